@@ -1,5 +1,5 @@
 declare module "*.svg" {
-  /** The address of the file, with the hash of its content. */
+  /** URL of the file with its content hash. */
   const url: string;
   export default url;
 }
@@ -7,18 +7,20 @@ declare module "*.svg" {
 declare module "*.css";
 
 declare module "*.json?url" {
-  /** The address of the file, with the hash of its content; it is not part of the program. */
+  /** URL of the file with its content hash. The file is not part of the bundle. */
   const url: string;
   export default url;
 }
 
 interface ImportMeta {
-  /** How to load the modules of a pattern, by their paths; Vite puts it in place. */
+  /**
+   * Returns loaders of the modules that match a pattern, by path. Replaced by Vite at build time.
+   */
   glob<T>(pattern: string): Readonly<Record<string, () => Promise<T>>>;
 }
 
 interface Window {
-  /** In browsers that check what is set as HTML. */
+  /** Available in browsers that enforce Trusted Types. */
   readonly trustedTypes?: {
     createPolicy(name: string, rules: { createHTML(html: string): string | null }): unknown;
   };

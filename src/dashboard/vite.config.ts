@@ -4,7 +4,7 @@ import { leaveOutJson } from "./build/leave-out-json.ts";
 import { slimDescriptors } from "./build/slim-descriptors.ts";
 
 export default defineConfig({
-  // Also where tests build it.
+  // Also used by test builds.
   oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
   plugins: [leaveOutJson(), slimDescriptors(), compressFiles()],
   logLevel: "warn",
@@ -13,16 +13,16 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
-    // One stylesheet, so that no page waits for its own.
+    // A single stylesheet, so that no page waits for another one.
     cssCodeSplit: false,
     reportCompressedSize: false,
     rolldownOptions: {
-      // How long plugins took says nothing on a busy machine.
+      // Plugin durations are meaningless on a busy machine.
       checks: { bundlerTimings: false },
-      // What most pages share is one file: it compresses better, and is asked for once.
+      // Code shared by most pages is one file, which compresses better and is requested once.
       output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 13 }] } },
     },
-    // Data addresses would need a wider policy than the server's.
+    // Data URLs would need a more permissive policy than the server's.
     assetsInlineLimit: 0,
   },
 });

@@ -6,30 +6,30 @@ import { QueryView } from "../ui/query-view.tsx";
 import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
 import "./attention.css";
 
-/** What needs attention of one kind: how many, of which the first are named. */
+/** Items of one kind that need attention: their number and the first ones. */
 export interface Kind<K, S> {
   readonly kind: K;
   readonly count: number;
   readonly subjects: readonly S[];
 }
 
-/** How a kind is shown: as one group with what to do about it, and a row for each that is named. */
+/** Presentation of a kind: a group with its remedy, and a row per named item. */
 export interface Group<S> {
   readonly title: string;
   readonly isBad?: boolean;
-  /** What it means, and what to do. */
+  /** Meaning and remedy. */
   readonly besides: ComponentChildren;
-  /** What the kind comes to besides its count, such as a sum of money. */
+  /** Further total of the kind, such as an amount of money. */
   readonly sum?: ComponentChildren;
-  /** Acts on all that are named. */
+  /** Action for all named items. */
   readonly action?: ComponentChildren;
   readonly row?: (subject: S) => Row;
-  /** Where all of the kind are listed. */
+  /** Link to the list of all items of the kind. */
   readonly all?: Link | undefined;
 }
 
 interface Row {
-  /** What it is, and where it is dealt with. */
+  /** Name, with a link to the page that handles it. */
   readonly name: ComponentChildren;
   readonly href?: string | undefined;
   readonly note?: ComponentChildren;
@@ -37,10 +37,10 @@ interface Row {
 }
 
 export function AttentionList<K extends number, S>(props: {
-  /** What would be there, for when nothing is. */
+  /** Empty state. */
   readonly otherwise: string;
   readonly kindsOf: (attention: AttentionAt) => readonly Kind<K, S>[];
-  /** How a kind is shown; kinds that later services know are not. */
+  /** Returns the presentation of a kind. Kinds of newer services are skipped. */
   readonly groupOf: (kind: Kind<K, S>) => Group<S> | undefined;
 }) {
   const query = useContext(AttentionQuery)!;

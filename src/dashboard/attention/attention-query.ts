@@ -4,7 +4,7 @@ import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.j
 import { clientFor } from "../api/clients.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
 
-/** Whose attention is asked for: a workspace by its id, or all of the platform. */
+/** Scope of the request: a workspace by id, or the platform. */
 export type AttentionPlace = { readonly workspace: string } | "platform";
 
 export interface AttentionAt {
@@ -13,12 +13,12 @@ export interface AttentionAt {
   readonly ofPlatform: readonly PlatformAttention[];
 }
 
-/** Asked for once by the layout, for the navigation and the page that lists it. */
+/** Loaded once by the layout, for the navigation and the attention page. */
 export const AttentionQuery = createContext<Query<AttentionAt | undefined> | undefined>(undefined);
 
 /**
- * What needs attention at a place; nothing without one. The service's description is loaded late: no page waits for
- * a number in the navigation.
+ * Loads the items that need attention in a scope. The service's descriptor is loaded lazily, so
+ * that no page waits for the number in the navigation.
  */
 export function useAttention(
   place: AttentionPlace | undefined,
@@ -29,7 +29,7 @@ export function useAttention(
     async (signal) => place && { place: name!, ...EMPTY, ...(await loadAt(place, signal)) },
     [name, pathname],
   );
-  // Of the place before, as long as that of this one is not there.
+  // Hides the data of the previous scope until the new one has loaded.
   return query.data?.place === name ? query : { ...query, data: undefined };
 }
 
@@ -47,7 +47,7 @@ async function loadAt(place: AttentionPlace, signal: AbortSignal): Promise<Parti
   return { ofWorkspace: (await client.getAttention({}, { signal })).data };
 }
 
-/** How many things need attention, as the navigation says it: `99+` for more. */
+/** Formats the number of items for the navigation: at most `99+`. */
 export function countText(attention: AttentionAt | undefined): string | undefined {
   const { ofWorkspace, ofPlatform } = attention ?? EMPTY;
   const counts = [...ofWorkspace, ...ofPlatform].map((item) => item.count);

@@ -33,11 +33,11 @@ export function AttentionPage() {
 
 type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly all: () => Link;
-  /** What can be done for all shipments of the kind, and the text of its button. */
+  /** Action for all shipments of the kind, and the label of its button. */
   readonly forAll?: readonly [act: RefundAct, button: string];
 };
 
-/** A kind of shipments, which a list with these filters has among others. */
+/** Returns a kind of shipments that a list with these filters includes. */
 const ofShipments = (label: string, query: Readonly<Record<string, string>> = {}) => ({
   row: shipmentRow,
   all: () => ({ label, href: paths.shipments({}, query) }),
@@ -173,7 +173,7 @@ function webhookRow(webhook: AttentionSubject) {
   return { name: webhook.name, href: paths.webhook({ webhook: webhook.id }), note };
 }
 
-/** What the due refunds come to, as long as the same shipments are counted. */
+/** The sum of the due refunds, hidden if it covers other shipments than the count. */
 function RefundSum({ count }: { readonly count: number }) {
   const due = useRpc(ShipmentService.method.countShipments, {}).data?.data?.refundDue;
   return due?.count === count && !due.more ? <strong>{sumText(due.totals)}</strong> : null;
@@ -183,7 +183,7 @@ const RefundsDialog = lazily(() =>
   import("../shipments/refunds-dialog.tsx").then((it) => it.RefundsDialog),
 );
 
-/** Does one thing for all shipments of a kind, for readers who may. */
+/** An action for all shipments of a kind, for readers with permission. */
 function ForAll(props: {
   readonly act: readonly [act: RefundAct, button: string];
   readonly named: readonly string[];

@@ -16,7 +16,7 @@ import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { actWords, type ChangedField, fieldWords, partsOf, subjectWords } from "./audit-words.ts";
 
-/** Kinds of actors, where the name alone does not say it. */
+/** Labels of the kinds of actors that their names do not reveal. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.UNSPECIFIED]: undefined,
   [AuditActorKind.OPERATOR]: "operator",
@@ -35,7 +35,9 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   { header: "Change", selfEvident: true, cell: (entry) => <Sentence entry={entry} /> },
 ];
 
-/** `Ann changed the name of the key “Shop” of workspace 12`, with the difference folded below. */
+/**
+ * `Ann changed the name of the key “Shop” of workspace 12`, with the collapsed difference below.
+ */
 function Sentence({ entry }: { readonly entry: AuditEntry }) {
   const { action, changes } = entry;
   const [before, after] = actWords(action, changes);
@@ -62,10 +64,10 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
   );
 }
 
-/** Names of workspaces by their ids, as far as they are known. */
+/** Known names of workspaces, by id. */
 export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
 
-/** What was changed, as a link where there is a page of it, and the workspace that it belongs to. */
+/** The changed record, linked if it has a page, and its workspace. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { subject, workspace, changes, subjectName } = entry;
   const [kind, id = ""] = subject.split("/");

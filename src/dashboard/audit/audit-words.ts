@@ -1,6 +1,6 @@
 /**
- * What can have been done, by the service's name for it: as a choice, and as the rest of a sentence that
- * begins with who did it. `{it}` stands for what was changed, `{fields}` for its properties.
+ * Texts of the service's actions: as a choice, and as the rest of a sentence that begins with the
+ * actor. `{it}` stands for the changed record, `{fields}` for its properties.
  */
 const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>> = {
   CreateOperator: ["Operator added", "added {it}"],
@@ -61,7 +61,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   SignIn: ["Signed in by somebody else’s link", "signed in by a link that somebody else had made"],
 };
 
-/** All that can have been done, with the choice for each, in the order of the alphabet. */
+/** All actions with their choices, in alphabetical order. */
 export const ACTIONS: readonly (readonly [action: string, choice: string])[] = Object.entries(ACTS)
   .map(([action, [choice]]) => [action, choice] as const)
   .toSorted(([, a], [, b]) => a.localeCompare(b));
@@ -73,8 +73,8 @@ export interface ChangedField {
 }
 
 /**
- * What was done, without who did it, in the parts before and after what was changed: `renamed ` and an
- * empty one. What a later service can do goes by its own name.
+ * Describes an action without its actor, as the texts before and after the record: `renamed ` and
+ * an empty one. Unknown actions of newer services use their API name.
  */
 export function actWords(
   action: string,
@@ -85,7 +85,7 @@ export function actWords(
   return [before, after];
 }
 
-/** `the name and the role`; `something` where that is not known, `much` for more than three. */
+/** `the name and the role`, `something` if unknown, or `much` for more than three. */
 function fieldsWords(changes: readonly ChangedField[]): string {
   if (changes.length === 0) return "something";
   if (changes.length > 3) return "much";
@@ -103,10 +103,10 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * `workspace/12` is "workspace 12"; where the change tells its name, as that of a new key, "the key “Shop”".
+ * `workspace/12` becomes "workspace 12", or "the key “Shop”" if the change includes the name.
  *
  * @param subject a kind, a slash and an id
- * @param subjectName its present name, if the service knows it
+ * @param subjectName its current name, if the service knows it
  */
 export function subjectWords(
   subject: string,
@@ -125,7 +125,10 @@ export function subjectWords(
   return kind === "api_key" ? `the key ${id}` : `${words} ${id}`.trim();
 }
 
-/** A change of a list or an object as what differs within it, by what leads there: `tiers.2.max_kg`; any other as it is. */
+/**
+ * Splits a change of a list or object into its differences, with paths such as `tiers.2.max_kg`.
+ * Other changes are returned unchanged.
+ */
 export function partsOf({ field, before, after }: ChangedField): readonly ChangedField[] {
   const [was, is] = [leavesOf(field, before), leavesOf(field, after)];
   return [...new Set([...was.keys(), ...is.keys()])]
@@ -146,7 +149,7 @@ function leavesOf(name: string, text: string | undefined): ReadonlyMap<string, s
   );
 }
 
-/** Properties whose names alone do not say what they are. */
+/** Labels of properties whose names are unclear. */
 const FIELDS: Readonly<Record<string, string>> = {
   ends_at: "End",
   last4: "Last four characters",

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
-/** From this size on, in bytes, Brotli's best takes seconds for a tenth less. */
+/** Size in bytes from which Brotli's best level takes seconds to save a tenth. */
 const LARGE = 100_000;
 
-/** Writes each file that was built a second and third time beside it, by Brotli and by gzip. */
+/** Writes Brotli and gzip versions of each built file. */
 export function compressFiles(): Plugin {
   return {
     name: "compress-files",

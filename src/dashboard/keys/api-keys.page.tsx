@@ -145,7 +145,7 @@ function grpcCommand(address: string): string {
   ${address}/shipments.v1.ShipmentService/QuoteShipment`;
 }
 
-/** Methods that are limited together. */
+/** Groups of methods with a shared rate limit. */
 const CLASSES = [
   ["quote", "Quotes"],
   ["read", "Reads"],
@@ -222,7 +222,10 @@ function pointOf(usage: UsageHour, timeZone: string | undefined): LinePoint {
   return { label: hourText(date, timeZone), short: hour, value, text: numberText(value) };
 }
 
-/** Such as `Nov 21, 7 PM`, in the reader's locale and the workspace's time zone; with minutes where its hours are off. */
+/**
+ * Formats an hour such as `Nov 21, 7 PM` for the reader's locale and the workspace's time zone,
+ * with minutes if the offset is fractional.
+ */
 function hourText(date: Date, timeZone: string | undefined): string {
   return new Intl.DateTimeFormat(undefined, {
     month: "short",

@@ -17,7 +17,7 @@ import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
-/** Makes the dialog of a call; a new secret that it answers with is shown with what to do with it. */
+/** Creates the dialog of a call. It shows a new secret from the response with instructions. */
 type KeyCall = (
   dialog: Pick<DialogProps, "title" | "submit" | "tone" | "children"> & {
     done?: string;
@@ -25,7 +25,7 @@ type KeyCall = (
   secretText?: ComponentChildren,
 ) => VNode;
 
-/** Of requests about keys, which all name them alike. */
+/** Fields shared by requests about keys. */
 interface KeyFields {
   readonly fields: FieldTexts<typeof CreateApiKeyRequestSchema>;
   readonly values: Key;
@@ -53,19 +53,19 @@ export function keyCall<I extends DescMessage, O extends DescMessage>(
   );
 }
 
-/** The calls that change the keys of a workspace or an operator, and the texts about them. */
+/** Calls that change the keys of a workspace or operator, and their texts. */
 export interface KeyOwner<K extends Key> {
   readonly secretText: ComponentChildren;
   readonly create: KeyCall;
   readonly fields: KeyFields["fields"];
-  /** Keys cannot be edited without it. */
+  /** If omitted, keys cannot be edited. */
   readonly update?: (key: string) => KeyCall;
-  /** Keys cannot be rotated one by one without it. */
+  /** If omitted, keys cannot be rotated individually. */
   readonly rotate?: (key: K) => Rotation;
   readonly revoke: (key: string) => KeyCall;
-  /** What happens when a key is revoked, after the key itself. */
+  /** Returns the consequences of revoking a key, shown after its name. */
   readonly revokeText: (key: K) => ComponentChildren;
-  /** What a button of a row is called for those who do not see the row. */
+  /** Returns the accessible label of a row's button. */
   readonly labelOf: (act: string, title: string) => string;
 }
 
@@ -73,14 +73,14 @@ interface Rotation {
   readonly title: string;
   readonly tone?: "primary" | "danger";
   readonly text: ComponentChildren;
-  /** The label and hint of when the others end, in seconds. */
+  /** Label and hint of the field for the other keys' expiry, in seconds. */
   readonly label: string;
   readonly hint: string;
   readonly overlapSeconds: number;
   readonly rotate: KeyCall;
 }
 
-/** Keys, with what can be done with each by their owner; nothing without one. */
+/** Keys with the actions of their owner. Without an owner, no actions are shown. */
 export function KeyTable<K extends Key>(props: {
   readonly label: string;
   readonly columns: readonly Column<K>[];
@@ -143,7 +143,7 @@ export function createDialog<K extends Key>({ create, fields, secretText }: KeyO
   return create({ title, submit: "Create the key", fields }, secretText);
 }
 
-/** Asks when the keys end whose place a new one takes, and then shows its secret. */
+/** Requests the expiry of the replaced keys, then shows the new key's secret. */
 export function rotateDialog(
   secretText: ComponentChildren,
   { text, label, hint, overlapSeconds, rotate, ...dialog }: Rotation,
@@ -207,7 +207,7 @@ export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
   );
 }
 
-/** What a key of a workspace is for, and what it may be used for. */
+/** Purpose and permissions of a workspace's key. */
 export const API_KEY_FIELDS: KeyFields["fields"] = {
   name: { label: "Name", hint: "The program that it is for, such as “Web shop”." },
   scope: {

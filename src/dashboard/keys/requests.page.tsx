@@ -26,10 +26,10 @@ const FILTERS = {
   method: { label: "Method", placeholder: "CreateShipment" },
 } as const;
 
-/** What of the list is opened, in the address. */
+/** Query parameter of the open request. */
 const OPEN = "request";
 
-/** `422`; by gRPC, where the status says nothing, `invalid_argument`. */
+/** The status: `422`, or `invalid_argument` for gRPC, where the HTTP status is always 200. */
 function Status({ request }: { readonly request: ApiRequest }) {
   const { outcome, code, httpStatus } = request;
   const isTold = outcome === RequestOutcome.SUCCEEDED || httpStatus >= 400;
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
   },
 ];
 
-/** The workspace's calls that changed something or did not succeed. */
+/** The workspace's calls that changed data or failed. */
 export function RequestsPage() {
   const { pathname, query } = usePlace();
   const { outcome, method } = filterValues(query, FILTERS);
@@ -112,7 +112,7 @@ function RequestDialog({ request }: { readonly request: ApiRequest }) {
     <Dialog
       title={method}
       submit="Close"
-      // The way back does not open it again.
+      // "Back" does not reopen it.
       close={() => changeQuery({ [OPEN]: undefined }, { replace: true })}
     >
       <p>

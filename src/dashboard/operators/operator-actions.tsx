@@ -36,14 +36,17 @@ interface ActionProps {
   readonly operator: Operator;
 }
 
-/** What an owner can do with an operator; others make a link to sign in by for themselves alone. */
+/**
+ * Actions of an owner on an operator. Other operators can only create sign-in links for their own
+ * account.
+ */
 export function OperatorActions({ operator }: ActionProps) {
   const { id, name, kind } = operator;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
   if (operator.revokedAt !== undefined || !(isOwner || isOwn)) return null;
   const request = { operator: id };
-  // What the reader may do can have changed with it.
+  // The reader's permissions may have changed.
   const reloadOwn = () => {
     if (isOwn) void loadAccount();
   };
@@ -226,7 +229,7 @@ export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
   [OperatorKind.MACHINE]: "Machine",
 };
 
-/** The field of a request that chooses a role. */
+/** The field that chooses a role. */
 export const ROLE_FIELD = {
   label: "Role",
   choices: [

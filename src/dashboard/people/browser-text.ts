@@ -1,4 +1,7 @@
-/** What browsers call themselves, the most particular first: most also name those they derive from. */
+/**
+ * Names in `User-Agent` headers, most specific first, because most browsers also name those they
+ * derive from.
+ */
 const BROWSERS = [
   [/\bEdg\w*\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -16,7 +19,9 @@ const SYSTEMS = [
   [/\bLinux\b/, "Linux"],
 ] as const;
 
-/** A browser and its system as people call them, by the `User-Agent` header: `Firefox on Linux`. */
+/**
+ * Returns the common name of a browser and system from its `User-Agent` header: `Firefox on Linux`.
+ */
 export function browserText(userAgent: string): string {
   const find = (kinds: readonly (readonly [RegExp, string])[]) =>
     kinds.find(([form]) => form.test(userAgent))?.[1];

@@ -13,7 +13,7 @@ export interface Invited {
   readonly mailed: boolean;
 }
 
-/** Hands over the link of somebody who is invited, and says whether they get one by mail too. */
+/** Shows the invitation link of a new member, and whether it was sent by email too. */
 export function InvitedDialog(
   props: Invited & { /** How long the link works. */ readonly children: string },
 ) {

@@ -3,9 +3,9 @@ import { paths } from "../routes/paths.ts";
 import { leavePage, navigate } from "../routes/router.ts";
 
 /**
- * Signs out of this browser, and shows the page to sign in; where leaving is guarded, once the reader agrees.
+ * Signs out of this browser and shows the sign-in page, after confirmation if leaving is guarded.
  *
- * @throws ConnectError when the service cannot be reached
+ * @throws ConnectError if the service cannot be reached
  */
 export function leaveHere(): Promise<void> {
   return leavePage(async () => {

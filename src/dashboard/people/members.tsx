@@ -132,7 +132,7 @@ function MemberActions({ member }: { readonly member: Member }) {
         done={`${email} is no longer a member.`}
         then={async () => {
           if (!isSelf) return;
-          // First, so that the start does not lead back to this workspace.
+          // First, so that the start page does not redirect back to this workspace.
           await loadAccount();
           navigate(paths.home());
         }}

@@ -8,16 +8,16 @@ import { localDate } from "../ui/local-time.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** What waits for the courier on a day, in the order of its times, then of its addresses. */
+/** Shipments to pick up on a day, ordered by time, then by address. */
 export interface Manifest {
-  /** Of earlier days: on the manifest of today alone. */
+  /** Overdue shipments of earlier days, only on today's manifest. */
   readonly late: readonly Shipment[];
   readonly timed: readonly Shipment[];
-  /** What is as soon as possible: on the manifest of today alone. */
+  /** Shipments to pick up as soon as possible, only on today's manifest. */
   readonly untimed: readonly Shipment[];
 }
 
-/** Loads the whole manifest of a day such as `2026-12-01`, by the clocks of the places. */
+/** Loads the complete manifest of a day such as `2026-12-01`, in the time zones of the pickups. */
 export async function loadManifest(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   { day, isToday }: { readonly day: string; readonly isToday: boolean },
@@ -28,7 +28,7 @@ export async function loadManifest(
     {
       status: ShipmentStatus.AWAITING_PICKUP,
       orderBy: "pickup_window",
-      // A day begins 14 hours before that of UTC where it does first, and ends 12 hours after it where it does last.
+      // Time zones range from UTC+14, where a day begins 14 hours earlier than in UTC, to UTC-12.
       ...(!isToday && { pickupFrom: timestampFromMs(Date.parse(day) - 14 * HOUR_MS) }),
       pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
     },
@@ -47,7 +47,7 @@ export async function loadManifest(
   };
 }
 
-/** What has no window is before all that has one. */
+/** Shipments without a window come first. */
 function startMs(shipment: Shipment): number {
   return bookedWindows(shipment).pickup?.start.getTime() ?? 0;
 }

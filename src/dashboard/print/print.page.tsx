@@ -26,10 +26,13 @@ import { Button } from "../ui/button.tsx";
 import { loadManifest, type Manifest } from "./manifest.ts";
 import "./print.css";
 
-/** How many labels are made at a time, as many as can be selected on some pages of the list, and points be asked for. */
+/**
+ * Maximum number of labels at a time, limited by the selection and by the number of points per
+ * request.
+ */
 const MOST = 100;
 
-/** The labels of the shipments that the address names: each `shipment`, once. */
+/** Labels of the shipments in the URL's `shipment` parameters, without duplicates. */
 export function LabelsPage() {
   const { query } = usePlace();
   const chosen = new Set(query.getAll("shipment"));
@@ -68,9 +71,9 @@ export function LabelsPage() {
 
 interface LabelProps {
   readonly shipment: Shipment;
-  /** What the customer gave, which shipments do not show. */
+  /** The customer's phone number, which is not part of the shipment. */
   readonly phone: string | undefined;
-  /** The name of the zone that it is delivered in. */
+  /** Name of the dropoff's zone. */
   readonly zone: string | undefined;
 }
 
@@ -140,7 +143,7 @@ function Label({ shipment, phone, zone }: LabelProps) {
   );
 }
 
-/** So small that a long text takes no more room than one of 120 letters. */
+/** Shrinks long texts to the space of 120 letters. */
 function fitted({ length }: string) {
   return { fontSize: `max(7pt, ${Math.min(1, Math.sqrt(120 / length))}em)` };
 }
@@ -177,7 +180,7 @@ export function ManifestPage() {
       up={{ label: "Shipments", href: paths.shipments() }}
       sheets={<QueryView query={manifest}>{(loaded) => <ManifestSheet {...loaded} />}</QueryView>}
     >
-      {/* What is typed stays as it is, also while it is no day yet. */}
+      {/* Typed text stays, even while it is not yet a valid day. */}
       <div class="filters" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
         <TextField label={DAY.day.label} name="day" type="date" value={day} />
       </div>
@@ -318,7 +321,8 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
   const { shipment, paidAt } = props;
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
   const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
-  // Of what is not refunded a part may be all the same; what was recorded by hand is no provider's.
+  // A payment that is not fully refunded can be partially refunded. Manually recorded payments have
+  // no provider refunds.
   const refunded =
     paymentStatus === PaymentStatus.REFUNDED
       ? Number((total - disputedAmount).toFixed(4))

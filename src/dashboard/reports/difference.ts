@@ -1,7 +1,7 @@
 import type { Overview, OverviewDay } from "../../../gen/shipments/v1/report_pb.js";
 import { shareText } from "../ui/format.ts";
 
-/** Days, and as many before them, of which only those that are over are compared. */
+/** A period and an equally long previous period. Only complete days are compared. */
 export interface Comparison {
   readonly overview: Overview;
   readonly before: Overview | undefined;
@@ -9,9 +9,8 @@ export interface Comparison {
 }
 
 /**
- * By how much the sum of days differs from that of the days before, in words: `Up 12.5%`. A day that is not over is
- * left out, with the one that it would be compared with, and that is said. Undefined when no day is over, or a value
- * is not known.
+ * Describes the change from the previous period: `Up 12.5%`. An incomplete day and its counterpart
+ * are excluded, which the text mentions. `undefined` if no day is complete or a value is unknown.
  */
 export function differenceText(
   { overview, before, today }: Comparison,

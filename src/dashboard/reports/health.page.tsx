@@ -79,7 +79,7 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
   );
 }
 
-/** The newest, and all of them when asked for, which are many. */
+/** The newest migrations, with the full list on request. */
 function Migrations({ migrations }: { readonly migrations: readonly AppliedMigration[] }) {
   const [newest] = migrations;
   return (
@@ -133,18 +133,18 @@ const MIGRATION_COLUMNS: readonly Column<AppliedMigration>[] = [
 ];
 
 /**
- * A delivery that waits for longer has failed several times, in milliseconds: attempts are a few
- * minutes apart at first.
+ * Waiting time that implies several failed attempts, in milliseconds. The first attempts are a few
+ * minutes apart.
  */
 const LATE_DELIVERY_MS = 3_600_000;
-/** What the service counts to. */
+/** The service counts up to this number. */
 const MOST_DELIVERIES = 1_000_000n;
 const MOST_PAYMENTS = 10_000;
 
 /**
- * How each part of the platform is, in words, with a colour that says the same.
+ * Returns the state of each part of the platform, with a matching color.
  *
- * @param isCurrent false when the last reload failed
+ * @param isCurrent false if the last reload failed
  */
 function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Figure[] {
   const { replicas, database, tariff, webhooks, payments } = health;

@@ -10,7 +10,7 @@ import { differenceText, type Comparison } from "./difference.ts";
 
 export function OverviewFigures(props: {
   readonly overview: Overview;
-  /** Where shipments of these days are listed, with filters as the address has them. */
+  /** Returns the URL of the period's shipments with further filters. */
   readonly hrefOf?: (filters: Readonly<Record<string, string>>) => string;
 }) {
   const { overview, hrefOf } = props;
@@ -56,7 +56,7 @@ function revenueFigure(
   };
 }
 
-/** What the share of quotes that were booked is a share of, or why there is none. */
+/** Explains the share of booked quotes, or why it is unavailable. */
 function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
   if (quotes === undefined) return "Not known for all days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes";
@@ -65,7 +65,10 @@ function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string 
   return `${booked} with a quote, ${numberText(Number(quotes))} ${quotes === 1n ? "quote" : "quotes"}`;
 }
 
-/** An overview by day beside the days before: a large chart of the bookings, and small ones of the other values. */
+/**
+ * Daily charts of a period and the previous one: a large chart of bookings and small charts of the
+ * other values.
+ */
 export function OverviewCharts(comparison: Comparison) {
   const { overview, before } = comparison;
   const days = [...overview.days, ...(before?.days ?? [])];
@@ -163,7 +166,7 @@ function Meaning({ overview, before, today }: Comparison) {
 
 const DATES = { long: { dateStyle: "medium" }, short: { month: "short", day: "numeric" } } as const;
 
-/** A day of the report in the reader's locale: with its year, or as short as it can be. */
+/** Formats a day of the report for the reader's locale, with the year or as briefly as possible. */
 function dateText(date: string, length: keyof typeof DATES): string {
   return new Intl.DateTimeFormat(undefined, { ...DATES[length], timeZone: "UTC" }).format(
     new Date(`${date}T00:00Z`),

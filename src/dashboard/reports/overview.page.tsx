@@ -20,8 +20,8 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { localDate } from "../ui/local-time.ts";
 
 /**
- * How often the figures are reloaded, in milliseconds: no event tells of quotes, and an answer may
- * be older than the event that it was asked for after.
+ * Reload interval of the figures, in milliseconds. Quotes cause no events, and a response can be
+ * older than the event that triggered it.
  */
 const REPEAT_MS = 10_000;
 
@@ -78,10 +78,7 @@ function Shown(comparison: Comparison) {
   );
 }
 
-/**
- * Whether the workspace has no shipment at all, not only on the days that are shown; undefined as long
- * as that is not known.
- */
+/** Whether the workspace has never had a shipment. `undefined` while unknown. */
 function useIsNew(overview: Overview | undefined): boolean | undefined {
   const bookings = overview?.totals?.bookings;
   const any = useRpc(
@@ -127,7 +124,7 @@ function FirstSteps() {
   );
 }
 
-/** Until one is chosen, the workspace has UTC. */
+/** Shown until a time zone is chosen. The default is UTC. */
 function TimeZoneStep() {
   const { name, timeZone, isTest } = useWorkspace();
   const mayChange = useRole("admin") && !isTest;
@@ -144,7 +141,10 @@ function TimeZoneStep() {
   );
 }
 
-/** The day that it is in the workspace, such as `2026-12-01`, by the clock of its test mode; undefined as long as that is not known. */
+/**
+ * Returns the current day in the workspace, such as `2026-12-01`, by the test clock in test mode.
+ * `undefined` while unknown.
+ */
 function useToday(): string | undefined {
   const timeZone = useTimeZone() ?? "UTC";
   const isTest = useIsTest();

@@ -1,27 +1,30 @@
-/** What a page says of itself. Its code is the component `XPage` of `x.page.tsx`, in the folder of its feature. */
+/**
+ * A page's definition. Its code is the component `XPage` of `x.page.tsx`, in the folder of its
+ * feature.
+ */
 interface PageEntry {
-  /** Its address, whose parameters are the component's props. */
+  /** URL pattern. Its parameters are the component's props. */
   readonly path: string;
-  /** The file that it shares with other pages. */
+  /** File shared with other pages. */
   readonly file?: string;
-  /** What it is called in the navigation and found by in the search; in neither without it. */
+  /** Label in the navigation and search. Without it, the page is in neither. */
   readonly label?: string;
-  /** What is drawn beside it, in 16 units by 16. */
+  /** Icon path in a box of 16 by 16 units. */
   readonly icon?: string;
-  /** Under which heading it is in the navigation of a workspace, where its address does not say. */
+  /** Heading in a workspace's navigation, if the URL does not imply it. */
   readonly section?: "Developers";
-  /** Whether it is of test mode alone. */
+  /** Whether it exists only in test mode. */
   readonly isTest?: boolean;
 }
 
 const OVERVIEW = { label: "Overview", icon: "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6" };
-/** The entry that says how much needs attention. */
+/** The entry that shows the number of items that need attention. */
 export const ATTENTION = {
   label: "Needs attention",
   icon: "M8 2.2 14.3 13.3H1.7ZM8 6.6v3M8 11.5h.01",
 };
 
-/** Every page of those who have signed in, by its name; the menus have them in this order. */
+/** All pages that require signing in, by name, in the order of the menus. */
 export const PAGES = {
   account: { path: "/account" },
   overview: { path: "/w/:workspace", ...OVERVIEW },
@@ -31,7 +34,7 @@ export const PAGES = {
     label: "Shipments",
     icon: "M8 1.8 13.5 5v6L8 14.2 2.5 11V5ZM2.5 5 8 8.2 13.5 5M8 8.2v6",
   },
-  // Before what would take their names for a reference.
+  // Before the patterns that would match its name as a reference.
   labels: { path: "/w/:workspace/shipments/labels", file: "print" },
   manifest: { path: "/w/:workspace/shipments/manifest", file: "print" },
   shipment: { path: "/w/:workspace/shipments/:reference" },
@@ -127,5 +130,5 @@ export const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-/** The same, each as any of them. */
+/** `PAGES` as a list with a common type. */
 export const PAGE_ENTRIES = Object.entries(PAGES) as readonly (readonly [PageName, PageEntry])[];

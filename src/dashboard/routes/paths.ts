@@ -1,6 +1,6 @@
 import { PAGE_ENTRIES, type PageName, type PAGES } from "./pages.ts";
 
-/** The parameters of a pattern: `/w/:workspace/shipments/:reference` has two. */
+/** Parameters of a pattern: `/w/:workspace/shipments/:reference` has two. */
 type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Record<Name, string> & Parameters<`/${Rest}`>
   : P extends `${string}:${infer Name}`
@@ -10,8 +10,8 @@ type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer R
 type Given<T> = { readonly [Name in keyof T]: string | bigint };
 
 /**
- * What a link has to give: the workspace is by default that of the page which it stands on. What goes somewhere
- * after a call gives it, since the reader may be elsewhere by then.
+ * Parameters that a link requires. The workspace defaults to the page's. Navigation after a call
+ * must pass it, because the reader may have moved on.
  */
 type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
   ? Partial<Given<{ workspace: string }>> & Given<Parameters<Rest>>
@@ -19,14 +19,14 @@ type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** The address of one page. Call it with its parameters, and with a query, to get a link's `href`. */
+/** The URL of a page. Call it with parameters and a query to get a link's `href`. */
 export interface Path<P extends string> {
   (
     ...given: object extends GivenIn<P>
       ? [parameters?: GivenIn<P>, query?: Query]
       : [parameters: GivenIn<P>, query?: Query]
   ): string;
-  /** The parameters in a path; undefined when it is another page's. */
+  /** Returns the parameters of a path, `undefined` if it belongs to another page. */
   match(pathname: string): Parameters<P> | undefined;
 }
 
@@ -51,7 +51,7 @@ function pathnameNow(): string {
   return (globalThis as { readonly location?: { readonly pathname: string } }).location!.pathname;
 }
 
-/** The id of the workspace whose page is at a path; undefined for other pages. */
+/** Returns the id of the workspace in a path, `undefined` for other pages. */
 export function workspaceIn(pathname: string): string | undefined {
   return /^\/w\/(\d+)(?=\/|$)/.exec(pathname)?.[1];
 }
@@ -70,7 +70,7 @@ function match(segments: readonly string[], pathname: string): object | undefine
   return parameters;
 }
 
-/** As it is when it is not valid percent-encoding. */
+/** Returns the text unchanged if it is not valid percent-encoding. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -90,7 +90,7 @@ export type ParametersOf<Name extends PageName> = Parameters<(typeof PAGES)[Name
 export const paths = {
   home: path("/"),
   signIn: path("/sign-in"),
-  /** For customers, who come from the page at which they pay. */
+  /** For customers who return from the payment page. */
   paid: path("/paid"),
   notPaid: path("/not-paid"),
   ...(Object.fromEntries(PAGE_ENTRIES.map(([name, entry]) => [name, path(entry.path)])) as {
@@ -100,12 +100,15 @@ export const paths = {
 
 export type SettingsPart = "workspace" | "members" | "payments" | "tracking" | "limits";
 
-/** The address of a part of the settings, in the workspace of the page unless another is given. */
+/** Returns the URL of a section of the settings, by default in the page's workspace. */
 export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigint): string {
   return `${paths.settings(workspace === undefined ? {} : { workspace }, query)}#${part}`;
 }
 
-/** The address that is meant by another: by one of before, which links and Stripe may still lead to, or by one with a slash too many. */
+/**
+ * Returns the new URL of a moved page, which links and Stripe may still use, or of a path with a
+ * trailing slash.
+ */
 export function movedHref(pathname: string, search: string): string | undefined {
   const [, page] = /^(\/(?:w|platform)\b.*?)\/+$/.exec(pathname) ?? [];
   if (page !== undefined) return page + search;

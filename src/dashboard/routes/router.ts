@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 import { movedHref, withQuery } from "./paths.ts";
 
-/** Where the browser is: the path, the query and the hash of its address. */
+/** The browser's location: path, query and hash. */
 export interface Place {
   readonly pathname: string;
   readonly query: URLSearchParams;
@@ -15,7 +15,7 @@ function noteAddress(): void {
   address.set(hrefNow());
 }
 
-/** The address of the browser, which becomes the new one where the page has moved. */
+/** Returns the browser's URL, updated first if the page has moved. */
 function hrefNow(): string {
   const moved = movedHref(location.pathname, location.search);
   if (moved !== undefined) history.replaceState(history.state, "", moved);
@@ -23,31 +23,34 @@ function hrefNow(): string {
 }
 
 export interface Going {
-  /** Takes the place of the present entry of the history, so that "back" skips it. */
+  /** Whether to replace the current history entry, so that "back" skips it. */
   readonly replace?: boolean;
-  /** Kept with the entry, across reloads as well. */
+  /** Stored with the history entry, across reloads. */
   readonly state?: unknown;
 }
 
-/** The link that was followed last from a page, by the page's address. */
+/** Link last followed from each page, by the page's URL. */
 const followed = new Map<string, string>();
 let isBack = false;
 
-/** The link by which the page was left to which the reader has come back; undefined when they did not. */
+/**
+ * Returns the link that was followed from this page before coming back, `undefined` if the reader
+ * did not come back.
+ */
 export function linkLeftBy(): string | undefined {
   return isBack ? followed.get(location.href) : undefined;
 }
 
-/** Leaves the page; rejects when that cannot be. */
+/** Leaves the page. Rejects if that fails. */
 export type Leave = () => void | Promise<void>;
 
 let askToLeave: ((leave: Leave) => void) | undefined;
 
 /**
- * Calls `ask` with a function that leaves when a link, signing out, or a step back or forward leads to another page,
- * and waits for what it decides. A second step back without a click or a key between them is not asked about, nor is
- * any where the browser has no Navigation API; closing or reloading the tab is asked about by the browser. Returns a
- * function that ends this.
+ * Guards the page against leaving. When a link, signing out, or a step back or forward leads to
+ * another page, calls `ask` with a function that leaves. A second step back without a click or key
+ * press in between is not guarded, and neither is any step in browsers without the Navigation API.
+ * The browser confirms closing or reloading the tab. Returns an unsubscribe function.
  */
 export function guardLeaving(ask: (leave: Leave) => void): () => void {
   const { navigation } = globalThis as { readonly navigation?: Navigation };
@@ -76,7 +79,7 @@ function guardTab(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-/** Leaves the page: at once, or once the reader agrees where leaving is guarded. */
+/** Leaves the page immediately, or after confirmation if it is guarded. */
 export async function leavePage(leave: Leave): Promise<void> {
   if (askToLeave === undefined) await leave();
   else askToLeave(leave);
@@ -90,9 +93,9 @@ export function navigate(href: string, { replace = false, state = null }: Going 
 }
 
 /**
- * Makes links within this site change the page without loading the document anew, as long as they
- * are followed by a plain click. Links are ordinary `<a href>` everywhere; those to what is no page of
- * the dashboard, such as a document of the API, have `rel="external"`.
+ * Handles plain clicks on links within the site without loading a new document. Links are ordinary
+ * `<a href>` elements. Links to URLs outside the dashboard, such as API documents, have
+ * `rel="external"`.
  */
 export function followLinks(): void {
   addEventListener("popstate", () => {
@@ -128,7 +131,7 @@ export function usePlace(): Place {
   }, [href]);
 }
 
-/** Changes values of the query and leaves the path; an empty value is removed. */
+/** Changes query parameters and keeps the path. An empty value removes the parameter. */
 export function changeQuery(
   changes: Readonly<Record<string, string | undefined>>,
   going?: Going,

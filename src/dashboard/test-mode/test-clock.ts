@@ -4,10 +4,10 @@ import { clientFor } from "../api/clients.ts";
 import type { EnteredWorkspace } from "../api/session.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
 
-/** The clock of test mode, which the layout asks for; of no data in live mode. */
+/** The test clock, loaded by the layout. No data in live mode. */
 export const TestClockQuery = createContext<Query<TestClock | undefined> | undefined>(undefined);
 
-/** The service's description is loaded late: no page waits for the time in the bar. */
+/** The service's descriptor is loaded lazily, so that no page waits for the time in the bar. */
 export function useTestClock(
   entered: EnteredWorkspace | undefined,
   pathname: string,

@@ -27,7 +27,7 @@ import { toast } from "../ui/toast.tsx";
 import { Time, useNow } from "../ui/values.tsx";
 import { TestClockQuery } from "./test-clock.ts";
 
-/** The clock, what happens by it, and the end of all test data. */
+/** The test clock, simulations, and deletion of all test data. */
 export function TestModePage() {
   const query = useContext(TestClockQuery)!;
   return (
@@ -58,7 +58,7 @@ const STEPS_AHEAD = [
   ["+ 1 week", 7 * 24 * HOUR_MS],
 ] as const;
 
-/** Moves the clock on, call by call as far as each gets, or stops it where it is. */
+/** Advances the clock with repeated calls, each as far as it gets, or stops it. */
 function useMove(follow: () => void): (time?: Date) => Promise<void> {
   const call = useCall();
   return async (time) => {
@@ -71,7 +71,7 @@ function useMove(follow: () => void): (time?: Date) => Promise<void> {
 
 interface ClockProps {
   readonly clock: TestClock;
-  /** Called as the clock moves. */
+  /** Called while the clock advances. */
   readonly follow: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What events are of, and what that is called. */
+/** Subjects of events and their labels. */
 export const EVENT_TYPES = [
   ["shipment.created", "Booked"],
   ["shipment.updated", "Changed"],

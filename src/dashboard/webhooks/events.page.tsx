@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Event>[] = [
   },
 ];
 
-/** What happened in the workspace, the newest first. */
+/** The events of the workspace, newest first. */
 export function EventsPage() {
   const { query } = usePlace();
   const { type, subject } = filterValues(query, FILTERS);
@@ -107,7 +107,7 @@ function NoEvents(props: { readonly isFiltered: boolean; readonly older: string 
   );
 }
 
-/** What the page says of an event beside its payload. */
+/** The displayed fields of an event's payload. */
 interface Payload {
   readonly id: string;
   readonly type: string;
@@ -119,7 +119,7 @@ interface Payload {
   readonly position: number;
 }
 
-/** An event as it is sent to webhooks. */
+/** Loads an event as sent to webhooks. */
 export function useEvent(event: string): Query<{ readonly data: Payload }> {
   const { id: workspace } = useWorkspace();
   return useQuery(

@@ -16,7 +16,7 @@ import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
 
-/** Stands for all types, those that come later too. */
+/** All event types, including future ones. */
 export const ALL_TYPES = "*";
 
 const { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } = WebhookService.method;
@@ -34,7 +34,7 @@ const FIELDS = {
   },
 };
 
-/** No type of event chosen stands for all. */
+/** No selected event type means all types. */
 function typesIn(form: FormData) {
   return form.has("types") ? {} : { types: [ALL_TYPES] };
 }
@@ -73,7 +73,7 @@ interface ActionProps {
   readonly webhook: Webhook;
 }
 
-/** What admins can do with a webhook. */
+/** Actions that admins can take on a webhook. */
 export function WebhookActions({ webhook }: ActionProps) {
   const { id, url } = webhook;
   const { id: workspace } = useWorkspace();
@@ -177,7 +177,7 @@ const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
 
 export const DELIVERY_STATUSES = choicesOf(DELIVERY);
 
-/** What the last attempt came to, and how long it took: `204 in 35 ms`. */
+/** The result and duration of the last attempt: `204 in 35 ms`. */
 export function LastAnswer({ delivery }: { readonly delivery: WebhookDelivery }) {
   const { lastStatus, lastError, lastDurationMs } = delivery;
   if (lastDurationMs === undefined) return <>—</>;

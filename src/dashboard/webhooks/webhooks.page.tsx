@@ -40,7 +40,7 @@ function typesText({ types }: Webhook): string {
   return types.map((type) => LABELS.get(type) ?? type).join(", ");
 }
 
-/** A webhook, and how often it took what was sent to it; undefined until that is known. */
+/** A webhook and its success rate, `undefined` while loading. */
 interface Listed {
   readonly webhook: Webhook;
   readonly figures: WebhookFigures | undefined;
@@ -105,10 +105,10 @@ export function WebhooksPage() {
   );
 }
 
-/** How often the state is reloaded, in milliseconds. */
+/** Reload interval of the state, in milliseconds. */
 const REPEAT_MS = 5_000;
 
-/** One webhook: its state, what can be done with it, and what was sent to it. */
+/** A webhook: its state, actions and deliveries. */
 export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
   const figures = useRpc(WebhookService.method.listWebhookFigures, {});
@@ -188,14 +188,14 @@ function Details({ webhook, figures }: Listed) {
   );
 }
 
-/** How often the deliveries are reloaded, in milliseconds: no event tells of an attempt. */
+/** Reload interval of the deliveries, in milliseconds. Attempts cause no events. */
 const DELIVERIES_REPEAT_MS = 2_000;
 
 const OPEN = "delivery";
 
 const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as const;
 
-/** What was and is being sent to a webhook, with the attempts at what is opened. */
+/** The deliveries of a webhook, with the attempts of the open one. */
 function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const { id } = webhook;
   const { query } = usePlace();
@@ -295,7 +295,7 @@ const AGAIN: Column<WebhookDelivery> = {
 function AttemptsDialog(props: {
   readonly webhook: string;
   readonly id: string;
-  /** Undefined when it is not on the page of the list. */
+  /** `undefined` if it is not on the list's page. */
   readonly delivery: WebhookDelivery | undefined;
 }) {
   const { webhook, id, delivery } = props;
@@ -311,7 +311,7 @@ function AttemptsDialog(props: {
     <Dialog
       title={`Attempts at delivery ${id}`}
       submit="Close"
-      // The way back does not open it again.
+      // "Back" does not reopen it.
       close={() => changeQuery({ [OPEN]: undefined }, { replace: true })}
     >
       {delivery && (
@@ -333,7 +333,9 @@ function AttemptsDialog(props: {
   );
 }
 
-/** What each attempt sends: the event, with headers of which the time and the signature are its own. */
+/**
+ * The payload of each attempt: the event, with headers whose time and signature differ per attempt.
+ */
 function Sent({ event }: { readonly event: string }) {
   const query = useEvent(event);
   const headers = useIsTest() ? [...SENT_HEADERS, TEST_HEADER] : SENT_HEADERS;

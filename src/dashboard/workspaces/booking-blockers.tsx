@@ -13,7 +13,7 @@ export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, ne
   ],
 };
 
-/** What stands in the way of every booking, and what to do about it; nothing when nothing does. */
+/** Reasons that block all bookings, with remedies. Hidden if bookings are possible. */
 export function BookingBlockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
   if (blockers.length === 0) return null;
   return (

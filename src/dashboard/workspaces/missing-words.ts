@@ -1,4 +1,4 @@
-/** What Stripe asks for, by how its names for it begin; the first that fits counts. */
+/** Stripe's requirements by the prefix of their names. The first match counts. */
 const WORDS: readonly (readonly [begins: string, words: string])[] = [
   ["external_account", "A bank account to pay out to"],
   ["tos_acceptance", "Your agreement to Stripe’s terms"],
@@ -20,9 +20,9 @@ const WORDS: readonly (readonly [begins: string, words: string])[] = [
 ];
 
 /**
- * What Stripe still has to know, in words for people, each once.
+ * Describes Stripe's missing requirements, without duplicates.
  *
- * @param missing in Stripe's own names, such as `business_profile.mcc`
+ * @param missing in Stripe's names, such as `business_profile.mcc`
  */
 export function missingWords(missing: readonly string[]): readonly string[] {
   return [...new Set(missing.map(wordsOf))];
@@ -35,14 +35,14 @@ function wordsOf(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** What payment providers are called, by the names that the API gives them. */
+/** Names of payment providers, by their API names. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["manual", "Manual"],
   ["stripe", "Stripe"],
   ["test", "Test"],
 ]);
 
-/** What a payment provider is called; its own name when that is not known here. */
+/** Returns the name of a payment provider, by default its API name. */
 export function providerName(provider: string): string {
   return NAMES.get(provider) ?? provider;
 }

@@ -18,10 +18,13 @@ import {
   StripeConnection,
 } from "./stripe.tsx";
 
-/** How often the connection is reloaded, in milliseconds: no event tells of it. */
+/** Reload interval of the connection, in milliseconds. Its changes cause no events. */
 const REPEAT_MS = 30_000;
 
-/** Through whom a workspace is paid, what is missing for that, and what waits for money. */
+/**
+ * Payment connection of the workspace, its missing requirements, and its shipments awaiting
+ * payment.
+ */
 export function PaymentsSection() {
   const query = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   useRepeat(query.reload, REPEAT_MS);

@@ -15,14 +15,17 @@ export interface ActionProps {
   readonly workspace: AdminWorkspace;
 }
 
-/** Whether the reader may change what test twins follow: of one it is changed on its live workspace. */
+/**
+ * Whether the reader can change settings that test twins inherit. A twin's settings are changed on
+ * its live workspace.
+ */
 function useMayChangeLive({ workspace }: ActionProps): boolean {
   return useOperatorRole(OperatorRole.OPERATOR) && workspace.liveWorkspace === undefined;
 }
 
 const admin = WorkspaceAdminService.method;
 
-/** What an operator can do with a workspace as a whole; hidden from viewers. */
+/** Operator actions on a workspace, hidden from viewers. */
 export function WorkspaceActions(props: ActionProps) {
   const { workspace } = props;
   const { id, name, timeZone } = workspace;

@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** The workspaces of the platform by name, with filters that are in the address. */
+/** The workspaces of the platform by name. The URL holds the filters. */
 export function PlatformWorkspacesPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const { query } = usePlace();
@@ -107,7 +107,7 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-/** Asks for a name, and then shows the first key, before it leads to the new workspace. */
+/** Creates a workspace, shows its first key, and opens its page. */
 function CreateButton() {
   return (
     <RpcButton

@@ -1,6 +1,6 @@
 import type { SettingsPart } from "../routes/paths.ts";
 
-/** The parts of the page of settings; members are managed in live mode alone. */
+/** Returns the sections of the settings page. Members are managed in live mode only. */
 export function settingsParts(
   isTest: boolean,
 ): readonly { readonly id: SettingsPart; readonly label: string }[] {

@@ -22,7 +22,7 @@ import { TrackingSection } from "./tracking.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
 import "./settings.css";
 
-/** What belongs to a workspace as a whole: who is in it, how it is paid, what it may. */
+/** Settings of a workspace: members, payments and limits. */
 export function SettingsPage() {
   const { isTest } = useWorkspace();
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
@@ -51,10 +51,12 @@ export function SettingsPage() {
   );
 }
 
-/** What ends that the page follows the part that the address names. */
+/** Events after which the page no longer scrolls to the URL's section. */
 const READER_EVENTS = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
-/** Goes to the part that the address names, also as those before it load, until the reader does something. */
+/**
+ * Scrolls to the URL's section, repeatedly while the sections above it load, until the reader acts.
+ */
 function useShownPart() {
   const parts = useRef<HTMLDivElement>(null);
   const { hash } = usePlace();
@@ -81,7 +83,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
   const { id, name, bookingBlockers, timeZone, test } = props.workspace;
   const mayChange = useRole("admin") && !test;
   const button = (
-    // All pages go by the time zone of the account's workspace; test mode follows it.
+    // The account's workspace sets the time zone of all pages, including test mode.
     <TimeZoneButton
       method={WorkspaceService.method.updateWorkspace}
       then={loadAccount}

@@ -27,10 +27,10 @@ interface ConnectionProps {
   readonly connection: PaymentConnection;
 }
 
-/** What connecting is called in test mode, so that nobody takes it for connecting their live account. */
+/** Label for connecting in test mode, so that readers do not connect their live account. */
 const CONNECT_TEST = "Connect Stripe’s test mode";
 
-/** What admins can do about a connection, or to make one; the most usual last. */
+/** Admin actions on a connection, or to create one, the most common last. */
 export function StripeActions(props: ConnectionProps) {
   const { provider, state, ownKey } = props.connection;
   const { isTest } = useWorkspace();
@@ -71,12 +71,12 @@ export function StripeActions(props: ConnectionProps) {
   );
 }
 
-/** What the addresses of this site are called in a refusal of them. */
+/** Labels of this site's URLs when Stripe refuses them. */
 const ADDRESS_LABELS: Labels = new Map(
   ["return_url", "refresh_url"].map((name) => [name, "The address of this site"]),
 );
 
-/** How the reader has come back from Stripe, as the address says. */
+/** Query parameter of the return from Stripe. */
 const BACK = "back";
 
 function useGoToStripe(): () => Promise<void> {
@@ -138,7 +138,10 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
   );
 }
 
-/** Asks for a key of the workspace's own account, which is never shown again, and never kept by the browser. */
+/**
+ * Requests an API key for the workspace's Stripe account. It is never shown again, and browsers do
+ * not store it.
+ */
 function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   const { id, isTest } = useWorkspace();
   const mode = isTest ? "test" : "live";
@@ -189,7 +192,11 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   );
 }
 
-/** @throws ConnectError at the field, unless what was typed begins so, or is empty, which the service refuses */
+/**
+ * Checks a key's prefix. Empty texts pass, because the service refuses them.
+ *
+ * @throws ConnectError at the field if the prefix is wrong
+ */
 function beginning(
   form: FormData,
   name: string,
@@ -216,7 +223,10 @@ export function CheckButton() {
   return <ActionButton action={action}>Check now</ActionButton>;
 }
 
-/** Tells whoever comes back from Stripe how it stands: the account is read anew, as coming back proves nothing. */
+/**
+ * Shows the connection's state after the return from Stripe. The account is reloaded, because a
+ * return does not imply success.
+ */
 export function BackFromStripe({ connection }: ConnectionProps) {
   const back = usePlace().query.get(BACK);
   const { id, isTest } = useWorkspace();

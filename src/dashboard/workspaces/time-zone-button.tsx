@@ -2,7 +2,10 @@ import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/p
 import { RpcButton } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 
-/** Chooses the time zone of a workspace, by a method that takes its IANA name; proposes the reader's where none was chosen. */
+/**
+ * Chooses a workspace's time zone with a method that takes an IANA name. Proposes the reader's time
+ * zone if unset.
+ */
 export function TimeZoneButton<I extends DescMessage>(props: {
   readonly method: DescMethodUnary<I>;
   readonly request?: MessageInitShape<I>;
