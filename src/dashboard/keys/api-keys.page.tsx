@@ -67,7 +67,7 @@ export function ApiKeysPage() {
 
 const { createApiKey, updateApiKey, rotateApiKey, revokeApiKey } = ApiKeyService.method;
 
-/** The workspace, whose admins change its keys. */
+/** The workspace as key owner. Its admins change its keys. */
 const OWNER: KeyOwner<ApiKey> = {
   create: keyCall(createApiKey, {}, ({ apiKey }) => apiKey),
   fields: API_KEY_FIELDS,

@@ -73,7 +73,7 @@ interface Rotation {
   readonly title: string;
   readonly tone?: "primary" | "danger";
   readonly text: ComponentChildren;
-  /** Label and hint of the field for the other keys' expiry, in seconds. */
+  /** Label and hint of the field for the time until the other keys expire. */
   readonly label: string;
   readonly hint: string;
   readonly overlapSeconds: number;
@@ -143,7 +143,10 @@ export function createDialog<K extends Key>({ create, fields, secretText }: KeyO
   return create({ title, submit: "Create the key", fields }, secretText);
 }
 
-/** Requests the expiry of the replaced keys, then shows the new key's secret. */
+/**
+ * Returns a dialog that chooses how long the replaced keys stay active, then shows the new key's
+ * secret.
+ */
 export function rotateDialog(
   secretText: ComponentChildren,
   { text, label, hint, overlapSeconds, rotate, ...dialog }: Rotation,

@@ -26,7 +26,7 @@ export interface Cluster<T> extends LatLng {
 
 /** Minimum distance between separate marks, in pixels. */
 const RADIUS = 44;
-/** Highest zoom, where a pixel is half a meter. Marks clustered there share one point. */
+/** Highest zoom, where a pixel is half a meter. Marks still clustered there share one point. */
 const LAST_ZOOM = 17;
 /** Side length of the world at zoom 0, in pixels. */
 const WORLD = 512;

@@ -141,8 +141,8 @@ function leaveToPage(event: TouchEvent): void {
 }
 
 /**
- * Creates a view in the element. Brings all contents into view, or the marked zones when they
- * change.
+ * Creates a view in the element that shows the contents. When the zones or `inView` change, brings
+ * the marked zones into view, or all contents without marked zones.
  */
 function useMapView(
   target: { readonly current: HTMLDivElement | null },

@@ -56,7 +56,7 @@ function revenueFigure(
   };
 }
 
-/** Explains the share of booked quotes, or why it is unavailable. */
+/** Returns the numbers behind the share of booked quotes, or why it is unavailable. */
 function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
   if (quotes === undefined) return "Not known for all days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes";

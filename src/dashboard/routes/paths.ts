@@ -106,8 +106,8 @@ export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigi
 }
 
 /**
- * Returns the new URL of a moved page, which links and Stripe may still use, or of a path with a
- * trailing slash.
+ * Returns the current URL of a moved page, whose old URL links and Stripe may still use, or of a
+ * path with a trailing slash. `undefined` if the URL is current.
  */
 export function movedHref(pathname: string, search: string): string | undefined {
   const [, page] = /^(\/(?:w|platform)\b.*?)\/+$/.exec(pathname) ?? [];

@@ -9,7 +9,7 @@ import type { SearchField } from "./search-box.tsx";
 
 const PAUSE_MS = 80;
 
-/** Scope and data of the search. */
+/** The workspace and pages that the search covers. */
 export interface SearchSource {
   /** `undefined` on the platform's pages. */
   readonly workspace: string | undefined;

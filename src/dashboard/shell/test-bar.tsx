@@ -5,8 +5,8 @@ import { Time } from "../ui/values.tsx";
 import { otherModeOf } from "./navigation.tsx";
 
 /**
- * The test mode bar, with the time if the test clock is stopped. Links to the test mode page and to
- * live mode.
+ * The bar on all pages in test mode, with the time if the test clock is stopped. Links to the test
+ * mode page and to live mode.
  */
 export function TestBar(props: {
   readonly entered: EnteredWorkspace;

@@ -41,7 +41,7 @@ export function ShipmentList(
   props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">,
 ) {
   const { view, mapOf, listed, ...list } = props;
-  // Filters of the displayed rows, until those of new filters load.
+  // Filters of the displayed rows. They lag behind `mapOf` while the rows of new filters load.
   const shownOf = useRef(mapOf);
   if (!list.query.isLoading) shownOf.current = mapOf;
   const workspace = useContext(WorkspaceId)!;

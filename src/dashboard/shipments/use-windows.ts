@@ -106,7 +106,7 @@ const OPEN: WindowChoice = { kind: "open" };
 const BOOKED: WindowChoice = { kind: "booked" };
 
 /**
- * The pickup defaults to as soon as possible if offered, otherwise to the first available window.
+ * Returns the default choice: as soon as possible if offered, otherwise the first available window.
  */
 function choiceAtFirst(offer: Offer | undefined): WindowChoice {
   if (offer === undefined || offer.asSoonAsPossible) return OPEN;

@@ -27,7 +27,10 @@ import { SelectField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRpc } from "../api/use-query.ts";
 
-/** Larger zones are shown on request, because they are slow to load and need memory. In bytes. */
+/**
+ * Size in bytes above which zones are shown only on request, because they load slowly and need
+ * memory.
+ */
 const SHOWN_BYTES = 8_000_000;
 
 /** The zones of a draft over those in force, with their faults and an import. */

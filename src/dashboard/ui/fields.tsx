@@ -87,7 +87,9 @@ interface TypedProps extends FieldProps {
   readonly onInput?: (text: string) => void;
 }
 
-/** Returns the contents of an input: controlled if `onInput` is given, otherwise the typed text. */
+/**
+ * Returns the value props of an input: controlled with `onInput`, otherwise with an initial value.
+ */
 function contentOf({ value, onInput }: TypedProps) {
   const content =
     onInput === undefined

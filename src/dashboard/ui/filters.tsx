@@ -23,7 +23,7 @@ export interface Filter {
   /** API enum of the choices, if its names differ. */
   readonly names?: Readonly<Record<string, string | number>>;
   readonly placeholder?: string;
-  /** Component that displays a value, and one that finds a value if it is not typed. */
+  /** `Value` displays a value. `Finder` finds a value that cannot be typed. */
   readonly Value?: ComponentType<{ readonly value: string }>;
   readonly Finder?: ComponentType<{ readonly choose: (value: string) => void }>;
 }

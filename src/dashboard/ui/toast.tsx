@@ -6,7 +6,7 @@ import { useKeys } from "./use-keys.ts";
 import "./dialog.css";
 
 const SHOWN_MS = 5_000;
-/** Long enough to decide on an undo, in milliseconds. */
+/** Longer, so that the reader can consider the undo. In milliseconds. */
 const UNDO_MS = 12_000;
 
 interface Message {

@@ -40,7 +40,7 @@ function typesText({ types }: Webhook): string {
   return types.map((type) => LABELS.get(type) ?? type).join(", ");
 }
 
-/** A webhook and its success rate, `undefined` while loading. */
+/** A webhook with its delivery figures, `undefined` while loading. */
 interface Listed {
   readonly webhook: Webhook;
   readonly figures: WebhookFigures | undefined;

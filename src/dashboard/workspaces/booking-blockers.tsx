@@ -13,7 +13,7 @@ export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, ne
   ],
 };
 
-/** Reasons that block all bookings, with remedies. Hidden if bookings are possible. */
+/** Reasons that block all bookings, with remedies. Hidden without blockers. */
 export function BookingBlockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
   if (blockers.length === 0) return null;
   return (

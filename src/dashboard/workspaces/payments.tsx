@@ -22,8 +22,8 @@ import {
 const REPEAT_MS = 30_000;
 
 /**
- * Payment connection of the workspace, its missing requirements, and its shipments awaiting
- * payment.
+ * Payment connection of the workspace with its missing requirements, and links to shipments that
+ * await payment or a refund.
  */
 export function PaymentsSection() {
   const query = useRpc(PaymentConnectionService.method.getPaymentConnection, {});

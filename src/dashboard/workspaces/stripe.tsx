@@ -193,7 +193,8 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
 }
 
 /**
- * Checks a key's prefix. Empty texts pass, because the service refuses them.
+ * Returns the typed text after checking its prefix. Empty texts pass, because the service refuses
+ * them.
  *
  * @throws ConnectError at the field if the prefix is wrong
  */
