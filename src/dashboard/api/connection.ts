@@ -9,10 +9,7 @@ const MAX_WAIT_MS = 10_000;
 /** Poll timeout, because a host that is down may never reject a connection. */
 const LOOK_MS = 5_000;
 
-/**
- * Records that a call did not reach the service, and polls until it responds. Queries then reload
- * automatically.
- */
+/** Records a lost connection and polls until the service responds. Queries then reload. */
 export function noteConnectionLost(): void {
   if (!connected.get()) return;
   connected.set(false);

@@ -1,7 +1,4 @@
-/**
- * Contents of a form's fields: texts, or whether boxes are checked. In order, because names can
- * repeat.
- */
+/** Contents of a form's fields, in order because names can repeat: text or whether checked. */
 export type FormSnapshot = readonly (readonly [name: string, value: string | boolean])[];
 
 const KEY = "kept-forms";

@@ -7,10 +7,7 @@ import { WorkspaceId } from "./session.ts";
 
 /** Default minimum interval between calls of a listener, in milliseconds. */
 const LEAST_MS = 1_000;
-/**
- * The service sends a message at least every 15 seconds. A stream without messages for longer is
- * broken.
- */
+/** The service sends a message at least every 15 seconds. Without one, the stream is broken. */
 const SILENCE_MS = 30_000;
 /** Time a stream stays open without listeners, in milliseconds. It bridges a change of pages. */
 const LINGER_MS = 5_000;
@@ -60,10 +57,7 @@ interface Feed {
 
 const feeds = new Map<string, Feed>();
 
-/**
- * Listens to a workspace's events. Returns an unsubscribe function. The stream survives a change of
- * pages.
- */
+/** Listens to a workspace's events across pages. Returns an unsubscribe function. */
 function listen(workspace: string, listener: Listener): () => void {
   let feed = feeds.get(workspace);
   if (feed === undefined) {

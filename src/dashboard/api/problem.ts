@@ -8,10 +8,7 @@ import {
 export interface Problem {
   /** The first error as a sentence for the reader. */
   readonly message: string;
-  /**
-   * Errors by the field's name in the request, or by another subject. The texts are the service's,
-   * for `plainText`.
-   */
+  /** Errors by the request's field name or another subject. Texts are for `plainText`. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /**
    * Machine-readable reason, such as `SHIPMENT_STATE`. `undefined` if the service gave no reason.

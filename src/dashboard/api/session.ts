@@ -74,10 +74,7 @@ export interface EnteredWorkspace extends AccountWorkspace {
   readonly live: bigint;
 }
 
-/**
- * Returns the workspace with an id, which may be a test twin's. `undefined` if the reader is not a
- * member.
- */
+/** Returns a workspace or test twin by id, `undefined` if the reader is not a member. */
 export function findWorkspace(
   workspaces: readonly AccountWorkspace[],
   id: string | null | undefined,

@@ -86,10 +86,7 @@ export function useQuery<T>(
   return { ...state, reload };
 }
 
-/**
- * Returns a query that counts as loading until the other queries of its view have loaded or failed
- * once.
- */
+/** Returns a query that counts as loading until the view's other queries have settled once. */
 export function shownWith<T>(query: Query<T>, ...others: readonly Query<unknown>[]): Query<T> {
   const isReady = others.every(({ data, problem }) => (data ?? problem) !== undefined);
   return isReady ? query : { ...query, data: undefined, isLoading: true };

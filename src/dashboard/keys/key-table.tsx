@@ -143,10 +143,7 @@ export function createDialog<K extends Key>({ create, fields, secretText }: KeyO
   return create({ title, submit: "Create the key", fields }, secretText);
 }
 
-/**
- * Returns a dialog that chooses how long the replaced keys stay active, then shows the new key's
- * secret.
- */
+/** Chooses how long the replaced keys stay active, then shows the new secret. */
 export function rotateDialog(
   secretText: ComponentChildren,
   { text, label, hint, overlapSeconds, rotate, ...dialog }: Rotation,

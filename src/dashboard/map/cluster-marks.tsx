@@ -153,10 +153,7 @@ function MarkButton(props: {
   );
 }
 
-/**
- * The card of a mark in a corner of the map. It takes the focus when it opens, and Escape closes
- * it.
- */
+/** The card of a mark in a corner of the map. It takes the focus, and Escape closes it. */
 function Card(props: {
   readonly name: string;
   readonly close: () => void;
@@ -190,10 +187,7 @@ const STEPS: Readonly<Record<string, number>> = {
   ArrowUp: -1,
 };
 
-/**
- * Implements a roving tab stop: Tab reaches one button of the list, and arrow keys, Home and End
- * reach the others.
- */
+/** Implements a roving tab stop: arrow keys, Home and End move within the list. */
 function useFocusInList(
   list: { readonly current: HTMLUListElement | null },
   shown: readonly Cluster<unknown>[],

@@ -17,10 +17,7 @@ export interface Cluster<T> extends LatLng {
   readonly count: number;
   /** Returns its marks, up to a limit. */
   members(): readonly T[];
-  /**
-   * Returns the side length of the world, in pixels, at which the cluster separates. `undefined` if
-   * it never does.
-   */
+  /** Returns the world's side length, in pixels, at which it separates, `undefined` if never. */
   worldSize(): number | undefined;
 }
 

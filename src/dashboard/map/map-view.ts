@@ -93,10 +93,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
     ...camera,
     showTiles,
     close,
-    /**
-     * Shows other contents. With `toFit`, brings the marked zones into view, otherwise all
-     * contents.
-     */
+    /** Shows other contents. With `toFit`, fits the marked zones, otherwise all contents. */
     show(next: MapContent, toFit: boolean): void {
       if (!hasSameZones(next, content)) {
         zones.clear();
@@ -258,10 +255,7 @@ function routeFeatures(ends: readonly Coordinate[]): Feature[] {
   return [...lines, ...ends.map((end) => new Feature(new Point(end)))];
 }
 
-/**
- * Returns the extent of the marked zones if requested, otherwise of the points, of all zones, or of
- * the world.
- */
+/** Returns the extent of the requested marked zones, or of the points, zones or world. */
 function extentOf({ layers, marked, points, inView = [] }: MapContent, toMarked: boolean) {
   const places = [...points, ...inView].map((place) => new Point(coordinateOf(place)).getExtent());
   if (!(toMarked && marked) && places.length > 0) return buffer(extentAround(places), AROUND_M);

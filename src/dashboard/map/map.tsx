@@ -109,10 +109,7 @@ export function ZoneMap(props: MapProps) {
   );
 }
 
-/**
- * Shows the tile images configured by the operator, if any. Returns the attribution of the
- * background.
- */
+/** Shows the operator's tile images, if any. Returns the attribution of the background. */
 function useTiles(view: { readonly current: MapView | null }): string {
   const [credits, setCredits] = useState(GROUND_CREDITS);
   useEffect(() => {
@@ -132,10 +129,7 @@ function showScale(element: HTMLElement, map: MapView): void {
   element.style.width = `${width}px`;
 }
 
-/**
- * Vertical swipes with one finger scroll the page, which the map would prevent. Two fingers control
- * the map.
- */
+/** Leaves vertical swipes with one finger to the page. Two fingers control the map. */
 function leaveToPage(event: TouchEvent): void {
   if (event.touches.length === 1) event.stopPropagation();
 }

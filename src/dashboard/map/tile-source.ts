@@ -31,10 +31,7 @@ const MAX_ZOOM = 19;
 
 let source: Promise<TileSource | undefined> | undefined;
 
-/**
- * Loads the source of map images configured by the operator, `undefined` if not configured.
- * Requested once for all maps.
- */
+/** Loads the operator's source of map images once, `undefined` if not configured. */
 export function loadTileSource(): Promise<TileSource | undefined> {
   source ??= readSource();
   source.catch(() => (source = undefined));

@@ -36,10 +36,7 @@ interface ActionProps {
   readonly operator: Operator;
 }
 
-/**
- * Actions of an owner on an operator. Other operators can only create sign-in links for their own
- * account.
- */
+/** Actions of an owner on an operator. Others can only create their own sign-in links. */
 export function OperatorActions({ operator }: ActionProps) {
   const { id, name, kind } = operator;
   const isOwner = useOperatorRole(OperatorRole.OWNER);

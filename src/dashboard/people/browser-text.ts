@@ -1,7 +1,4 @@
-/**
- * Names in `User-Agent` headers, most specific first, because most browsers also name those they
- * derive from.
- */
+/** Names in `User-Agent` headers. Derived browsers come first, as they name their base too. */
 const BROWSERS = [
   [/\bEdg\w*\//, "Edge"],
   [/\bOPR\//, "Opera"],

@@ -26,10 +26,7 @@ import { Button } from "../ui/button.tsx";
 import { loadManifest, type Manifest } from "./manifest.ts";
 import "./print.css";
 
-/**
- * Maximum number of labels at a time, limited by the selection and by the number of points per
- * request.
- */
+/** Maximum number of labels, limited by the selection and by the points per request. */
 const MOST = 100;
 
 /** Labels of the shipments in the URL's `shipment` parameters, without duplicates. */

@@ -132,10 +132,7 @@ const MIGRATION_COLUMNS: readonly Column<AppliedMigration>[] = [
   { header: "Applied", cell: ({ appliedAt }) => <Time at={appliedAt} exact /> },
 ];
 
-/**
- * Waiting time that implies several failed attempts, in milliseconds. The first attempts are a few
- * minutes apart.
- */
+/** Wait that implies several failed attempts, in milliseconds. Early ones are minutes apart. */
 const LATE_DELIVERY_MS = 3_600_000;
 /** The service counts up to this number. */
 const MOST_DELIVERIES = 1_000_000n;

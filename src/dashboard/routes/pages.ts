@@ -1,7 +1,4 @@
-/**
- * A page's definition. Its code is the component `XPage` of `x.page.tsx`, in the folder of its
- * feature.
- */
+/** A page's definition. Its component is `XPage` in `x.page.tsx` of the feature's folder. */
 interface PageEntry {
   /** URL pattern. Its parameters are the component's props. */
   readonly path: string;

@@ -33,10 +33,7 @@ export interface Going {
 const followed = new Map<string, string>();
 let isBack = false;
 
-/**
- * Returns the link that was followed from this page before coming back, `undefined` if the reader
- * did not come back.
- */
+/** Returns the link followed from this page before "back", `undefined` after other navigation. */
 export function linkLeftBy(): string | undefined {
   return isBack ? followed.get(location.href) : undefined;
 }

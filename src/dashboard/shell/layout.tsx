@@ -62,10 +62,7 @@ function showKeys(): void {
   import("../ui/key-list.tsx").then(({ openKeyList }) => openKeyList(), reloadOnce);
 }
 
-/**
- * Returns the workspace of the navigation. On the account page, it is the previous page's
- * workspace.
- */
+/** Returns the workspace of the navigation. The account page keeps the previous one. */
 function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   const { workspaces, operatorRole } = useAccount();
   const { pathname, query } = usePlace();
@@ -94,10 +91,7 @@ function useFocusOnNewPage(pathname: string) {
   return main;
 }
 
-/**
- * Focuses a link of a page once it has loaded, unless the reader acts first. Returns an unsubscribe
- * function.
- */
+/** Focuses a link once loaded, unless the reader acts first. Returns an unsubscribe function. */
 function focusWhenThere(main: HTMLElement, href: string | undefined): (() => void) | undefined {
   if (href === undefined) return undefined;
   const controller = new AbortController();

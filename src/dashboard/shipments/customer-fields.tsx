@@ -11,10 +11,7 @@ import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { RequestFields } from "../ui/request-fields.tsx";
 import "./shipments.css";
 
-/**
- * The customer of a booking: an existing one, `undefined` until chosen, or a new one with the typed
- * text.
- */
+/** The customer of a booking: an existing one (`undefined` until chosen) or a new one. */
 export type CustomerChoice =
   | { readonly kind: "existing"; readonly customer: Customer | undefined }
   | { readonly kind: "new"; readonly typed: string };

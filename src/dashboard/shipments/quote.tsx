@@ -65,10 +65,7 @@ export function TimesSection(props: {
   );
 }
 
-/**
- * The price of a route and its validity, or the reason why it is not served and its distance from
- * coverage.
- */
+/** The price of a route and its validity, or why it is not served and how far away it is. */
 export function Quote(props: { readonly query: QuoteQuery; readonly windows: Windows }) {
   const { data: quote, problem, isLoading, reload } = props.query;
   return (

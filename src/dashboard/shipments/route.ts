@@ -55,10 +55,7 @@ function distanceText(meters: number | undefined): string | undefined {
 
 type Outside = Pick<CreateQuoteResponse, "pickupOutsideMeters" | "dropoffOutsideMeters">;
 
-/**
- * Returns the distance of each end from the coverage zones, such as `37 km`. `undefined` for
- * covered ends.
- */
+/** Returns each end's distance from coverage, such as `37 km`, `undefined` if covered. */
 export function outsideOf(quote: Outside | undefined): Ends<string> {
   return {
     pickup: distanceText(quote?.pickupOutsideMeters),

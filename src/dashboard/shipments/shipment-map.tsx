@@ -74,10 +74,7 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   );
 }
 
-/**
- * The rows of a list on a map beside it. `open` opens the row of a mark. Without it, the map shows
- * a card.
- */
+/** The rows of a list on a map. `open` opens a mark's row. Without it, the map shows a card. */
 export function MapBeside(
   props: Omit<EndsProps, "end"> & {
     /** Number of shipments on all pages of the list, `undefined` while unknown. */

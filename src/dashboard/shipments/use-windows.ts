@@ -155,10 +155,7 @@ function useOffer(
 
 const NOTHING = () => {};
 
-/**
- * Loads the slots of several pages of days, up to the last bookable day. `undefined` without a
- * schedule.
- */
+/** Loads the slots of several pages of bookable days, `undefined` without a schedule. */
 async function listOffer(
   shipments: Client<typeof ShipmentService>,
   { route, pages }: { readonly route: RouteText; readonly pages: number },

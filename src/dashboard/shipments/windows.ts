@@ -69,10 +69,7 @@ const TO_MINUTE = {
   minute: "2-digit",
 } as const;
 
-/**
- * Formats a window in a time zone, named unless it is the reader's: `Tue, Dec 1, 8:00 – 9:00 AM New
- * York time`.
- */
+/** Formats a window: `Tue, Dec 1, 8:00 – 9:00 AM`, plus a time zone other than the reader's. */
 export function windowText({ start, end }: Window, timeZone?: string): string {
   const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.formatRange(start, end) + zoneSuffix(start, timeZone);
@@ -89,10 +86,7 @@ export function hoursText(window: Window, timeZone: string): string {
   }).formatRange(start, end);
 }
 
-/**
- * Formats an instant in a time zone, named unless it is the reader's: `Mon, Nov 30, 6:00 PM New
- * York time`.
- */
+/** Formats an instant: `Mon, Nov 30, 6:00 PM`, plus a time zone other than the reader's. */
 export function instantText(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.format(instant) + zoneSuffix(instant, timeZone);

@@ -42,10 +42,7 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   };
 }
 
-/**
- * Returns the gap in weights before a tier, as `10 to 20 kg`. `undefined` if it continues the
- * previous tier.
- */
+/** Returns the gap before a tier, as `10 to 20 kg`, `undefined` if it has no gap. */
 export function gapBefore(tiers: readonly TierText[], index: number): string | undefined {
   const start = numberFrom(tiers[index]!.min_kg) ?? NaN;
   const end = index === 0 ? 0 : (numberFrom(tiers[index - 1]!.max_kg) ?? NaN);

@@ -32,10 +32,7 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
     text,
     setText,
     isEdited,
-    /**
-     * Whether both the reader and another person changed it. `take` or `keep` resolves the
-     * conflict.
-     */
+    /** Whether the reader and another person both changed it. `take` or `keep` resolves it. */
     isForeign: isEdited && isOther,
     take,
     keep,

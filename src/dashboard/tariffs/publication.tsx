@@ -47,10 +47,7 @@ interface RollBackProps {
   readonly replaced: () => void;
 }
 
-/**
- * Republishes a version to replace the one in force, after confirmation. Hidden from readers
- * without permission.
- */
+/** Republishes a version after confirmation. Hidden from readers without permission. */
 export function RollBack(props: RollBackProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return <DialogButton dialog={<RollBackDialog {...props} />}>Roll back to this…</DialogButton>;
@@ -83,10 +80,7 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
   );
 }
 
-/**
- * Returns the version that a publication replaces. After a refusal, returns the version now in
- * force.
- */
+/** Returns the version that a publication replaces, updated after a refusal. */
 function useReplaces(inForce: number, replaced: () => void) {
   const [replaces, setReplaces] = useState(inForce);
   const noteReplaced = (error: unknown): never => {

@@ -5,10 +5,7 @@ import { DAYS } from "./schedule-words.ts";
 
 interface Row {
   readonly key: number;
-  /**
-   * Path in the stored draft, as in faults, such as `schedules[0].hours[2]`. Unsaved rows have a
-   * unique path.
-   */
+  /** Path in the stored draft, such as `schedules[0].hours[2]`, or a unique one if unsaved. */
   readonly path: string;
 }
 

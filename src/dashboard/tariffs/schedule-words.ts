@@ -77,10 +77,7 @@ export function exceptionText(exception: {
   return note === "" ? text : `${text} (${note})`;
 }
 
-/**
- * Formats a tariff date for the reader's locale: `Fri, Dec 25, 2026`. Invalid dates are returned
- * unchanged.
- */
+/** Formats a tariff date: `Fri, Dec 25, 2026`. Invalid dates are returned unchanged. */
 export function dateText(date: string): string {
   const instant = new Date(`${date}T00:00:00Z`);
   if (Number.isNaN(Number(instant))) return date || "No date";
@@ -126,10 +123,7 @@ export function scheduleText({ timeZone, hours }: TariffSchedule): string {
   return `${timeZone || "no time zone"}, ${week || "always closed"}`;
 }
 
-/**
- * Parts of a schedule that are compared as a whole, by their names in tariffs, with label and
- * formatter.
- */
+/** Parts of a schedule that are compared as a whole, by name, with label and formatter. */
 const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => string]>> = {
   name: ["Name", ({ name }) => name],
   time_zone: ["Time zone", ({ timeZone }) => timeZone],
@@ -166,10 +160,7 @@ interface Schedules {
   readonly defaultSchedule: string;
 }
 
-/**
- * Describes the difference at a path such as `schedules[city].hours`. Returns the path for unknown
- * parts.
- */
+/** Describes the difference at a path such as `schedules[city].hours`, or returns the path. */
 export function differenceText(path: string, before: Schedules, after: Schedules): DifferenceText {
   if (path === "default_schedule") {
     const textOf = ({ defaultSchedule }: Schedules) => defaultSchedule || "No schedule";

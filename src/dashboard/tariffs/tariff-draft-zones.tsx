@@ -27,10 +27,7 @@ import { SelectField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRpc } from "../api/use-query.ts";
 
-/**
- * Size in bytes above which zones are shown only on request, because they load slowly and need
- * memory.
- */
+/** Size in bytes above which zones, being slow to load, are shown only on request. */
 const SHOWN_BYTES = 8_000_000;
 
 /** The zones of a draft over those in force, with their faults and an import. */

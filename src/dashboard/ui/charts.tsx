@@ -29,18 +29,12 @@ interface LineChartProps {
 /** Height of the plot and approximate number of axis steps, by size. */
 const SIZES = { large: { height: 220, steps: 4 }, small: { height: 96, steps: 2 } } as const;
 const EMPTY_HEIGHT = 24;
-/**
- * Margins in pixels: above, at the end, and below for names. `character` is the width of one
- * character of the axis.
- */
+/** Margins in pixels, and the width of one character of the axis. */
 const ROOM = { top: 8, end: 12, below: 22, character: 6.8 };
 /** Maximum width of a point's name including its gap, in pixels. */
 const NAME_WIDTH = 76;
 
-/**
- * A line chart over a grid. A pointer, a finger or the arrow keys read values, and screen readers
- * get a table.
- */
+/** A line chart, read with a pointer, a finger or the arrow keys, or as a hidden table. */
 export function LineChart(props: LineChartProps) {
   const { label, points, before = [], names } = props;
   const [frame, width] = useWidth();

@@ -14,10 +14,7 @@ export const SPAN = "days";
 
 export interface Filter {
   readonly label: string;
-  /**
-   * Any text by default, otherwise a day such as `2026-11-01`, a record number, or one of
-   * `choices`.
-   */
+  /** Any text by default, or a day such as `2026-11-01`, a record number, or a choice. */
   readonly of?: "day" | "number";
   readonly choices?: Choices;
   /** API enum of the choices, if its names differ. */

@@ -62,10 +62,7 @@ export function optionalTextOf(form: FormData, name: string): string | undefined
   return textOf(form, name) || undefined;
 }
 
-/**
- * Returns the number in a field, with a point or comma. NaN if it is not a number, `undefined` if
- * the field is empty.
- */
+/** Returns a field's number, with a point or comma. NaN if invalid, `undefined` if empty. */
 export function numberOf(form: FormData, name: string): number | undefined {
   return numberFrom(textOf(form, name));
 }

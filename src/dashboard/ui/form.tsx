@@ -152,10 +152,7 @@ function useKept(name: string, form: { readonly current: HTMLFormElement | null 
   return { kept, noteTyped: () => void (isTyped.current = true) };
 }
 
-/**
- * Returns the number of rows with contents before the session ended. `part` matches a field that
- * each row has.
- */
+/** Returns the number of rows to restore. `part` matches a field that each row has. */
 export function useKeptRows(part: RegExp): number {
   return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
 }

@@ -40,10 +40,7 @@ export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
-/**
- * Formats a number for the reader's locale as briefly as possible, such as `1.2K`, with its
- * currency if given.
- */
+/** Formats a number as briefly as possible, such as `1.2K`, with its currency if given. */
 export function compactText(value: number, currency?: string): string {
   return new Intl.NumberFormat(undefined, {
     notation: "compact",

@@ -65,10 +65,7 @@ function isShown(element: Element): boolean {
   return element.isConnected && element.checkVisibility({ visibilityProperty: true });
 }
 
-/**
- * Returns the element to focus: the same element, the one now after its predecessor, or the
- * predecessor.
- */
+/** Returns the element to focus: the same one, its predecessor's next, or the predecessor. */
 function successorOf(held: Held, scope: Element): HTMLElement | undefined {
   const { element, before, isInMain } = held;
   if (isShown(element)) return element as HTMLElement;

@@ -17,10 +17,7 @@ export function lazily<P extends object>(
   };
 }
 
-/**
- * Reloads the page, because its build was replaced on the server and its code can no longer be
- * loaded.
- */
+/** Reloads the page, because a deployment replaced the build and its code cannot be loaded. */
 export function reloadOnce(): void {
   const mark = "reloaded-at";
   if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;

@@ -69,10 +69,7 @@ export function clockText(timeZone: string): string {
   return `${timeZone.split("/").at(-1)!.replaceAll("_", " ")} time`;
 }
 
-/**
- * Returns the time zone as a suffix: ` New York time`. Empty if the reader's clock shows the same
- * time.
- */
+/** Returns the time zone as ` New York time`. Empty if the reader's clock shows the same. */
 export function zoneSuffix(instant: Date, timeZone: string | undefined): string {
   if (timeZone === undefined || offsetMs(instant, timeZone) === offsetMs(instant, undefined)) {
     return "";

@@ -6,10 +6,7 @@ import "./menu.css";
 const TYPED = "input:not([type=checkbox])";
 const FIRST = ".menu-content :is(a, button, input:not([type=hidden]), select)";
 
-/**
- * A button that opens a menu below it. Choosing an item, pressing Escape or moving elsewhere closes
- * it.
- */
+/** A button that opens a menu below it. Choosing an item, Escape or moving away closes it. */
 export function Menu(props: {
   readonly label: ComponentChildren;
   /** Accessible name, if the label is not enough. */

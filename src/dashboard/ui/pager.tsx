@@ -12,10 +12,7 @@ export function usePageToken(): string | undefined {
   return usePlace().query.get(PAGE_TOKEN) ?? undefined;
 }
 
-/**
- * Query changes for new filters: the cursor belongs to the old filters, and the open row to its
- * page.
- */
+/** Query changes for new filters, which invalidate the cursor and the open row. */
 export const FIRST_PAGE = { [PAGE_TOKEN]: undefined, [OPEN]: undefined } as const;
 
 /**

@@ -30,10 +30,7 @@ export const PAYMENT_STATES = {
   [PaymentStatus.VOIDED]: ["Voided", "neutral"],
 } as const satisfies Labels<PaymentStatus>;
 
-/**
- * Returns the state of a shipment, which implies its payment. For a cancelled shipment, returns its
- * payment state.
- */
+/** Returns the state of a shipment, or of its payment if the shipment is cancelled. */
 export function stateOf({ status, paymentStatus }: Pick<Shipment, "status" | "paymentStatus">) {
   const isOfPayment = status === ShipmentStatus.CANCELLED && paymentStatus !== PaymentStatus.VOIDED;
   return (isOfPayment ? PAYMENT_STATES[paymentStatus] : SHIPMENT_STATES[status]) ?? UNKNOWN;

@@ -53,10 +53,7 @@ function takeBack(undo: () => unknown): Promise<void> {
 /** Mounted `Toasts`, the topmost last. */
 const outlets = createStore<readonly object[]>([]);
 
-/**
- * Where toasts appear: in the app and in each dialog, because screen readers ignore contents
- * outside an open dialog.
- */
+/** Shows toasts, in the app and in each dialog, because screen readers ignore the rest. */
 export function Toasts() {
   const [outlet] = useState(() => ({}));
   const isUppermost = useStore(outlets).at(-1) === outlet;

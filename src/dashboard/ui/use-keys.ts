@@ -1,10 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { createStore } from "../api/store.ts";
 
-/**
- * Actions by the browser's name of the key, such as `j` or `ArrowDown`. Returning false leaves the
- * key to the browser.
- */
+/** Actions by key, such as `j` or `ArrowDown`. Returning false leaves the key to the browser. */
 export type Keys = Readonly<Record<string, () => unknown>>;
 
 /** Elements that handle these keys themselves. Checkboxes take no text. */
@@ -13,10 +10,7 @@ const OWN_KEYS =
 
 const STORED_AS = "character-keys";
 
-/**
- * Whether single-character shortcuts are on. WCAG 2.1.4 requires an off switch. Stored in this
- * browser.
- */
+/** Whether this browser enables single-character shortcuts. WCAG 2.1.4 requires a switch. */
 export const characterKeys = createStore(localStorage.getItem(STORED_AS) !== "off");
 characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get() ? "on" : "off"));
 

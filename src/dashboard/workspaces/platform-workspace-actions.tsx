@@ -15,10 +15,7 @@ export interface ActionProps {
   readonly workspace: AdminWorkspace;
 }
 
-/**
- * Whether the reader can change settings that test twins inherit. A twin's settings are changed on
- * its live workspace.
- */
+/** Whether settings that test twins inherit can be changed. Twins cannot change them. */
 function useMayChangeLive({ workspace }: ActionProps): boolean {
   return useOperatorRole(OperatorRole.OPERATOR) && workspace.liveWorkspace === undefined;
 }

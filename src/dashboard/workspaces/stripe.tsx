@@ -138,10 +138,7 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
   );
 }
 
-/**
- * Requests an API key for the workspace's Stripe account. It is never shown again, and browsers do
- * not store it.
- */
+/** Requests an API key of the workspace's Stripe account, which is never shown again. */
 function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   const { id, isTest } = useWorkspace();
   const mode = isTest ? "test" : "live";

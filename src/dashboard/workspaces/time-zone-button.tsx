@@ -2,10 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/p
 import { RpcButton } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 
-/**
- * Chooses a workspace's time zone with a method that takes an IANA name. Proposes the reader's time
- * zone if unset.
- */
+/** Chooses a workspace's time zone. Proposes the reader's if unset. */
 export function TimeZoneButton<I extends DescMessage>(props: {
   readonly method: DescMethodUnary<I>;
   readonly request?: MessageInitShape<I>;
