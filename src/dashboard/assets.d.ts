@@ -13,9 +13,7 @@ declare module "*.json?url" {
 }
 
 interface ImportMeta {
-  /**
-   * Returns loaders of the modules that match a pattern, by path. Replaced by Vite at build time.
-   */
+  /** Returns loaders of the modules that match a pattern, by path. Vite replaces the call. */
   glob<T>(pattern: string): Readonly<Record<string, () => Promise<T>>>;
 }
 

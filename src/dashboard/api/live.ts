@@ -100,8 +100,7 @@ function openFeed(workspace: string): Feed {
       });
       if (signal.aborted) return;
       await untilElapsed(RETRY_MS, signal, "abort");
-      // Without a stream, for example when the workspace has too many, the page reloads
-      // periodically.
+      // Without a stream, for example if the workspace has too many, the page reloads periodically.
       tell(undefined);
     }
   };

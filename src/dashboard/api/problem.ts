@@ -10,9 +10,7 @@ export interface Problem {
   readonly message: string;
   /** Errors by the request's field name or another subject. Texts are for `plainText`. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /**
-   * Machine-readable reason, such as `SHIPMENT_STATE`. `undefined` if the service gave no reason.
-   */
+  /** Machine-readable reason, such as `SHIPMENT_STATE`. `undefined` if not given. */
   readonly reason: string | undefined;
   readonly facts: Readonly<Record<string, string>>;
   readonly code: Code;
@@ -37,9 +35,7 @@ export function problemOf(thrown: unknown): Problem {
   };
 }
 
-/**
- * Returns an error of a form field, found before sending. It is shown like the service's refusals.
- */
+/** Returns an error of a form field found before sending, shown like a refusal. */
 export function fieldError(field: string, description: string): ConnectError {
   const value = { fieldViolations: [{ field, description }] };
   const detail = { desc: BadRequestSchema, value };

@@ -38,10 +38,7 @@ export function onSignedIn(person: Account): void {
   account.set(person);
 }
 
-/**
- * Shows the sign-in page, which leads back to the current page. Typed contents are kept, unless the
- * reader signed out in another tab.
- */
+/** Shows the sign-in page. Keeps typed contents, unless another tab signed out. */
 export function onSessionEnded(): void {
   const [person] = localStorage.getItem(PERSON_KEY)?.split(" ") ?? [];
   sessionEnded.set(person !== undefined);
@@ -111,10 +108,7 @@ export function useOperatorRole(least: OperatorRole): boolean {
   return operatorRole !== undefined && operatorRole >= least;
 }
 
-/**
- * Returns the IANA name of the workspace's time zone. `undefined` on pages without a workspace,
- * which use the reader's time zone.
- */
+/** Returns the workspace's IANA time zone, `undefined` on pages without a workspace. */
 export function useTimeZone(): string | undefined {
   const id = useContext(WorkspaceId);
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone;

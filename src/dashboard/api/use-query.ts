@@ -11,9 +11,7 @@ import { reloads } from "./use-action.ts";
 import { problemOf, type Problem } from "./problem.ts";
 
 export interface Query<T> {
-  /**
-   * Data of the last load. It stays during a load, and after a failed reload with the same inputs.
-   */
+  /** Data of the last load. It stays while loading and after a failed reload. */
   readonly data: T | undefined;
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;

@@ -35,9 +35,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   { header: "Change", selfEvident: true, cell: (entry) => <Sentence entry={entry} /> },
 ];
 
-/**
- * `Ann changed the name of the key “Shop” of workspace 12`, with the collapsed difference below.
- */
+/** `Ann changed the name of the key “Shop” of workspace 12`, with collapsed differences. */
 function Sentence({ entry }: { readonly entry: AuditEntry }) {
   const { action, changes } = entry;
   const [before, after] = actWords(action, changes);

@@ -125,10 +125,7 @@ export function subjectWords(
   return kind === "api_key" ? `the key ${id}` : `${words} ${id}`.trim();
 }
 
-/**
- * Splits a change of a list or object into its differences, with paths such as `tiers.2.max_kg`.
- * Other changes are returned unchanged.
- */
+/** Splits a change of a list or object into changes at paths such as `tiers.2.max_kg`. */
 export function partsOf({ field, before, after }: ChangedField): readonly ChangedField[] {
   const [was, is] = [leavesOf(field, before), leavesOf(field, after)];
   return [...new Set([...was.keys(), ...is.keys()])]

@@ -10,9 +10,7 @@ export interface Mark<T> extends LatLng {
 
 /** Marks too close to show separately, or a single mark. */
 export interface Cluster<T> extends LatLng {
-  /**
-   * Unique key within a part of the world: the key of its last mark, because new marks come first.
-   */
+  /** Unique key within a part of the world: that of its last mark, as new marks come first. */
   readonly key: string;
   readonly count: number;
   /** Returns its marks, up to a limit. */

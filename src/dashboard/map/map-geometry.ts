@@ -15,9 +15,7 @@ export interface LatLng {
 /** A position on a map, in CSS pixels from its upper left corner. */
 export type Spot = readonly [x: number, y: number];
 
-/**
- * A part of the world: its west, south, east and north, and the side length of the world in pixels.
- */
+/** A part of the world: its edges, and the side length of the world in pixels. */
 export interface WorldPart {
   readonly edges: readonly [number, number, number, number];
   readonly worldSize: number;

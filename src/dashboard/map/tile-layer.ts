@@ -2,10 +2,7 @@ import TileLayer from "ol/layer/Tile.js";
 import ImageTile from "ol/source/ImageTile.js";
 import type { TileSource } from "./tile-source.ts";
 
-/**
- * Creates a layer of tile images below the zones. In the dark theme they are shaded, because they
- * are designed for light pages.
- */
+/** Creates a layer of tile images below the zones, shaded in the dark theme. */
 export function createTileLayer({ load, minZoom, maxZoom }: TileSource, shade: () => string) {
   const loader = async (zoom: number, x: number, y: number) => {
     const image = await load({ zoom, x, y });

@@ -4,9 +4,7 @@ export interface TileSource {
   readonly attribution: string;
   readonly minZoom: number;
   readonly maxZoom: number;
-  /**
-   * Loads an image, `undefined` if it does not exist. `x` counts east and `y` south, each from 0.
-   */
+  /** Loads an image, `undefined` if it is missing. `x` counts east and `y` south, from 0. */
   load(tile: TileAddress): Promise<TileImage | undefined>;
 }
 

@@ -16,9 +16,7 @@ const SYSTEMS = [
   [/\bLinux\b/, "Linux"],
 ] as const;
 
-/**
- * Returns the common name of a browser and system from its `User-Agent` header: `Firefox on Linux`.
- */
+/** Returns the common names in a `User-Agent` header: `Firefox on Linux`. */
 export function browserText(userAgent: string): string {
   const find = (kinds: readonly (readonly [RegExp, string])[]) =>
     kinds.find(([form]) => form.test(userAgent))?.[1];

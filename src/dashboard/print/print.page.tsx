@@ -318,8 +318,7 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
   const { shipment, paidAt } = props;
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
   const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
-  // A payment that is not fully refunded can be partially refunded. Manually recorded payments have
-  // no provider refunds.
+  // Refunds can be partial. Manually recorded payments have no provider refunds.
   const refunded =
     paymentStatus === PaymentStatus.REFUNDED
       ? Number((total - disputedAmount).toFixed(4))

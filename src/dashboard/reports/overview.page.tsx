@@ -141,10 +141,7 @@ function TimeZoneStep() {
   );
 }
 
-/**
- * Returns the current day in the workspace, such as `2026-12-01`, by the test clock in test mode.
- * `undefined` while unknown.
- */
+/** Returns the workspace's current day, such as `2026-12-01`, `undefined` while unknown. */
 function useToday(): string | undefined {
   const timeZone = useTimeZone() ?? "UTC";
   const isTest = useIsTest();

@@ -113,8 +113,7 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const name = found?.name;
   const Component = name && componentOf(name);
   useEffect(() => {
-    // Compares with the rendered component, because the code may have loaded since. In that case it
-    // renders again.
+    // Compares with the rendered component, because the code may have loaded since.
     if (name === undefined || Component !== undefined) return;
     loadPage(name).then(() => setRound((last) => last + 1), reloadOnce);
   }, [name]);

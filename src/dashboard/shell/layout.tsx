@@ -73,10 +73,7 @@ function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   return shown && String(shown.id);
 }
 
-/**
- * Focuses a new page, so that its heading is read and shortcuts work. On the way back, focuses the
- * link that was followed.
- */
+/** Focuses a new page for screen readers and shortcuts, or on the way back the link followed. */
 function useFocusOnNewPage(pathname: string) {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);

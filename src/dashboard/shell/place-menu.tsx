@@ -8,9 +8,7 @@ import icon from "./icon.svg";
 import { otherModeOf } from "./navigation.tsx";
 import "./place-menu.css";
 
-/**
- * The button with the current location. Opens a menu of other locations, the mode, and the account.
- */
+/** The button with the current location. Its menu has other locations, mode and account. */
 export function PlaceMenu(props: {
   readonly account: Account;
   readonly entered: EnteredWorkspace | undefined;

@@ -166,9 +166,7 @@ function AtProvider({
   );
 }
 
-/**
- * Returns the token from the URL and removes it, so that it is not visible or kept in the history.
- */
+/** Returns the token from the URL and removes it, to keep it out of the history. */
 function useLinkToken(): string | undefined {
   const [token, setToken] = useState(readToken);
   useEffect(() => {

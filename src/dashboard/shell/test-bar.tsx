@@ -4,10 +4,7 @@ import { paths } from "../routes/paths.ts";
 import { Time } from "../ui/values.tsx";
 import { otherModeOf } from "./navigation.tsx";
 
-/**
- * The bar on all pages in test mode, with the time if the test clock is stopped. Links to the test
- * mode page and to live mode.
- */
+/** The bar of test mode, with the time if the clock is stopped and a link to live mode. */
 export function TestBar(props: {
   readonly entered: EnteredWorkspace;
   readonly pathname: string;

@@ -21,10 +21,7 @@ interface Suggestion extends ComboboxOption {
   readonly address: string | undefined;
 }
 
-/**
- * The address of one end of a route. Suggests the customer's recent addresses and, if configured,
- * matches from the geocoder.
- */
+/** The address of an end. Suggests the customer's recent addresses and geocoder matches. */
 export function AddressField(props: {
   readonly name: string;
   readonly label: string;

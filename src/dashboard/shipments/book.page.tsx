@@ -37,10 +37,7 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, usePlace } from "../routes/router.ts";
 import "./shipments.css";
 
-/**
- * Prices a route as it is clicked or typed, and books it for members. The URL holds the route and
- * optionally a customer number.
- */
+/** Prices a route and books it for members. The URL holds the route and the customer. */
 export function BookPage() {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const mayBook = useRole("member");

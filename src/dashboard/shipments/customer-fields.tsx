@@ -63,9 +63,7 @@ export function CustomerFields(props: {
   );
 }
 
-/**
- * Returns the customer fields of a booking. Empty until one is chosen, which the service refuses.
- */
+/** Returns the customer fields of a booking, empty until chosen, which is refused. */
 export function customerOf(choice: CustomerChoice, form: FormData) {
   if (choice.kind === "new") {
     return {

@@ -131,8 +131,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   // Disabled until the payment method is known.
   const isKnown = connected.data !== undefined || connected.problem !== undefined;
-  // The selection when the dialog opened. Changes made since by others lead to refusals of those
-  // shipments.
+  // The selection when the dialog opened. Later changes by others can lead to refusals.
   const [open, setOpen] = useState<Pick<ActDialogProps, "act" | "shipments" | "others">>();
   const possible = (act: Act, all: readonly Shipment[]) =>
     isKnown ? all.filter((shipment) => act.isFor(shipment, connected.data?.data)) : [];

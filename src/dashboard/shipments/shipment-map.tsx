@@ -24,9 +24,7 @@ import "./shipment-map.css";
 
 /** Minimum time between reloads while events arrive, in milliseconds. */
 const LIVE_MS = 30_000;
-/**
- * Shipments loaded before the reader requests more, because pages can only be loaded in sequence.
- */
+/** Shipments loaded before the reader requests more, as pages load in sequence. */
 const FIRST_LOADED = 200;
 
 /** The clustering code is loaded together with the map's code. */

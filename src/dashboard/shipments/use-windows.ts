@@ -105,9 +105,7 @@ export function useWindows(
 const OPEN: WindowChoice = { kind: "open" };
 const BOOKED: WindowChoice = { kind: "booked" };
 
-/**
- * Returns the default choice: as soon as possible if offered, otherwise the first available window.
- */
+/** Returns the default choice: as soon as possible if offered, or the first free window. */
 function choiceAtFirst(offer: Offer | undefined): WindowChoice {
   if (offer === undefined || offer.asSoonAsPossible) return OPEN;
   return { kind: "time", window: firstWindow(offer.data, isFree(offer)) };

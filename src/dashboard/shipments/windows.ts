@@ -102,9 +102,7 @@ export function dateText(date: string): string {
   }).format(new Date(`${date}T00:00:00Z`));
 }
 
-/**
- * Returns the window of local times on a date. An end at or before the start is on the next day.
- */
+/** Returns the window of local times on a date. An end before the start is a day later. */
 export function windowAt(
   date: string,
   { start, end }: { readonly start: string; readonly end: string },

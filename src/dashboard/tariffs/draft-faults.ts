@@ -69,10 +69,7 @@ function withoutFees(text: string): string {
   return text.replace(/^fees\./, "");
 }
 
-/**
- * Turns a fault's text into a sentence: `must be ...` becomes `Must be ...`. Drops quotes, which
- * matter in files but not in forms.
- */
+/** Turns a fault's text into a sentence without quotes: `must be ...` becomes `Must be ...`. */
 export function sentence(text: string): string {
   const plain = text.replace(" in quotes, such as", ", such as");
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;

@@ -36,10 +36,7 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
     isForeign: isEdited && isOther,
     take,
     keep,
-    /**
-     * Resets the initial value to the saved contents. Edits since the request are kept, and so are
-     * the keys of unchanged rows.
-     */
+    /** Resets the initial value to the saved contents. Keeps later edits and row keys. */
     noteSaved(saved: Loaded, sent: Text): void {
       setBase(saved);
       const savedText = textOf(saved);
@@ -75,10 +72,7 @@ interface UnsavedForm {
 /** Called by a form of a draft when it gets unsaved changes, and when they are gone. */
 export type NoteUnsaved = (id: string, form: UnsavedForm | undefined) => void;
 
-/**
- * Tracks the forms of a page with unsaved changes, in order of change. While there are any, leaving
- * the page requires confirmation.
- */
+/** Tracks the forms with unsaved changes, in order. Leaving the page then needs confirmation. */
 export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: NoteUnsaved] {
   const [forms, setForms] = useState<readonly UnsavedForm[]>([]);
   const note = useCallback<NoteUnsaved>((id, form) => {

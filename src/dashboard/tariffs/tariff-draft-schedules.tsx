@@ -108,8 +108,7 @@ function Schedules(props: SchedulesFieldsProps) {
   const { schedules } = text;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
-  // Faults expand their sections. Errors without a field can only be determined once the fields are
-  // mounted.
+  // Faults expand their sections, whose fields must mount before others are shown.
   useLayoutEffect(() => setShown(problem), [problem]);
   const [open, setOpen] = useState<number | undefined>(() =>
     schedules.length === 1 ? schedules[0]!.key : undefined,

@@ -147,9 +147,7 @@ function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boo
   );
 }
 
-/**
- * Checks the current draft once the reader requests it, which the URL records. `undefined` before.
- */
+/** Checks the draft once requested, which the URL records. `undefined` before. */
 function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
   const isRequested = usePlace().query.get("check") !== null;
   return useRpc(TariffService.method.checkTariff, isRequested ? { draft: draft.id } : undefined, {

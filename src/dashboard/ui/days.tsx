@@ -7,9 +7,7 @@ import "./filters.css";
 import type { Labels } from "../api/problem.ts";
 import { Filters, filterValues, SPAN } from "./filters.tsx";
 
-/**
- * Returns the current day in a time zone, such as `2026-11-22`. Defaults to the reader's time zone.
- */
+/** Returns the current day in a time zone, by default the reader's: `2026-11-22`. */
 export function today(timeZone?: string): string {
   return localDate(new Date(), timeZone);
 }

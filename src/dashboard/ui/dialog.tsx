@@ -50,10 +50,7 @@ export function OpenDialog() {
 
 export interface DialogProps {
   readonly title: string;
-  /**
-   * Label of the button: a verb phrase such as `Cancel the shipment`, never `OK`. Without it, only
-   * the children's buttons are shown.
-   */
+  /** Label such as `Cancel the shipment`, never `OK`. Without it, the button is omitted. */
   readonly submit?: string;
   /**
    * Runs the action with the form's data and an idempotency key, and shows refusals. On success the
@@ -204,8 +201,7 @@ function Frame(props: {
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      // Handled before the browser, which closes a dialog on the second Escape even if `cancel` is
-      // prevented.
+      // Handled before the browser, whose second Escape closes a dialog despite `cancel`.
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();

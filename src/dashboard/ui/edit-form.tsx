@@ -31,9 +31,7 @@ export function Edit<R extends Versioned>(props: {
   return <EditFormOf key={from.etag} {...{ record, from, restart, close }} />;
 }
 
-/**
- * Saves its fields. If the record was changed by others since editing began, it shows a conflict.
- */
+/** Saves its fields, or shows a conflict if others changed the record since. */
 export function EditForm<R extends Versioned>(
   props: EditFormProps<R> & {
     readonly what: string;

@@ -87,9 +87,7 @@ interface TypedProps extends FieldProps {
   readonly onInput?: (text: string) => void;
 }
 
-/**
- * Returns the value props of an input: controlled with `onInput`, otherwise with an initial value.
- */
+/** Returns an input's value props: controlled with `onInput`, otherwise an initial value. */
 function contentOf({ value, onInput }: TypedProps) {
   const content =
     onInput === undefined

@@ -55,10 +55,7 @@ export function shareText(share: number): string {
   );
 }
 
-/**
- * Formats a time to the minute or second for the reader's locale. Names the time zone unless it is
- * the reader's, which is the default.
- */
+/** Formats a time to the minute or second. Names the time zone unless it is the reader's. */
 export function timeText(
   date: Date,
   to: "minute" | "second" = "minute",
@@ -117,9 +114,7 @@ function withPoint(text: string): string {
   return text.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
 }
 
-/**
- * Parses a number like `decimalOf`. NaN if it is not a number, `undefined` if the text is empty.
- */
+/** Parses a number like `decimalOf`. NaN if invalid, `undefined` if empty. */
 export function numberFrom(text: string): number | undefined {
   const decimal = decimalOf(text);
   return decimal === "" ? undefined : Number(decimal);

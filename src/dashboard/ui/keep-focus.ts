@@ -21,8 +21,7 @@ export function keepFocus(): () => void {
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element)) return;
     const { DOCUMENT_POSITION_PRECEDING } = Node;
-    // By position, because an element outside the tab order, such as a table, can have the focus
-    // too.
+    // By position, because an element outside the tab order, such as a table, can be focused.
     const before = [...document.querySelectorAll(FOCUSABLE)].filter(
       (it) => target.compareDocumentPosition(it) & DOCUMENT_POSITION_PRECEDING,
     );

@@ -1,9 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/**
- * A component whose code is loaded when first shown. An optional placeholder is shown until then.
- */
+/** A component whose code is loaded when first shown, with an optional placeholder. */
 export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
   Waiting: ComponentType = () => null,

@@ -314,10 +314,7 @@ export function useList<I extends DescMessage, O extends DescMessage>(
   return useRpc(method, { ...request, pageToken, pageSize });
 }
 
-/**
- * A list that a query loads: a table with a pager, or an empty state. With `opened`, a row is shown
- * beside it, selected by `keyOf`.
- */
+/** A list: a table with a pager, or an empty state. `opened` shows a row beside it. */
 export function ListView<T>(
   props: Omit<TableProps<T>, "rows" | "peek"> & {
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;

@@ -333,9 +333,7 @@ function AttemptsDialog(props: {
   );
 }
 
-/**
- * The payload of each attempt: the event, with headers whose time and signature differ per attempt.
- */
+/** The payload of each attempt, with headers whose time and signature differ. */
 function Sent({ event }: { readonly event: string }) {
   const query = useEvent(event);
   const headers = useIsTest() ? [...SENT_HEADERS, TEST_HEADER] : SENT_HEADERS;

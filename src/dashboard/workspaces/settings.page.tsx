@@ -54,9 +54,7 @@ export function SettingsPage() {
 /** Events after which the page no longer scrolls to the URL's section. */
 const READER_EVENTS = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
-/**
- * Scrolls to the URL's section, repeatedly while the sections above it load, until the reader acts.
- */
+/** Scrolls to the URL's section, again as earlier ones load, until the reader acts. */
 function useShownPart() {
   const parts = useRef<HTMLDivElement>(null);
   const { hash } = usePlace();

@@ -221,10 +221,7 @@ export function CheckButton() {
   return <ActionButton action={action}>Check now</ActionButton>;
 }
 
-/**
- * Shows the connection's state after the return from Stripe. The account is reloaded, because a
- * return does not imply success.
- */
+/** Reloads and shows the account's state, because the return from Stripe proves no success. */
 export function BackFromStripe({ connection }: ConnectionProps) {
   const back = usePlace().query.get(BACK);
   const { id, isTest } = useWorkspace();
