@@ -76,7 +76,7 @@ export function Field(
 
 export type Choices = readonly (readonly [value: string, label: string])[];
 
-/** Returns labeled enum values as choices, with none selected at first. */
+/** Returns labeled enum values as choices, initially unselected. */
 export function choicesOf(labels: Readonly<Record<number, string>>): Choices {
   return Object.entries(labels).map(([value, label]) => [value === "0" ? "" : value, label]);
 }
