@@ -1,19 +1,19 @@
 import { refuse } from "../../domain/refusal.ts";
 import { readPageToken, writePageToken } from "../../pipeline/page.ts";
 
-/** A position as a consumer writes it that counts events itself. */
+/** A position as written by a consumer that counts events. */
 const PLAIN_POSITION = /^(0|[1-9][0-9]{0,15})$/;
 
-/** The public cursor for a position in a workspace's feed. */
+/** Returns the public cursor for a position in a workspace's feed. */
 export function writeCursor(workspace: number, position: number): string {
   return writePageToken([position], { feed: workspace });
 }
 
 /**
- * The position after which a caller wants to go on: 0, for the beginning, when there is no cursor.
+ * Returns the position after which a caller continues. 0, the beginning, without a cursor.
  *
- * @param cursor as `writeCursor` gave it, or a position in digits
- * @throws Refusal FIELD_INVALID when it is not a cursor of this workspace's feed
+ * @param cursor from `writeCursor`, or a position in digits
+ * @throws Refusal FIELD_INVALID if it is not a cursor of this workspace's feed
  */
 export function resolveCursor(workspace: number, cursor: string | undefined): number {
   if (cursor === undefined) return 0;

@@ -3,31 +3,32 @@ import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/** The channel that carries announcements; a payload is a list of workspace ids: `7,12,105`. */
+/** Channel for announcements. A payload is a list of workspace ids: `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * How long after an announcement workspaces are collected before the next one. Announcements are not part of the transactions they are
- * about, because PostgreSQL serializes the commits of transactions that notify.
+ * Time for which workspaces are collected after an announcement. Announcements are separate from
+ * the transactions that caused them, because PostgreSQL serializes the commits of transactions that
+ * notify.
  */
 const BATCH_MS = 20;
 const RETRY_MS = 1_000;
-/** How many workspaces one announcement names at most; a payload must be under 8000 bytes. */
+/** Maximum number of workspaces per announcement. A payload must be under 8000 bytes. */
 const MAX_NAMED = 400;
 
-/** Takes the workspaces of an announcement; undefined for all, after a reconnect. */
+/** Called with the workspaces of an announcement. `undefined` for all, after a reconnect. */
 export type AnnouncementListener = (workspaces: readonly number[] | undefined) => void;
 
 const NOTIFY = "select pg_notify($1, $2)";
 
 /**
- * Announces, when the caller's transaction commits, that a workspace has a new event, or something to
- * deliver without one. For rare transactions: see `BATCH_MS`.
+ * Announces a workspace's new events or due deliveries when the caller's transaction commits. For
+ * rare transactions: see `BATCH_MS`.
  */
 export async function announceWorkspace(tx: EntityManager, workspace: number): Promise<void> {
   await runStatement(tx, NOTIFY, [EVENTS_CHANNEL, String(workspace)]);
 }
 
-/** Announces which workspaces have new events, to this process and all others. */
+/** Announces workspaces with new events to all processes, including this one. */
 export type EventAnnouncer = ReturnType<typeof createEventAnnouncer>;
 
 export function createEventAnnouncer(em: EntityManager, log: Logger) {
@@ -37,8 +38,8 @@ export function createEventAnnouncer(em: EntityManager, log: Logger) {
     announce,
     close,
     /**
-     * Takes the payload of an announcement, of this process or another; undefined after a reconnect,
-     * when announcements may have been missed.
+     * Handles the payload of an announcement from any process. `undefined` after a reconnect, when
+     * announcements may have been missed.
      */
     onNotification(payload: string | undefined): void {
       const workspaces = payload?.split(",").map(Number);
@@ -63,7 +64,7 @@ function createBatches(em: EntityManager, log: Logger) {
     timer = onBehalfOfAll(() => setTimeout(() => (sending = sendPending()), ms));
   }
 
-  /** The timer stays set, so that one announcement is in flight at a time. */
+  /** The timer stays set, so that only one announcement is in flight. */
   async function sendPending(): Promise<void> {
     let waitMs = BATCH_MS;
     lastSentMs = performance.now();
@@ -89,7 +90,7 @@ function createBatches(em: EntityManager, log: Logger) {
       pending.add(workspace);
       sendIn(Math.max(0, lastSentMs + BATCH_MS - performance.now()));
     },
-    /** Stops announcing; resolves when an announcement in flight has ended. */
+    /** Stops announcing. Resolves when an announcement in flight has ended. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);

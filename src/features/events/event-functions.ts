@@ -19,11 +19,13 @@ export interface WatchDeps {
   readonly feeds: FeedWatch;
 }
 
-/** A position after that of every event. */
+/** A position after every event. */
 const BEYOND_ALL = Number.MAX_SAFE_INTEGER;
-/** How many events one stream holds in memory at most. */
+/** Maximum number of events that one stream holds in memory. */
 const BATCH = 50;
-/** How long a stream is silent at most, in milliseconds; callers are promised a message every 15 seconds. */
+/**
+ * Maximum time without a message on a stream, in milliseconds. The documented limit is 15 seconds.
+ */
 const HEARTBEAT_MS = 10_000;
 
 export const EVENT_FUNCTIONS: Omit<
@@ -31,9 +33,9 @@ export const EVENT_FUNCTIONS: Omit<
   "listShipmentEvents"
 > = {
   /**
-   * There is always a cursor to go on from, unlike a page token: new events follow the last. A page ends before it
-   * would be too large to send, and one of some types after a bounded number of events, of which there may be none
-   * of these.
+   * Unlike a page token, the cursor is always set, because new events follow the last. A page ends
+   * before it is too large to send. A filtered page also ends after a bounded number of events,
+   * possibly without a match.
    */
   async listEvents(request, { caller }, { em }) {
     const { workspaceId } = caller;
@@ -61,8 +63,9 @@ export const EVENT_FUNCTIONS: Omit<
   },
 
   /**
-   * A message without an event is a heartbeat: the first comes at once when there are no events yet, since headers
-   * are sent with the first message. Its cursor is past the events of other types.
+   * A message without an event is a heartbeat. The first is sent immediately if there are no events
+   * yet, because headers are sent with the first message. Its cursor is past the events of other
+   * types.
    */
   async *watchEvents(request, { caller }, { em, feeds }, signal) {
     const { workspaceId } = caller;

@@ -22,18 +22,21 @@ export function isEventNumber(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_NUMBER;
 }
 
-/** The public id of an event: `evt_<subject>_<number>`. Standard Webhooks forbids a full stop in it. */
+/**
+ * Returns the public id of an event: `evt_<subject>_<number>`. Standard Webhooks forbids a full
+ * stop in it.
+ */
 export function writeEventId({ subject, number }: EventKey): string {
   return `evt_${subject}_${number}`;
 }
 
-/** The key in a public id; undefined when the text is not of that form. */
+/** Returns the key in a public id. `undefined` if the id is malformed. */
 export function readEventId(id: string): EventKey | undefined {
   const [, subject, number] = EVENT_ID.exec(id) ?? [];
   return subject === undefined ? undefined : { subject, number: Number(number) };
 }
 
-/** An old event may have a field that has been removed since. */
+/** An old event may have a field that has since been removed. */
 const LENIENT = { ignoreUnknownFields: true };
 
 export type EventContent = Pick<
@@ -63,9 +66,9 @@ export function toEvent(row: EventRow): EventContent {
 }
 
 /**
- * An event as callers see it.
+ * Returns the public representation of an event.
  *
- * @param of.test whether it is of a test twin
+ * @param of.test whether it belongs to a test twin
  */
 export function eventMessage(
   event: EventContent,
@@ -87,10 +90,10 @@ export function eventMessage(
   });
 }
 
-/** More than an event takes beyond its data, which has fields that are null in the JSON of `/v1`. */
+/** Upper bound for an event's size without its data, including null fields in the JSON of `/v1`. */
 const WITHOUT_DATA = 2 * 1024;
 
-/** The most bytes that an event takes in an answer, in whatever form. */
+/** Returns the maximum size of an event in a response, in any format. */
 export function eventBytes({ data }: Pick<Event, "data">): number {
   return WITHOUT_DATA + jsonBytes(data);
 }

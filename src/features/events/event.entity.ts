@@ -19,10 +19,10 @@ export const Event = defineEntity({
     /** From 1 within the subject, without gaps. */
     number: p.integer().primary(),
     type: p.text().$type<EventType>(),
-    /** The subject as the change left it, as protobuf JSON. */
+    /** The subject after the change, as protobuf JSON. */
     data: p.json().$type<JsonObject>(),
     createdAt: p.datetime(3),
-    /** The email of the member who did it; null for a key, or the service. */
+    /** Email of the acting member. null for a key or the service. */
     actor: p.text().nullable(),
     /** The API key that made the change; null for a member or the service. */
     apiKey: p.json().$type<CallerKey>().nullable(),

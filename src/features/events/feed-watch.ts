@@ -5,7 +5,7 @@ import type { EventAnnouncer } from "./event-announcer.ts";
 import { loadFeedEnds } from "./load-feed.ts";
 import { createWaiter } from "./waiter.ts";
 
-/** Watches the feeds of all workspaces that this process has streams of. */
+/** Watches the feeds of all workspaces with streams in this process. */
 export interface FeedWatch {
   /** Wakes a stream when its workspace's feed may have grown. */
   subscribe(workspace: number): Subscription;
@@ -13,16 +13,16 @@ export interface FeedWatch {
 
 interface Subscription {
   /**
-   * Resolves to true once the feed may hold events after a position, to which the stream has read; to
-   * false after `ms` or when the signal aborts. One wait at a time.
+   * Resolves to true once the feed may have events after the position that the stream has read, or
+   * to false after `ms` or when the signal aborts. One wait at a time.
    */
   wait(after: number, ms: number, signal?: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
-/** How often all feeds are looked at, as announcements can get lost. */
+/** Poll interval for all feeds, because announcements can get lost. */
 const LOOK_MS = 1_000;
-/** How long to collect announcements after streams were woken. */
+/** Time for which announcements are collected after streams were woken. */
 const PAUSE_MS = 10;
 
 /** A stream, and the position to which it has read. */
@@ -32,8 +32,9 @@ interface Stream {
 }
 
 /**
- * Builds the watch of one process. An announcement wakes the streams of its workspaces; besides, however
- * many streams there are, one statement a second finds the feeds that have grown.
+ * Creates the watch of one process. An announcement wakes the streams of its workspaces. In
+ * addition, one statement per second finds the feeds that have grown, regardless of the number of
+ * streams.
  */
 export function createFeedWatch(
   em: EntityManager,
@@ -61,7 +62,7 @@ export function createFeedWatch(
     try {
       await wakeBehind(em, watched);
     } catch {
-      // Each stream then meets the fault itself, or reads on.
+      // Each stream then gets the error when it reads, or continues.
       for (const streams of watched.values()) wakeAll(streams);
     }
   }

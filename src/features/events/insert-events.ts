@@ -10,15 +10,15 @@ interface Subject {
   eventCount: number;
 }
 
-/** An event of a workspace that is not written yet. */
+/** An event of a workspace before it is written. */
 export interface NewEvent extends Row<Event, "workspace" | "position"> {
-  /** What its deliveries meet, in test mode alone. */
+  /** Simulated faults of its deliveries, only in test mode. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }
 
 /**
- * The next event of a subject, which it counts. The subject's row must be locked or new, so that event
- * numbers go up without gaps.
+ * Returns the next event of a subject and counts it. The subject's row must be locked or new, so
+ * that event numbers have no gaps.
  *
  * @param name the subject's name, such as the webhook's id
  * @param event its `data` is the subject after the change, as protobuf JSON
@@ -40,7 +40,7 @@ export function nextEvent(
   };
 }
 
-/** An enabled webhook, and what it is sent. */
+/** An enabled webhook with its subscribed types. */
 export interface Subscriber {
   readonly id: string;
   readonly types: readonly string[];
@@ -48,7 +48,7 @@ export interface Subscriber {
 
 const FROM_SUBSCRIBERS = "from webhook where workspace_id = $1 and disabled_reason is null";
 
-/** SQL for the subscribers of the workspace `$1` as JSON, null when there is none. */
+/** SQL for the subscribers of the workspace `$1` as JSON. null without subscribers. */
 export const SUBSCRIBERS = `(
   select json_agg(json_build_object('id', id, 'types', types) order by id)
   ${FROM_SUBSCRIBERS})`;
@@ -58,7 +58,7 @@ export const SELECT_SUBSCRIBERS = `select id, types ${FROM_SUBSCRIBERS} order by
 const COLUMNS = columnsOf(Event, "workspace");
 
 /**
- * Those who write events in a workspace wait for each other from here until the end of their
+ * Writers of a workspace's events wait for each other from here until the end of their
  * transactions, so that positions have no gaps.
  */
 const RAISE = `
@@ -66,17 +66,17 @@ const RAISE = `
   on conflict (workspace_id)
     do update set position = feed.position + excluded.position, changed_at = excluded.changed_at`;
 
-/** Positions come as 1, 2, 3 ..., and follow those that were given before. */
+/** Positions are 1, 2, 3 ..., after all earlier ones. */
 const INSERT = `
   insert into event (workspace_id, ${namesOf(COLUMNS)})
   select feed.workspace_id, ${COLUMNS.map(({ name }) => (name === "position" ? "feed.position - $3 + written.position" : `written.${name}`)).join(", ")}
   from feed cross join json_populate_recordset(null::event, $2) as written
   where feed.workspace_id = $1`;
 
-/** How late deliveries are that others are to overtake. */
+/** Delay of deliveries that later ones must overtake. */
 export const LATE_SECONDS = 10;
 
-/** Deliveries of one subject are due in the order of its events, since it is locked. */
+/** Deliveries of one subject are due in the order of its events, because it is locked. */
 const deliveryInsertion = (due: string) =>
   insertionOf(
     "webhook_delivery",
@@ -94,8 +94,8 @@ const insertLateDeliveries = deliveryInsertion(
 );
 
 /**
- * The statements that insert events of a workspace, the last of their transaction, with a delivery of each
- * for every subscriber to its type. Whoever runs them announces the workspace.
+ * Returns the statements that insert events of a workspace, with a delivery for every subscriber to
+ * each type. They must be the last of their transaction. The caller announces the workspace.
  */
 export function eventStatements(
   workspace: number,
@@ -117,7 +117,7 @@ export function eventStatements(
   ];
 }
 
-/** The test of a webhook is sent to that alone, by `TestWebhook`. */
+/** `TestWebhook` sends the test of a webhook only to that webhook. */
 function deliveriesOf(
   { subject, number, type, createdAt, deliveryFaults }: NewEvent,
   subscribers: readonly Subscriber[],
@@ -137,8 +137,8 @@ function deliveriesOf(
 }
 
 /**
- * Writes events of a workspace, and their deliveries. From now on others who write events there wait
- * for the end of the transaction.
+ * Writes events of a workspace, and their deliveries. Other writers of events in the workspace then
+ * wait for the end of the transaction.
  */
 export async function insertEvents(
   tx: EntityManager,

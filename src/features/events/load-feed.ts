@@ -2,13 +2,16 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { type EventContent, type EventRow, toEvent } from "./event-message.ts";
 
-/** How many events are looked at in one search. */
+/** Maximum number of events that one search examines. */
 const MAX_LOOKED_AT = 1_000;
 
 export interface FeedPart {
   /** Oldest first. */
   readonly events: readonly EventContent[];
-  /** The position of the last event looked at, from which to go on; that of before when there is none. */
+  /**
+   * Position of the last examined event, from which to continue. Unchanged if no event was
+   * examined.
+   */
   readonly end: number;
   readonly mayHaveMore: boolean;
 }
@@ -24,7 +27,7 @@ const allTypesSql = (next: string) => `
 const OF_ALL_TYPES = allTypesSql("position > $2 order by event.position");
 const OF_ALL_TYPES_NEWEST_FIRST = allTypesSql("position < $2 order by event.position desc");
 
-/** One row at least, which says how far it looked: without an event when there is none of the types. */
+/** Always returns at least one row with the examined end, without an event if no type matches. */
 const someTypesSql = (next: string, end: "min" | "max", order: "asc" | "desc") => `
   with looked_at as (
     select * from event where workspace_id = $1 and ${next} limit $5
@@ -59,20 +62,24 @@ interface FilteredRow extends Omit<EventRow, "position"> {
 }
 
 interface FeedQuery {
-  /** 0 for the beginning; with `newestFirst`, what is before it is loaded. */
+  /** 0 for the beginning. With `newestFirst`, the load covers events before it. */
   readonly after: number;
-  /** All types when empty; else it looks at a bounded number of events. */
+  /** Empty for all types. Otherwise it examines a bounded number of events. */
   readonly types: readonly string[];
-  /** A shipment's reference or a webhook's id; of all when undefined. It too bounds how many events are looked at. */
+  /**
+   * A shipment's reference or a webhook's id. `undefined` for all. Also bounds the number of
+   * examined events.
+   */
   readonly subject?: string | undefined;
   readonly newestFirst?: boolean;
-  /** How many events to load at most. */
+  /** Maximum number of events to load. */
   readonly limit: number;
 }
 
 /**
- * Loads the workspace's events after a position, oldest first: as positions are committed in their order,
- * no event can later appear before one that was loaded. Or those before it, newest first.
+ * Loads the workspace's events after a position, oldest first. Positions are committed in order, so
+ * no event can appear later before a loaded one. With `newestFirst`, loads those before the
+ * position instead.
  */
 export async function loadFeed(
   em: EntityManager,
@@ -116,7 +123,7 @@ const HAPPENED = `
   select position::float8 as position, subject, type from event
   where workspace_id = $1 and position > $2 order by event.position limit ${MAX_LOOKED_AT}`;
 
-/** What happened to which subjects after a position, oldest first. */
+/** Loads the types and subjects of events after a position, oldest first. */
 export async function loadHappened(em: EntityManager, workspace: number, after: number) {
   const happened = await runStatement<Pick<EventRow, "position" | "subject" | "type">>(
     em,
@@ -130,7 +137,7 @@ const POSITIONS = `
   select workspace_id::float8 as workspace, position::float8 as position from feed
   where workspace_id = any ($1::bigint[])`;
 
-/** How far feeds have come, by workspace. */
+/** Returns the end of each feed by workspace. */
 export async function loadFeedEnds(
   em: EntityManager,
   workspaces: readonly number[],
@@ -146,7 +153,10 @@ const NEWEST = `
   from feed join workspace on workspace.id = feed.workspace_id
   where position > 0 and workspace.twin_of is null`;
 
-/** When the newest event of a live workspace was written, in milliseconds since the epoch; null for none. */
+/**
+ * Returns the time of the newest event of a live workspace, in milliseconds since the epoch. null
+ * without events.
+ */
 export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
   const [row] = await runStatement<{ changedMs: number | null }>(em, NEWEST);
   return row!.changedMs;

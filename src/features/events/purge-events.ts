@@ -2,8 +2,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 
 /**
- * Workspaces whose oldest event is too old. For each, the index of positions gives that event, so
- * that nothing needs an index of its own.
+ * Workspaces whose oldest event is too old. The index of positions finds that event, so no other
+ * index is needed.
  */
 const WORKSPACES_WITH_OLD_EVENTS = `
   select feed.workspace_id::float8 as id
@@ -25,10 +25,10 @@ const PURGE = `
   returning 1`;
 
 /**
- * Deletes events that are older than `retentionDays` by the database's clock, from the beginning of
- * each workspace's feed, in batches. Replicas that purge at the same time share the work.
+ * Deletes events older than `retentionDays` by the database's clock, from the beginning of each
+ * workspace's feed, in batches. Replicas that purge concurrently share the work.
  *
- * @returns how many it deleted
+ * @returns the number of deleted events
  */
 export async function purgeEvents(em: EntityManager, retentionDays: number): Promise<number> {
   let count = 0;

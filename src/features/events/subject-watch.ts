@@ -2,10 +2,11 @@ import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { WatchDeps } from "./event-functions.ts";
 import { loadFeedEnds, loadHappened } from "./load-feed.ts";
 
-/** Watches subjects of events, such as shipments, for many who each follow one. */
+/** Watches subjects of events, such as shipments, for many listeners. */
 export interface SubjectWatch {
   /**
-   * Calls back with the type of each event of a subject from when it resolves on; gives what stops that.
+   * Calls back with the type of each event of a subject after it resolves. Returns a function that
+   * stops the callbacks.
    *
    * @param changed must not throw
    */
@@ -16,14 +17,17 @@ type Listeners = Map<string, Set<(type: string) => void>>;
 
 interface Watched {
   readonly listeners: Listeners;
-  /** Once it is known from which event on they are called. */
+  /** Resolves once the first position for the listeners is known. */
   readonly ready: Promise<number>;
   readonly ending: AbortController;
 }
 
 const LOOK_MS = 60_000;
 
-/** Builds the watch of one process: one statement reads what is new for all who follow something of a workspace. */
+/**
+ * Creates the watch of one process. One statement reads new events for all listeners of a
+ * workspace.
+ */
 export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   const watched = new Map<number, Watched>();
 
@@ -33,7 +37,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
     );
     const begun = { listeners: new Map(), ready, ending: new AbortController() };
     watched.set(workspace, begun);
-    // Who listens hears of a failure; whoever comes next begins again.
+    // Current listeners are notified of a failure. The next listener starts a new run.
     onBehalfOfAll(() => run(deps, workspace, begun)).catch(() => end(workspace, begun));
     return begun;
   }
@@ -63,7 +67,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   };
 }
 
-/** Calls the listeners of a workspace until nobody follows anything of it. */
+/** Calls the listeners of a workspace until all have left. */
 async function run(
   { em, feeds }: WatchDeps,
   workspace: number,

@@ -2,8 +2,8 @@
 export interface Waiter {
   wake(): void;
   /**
-   * Resolves to true once `wake` has been called since the last wait; to false after `ms` or when the
-   * signal aborts. One wait at a time.
+   * Resolves to true once `wake` has been called since the last wait, or to false after `ms` or
+   * when the signal aborts. One wait at a time.
    */
   wait(ms: number, signal?: AbortSignal): Promise<boolean>;
 }
@@ -25,7 +25,9 @@ export function createWaiter(): Waiter {
   };
 }
 
-/** Resolves after `ms`, when the signal aborts, or when what `onStart` is given is called. */
+/**
+ * Resolves after `ms`, when the signal aborts, or when the callback passed to `onStart` is called.
+ */
 function sleepUntil(
   ms: number,
   signal: AbortSignal | undefined,

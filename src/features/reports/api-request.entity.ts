@@ -3,7 +3,9 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 
 export type RequestOutcome = "succeeded" | "refused" | "failed";
 
-/** A call of a workspace's that changed something or did not succeed. Kept for 7 days, and no more than some thousands. */
+/**
+ * A call of a workspace that changed something or failed. Kept for 7 days, up to some thousands.
+ */
 export const ApiRequest = defineEntity({
   name: "ApiRequest",
   tableName: "api_request",
@@ -14,20 +16,20 @@ export const ApiRequest = defineEntity({
     startedAt: p.datetime(3),
     /** `CreateShipment` */
     method: p.text(),
-    /** With the values of its parameters; null if it has none. */
+    /** With the values of its parameters. null without parameters. */
     path: p.text().nullable(),
     outcome: p.text().$type<RequestOutcome>(),
     code: p.text(),
-    /** 0 without an answer. */
+    /** 0 without a response. */
     httpStatus: p.integer(),
     durationMs: p.integer(),
     requestId: p.text(),
     reason: p.text().nullable(),
     message: p.text().nullable(),
-    /** The name or the last four characters of the key; the email of a person. */
+    /** Name or last four characters of the key, or the email of a person. */
     caller: p.text(),
   },
-  // Of all workspaces, for what is too old.
+  // Across workspaces, for the purge.
   indexes: [{ name: "api_request_by_age", properties: ["startedAt"] }],
 });
 

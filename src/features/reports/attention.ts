@@ -1,18 +1,18 @@
-/** How many of a kind are counted, and how many of them are named. */
+/** Maximum number of items that are counted and named per kind. */
 export const MAX_COUNTED = 100;
 const MAX_NAMED = 10;
-/** How long before its end a key needs attention, in milliseconds: 14 days. */
+/** Time before its expiry at which a key needs attention, in milliseconds: 14 days. */
 export const ENDING_MS = 14 * 24 * 60 * 60 * 1_000;
 
-/** What is to be done of one kind, with the most urgent first; subjects lack what is unset. */
+/** Open issues of one kind, most urgent first. Subjects omit unset fields. */
 export interface Listed<Subject> {
   readonly kind: string;
   readonly subjects?: readonly Partial<Subject>[];
-  /** As many as there are subjects when not given. */
+  /** Defaults to the number of subjects. */
   readonly count?: number;
 }
 
-/** What of all that is listed there is any of, with its count and the most urgent. */
+/** Returns the kinds that have open issues, with their count and the most urgent subject. */
 export function attentionTo<Subject>(listed: readonly Listed<Subject>[]) {
   return listed
     .map(({ kind, subjects = [], count = subjects.length }) => ({
@@ -23,7 +23,7 @@ export function attentionTo<Subject>(listed: readonly Listed<Subject>[]) {
     .filter(({ count }) => count > 0);
 }
 
-/** SQL for a time as responses take it from rows: milliseconds since the epoch. */
+/** Returns SQL for a time in rows for responses: milliseconds since the epoch. */
 export function msOf(time: string): string {
   return `(extract(epoch from ${time}) * 1000)::float8`;
 }

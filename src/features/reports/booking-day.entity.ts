@@ -1,7 +1,9 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** The figures of one hour, 0 to 23, of a day, in the order of `BookingDay`; amounts are in minor units. */
+/**
+ * Figures of one hour, 0 to 23, of a day, in the order of `BookingDay`. Amounts are in minor units.
+ */
 type BookedHour = readonly [
   hour: number,
   bookings: number,
@@ -12,8 +14,8 @@ type BookedHour = readonly [
 ];
 
 /**
- * What a workspace booked on a day, in one currency, as far as `BookingRollUp` says: from it come
- * reports. Days without bookings have no row.
+ * Bookings of a workspace on a day, in one currency, as far as `BookingRollUp` has counted. Source
+ * of the reports. Days without bookings have no row.
  */
 export const BookingDay = defineEntity({
   name: "BookingDay",
@@ -27,13 +29,13 @@ export const BookingDay = defineEntity({
     bookings: p.bigint("number"),
     cancellations: p.bigint("number"),
     quoted: p.bigint("number"),
-    /** The totals of those that are paid, and of those that await their payment, in minor units. */
+    /** Totals of paid bookings and of those that await their payment, in minor units. */
     paidMinor: p.bigint("number"),
     awaitingMinor: p.bigint("number"),
-    /** The same by hour, for the days of other time zones; hours without bookings are left out. */
+    /** The same by hour, for the days of other time zones. Hours without bookings are left out. */
     hours: p.json().$type<readonly BookedHour[]>(),
   },
-  // Of all workspaces.
+  // Across workspaces.
   indexes: [{ name: "booking_day_by_date", properties: ["date"] }],
 });
 

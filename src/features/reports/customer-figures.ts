@@ -5,8 +5,8 @@ import type { RecordOf } from "../../json/records.ts";
 import { bookedMessage, type Revenue, REVENUE_FIGURES } from "./overview.ts";
 
 /**
- * Read from an index that has all of it, so that shipments themselves are not. A shipment is cancelled when its
- * payment is neither made nor awaited.
+ * Served by a covering index, so shipments are not read. A shipment is canceled if its payment is
+ * neither made nor awaited.
  */
 const FIGURES = `
   select asked.id::float8 as customer, counted.*
@@ -28,12 +28,12 @@ interface Row extends Revenue {
 }
 
 /**
- * Sums up what is booked for customers of a workspace. It takes a millisecond for each thousand or so that
- * are theirs.
+ * Sums up the bookings of a workspace's customers. Takes about a millisecond per thousand
+ * shipments.
  *
  * @param em also that of a transaction
- * @param customers a page of them at most
- * @returns the figures of each of these customers, by id
+ * @param customers at most one page
+ * @returns the figures of each customer, by id
  */
 export async function loadCustomerFigures(
   em: EntityManager,

@@ -63,13 +63,13 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
   return respond({ data });
 };
 
-/** What failed besides money that does not count, which is listed by itself. */
+/** Failures other than unassigned payments, which are listed separately. */
 const FAILED_BESIDES = `
   (payment_details ->> 'dispute' = 'open' or payment_details ->> 'refundError' is not null)`;
 
 /**
- * The oldest of each payment status that failed or is disputed, but for customers who did not pay: those may be many,
- * and are not for the workspace.
+ * The oldest of each failed or disputed payment status. Leaves out customers who did not pay,
+ * because they can be many and need no action by the workspace.
  */
 const PAYMENT_TROUBLE = `
   select reference as id, ${msOf("cancelled_at")} as at, payment_details ->> 'refundError' as reason,
@@ -85,15 +85,15 @@ const PAYMENT_TROUBLE = `
     .join(" union all ")}) as failed
   order by created_at, reference`;
 
-/** The oldest with money that does not count, and why. */
+/** The oldest unassigned payments, with their reasons. */
 const UNCOUNTED_PAYMENTS = `
   select reference as id, ${msOf("cancelled_at")} as at, payment_details ->> 'error' as reason
   from shipment where workspace_id = $1 and ${UNCOUNTED}
   order by created_at, reference limit ${MAX_COUNTED}`;
 
 /**
- * Of the oldest that are to go back, those that no payment provider is asked about: others are done by it.
- * What a provider is asked about is done within minutes, or fails, so that the oldest show what waits.
+ * The oldest due refunds that no payment provider handles. Provider refunds finish or fail within
+ * minutes, so only the oldest matter.
  */
 const DUE_REFUNDS = `
   select reference as id, ${msOf("cancelled_at")} as at
@@ -114,7 +114,10 @@ const DUE_REFUNDS = `
 /** Maximum number of shipments that are checked for lateness, of each status with and without a pickup window. */
 const LOOKED_AT = 200;
 
-/** When the window of an end is or will be missed, by the ETA unless the courier has arrived. Null if it is not. */
+/**
+ * SQL for the time at which the window of an end is or will be missed, by the ETA unless the
+ * courier has arrived. null if it is not missed.
+ */
 const missed = (end: string) => `case when (windows #>> '{${end},end}')::timestamptz < greatest(
     $2::text::timestamptz,
     case when progress ->> 'arrivedAt' is distinct from '${end}'
@@ -125,15 +128,15 @@ const LATE_AFTER = `(
   select make_interval(mins => live.late_after_minutes)
   from workspace join workspace as live on ${IS_LIVE_OF} where workspace.id = $1)`;
 
-/** When a shipment without windows became late. Null if it is not. */
+/** SQL for the time at which a shipment without windows became late. null if it is not late. */
 const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is null
     and created_at < $2::text::timestamptz - ${LATE_AFTER}
   then created_at + ${LATE_AFTER} end`;
 
 /**
- * Shipments that have missed a window, are expected after it, or have no window and are too old. Checks those whose pickup
- * begins first, and the oldest without a pickup window, because they are late first. `isLate` has the same rule for
- * windows.
+ * Shipments that have missed a window, are expected after it, or are too old without a window.
+ * Checks those whose pickup begins first, and the oldest without a pickup window, because they are
+ * late first. `isLate` has the same rule for windows.
  */
 const LATE = `
   select reference as id, ${msOf("promised")} as at
@@ -154,7 +157,10 @@ const LATE = `
   where promised is not null
   order by promised, reference limit ${MAX_COUNTED}`;
 
-/** Those of two attempts or more, and those whose PIN is locked: neither told nor waived since. */
+/**
+ * Shipments with two or more attempts, or with a locked PIN that was neither given nor waived
+ * since.
+ */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
     progress #>> '{attempts,-1,reason}' as reason,
@@ -165,7 +171,7 @@ const ATTEMPTED = `
   from shipment where workspace_id = $1 and ${indexPredicate("shipment_attempted")}
   order by created_at, reference limit ${MAX_COUNTED}`;
 
-/** Webhooks that somebody has to mend; one that the workspace disabled is none. */
+/** Failing webhooks that need a fix, without those that the workspace disabled. */
 const FAILING_WEBHOOKS = `
   select id, url as name, ${msOf("failing_since")} as at, disabled_reason is not null as disabled
   from webhook
@@ -174,8 +180,8 @@ const FAILING_WEBHOOKS = `
   order by failing_since, id`;
 
 /**
- * What is wrong with payments, deliveries and webhooks. Of a shipment whose refund failed and is disputed the dispute
- * decides.
+ * Loads issues with payments, deliveries and webhooks. For a shipment with a failed refund and a
+ * dispute, the dispute takes precedence.
  */
 async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
   const workspace = call.caller.workspaceId;

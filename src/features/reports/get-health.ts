@@ -69,7 +69,7 @@ const DATABASE = `
     current_setting('server_version') as version,
     pg_database_size(current_database())::float8 as size`;
 
-/** Of a distributed database each node has a part. */
+/** Each node of a distributed database holds a part. */
 const SIZE_OF_NODES = `
   select sum(result::float8) as size
   from run_command_on_all_nodes('select pg_database_size(current_database())') where success`;
@@ -84,7 +84,7 @@ interface DatabaseRow {
   readonly size: number;
 }
 
-/** The database, and what time it is there. */
+/** Loads the database's health, with its current time. */
 async function loadDatabase(
   em: EntityManager,
 ): Promise<RecordOf<DatabaseHealth> & { checkedAt: number }> {
@@ -95,7 +95,7 @@ async function loadDatabase(
     : [];
   return {
     checkedAt,
-    // Packages add their own: `15.18 (Debian 15.18-0+deb12u1)`.
+    // Packages append their version: `15.18 (Debian 15.18-0+deb12u1)`.
     version: version.split(" ")[0]!,
     sizeBytes: nodes.size,
     migrations: await runStatement<RecordOf<AppliedMigration>>(em, MIGRATIONS, []),
@@ -110,9 +110,9 @@ const REPLICAS = `
   from replica where seen_at >= now() - interval '1 day'
   order by started_at desc, id`;
 
-/** The tariff in force, and the scheduled one. One can be scheduled at a time. */
+/** Loads the current and the scheduled tariff. At most one is scheduled. */
 async function loadTariff(em: EntityManager): Promise<RecordOf<TariffHealth>> {
-  // Before what is in force: a version whose time comes in between is found there.
+  // Loaded before the current tariff, so that a version that takes effect in between is not missed.
   const scheduled = await loadScheduledVersion(em.fork());
   const inForce = await loadVersionInForce(em.fork());
   return {

@@ -11,16 +11,17 @@ import { MAX_EVENTS } from "./roll-up-bookings.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
 
-/** Whether no bound of a day is within the hour that begins then. */
+/** Returns whether no day begins within the hour. */
 const inOneDay = (hour: string) =>
   `width_bucket(${hour}, $2::timestamptz[]) = width_bucket(${hour} + interval '59 min 59.999999 s', $2::timestamptz[])`;
 
 /**
- * Takes days in UTC from `BookingDay` by their hours, and counts shipments on those that have changed since, or were
- * never counted, and in hours that belong to two days. All of it is of one moment, since it is one statement.
+ * Uses the hours of `BookingDay` for days in UTC. Counts shipments on days that changed since or
+ * were never counted, and in hours that belong to two days. One statement, so that all figures are
+ * from one snapshot.
  *
- * A day of the report is the number of the last bound that is not after the booking, from 1. The bounds come with the
- * statement, so that PostgreSQL need not know the time zones that Node knows, nor have the same rules of them.
+ * A day of the report is the number of the last bound that is not after the booking, from 1. The
+ * bounds are parameters, so that PostgreSQL need not know Node's time zones or have the same rules.
  */
 const BOOKED = `
   with counted as materialized (
@@ -79,7 +80,10 @@ const BOOKED = `
   select day, currency, ${["bookings", "cancellations", "quoted", '"paidMinor"', '"awaitingMinor"'].map((name) => `sum(${name}) as ${name}`).join(", ")}
   from booked group by day, currency`;
 
-/** No time zone of this century is off by less than a quarter of an hour; the first and last hour may be parts. */
+/**
+ * Time zone offsets of this century are multiples of a quarter of an hour. The first and last hour
+ * can be partial.
+ */
 const QUOTES = `
   select width_bucket(hour + minutes * interval '1 minute', $2::timestamptz[]) as day,
     sum(quarter.calls)::float8 as quotes
@@ -131,6 +135,6 @@ async function loadOverview(
 }
 
 interface Numbered {
-  /** From 1 in the order of the days; another number for none of them. */
+  /** From 1 in the order of the days. Other numbers belong to no day. */
   readonly day: number;
 }

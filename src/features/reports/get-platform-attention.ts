@@ -69,7 +69,10 @@ async function loadStoppedProviders(em: EntityManager): Promise<Listed<Subject>>
   };
 }
 
-/** How long a mail may wait, in milliseconds: it is tried again within seconds at first. */
+/**
+ * Time after which a waiting email is overdue, in milliseconds. The first retries are within
+ * seconds.
+ */
 const MAIL_WAIT_MS = 5 * 60_000;
 
 async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>> {
@@ -83,7 +86,10 @@ async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>>
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** A workspace hears of its webhooks at once, and one that was given up long ago is nobody's any more. */
+/**
+ * A workspace is notified of its failing webhooks immediately. Operators see them after a day,
+ * until they are abandoned.
+ */
 const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };
 
 const FAILING_WEBHOOKS = `
@@ -115,7 +121,7 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
   };
 }
 
-/** The same with the names of the workspaces and the operators of all that is named. */
+/** Adds the names of the workspaces and the operators of all subjects. */
 async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {
   const subjects = data.flatMap((each) => each.subjects);
   const idsOf = (field: "workspace" | "operator") =>

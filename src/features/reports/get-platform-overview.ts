@@ -55,10 +55,10 @@ export interface PlatformOverviewDeps {
 }
 
 /**
- * Sums up what all live workspaces booked, by day in UTC, as far as it is counted, and names those that booked
- * most.
+ * Sums up the counted bookings of all live workspaces by day in UTC, and lists the workspaces with
+ * the most bookings.
  *
- * @throws Refusal FIELD_INVALID for days that are none, or too many
+ * @throws Refusal FIELD_INVALID for invalid or too many days
  */
 export async function getPlatformOverview(
   request: GetPlatformOverviewRequest,

@@ -10,7 +10,7 @@ import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { LimitClass } from "../../domain/rate-limit.ts";
 import type { UsageCounter } from "./usage-counter.ts";
 
-/** The 24 hours up to the one that goes on, each with its calls. */
+/** The last 24 hours including the current one, with their calls. */
 const READ = `
   select (extract(epoch from hours.hour) * 1000)::float8 as "startsAt",
     coalesce(sum(calls) filter (where limit_class in ('quote', 'preview')), 0)::float8 as quote,
@@ -39,8 +39,8 @@ type ReportFunctions = ServiceFunctions<
 >;
 
 /**
- * What this process has counted and not written is added, so that callers of a single replica see all calls that
- * have ended.
+ * Includes this process's unwritten counts, so that callers of a single replica see all finished
+ * calls.
  */
 export const getUsage: ReportFunctions["getUsage"] = async (
   _request,

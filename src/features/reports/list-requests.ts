@@ -14,14 +14,14 @@ import { pathTemplateOf } from "./request-path.ts";
 
 interface RequestDeps {
   readonly em: EntityManager;
-  /** The methods that workspaces call, by name. */
+  /** The methods of workspaces, by name. */
   readonly methods: ReadonlyMap<string, DescMethod>;
 }
 
 const outcomeOf = compileEnumName<RequestOutcome>(RequestOutcomeSchema);
 const toRequest = compileToMessage(ApiRequestSchema);
 
-/** Newest first. Filters look through what is kept of a workspace, which is bounded. */
+/** Newest first. Filters scan the workspace's stored requests, whose number is bounded. */
 export const listRequests: ServiceFunctions<
   typeof ReportService,
   Call,

@@ -4,13 +4,15 @@ import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 
 export interface WebhookBacklog {
-  /** How many, up to a limit. */
+  /** Number of pending deliveries, up to a limit. */
   readonly pending: number;
-  /** When the oldest was made, in milliseconds since the epoch; null when there is none. */
+  /**
+   * Creation time of the oldest, in milliseconds since the epoch. null without pending deliveries.
+   */
   readonly oldestMs: number | null;
 }
 
-/** Found webhook by webhook, through the index of deliveries by status. */
+/** Skips from webhook to webhook in the index of deliveries by status. */
 const OLDEST = `
   select (extract(epoch from min(oldest.created_at)) * 1000)::float8
   from webhook join workspace on workspace.id = webhook.workspace_id and workspace.twin_of is null
@@ -28,8 +30,8 @@ const PENDING = `
   limit 1000000`;
 
 /**
- * Found as the oldest is, so that deliveries that have ended cost nothing; `offset 0` keeps PostgreSQL
- * from reading the whole table instead. For more of them than this the way through the index is longer.
+ * Skips like the oldest, so that ended deliveries cost no time. `offset 0` keeps PostgreSQL from
+ * reading the whole table. Beyond this number the index takes longer.
  */
 const PENDING_BY_WEBHOOK = `
   select 1
@@ -42,12 +44,12 @@ const PENDING_BY_WEBHOOK = `
   ) as pending_of_webhook
   limit 100000`;
 
-/** How many deliveries wait, up to 1,000,000, and since when. */
+/** Returns the number of pending deliveries, up to 1,000,000, and the time of the oldest. */
 export function countBacklog(em: EntityManager): Promise<WebhookBacklog> {
   return loadBacklog(em, PENDING);
 }
 
-/** As `countBacklog`, but counts up to 100,000, for whoever asks again and again. */
+/** Like `countBacklog`, but counts only up to 100,000, for frequent calls. */
 export function sampleBacklog(em: EntityManager): Promise<WebhookBacklog> {
   return loadBacklog(em, PENDING_BY_WEBHOOK);
 }
@@ -74,8 +76,8 @@ export interface TableRows {
 }
 
 /**
- * PostgreSQL counts along as rows come and go, and forgets that count in a crash; what the last
- * ANALYZE estimated stays.
+ * PostgreSQL maintains this count, but loses it in a crash. The estimate of the last ANALYZE
+ * remains.
  */
 const TABLE_ROWS = `
   select class.relname as "table",
@@ -83,7 +85,10 @@ const TABLE_ROWS = `
   from json_array_elements_text($1) as name
   join pg_class as class on class.oid = to_regclass(name)`;
 
-/** The same of a distributed database: each node counts its shards, which are tables with a number behind. */
+/**
+ * The same in a distributed database: each node counts its shards, which are tables with a numeric
+ * suffix.
+ */
 const SHARD_ROWS = `
   select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
   from json_array_elements_text($1) with ordinality as asked (name, place)
@@ -98,7 +103,7 @@ const SHARD_ROWS = `
   ) as counted on counted.key ~ ('^' || name || '_[0-9]+$')
   group by name, place order by place`;
 
-/** About how many rows the tables have that grow, found without reading them. */
+/** Returns the approximate number of rows in growing tables, without reading them. */
 export async function loadTableRows(em: EntityManager): Promise<TableRows[]> {
   const sql = (await isDistributed(em)) ? SHARD_ROWS : TABLE_ROWS;
   return runStatement<TableRows>(em, sql, [JSON.stringify(GROWING_TABLES)]);

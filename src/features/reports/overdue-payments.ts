@@ -3,17 +3,20 @@ import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 import { msOf } from "./attention.ts";
 
-/** By how much work is overdue that nobody has done, in milliseconds: it is looked for twice a second. */
+/** Age at which unprocessed work is overdue, in milliseconds. It is polled twice a second. */
 const OVERDUE_MS = 10 * 60_000;
-/** From how many failures in a row a payment is overdue, though it is tried again: those take ten minutes. */
+/**
+ * Number of consecutive failures after which a payment is overdue despite its retries, which take
+ * ten minutes.
+ */
 const OVERDUE_FAILURES = 8;
-/** How many of each kind are counted, and how many payments are named. */
+/** Maximum number of items counted per kind, and of payments listed. */
 const MAX_COUNTED = 10_000;
 const MAX_NAMED = 20;
 
-/** How much of the work on payments is overdue, each up to 10,000. */
+/** Number of overdue work items on payments, each up to 10,000. */
 export interface OverdueWork {
-  /** Payments of which their provider could not be asked, or did not do what was to be done. */
+  /** Payments whose provider could not be reached or did not perform the operation. */
   readonly payments: number;
   readonly notices: number;
   readonly accounts: number;
@@ -36,7 +39,10 @@ const NAMED = `
   from provider_payment where ${IS_OVERDUE}
   order by due_at, workspace_id, shipment_reference limit ${MAX_NAMED}`;
 
-/** Counts what is overdue in a table, but for test mode; each is asked alone, since a distributed database keeps them apart. */
+/**
+ * Returns SQL that counts the overdue rows of a table, except in test mode. One query per table,
+ * because a distributed database stores them separately.
+ */
 function countOf(table: string, condition: string): string {
   return `
     select count(*)::float8 as count
@@ -49,7 +55,9 @@ const COUNTS = [
   countOf("payment_connection", "check_at <= $1 and live"),
 ];
 
-/** Counts the work on payments of all workspaces that is overdue; that of test mode wakes nobody. */
+/**
+ * Counts the overdue work on payments of all live workspaces. Test mode must not page operators.
+ */
 export async function countOverdueWork(em: EntityManager, now: Date): Promise<OverdueWork> {
   const before = [overdueSince(now)];
   const counts: number[] = [];
@@ -61,7 +69,7 @@ export async function countOverdueWork(em: EntityManager, now: Date): Promise<Ov
   return { payments: payments!, notices: notices!, accounts: accounts! };
 }
 
-/** Names payments of any workspaces that are overdue, 20 at most, those that are due first. */
+/** Lists overdue payments of all workspaces, up to 20, earliest due first. */
 export function loadOverduePayments(em: EntityManager, now: Date): Promise<OverduePayment[]> {
   return runStatement<OverduePayment>(em, NAMED, [overdueSince(now)]);
 }

@@ -5,8 +5,8 @@ import type { ReportDays } from "./report-days.ts";
 import { USAGE_DAYS } from "./usage-counter.ts";
 
 /**
- * What a group of shipments brings. One that is paid or awaits its payment has not been cancelled; revenue is
- * what is paid.
+ * Revenue of a group of shipments. Paid shipments and those that await their payment are not
+ * canceled. Revenue is the paid amount.
  */
 export const REVENUE_FIGURES = `
   coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)::float8 as "paidMinor",
@@ -15,13 +15,13 @@ export const REVENUE_FIGURES = `
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** The figures of a group of shipments, as in `Booked`. */
+/** Figures of a group of shipments, as in `Booked`. */
 export const BOOKED_FIGURES = `
   count(*)::float8 as bookings,
   (count(*) filter (where status = 'cancelled'))::float8 as cancellations,
   (count(*) filter (where quoted))::float8 as quoted, ${REVENUE_FIGURES}`;
 
-/** What shipments in one currency bring; amounts are in its minor unit. */
+/** Revenue of shipments in one currency, in its minor unit. */
 export interface Revenue {
   readonly currency: string;
   readonly bookings: number;
@@ -35,7 +35,7 @@ export interface Booked extends Revenue {
 }
 
 export interface BookedOnDay extends Booked {
-  /** As `2026-11-01`. */
+  /** Such as `2026-11-01`. */
   readonly date: string;
 }
 
@@ -76,13 +76,13 @@ export function overviewMessage(
   });
 }
 
-/** What share of quotes was booked cannot be known where one of them served several bookings. */
+/** The share of booked quotes is unknown if a quote served several bookings. */
 function quoteTotals(quotes: number, quoted: number) {
   const isKnown = quotes > 0 && quoted <= quotes;
   return { quotes: BigInt(quotes), ...(isKnown ? { quoteToBooking: quoted / quotes } : {}) };
 }
 
-/** The sums of what was booked, and the revenue in each currency that there was any in. */
+/** Returns the sums of bookings, and the revenue in each currency that has any. */
 export function bookedMessage(booked: readonly Revenue[]) {
   return {
     bookings: BigInt(sumOf(booked, "bookings")),

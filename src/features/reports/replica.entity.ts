@@ -5,8 +5,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
 /**
- * A process that serves calls. It writes every 5 seconds that it is there, and deletes its row when it
- * ends in order; what a killed one has left is kept for a day.
+ * A process that serves calls. It writes a heartbeat every 5 seconds and deletes its row at a
+ * regular shutdown. The row of a killed process is kept for a day.
  */
 export const Replica = defineEntity({
   name: "Replica",
@@ -31,7 +31,8 @@ const BEAT = `
   on conflict (id) do update set seen_at = greatest(replica.started_at, now())`;
 
 /**
- * Says that this process is there, for `GetHealth`. Both functions reject with the database's error.
+ * Creates the heartbeat of this process for `GetHealth`. Both functions reject with the database's
+ * error.
  *
  * @param version of the service
  */

@@ -1,13 +1,13 @@
 import { refuseAny, type Violation } from "../../domain/refusal.ts";
 
-/** The days of a time zone that a report is about. */
+/** The days of a report, in a time zone. */
 export interface ReportDays {
   readonly timeZone: string;
-  /** Each as `2026-11-01`, in order; from 1 to `MAX_DAYS`. */
+  /** Each as `2026-11-01`, in order. From 1 to `MAX_DAYS`. */
   readonly dates: readonly string[];
   /**
-   * When each begins, and when the last ends. A day of which clocks are put back or forward has 25 or 23
-   * hours; one that a time zone left out, to be on the other side of the date line, has none.
+   * Start of each day, and the end of the last. A day with a clock change has 23 or 25 hours. A day
+   * skipped at the date line has 0.
    */
   readonly bounds: readonly Date[];
 }
@@ -18,13 +18,13 @@ interface RequestedDays {
 }
 
 const MAX_DAYS = 92;
-/** How many days a report is about when the request does not say. */
+/** Default number of days in a report. */
 const DEFAULT_DAYS = 30;
 
 /**
- * The days of a report.
+ * Returns the days of a report.
  *
- * @param requested each of the form `2026-11-01`, though perhaps no day of the calendar
+ * @param requested each of the form `2026-11-01`, possibly not a calendar day
  * @param timeZone the IANA name
  * @throws Refusal FIELD_INVALID
  */

@@ -14,22 +14,24 @@ import {
 import type { RequestOutcome } from "./api-request.entity.ts";
 import { pathOf } from "./request-path.ts";
 
-/** How many calls are kept in memory until they are written, and how many of them of one workspace. */
+/** Maximum number of unwritten calls in memory, in total and per workspace. */
 const MAX_WAITING = 5_000;
 const MAX_OF_WORKSPACE = 200;
 
-/** How many calls of a workspace are kept, and after how many more a process deletes what is beyond. */
+/**
+ * Number of calls kept per workspace, and number of further calls after which a process trims them.
+ */
 const KEPT = 10_000;
 const TRIM_EVERY = 1_000;
-/** Of how many workspaces a process counts what it wrote. */
+/** Maximum number of workspaces whose writes a process counts. */
 const MAX_COUNTED = 50_000;
 
-/** For how many days calls are kept. */
+/** Days for which calls are kept. */
 const KEPT_DAYS = 7;
 
 const MAX_MESSAGE = 500;
 
-/** Reasons that say that there is nothing to read yet, as callers who poll expect. */
+/** Reasons for a missing resource that polling callers expect. */
 const NOT_YET: ReadonlySet<string> = new Set<RefusalReason>(["PLACE_NOT_FOUND"]);
 
 interface WaitingRequest {
@@ -47,20 +49,20 @@ interface WaitingRequest {
   readonly caller: string;
 }
 
-/** Keeps calls of workspaces in memory, until they are written. */
+/** Keeps calls of workspaces in memory until they are written. */
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** @param onDropped called with how many calls are left out */
+/** @param onDropped called with the number of dropped calls */
 export function createRequestLog(onDropped: (count: number) => void) {
   let waiting: WaitingRequest[] = [];
   const ofWorkspace = new Map<number, number>();
 
   return {
-    /** Notes a call that has ended, if it is a workspace's that changes something or did not succeed. */
+    /** Records a finished call of a workspace if it changed something or failed. */
     record(call: ReceivedCall, httpStatus: number): void {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
-      // A page that is left ends what it reads, which says nothing.
+      // A canceled read is usually a page that was left.
       const isOfNote =
         code !== 0 && code !== Code.Canceled && !NOT_YET.has(call.refusal?.reason ?? "");
       if (!isOfNote && rateLimit?.limitClass !== "write") return;
@@ -77,7 +79,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
       return taken;
     },
     onDropped,
-    /** How many calls this process wrote of a workspace since it last deleted some of them. */
+    /** Number of calls that this process wrote per workspace since it last trimmed them. */
     untrimmed: new Map<number, number>(),
   };
 }
@@ -104,7 +106,7 @@ function waitingRequest(
   };
 }
 
-/** Without NUL, which no text in PostgreSQL can hold. */
+/** Removes NUL, which PostgreSQL text cannot hold. */
 function keptMessage({ message }: Refusal): string {
   return withoutSecrets(message).replaceAll("\0", "\uFFFD").slice(0, MAX_MESSAGE).toWellFormed();
 }
@@ -123,7 +125,10 @@ function outcomeOf(code: Code | 0): RequestOutcome {
   return FAILURES.has(code) ? "failed" : "refused";
 }
 
-/** With ids that were taken before: those of a node go up for itself alone, and a workspace may move. */
+/**
+ * With ids taken in advance, because each node's ids increase independently and a workspace can
+ * move.
+ */
 const WRITE = `
   insert into api_request (workspace_id, id, started_at, method, path, outcome, code, http_status, duration_ms,
     request_id, reason, message, caller)
@@ -137,8 +142,8 @@ const TRIM = `
     select id from api_request where workspace_id = $1 order by id desc offset $2 limit 1)`;
 
 /**
- * Writes what is waiting, a statement for each workspace, without waiting for the disk. What cannot be written is left
- * out, so that no memory is taken while the database is away.
+ * Writes the waiting calls, one statement per workspace, without waiting for the disk. Drops calls
+ * that cannot be written, so that memory does not grow while the database is down.
  *
  * @throws the database's error
  */
@@ -170,7 +175,7 @@ export async function writeRequests(em: EntityManager, log: RequestLog): Promise
   await runForEach(em, TRIM, trims, { durable: false });
 }
 
-/** @returns how many it deleted */
+/** @returns the number of deleted rows */
 export function purgeRequests(em: EntityManager): Promise<number> {
   const before = "now() - make_interval(days => $1)";
   return deleteOldest(em, "api_request", "started_at", before, [KEPT_DAYS]);

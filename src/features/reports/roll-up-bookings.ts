@@ -4,16 +4,19 @@ import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { BOOKED_FIGURES } from "./overview.ts";
 
-/** How often the background looks for what is behind, and counts a workspace at most, in milliseconds. */
+/**
+ * Poll interval of the background count, and minimum time between two counts of a workspace, in
+ * milliseconds.
+ */
 const LOOK_MS = 10_000;
-/** How many times as long as it took is waited at least, after a look and with each workspace. */
+/** Minimum pause after a poll and after each workspace, as a multiple of its duration. */
 const REST_FACTOR = 20;
-/** For how long one transaction fills days in, in milliseconds. */
+/** Maximum time for which one transaction fills days, in milliseconds. */
 const FILL_MS = 500;
-/** How many events one transaction looks at, and a report beside what is counted. */
+/** Maximum number of events per transaction, and of uncounted events in a report. */
 export const MAX_EVENTS = 20_000;
 
-/** Live workspaces with something to count that do not rest. */
+/** Live workspaces with uncounted bookings that are not paused. */
 const BEHIND = `
   select feed.workspace_id::float8 as id, rolled_up.workspace_id is null as "isNew"
   from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
@@ -32,7 +35,7 @@ const LOCK = `
   select position::float8 as position, fill_before::text as "fillBefore"
   from booking_roll_up where workspace_id = $1 for update skip locked`;
 
-/** Where a part of the feed ends, how many events are in it, and on which days was booked what they changed. */
+/** End and number of the events in a part of the feed, and the booking days that they changed. */
 const CHANGED = `
   with part as materialized (
     select least(position, $2::bigint + ${MAX_EVENTS}) as until from feed where workspace_id = $1
@@ -79,9 +82,9 @@ const COUNTED = `
   where workspace_id = $1`;
 
 /**
- * Keeps `BookingDay`. A day is always counted whole, so that nothing has to be known of how it was
- * before: counting it once more does no harm, and repairs it. What events say is only which days
- * changed. Whoever counts a workspace has locked it, and commits the days with how far they are counted.
+ * Maintains `BookingDay`. A day is always counted as a whole, independent of its previous count, so
+ * a recount is harmless and repairs it. Events only determine the changed days. The counting
+ * process locks the workspace, and commits the days together with its progress.
  */
 export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn">) {
   async function rollUp(signal: AbortSignal): Promise<void> {
@@ -100,12 +103,12 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
 
   return {
     /**
-     * Counts what is behind, until the signal aborts, and gives when to look again, in milliseconds.
-     * Never rejects.
+     * Counts uncounted bookings until the signal aborts. Returns the delay until the next poll, in
+     * milliseconds. Never rejects.
      */
     async look(signal: AbortSignal): Promise<number> {
       const startedMs = performance.now();
-      // While the database is away, which is logged elsewhere, nothing changes.
+      // A database outage is logged elsewhere and changes no counts.
       await rollUp(signal).catch(() => undefined);
       return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
     },
@@ -120,8 +123,8 @@ interface Behind {
 }
 
 /**
- * Counts a part of what is behind in a workspace: fills in days, and when all are, counts what some events
- * changed.
+ * Counts a part of a workspace's uncounted bookings: first fills days, then counts the changes of
+ * some events.
  *
  * @returns whether there may be more
  */
@@ -140,7 +143,7 @@ interface RolledUp {
   readonly fillBefore: string | null;
 }
 
-/** Says whether all days are filled in now. */
+/** Returns whether all days are filled. */
 async function fillDays(tx: EntityManager, workspace: number, before: string): Promise<boolean> {
   const startedMs = performance.now();
   let fillBefore: string | null = before;
@@ -154,11 +157,11 @@ async function fillDays(tx: EntityManager, workspace: number, before: string): P
 }
 
 interface Day {
-  /** As `2026-11-01`. */
+  /** Such as `2026-11-01`. */
   readonly date: string;
 }
 
-/** The newest day before a time on which there were bookings. */
+/** Returns the newest day with bookings before a time. */
 async function findNewestDay(
   tx: EntityManager,
   workspace: number,
@@ -176,7 +179,7 @@ async function countChanged(
   const startedMs = performance.now();
   const [changed] = await runStatement<Changed>(tx, CHANGED, [workspace, position]);
   const { until, events, dates } = changed!;
-  // Some were purged before they were looked at: everything may have changed.
+  // Some events were purged before they were counted, so every day may have changed.
   const isFilled = events === until - position;
   if (!isFilled) await runStatement(tx, FILLED, [workspace, "infinity"]);
   else for (const date of dates ?? []) await countDay(tx, workspace, date);
@@ -188,7 +191,7 @@ async function countChanged(
 interface Changed {
   readonly until: number;
   readonly events: number;
-  /** Each as `2026-11-01`; null for none. */
+  /** Each as `2026-11-01`. null without dates. */
   readonly dates: readonly string[] | null;
 }
 

@@ -6,14 +6,14 @@ import { USAGE_CLASSES, type UsageClass } from "./usage-hour.entity.ts";
 type CallCounts = Record<UsageClass, number>;
 
 /**
- * Of how many workspaces calls are counted between two writes, so that memory is bounded; calls of
- * more are not counted.
+ * Maximum number of workspaces counted between two writes, which bounds memory. Calls of further
+ * workspaces are not counted.
  */
 const MAX_WORKSPACES = 50_000;
 
 const NONE: Readonly<CallCounts> = { quote: 0, read: 0, write: 0, preview: 0 };
 
-/** Counts the calls of workspaces in memory, until they are written. */
+/** Counts the calls of workspaces in memory until they are written. */
 export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
 export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
@@ -24,7 +24,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
     byWorkspace.set(workspace, { ...NONE, [usageClass]: 1 });
   }
 
-  /** What has been counted and not written, by workspace and class; each has at least one call. */
+  /** Returns the unwritten counts by workspace and class. Each is at least one. */
   const unwritten = () =>
     [...byWorkspace]
       .toSorted(([a], [b]) => a - b)
@@ -38,7 +38,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
 
   return {
     unwritten,
-    /** Counts a call that has ended, if it was a workspace's. */
+    /** Counts a finished call of a workspace. */
     count({ caller, received: { rateLimit } }: AnyCall): void {
       if (rateLimit === undefined || caller.audience !== "workspace") return;
       const { limitClass } = rateLimit;
@@ -59,12 +59,12 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
   };
 }
 
-/** How many rows one statement writes, so that none takes long. */
+/** Maximum number of rows per statement, so that each is short. */
 const BATCH = 5_000;
 
 /**
- * All replicas write in one order, so that they cannot wait for each other in a circle. The hour and its
- * quarter are those of the write, by the clock that they share.
+ * All replicas write in the same order to avoid deadlocks. The hour and its quarter are those of
+ * the write, by the database's clock.
  */
 const WRITE = `
   insert into usage_hour as kept (workspace_id, hour, limit_class, calls,
@@ -80,16 +80,16 @@ const WRITE = `
     fourth_quarter = kept.fourth_quarter + excluded.fourth_quarter`;
 
 /**
- * SQL for the calls if it is this quarter of an hour in UTC, from 0 to 3, else for none. As a condition: Citus
- * cannot send a `case` with a value to other nodes.
+ * Returns SQL for the calls if it is this quarter of an hour in UTC, from 0 to 3, otherwise for 0.
+ * As a condition, because Citus cannot send a `case` with a value to other nodes.
  */
 function inQuarter(quarter: number): string {
   return `case when floor(extract(epoch from now()) / 900)::bigint % 4 = ${quarter} then counted.calls else 0 end`;
 }
 
 /**
- * Adds what has been counted to the table. What cannot be written stays counted; if the connection breaks
- * as the database commits, that batch is written again, and so counted twice.
+ * Adds the counts to the table. Counts that cannot be written are kept. If the connection breaks
+ * during the commit, that batch is written twice.
  *
  * @throws the database's error
  */
@@ -102,13 +102,13 @@ export async function writeUsage(em: EntityManager, counter: UsageCounter): Prom
   }
 }
 
-/** For how many days counts of calls are kept. */
+/** Days for which call counts are kept. */
 export const USAGE_DAYS = 100;
 
 /**
- * Deletes counts of calls of more than 100 days ago, and replicas that were not seen for a day.
+ * Deletes call counts older than 100 days, and replicas without a heartbeat for a day.
  *
- * @returns how many counts it deleted
+ * @returns the number of deleted counts
  */
 export async function purgeReports(em: EntityManager): Promise<number> {
   await runStatement(em, "delete from replica where seen_at < now() - interval '1 day'");

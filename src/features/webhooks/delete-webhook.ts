@@ -3,8 +3,9 @@ import { aroundTransaction } from "../../pipeline/rpc.ts";
 import { loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
 /**
- * Deletes a webhook with its deliveries and their attempts. Where these are many, the webhook is disabled first and
- * they are deleted in batches, as bookings would wait for one transaction with all of them.
+ * Deletes a webhook with its deliveries and their attempts. A webhook with many deliveries is
+ * disabled first, and they are deleted in batches, because bookings would wait for one large
+ * transaction.
  */
 export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransaction(
   async (request, call, { em, now }, transact) => {
@@ -27,16 +28,16 @@ export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransactio
   },
 );
 
-/** How many deliveries are deleted with their webhook. */
+/** Maximum number of deliveries that are deleted in the webhook's transaction. */
 const MAX_DELIVERIES = 1_000;
 
-/** Ends a transaction in which there turned out to be more. */
+/** Rolls back the transaction if there are more deliveries than expected. */
 class ManyDeliveries extends Error {}
 
 const SOME_DELIVERIES = `
   select from webhook_delivery where workspace_id = $1 and webhook_id = $2 limit $3`;
 
-/** From then on bookings make no deliveries for it. */
+/** Bookings then create no more deliveries for the webhook. */
 const DISABLE = `
   update webhook set disabled_reason = 'request', updated_at = $3
   where workspace_id = $1 and id = $2 and disabled_reason is null`;

@@ -23,24 +23,24 @@ export interface DeliverDeps extends DispatchDeps, RecordDeps {
 }
 
 export interface Deliveries {
-  /** Starts no more attempts, waits for those in flight, and gives up what has not ended in 3 s. */
+  /** Starts no more attempts, waits up to 3 s for attempts in flight, and aborts the rest. */
   close(): Promise<void>;
 }
 
-/**
- * How often to look for what is due without an announcement: attempts that are made
- * again, and what a process that died has left.
- */
+/** Poll interval for work without an announcement: retries, and deliveries of a crashed process. */
 const POLL_MS = 500;
-/** Rest at least so many times as long as a poll took, which is long with ten thousand webhooks. */
+/**
+ * Minimum pause after a poll, as a multiple of its duration, which is long with ten thousand
+ * webhooks.
+ */
 const REST_FACTOR = 50;
 const MAX_REST_MS = 5_000;
 const MAX_LOADED = 100;
-/** How long attempts in flight may take to finish at shutdown. */
+/** Maximum time for attempts in flight to finish at shutdown. */
 const GRACE_MS = 3_000;
-/** How long to wait before looking again after an error. */
+/** Delay before polling again after an error. */
 const RETRY_MS = 1_000;
-/** How often to log that secrets cannot be opened. */
+/** Minimum time between log entries for secrets that cannot be opened. */
 const LOG_MS = 60_000;
 
 /**
@@ -132,20 +132,20 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   };
 }
 
-/** Collects which workspaces may have deliveries that are due; all of them when a poll is due. */
+/** Collects the workspaces that may have due deliveries. A due poll covers all workspaces. */
 function createAnnouncedWorkspaces() {
   const announced = new Set<number>();
   const { wake, wait } = createWaiter();
   let pollAtMs = 0;
   return {
     wake,
-    /** @param workspaces undefined for all */
+    /** @param workspaces `undefined` for all */
     add(workspaces: readonly number[] | undefined) {
       if (workspaces === undefined) pollAtMs = 0;
       else for (const workspace of workspaces) announced.add(workspace);
       wake();
     },
-    /** Takes what has been announced since the last time; undefined for all. */
+    /** Takes the workspaces announced since the last call. `undefined` for all. */
     take(): readonly number[] | undefined {
       const workspaces = [...announced];
       announced.clear();
@@ -153,7 +153,7 @@ function createAnnouncedWorkspaces() {
       pollAtMs = performance.now() + POLL_MS;
       return undefined;
     },
-    /** Polls no sooner than in so many milliseconds. */
+    /** Delays the next poll by at least this time, in milliseconds. */
     rest(ms: number) {
       pollAtMs = Math.max(pollAtMs, performance.now() + ms);
     },
@@ -162,11 +162,12 @@ function createAnnouncedWorkspaces() {
 }
 
 /**
- * Loads what is due for all queues that want more, and hands each queue to `send`. Forgets those of
- * webhooks that have been deleted, and whose secrets cannot be opened: when their leases have ended, this
- * process or one that can looks again. Those that alone cannot be reached still want more.
+ * Loads the due deliveries of all queues that expect more, and hands each queue to `send`. Forgets
+ * the queues of deleted webhooks and of webhooks whose secrets cannot be opened. After their leases
+ * expire, any process with the key can take them. Queues of an unreachable workspace still expect
+ * more.
  *
- * @throws when the database fails; the queues then still want more
+ * @throws the database's error. The queues then still expect more
  */
 async function fillQueues(
   em: EntityManager,
@@ -194,7 +195,7 @@ async function fillQueues(
   }
 }
 
-/** Opens the secrets of webhooks that sign now, and logs when some cannot be opened. */
+/** Opens the active secrets of webhooks, and logs a failure to open them. */
 function createOpenSecrets({ secretSeal, now }: DeliverDeps, log: Logger): OpenSecrets {
   let loggedAtMs = -Infinity;
   return (webhook, stored) => {

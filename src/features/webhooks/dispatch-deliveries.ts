@@ -11,19 +11,19 @@ import { activeSecrets } from "./webhook-secrets.ts";
 export interface DispatchDeps {
   readonly now: () => Date;
   readonly sender: Sender;
-  /** The event as JSON, as the API under `/v1` gives it. */
+  /** Returns the event as JSON, as in the API under `/v1`. */
   readonly eventJson: (event: EventContent, of: { readonly test: boolean }) => string;
-  /** Undefined while tracing is off. */
+  /** `undefined` while tracing is off. */
   readonly traceAttempt?: TraceAttempt | undefined;
-  /** Called with the result of each attempt, but for those of test twins. */
+  /** Called with the result of each attempt outside test mode. */
   readonly countAttempt: (result: SendResult) => void;
 }
 
 /**
- * Builds what sends, for one process, what queues have to send.
+ * Creates the dispatcher of one process, which sends the deliveries of queues.
  *
  * @param record resolves when an outcome is recorded
- * @param onSettled called when an attempt has ended, is recorded, and others may have followed
+ * @param onSettled called when an attempt is recorded and further attempts may have started
  */
 export function createDispatcher(
   deps: DispatchDeps,
@@ -37,7 +37,7 @@ export function createDispatcher(
   const inFlight = new Set<Promise<void>>();
   let closed = false;
 
-  /** Starts as many attempts at a webhook as may be in flight now. */
+  /** Starts as many attempts for a webhook as the limits allow. */
   function send(queue: WebhookQueue): void {
     while (startNext(queue)) continue;
   }
@@ -84,7 +84,7 @@ export function createDispatcher(
 
   return {
     send,
-    /** Starts no more attempts; resolves when those in flight have ended and are recorded. */
+    /** Starts no more attempts. Resolves when those in flight are recorded. */
     async close(): Promise<void> {
       closed = true;
       await Promise.all(inFlight);
@@ -92,7 +92,7 @@ export function createDispatcher(
   };
 }
 
-/** Nothing is sent to the receiver. */
+/** The receiver gets no request. */
 const SIMULATED_FAILURE: SendResult = {
   durationMs: 0,
   status: 503,
@@ -115,7 +115,7 @@ async function attemptDelivery(
     const result = await sendEvent(delivery, event, target, startedAt, deps);
     return { delivery, wasFailing, attempt: { startedAt, result } };
   } catch (error) {
-    // An event that cannot be written as JSON is retried like one that cannot be sent.
+    // An event that cannot be written as JSON is retried like a failed attempt.
     log.error({ err: error, delivery: delivery.id }, "a delivery could not be prepared");
     const result = { durationMs: 0, error: "The message could not be prepared." };
     return { delivery, wasFailing, attempt: { startedAt, result } };

@@ -12,23 +12,23 @@ import type { WebhookKey } from "./webhook.entity.ts";
 
 export interface LeaseQuota {
   readonly healthy: number;
-  /** Webhooks whose last attempt failed. */
+  /** Number of webhooks whose last attempt failed. */
   readonly failing: number;
 }
 
 const MAX_LEASED: LeaseQuota = { healthy: 1_000, failing: 1_000 };
-/** How many healthy webhooks, and how many failing ones, one search for what is due finds at most. */
+/** Maximum number of healthy webhooks, and of failing webhooks, found by one search. */
 const MAX_FOUND = 1_000;
-/** How long a lease lasts from when it is taken or renewed. */
+/** Duration of a lease from acquisition or renewal. */
 const LEASE_MS = 5_000;
 const RENEW_MS = 1_500;
-/** By how much earlier than the database a process counts its leases as ended. */
+/** A process treats its leases as expired this much earlier than the database does. */
 const MARGIN_MS = 500;
-/** How long nothing must have been due of a webhook before its lease is released. */
+/** Idle time before the lease of a webhook is released. */
 const IDLE_MS = 1_000;
 
 /**
- * Webhooks that have a delivery due and no lease, those first that have waited longest.
+ * Webhooks with a due delivery and no lease, longest waiting first.
  *
  * @param workspaces a condition
  * @param earliest leads to the earliest delivery of a webhook
@@ -52,13 +52,12 @@ const dueSql = (workspaces: string, earliest: string) => `
   where rank <= ${MAX_FOUND}`;
 
 /**
- * Deliveries are compared and sorted as the index of what is due is, whose order alone leads to the
- * earliest; by another, all would be read.
+ * Compares and sorts like the index of due deliveries, so that only the earliest delivery is read.
  */
 const EARLIEST = `(delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
         and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
       order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id`;
-/** That workspaces are equal stands in it, so that a distributed database asks one node. */
+/** Repeats the workspace's equality, so that a distributed database queries one node. */
 const EARLIEST_IN_WORKSPACE = `delivery.workspace_id = $1 and webhook_id = webhook.id
         and next_attempt_at <= now()
       order by next_attempt_at, delivery.id`;
@@ -68,8 +67,9 @@ const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST);
 const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE);
 
 /**
- * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since they were found. Skips
- * those that are being deleted, since the lease refers to the webhook and would wait for the end of that.
+ * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since the search.
+ * Skips webhooks that are being deleted, because the lease's foreign key would wait for the
+ * deletion.
  */
 const TAKE = `
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
@@ -81,8 +81,9 @@ const TAKE = `
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
 /**
- * Sets the end of those leases of webhooks `$2` that this process holds, `$4` milliseconds from now. The column has
- * milliseconds, to which PostgreSQL rounds: up, a lease that ends now would hold for half of one more.
+ * Sets the end of this process's leases of webhooks `$2` to `$4` milliseconds from now. The column
+ * has milliseconds, and PostgreSQL rounds: rounding up would extend an expiring lease by half a
+ * millisecond.
  */
 const SET_END = `
   update webhook_lease
@@ -93,19 +94,21 @@ const SET_END = `
 interface FoundWebhook extends WebhookKey, DueRow {
   /** Whether its last attempt failed. */
   readonly failing: boolean;
-  /** When it was found, by the clock of the server that has its workspace. */
+  /** Time at which it was found, by the clock of its workspace's server. */
   readonly foundAt: string;
 }
 
 /**
- * The leases of one process. While it has leased a webhook, no other process sends its deliveries.
+ * Creates the leases of one process. While it leases a webhook, no other process sends its
+ * deliveries.
  *
- * @param worker an id that no other process has
+ * @param worker a unique id of the process
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
   /**
-   * Runs a statement for the webhooks of each workspace, and gives those that it returns, and those of workspaces for
-   * which it failed. When the database crashes and a lease is lost with it, some is sent twice, as it is anyway then.
+   * Runs a statement for the webhooks of each workspace. Returns its rows, and the webhooks of
+   * workspaces for which it failed. A lease lost in a database crash can cause duplicates, which a
+   * crash causes anyway.
    */
   async function ofEachWorkspace<Key extends WebhookKey>(
     sql: string,
@@ -133,9 +136,9 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
 
   return {
     /**
-     * Leases webhooks that have a delivery due and that no process has leased, those first that have waited longest.
+     * Leases unleased webhooks with a due delivery, longest waiting first.
      *
-     * @param workspaces whose webhooks; undefined for all
+     * @param workspaces limits the search. `undefined` for all
      */
     async take(
       workspaces: readonly number[] | undefined,
@@ -150,19 +153,19 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       ]);
       return returned;
     },
-    /** Gives the webhooks that this process still has leased, and those of workspaces that failed. */
+    /** Returns the webhooks that this process still leases, and those of workspaces that failed. */
     async renew(webhooks: readonly WebhookKey[]) {
       const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, () => [LEASE_MS]);
       return { held: returned, unknown: failed };
     },
-    /** Ends leases, so that another process may take them at once. */
+    /** Ends leases, so that another process can take them immediately. */
     async release(webhooks: readonly WebhookKey[]): Promise<void> {
       await ofEachWorkspace(SET_END, webhooks, () => [0]);
     },
   };
 }
 
-/** The webhooks that one process has leased, with their queues. */
+/** The webhooks leased by one process, with their queues. */
 export type LeasedWebhooks = ReturnType<typeof createLeasedWebhooks>;
 
 export function createLeasedWebhooks(em: EntityManager, log: Logger) {
@@ -178,7 +181,7 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
     };
   }
 
-  /** Forgets a webhook; of what is in flight, only its outcome is still recorded. */
+  /** Forgets a webhook. Outcomes of attempts in flight are still recorded. */
   function forget(queue: WebhookQueue): void {
     queue.leasedUntilMs = 0;
     if (queues.get(nameOf(queue.key)) === queue) queues.delete(nameOf(queue.key));
@@ -190,8 +193,8 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
     const [heldNames, unknownNames] = [new Set(held.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
       if (heldNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
-      // Another process took it after its end, or it was deleted. Where that is unknown, the lease expires, and
-      // what is in flight stays known.
+      // Another process took it after its lease expired, or it was deleted. If that is unknown, the
+      // lease expires, and attempts in flight stay known.
       else if (!unknownNames.has(nameOf(queue.key))) forget(queue);
     }
   }
@@ -204,19 +207,22 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   return {
     queues: () => queues.values(),
     forget,
-    /** Leases webhooks with something due, as `take` of `createWebhookLeases`; says how many. */
+    /**
+     * Leases webhooks with due deliveries, as `take` of `createWebhookLeases`. Returns their
+     * number.
+     */
     async take(workspaces: readonly number[] | undefined): Promise<number> {
       const leasedUntilMs = certainEndMs();
       const taken = await leases.take(workspaces, quota());
       for (const key of taken) {
-        // One whose lease had ended still knows what is in flight.
+        // A queue with an expired lease still knows its attempts in flight.
         const queue = queues.get(nameOf(key)) ?? createWebhookQueue(key, leasedUntilMs);
         queue.leasedUntilMs = leasedUntilMs;
         queues.set(nameOf(key), queue);
       }
       return taken.length;
     },
-    /** Renews leases regularly, and releases those of webhooks with nothing due, until aborted. */
+    /** Renews leases regularly, and releases those of idle webhooks, until aborted. */
     async keep(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
@@ -232,7 +238,10 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   };
 }
 
-/** Until when a lease that is taken now is certain, on the clock of `performance.now()`. */
+/**
+ * Returns the time until which a lease acquired now is certain, on the clock of
+ * `performance.now()`.
+ */
 function certainEndMs(): number {
   return performance.now() + LEASE_MS - MARGIN_MS;
 }

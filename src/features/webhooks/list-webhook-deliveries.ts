@@ -44,7 +44,7 @@ const LAST_ATTEMPTS = `
     order by number desc limit 1
   ) as last`;
 
-/** The last attempts at deliveries that have had one, by the delivery's id. */
+/** Returns the last attempts by delivery id. Deliveries without an attempt are missing. */
 async function loadLastAttempts(
   em: EntityManager,
   workspace: number,
@@ -58,7 +58,7 @@ async function loadLastAttempts(
 }
 
 /**
- * Of the indexes that begin with the webhook it leaves the one in the order of the list. By another, which
- * looks as cheap where PostgreSQL knows nothing of the table, all deliveries would be read and sorted.
+ * Leaves only the index in the order of the list. With another, which seems as cheap to PostgreSQL
+ * without statistics, all deliveries would be read and sorted.
  */
 const IN_ORDER_OF_INDEX = "set local enable_sort = off";

@@ -16,23 +16,23 @@ export interface DueDelivery {
   readonly workspace: number;
   readonly webhook: string;
   readonly id: number;
-  /** What its event is about: a shipment's reference, or a webhook's id. */
+  /** Subject of its event: a shipment's reference, or a webhook's id. */
   readonly subject: string;
   readonly attempts: number;
-  /** How many attempts, from the first, fail without being sent; null for none. */
+  /** Number of first attempts that fail without being sent. null if no failures are simulated. */
   readonly simulatedFailures: number | null;
-  /** Undefined when the event is no longer stored. */
+  /** `undefined` if the event is no longer stored. */
   readonly event: EventContent | undefined;
 }
 
 export interface DueQuery extends WebhookKey {
-  /** The ids of deliveries to leave out. */
+  /** Ids of deliveries to leave out. */
   readonly held: readonly number[];
-  /** How many deliveries to load at most. */
+  /** Maximum number of deliveries to load. */
   readonly limit: number;
 }
 
-/** A webhook with what is due of it, in the order in which it came due. */
+/** A webhook with its due deliveries, in the order in which they became due. */
 export interface DueResult {
   readonly target: WebhookTarget;
   readonly deliveries: readonly DueDelivery[];
@@ -64,7 +64,9 @@ const LOAD = `
   ) as event on true
   order by asked.place, due.next_attempt_at, due.id`;
 
-/** The columns of a delivery are null where nothing is due, those of its event where it is purged. */
+/**
+ * Delivery columns are null without a due delivery. Event columns are null if the event was purged.
+ */
 interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly place: number;
   readonly secrets: string;
@@ -74,20 +76,20 @@ interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly data: string | null;
 }
 
-/** Opens a webhook's secrets as they are stored; undefined when that cannot be done here. */
+/** Opens a webhook's stored secrets. `undefined` if this process cannot open them. */
 export type OpenSecrets = (
   webhook: WebhookKey,
   stored: readonly WebhookSecret[],
 ) => readonly WebhookSecret[] | undefined;
 
 /**
- * Why nothing was loaded: the webhook has been deleted or its secrets cannot be opened, or its workspace
- * alone cannot be reached.
+ * Reason for a missing result: `gone` if the webhook was deleted or its secrets cannot be opened,
+ * `unreachable` if only its workspace cannot be reached.
  */
 export type Unloaded = "gone" | "unreachable";
 
 /**
- * Loads what is due of webhooks.
+ * Loads the due deliveries of webhooks.
  *
  * @returns a result for each query
  */
@@ -116,7 +118,7 @@ export async function loadDueDeliveries(
 
 function toTarget(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget | undefined {
   const { url, isDisabled, isFailing, isTest } = row;
-  // Nothing is sent to a disabled one, so nothing is signed.
+  // A disabled webhook gets no requests, so no signatures are needed.
   const secrets = isDisabled ? [] : open(key, JSON.parse(row.secrets) as WebhookSecret[]);
   return secrets && { url, secrets, isDisabled, isFailing, isTest };
 }

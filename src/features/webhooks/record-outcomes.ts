@@ -25,12 +25,12 @@ interface Attempt {
   readonly result: SendResult;
 }
 
-/** What came of a delivery that was due. */
+/** Outcome of a due delivery. */
 export interface DeliveryOutcome {
   readonly delivery: DueDelivery;
-  /** Whether the webhook's last attempt before this one failed. */
+  /** Whether the webhook's previous attempt failed. */
   readonly wasFailing: boolean;
-  /** Undefined when the delivery is given up, because the webhook has been disabled. */
+  /** `undefined` if the delivery is given up because the webhook was disabled. */
   readonly attempt: Attempt | undefined;
 }
 
@@ -38,27 +38,27 @@ export interface RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly now: () => Date;
-  /** Gives a number from 0 to 1, which spreads retries. */
+  /** Returns a number from 0 to 1, which spreads retries. */
   readonly random: () => number;
 }
 
-/** How many outcomes that change no webhook one transaction records at most. */
+/** Maximum number of outcomes per transaction that changes no webhook. */
 const MAX_ENDS = 200;
-/** How many transactions that change webhooks are in flight at most. */
+/** Maximum number of concurrent transactions that change webhooks. */
 const MAX_CHANGES = 2;
-/** How long to wait before trying again what could not be recorded. */
+/** Delay before retrying outcomes that could not be recorded. */
 const RETRY_MS = 1_000;
 
-/** Whether recording an outcome also changes the webhook. */
+/** Returns whether recording an outcome also changes the webhook. */
 export function changesWebhook({ attempt, wasFailing }: DeliveryOutcome): boolean {
   return attempt !== undefined && (wasFailing || !isSuccess(attempt.result));
 }
 
 /**
- * Builds what records outcomes in one process; those that come at the same time share a transaction.
+ * Creates the outcome recorder of one process. Concurrent outcomes share a transaction.
  *
- * @returns resolves once an outcome is recorded. While that fails, as when the database is away, it
- * is tried again; resolves too when the signal aborts
+ * @returns resolves once an outcome is recorded, after retries if the database is down, or when the
+ *   signal aborts
  */
 export function createOutcomeRecorder(
   deps: RecordDeps,
@@ -91,7 +91,7 @@ export function createOutcomeRecorder(
     }
   }
 
-  /** Whether the last outcome could not be recorded; many fail together, and one is logged. */
+  /** Whether the last outcome could not be recorded. Many fail together, so only one is logged. */
   let isFailing = false;
 
   return async (outcome) => {
@@ -112,10 +112,10 @@ export function createOutcomeRecorder(
 
 const DONE: Outcome<void> = { result: undefined };
 
-/** `key share` keeps webhooks from being deleted, `no key update` also from being changed. */
+/** `key share` prevents deletion of the webhooks. `no key update` also prevents changes. */
 type Strength = "key share" | "no key update";
 
-/** In one order, so that transactions do not wait for each other in a circle. */
+/** In a fixed order, so that transactions do not deadlock. */
 const lockSql = (strength: Strength) => `
   with asked as materialized (
     select distinct webhook from json_array_elements_text($2) as webhook order by webhook
@@ -125,8 +125,8 @@ const lockSql = (strength: Strength) => `
   ) as locked`;
 
 /**
- * The statement that locks webhooks, before any of their deliveries is locked, as deleting a webhook does, and with the
- * final strength at once: a different order, or an upgrade later, could deadlock.
+ * Returns the statement that locks webhooks. It must run before any of their deliveries is locked,
+ * as in a deletion, and with the final strength. Another order or a later upgrade could deadlock.
  */
 function lockingWebhooks(
   workspace: number,
@@ -137,9 +137,9 @@ function lockingWebhooks(
 }
 
 /**
- * Deliveries that another process has ended stay as they are. They are locked and looked at one
- * by one, since the index of those that are pending, in a join, may be read as a whole. The condition on
- * the attempts always holds: with it PostgreSQL expects one row instead of 100.
+ * Leaves deliveries that another process has ended unchanged. Locks and checks them one by one,
+ * because a join might read the whole index of pending deliveries. The condition on the attempts is
+ * always true: with it PostgreSQL expects one row instead of 100.
  */
 const END = `
   with outcome as materialized (
@@ -166,8 +166,8 @@ const END = `
   from ended where number is not null`;
 
 /**
- * Ends deliveries that succeeded, with their attempts, and those that are given up, in the caller's
- * transaction. Nothing changes for their webhooks.
+ * Ends successful and given-up deliveries with their attempts, in the caller's transaction. Does
+ * not change their webhooks.
  */
 function endDeliveries(tx: Transaction, outcomes: readonly DeliveryOutcome[], endedAt: Date): void {
   const owned = byOwner(outcomes, ({ delivery }) => delivery.workspace);
@@ -197,8 +197,8 @@ function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
 
 /**
  * Records an attempt and its consequences in the caller's transaction, which has locked the webhook
- * so that it can be changed: the end of the delivery, the time of the next attempt, the disabling of
- * the webhook. Does nothing if the attempt is recorded already, by another process.
+ * for changes: the end of the delivery, the time of the next attempt, or the disabling of the
+ * webhook. A no-op if another process has recorded the attempt.
  */
 async function recordAttempt(
   tx: EntityManager,
@@ -256,7 +256,7 @@ async function fail(
   const waitMs = nextWaitMs(delivery.attempts, requestedMs, random());
   if (waitMs === undefined || webhook.disabledReason) return markEnded(delivery, "failed", endedAt);
   const isSimulated = delivery.attempts <= (delivery.simulatedFailures ?? 0);
-  // Simulated failures are retried at once.
+  // Simulated failures are retried immediately.
   delivery.nextAttemptAt = new Date(endedAt.getTime() + (isSimulated ? 0 : waitMs));
 }
 

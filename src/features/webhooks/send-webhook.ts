@@ -100,7 +100,9 @@ export function createSender(options: {
   };
 }
 
-/** Not before the first webhook is sent: it is some MiB, which a service without webhooks saves. */
+/**
+ * Loaded with the first webhook, because it takes some MiB that a service without webhooks saves.
+ */
 async function loadClient(resolve: ResolveName, timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));
@@ -128,13 +130,13 @@ function agentOptions(reach: Reach, resolve: ResolveName, timeoutMs: number): Ag
   };
 }
 
-/** A host that is an IP address is not looked up, so the check of look-ups does not see it. */
+/** IP addresses are not resolved, so the check of name resolution does not see them. */
 function assertLiteralWithin(url: URL, reach: Reach): void {
   const literal = literalAddress(url);
   if (literal !== undefined && !isWithin(reach, literal)) throw new OutOfReachError();
 }
 
-/** Reads the first KiB of a body. An error while reading keeps what was read until then. */
+/** Reads the first KiB of a body. Returns the text read so far on an error. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -145,13 +147,13 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
       if (size >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // The status has arrived, and it decides the result.
+    // The status has arrived and determines the result.
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString("utf8");
   return text.replaceAll("\0", "\uFFFD");
 }
 
-/** Says why there was no response, without a detail about the network this service runs in. */
+/** Returns the reason for a missing response, without details of the service's network. */
 function describe(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error];
   const causes = errors.flatMap((cause: unknown) => [cause, (cause as { cause?: unknown })?.cause]);

@@ -20,11 +20,11 @@ export const WebhookAttempt = defineEntity({
     number: p.integer().primary(),
     startedAt: p.datetime(3),
     durationMs: p.integer(),
-    /** The HTTP status of the response; null when there was none. */
+    /** HTTP status of the response. null without a response. */
     status: p.integer().nullable(),
-    /** Why there was no response; null when there was one. */
+    /** Reason for a missing response. null if there is a response. */
     error: p.text().nullable(),
-    /** The first KiB of the response body. */
+    /** First KiB of the response body. */
     answer: p.text().nullable(),
   },
 });

@@ -7,7 +7,7 @@ import { deleteOldest } from "../../db/statement.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 
-/** One event on its way to one webhook, in one or more attempts. */
+/** Delivery of one event to one webhook, in one or more attempts. */
 export const WebhookDelivery = defineEntity({
   name: "WebhookDelivery",
   tableName: "webhook_delivery",
@@ -28,11 +28,11 @@ export const WebhookDelivery = defineEntity({
     type: p.text().$type<EventType>(),
     status: p.text().$type<DeliveryStatus>().default("pending"),
     attempts: p.integer().default(0),
-    /** Set by test keys: how many attempts, from the first, fail without being sent; null for none. */
+    /** Number of first attempts that fail without being sent. Set by test keys. null otherwise. */
     simulatedFailures: p.integer().nullable(),
     nextAttemptAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
-    /** When it was delivered or failed for good. */
+    /** Time of success or final failure. */
     endedAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -40,7 +40,7 @@ export const WebhookDelivery = defineEntity({
     { name: "webhook_delivery_by_age", properties: ["webhook", "id"] },
     { name: "webhook_delivery_by_status", properties: ["webhook", "status", "id"] },
     { name: "webhook_delivery_by_end", properties: ["endedAt"] },
-    // Of each webhook what is due next, and from one webhook that waits to the next.
+    // Leads to the next due delivery of each webhook, and from one waiting webhook to the next.
     {
       name: "webhook_delivery_due",
       properties: ["webhook", "nextAttemptAt", "id"],
@@ -59,10 +59,10 @@ export const WebhookDelivery = defineEntity({
 
 export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
 
-/** How long ended deliveries and their attempts are kept: 30 days. */
+/** Retention of ended deliveries and their attempts: 30 days. */
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** @returns how many it deleted */
+/** @returns the number of deleted rows */
 export function purgeDeliveries(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - RETENTION_MS);
   return deleteOldest(em, "webhook_delivery", "ended_at", "$1", [before]);

@@ -29,9 +29,9 @@ import {
   webhookMessage,
 } from "./webhooks.ts";
 
-/** How long earlier secrets go on signing by default: a day. */
+/** Default time for which earlier secrets remain active: one day. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
-/** How many secrets can sign at the same time; beyond that the oldest ends at once. */
+/** Maximum number of active secrets. Beyond that the oldest ends immediately. */
 const MAX_SECRETS = 5;
 
 export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
@@ -99,7 +99,7 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     return { data: webhookMessage(webhook) };
   },
 
-  /** Earlier secrets end after the overlap, or when they were to end anyway, whichever is sooner. */
+  /** Earlier secrets end after the overlap, or at their existing end if that is sooner. */
   async rotateWebhookSecret(request, call, { em, now, secretSeal }) {
     const webhook = await loadWebhook(em, call, request.webhook, "lock");
     const { workspace, id } = webhook;
@@ -141,10 +141,10 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
 
 type WebhookFigures = Pick<WebhookFiguresMessage, "webhook" | "attempts" | "failedAttempts">;
 
-/** Of how many of the newest deliveries of a webhook attempts are counted. */
+/** Number of newest deliveries of a webhook whose attempts are counted. */
 const FIGURES_OF = 500;
 
-/** All attempts failed but the last at each delivery that arrived. */
+/** Every attempt failed, except the last of each successful delivery. */
 const FIGURES = `
   select id as webhook, attempts, attempts - delivered as "failedAttempts"
   from webhook cross join lateral (
@@ -160,27 +160,27 @@ const FIGURES = `
 
 const LOCK_WEBHOOKS = "select pg_advisory_xact_lock(hashtextextended('webhooks', $1))";
 
-/** Locks, so that of two webhooks that are created at the same time the second counts the first. */
+/** Locks, so that concurrent creations count each other. */
 async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise<void> {
   await runStatement(tx, LOCK_WEBHOOKS, [workspace]);
   if ((await tx.count(Webhook, { workspace })) >= MAX_WEBHOOKS) throw refuse("WEBHOOK_LIMIT");
 }
 
-/** The URL as it is parsed, so that what is shown is where events are sent. */
+/** Returns the URL as parsed, so that the displayed URL is the one that receives events. */
 function toStoredUrl(given: string, { allowLoopbackHttp }: WebhookDeps): string {
   const fault = webhookUrlFault(given, allowLoopbackHttp);
   if (fault !== undefined) throw refuse("FIELD_INVALID", `url ${fault}.`, { subject: "url" });
   return new URL(given).href;
 }
 
-/** None, or `*` among them, means all. */
+/** An empty list, or one with `*`, means all types. */
 function toStoredTypes(given: readonly string[]): readonly string[] {
   return given.length === 0 || given.includes("*") ? ["*"] : [...new Set(given)];
 }
 
 /**
- * Creates the delivery of an event to a webhook, whatever its types. It is due at once, unless the call simulates
- * otherwise.
+ * Creates the delivery of an event to a webhook, regardless of its types. It is due immediately,
+ * unless the call simulates otherwise.
  *
  * @throws Refusal WEBHOOK_DISABLED
  */

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Webhook } from "./webhook.entity.ts";
 
-/** Which process sends a webhook's deliveries; it expires when the process dies. */
+/** The process that sends a webhook's deliveries. Expires if the process dies. */
 export const WebhookLease = defineEntity({
   name: "WebhookLease",
   tableName: "webhook_lease",
@@ -18,7 +18,7 @@ export const WebhookLease = defineEntity({
         .ownColumns("webhook_id")
         .updateRule("no action")
         .deleteRule("cascade"),
-    /** The id of the process. */
+    /** Id of the process. */
     worker: p.text(),
     leasedUntil: p.datetime(3),
   },

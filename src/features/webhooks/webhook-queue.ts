@@ -7,32 +7,32 @@ export interface TakenDelivery {
 }
 
 interface Settled {
-  /** Undefined when nothing was sent. */
+  /** `undefined` if no request was sent. */
   readonly isSuccess: boolean | undefined;
-  /** Whether the webhook was changed with it, so that what has been loaded of it is out of date. */
+  /** Whether the webhook changed with it, which makes loaded data stale. */
   readonly changed: boolean;
 }
 
 /**
- * How long deliveries that have been loaded may wait. They are then loaded again, so
- * that a changed webhook gets nothing at its old address.
+ * Maximum age of loaded deliveries. They are then reloaded, so that a changed webhook gets no
+ * requests at its old URL.
  */
 const MAX_AGE_MS = 500;
-/** How many deliveries are held at least, if so many are due. */
+/** Minimum number of deliveries to hold, if as many are due. */
 const MIN_HELD = 16;
 
-/** What is due of one leased webhook, as far as it has been loaded. */
+/** The loaded due deliveries of a leased webhook. */
 export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
 
 /**
- * Builds the queue of a webhook that has just been leased.
+ * Creates the queue of a newly leased webhook.
  *
- * @param leasedUntilMs until when the lease is certain, on the clock of `performance.now()`
+ * @param leasedUntilMs time until which the lease is certain, on the clock of `performance.now()`
  */
 export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
   const due = createDueBuffer();
   const { waiting } = due;
-  /** The ids of the deliveries that are being sent, at most one of each subject. */
+  /** Ids of the deliveries in flight, at most one per subject. */
   const inFlight = new Map<string, number>();
   let target: WebhookTarget | undefined;
   let window = USUAL_WINDOW;
@@ -42,10 +42,10 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     key,
     leasedUntilMs,
     inFlight: () => inFlight.size,
-    /** Says that more may be due than has been loaded. */
+    /** Marks the queue as possibly having more due deliveries. */
     expectMore: due.expectMore,
     isLoadWanted: () => due.isIncomplete() && waiting.length < window,
-    /** Begins a load, to be ended with its result, or with undefined when it failed. */
+    /** Begins a load. End it with its result, or with `undefined` if it failed. */
     beginLoad(): DueQuery {
       const held = [...inFlight.values(), ...waiting.map(({ id }) => id)];
       const limit = Math.max(2 * window, MIN_HELD) - waiting.length;
@@ -58,8 +58,8 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       target = result.target;
     },
     /**
-     * Takes the next delivery; undefined when there is none, the window is full, or the lease may have
-     * ended. Of the deliveries of one subject, the next one waits until the one before it is settled.
+     * Takes the next delivery. `undefined` if the queue is empty, the limit is reached or the lease
+     * may have expired. Deliveries of one subject are sent one after the other.
      */
     take(): TakenDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
@@ -77,23 +77,23 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       if (isSuccess !== undefined) window = nextWindow(window, isSuccess);
       if (changed) due.forget();
     },
-    /** Whether the last attempt at the webhook had failed when it was last loaded. */
+    /** Whether the webhook's last attempt had failed at the last load. */
     isFailing: () => target?.isFailing ?? false,
-    /** Whether nothing has been due for so many milliseconds. */
+    /** Whether the queue has been empty for this time, in milliseconds. */
     isIdle: (ms: number) =>
       inFlight.size === 0 && waiting.length === 0 && performance.now() - lastActiveMs >= ms,
   };
   return queue;
 }
 
-/** The deliveries that have been loaded and are not being sent yet; none at first. */
+/** Creates an empty buffer of loaded deliveries that are not in flight yet. */
 function createDueBuffer() {
   const waiting: DueDelivery[] = [];
   let mayHaveMore = true;
   let loading: DueQuery | undefined;
   let loadedAtMs = 0;
 
-  /** Forgets what waits, and the load in flight, which may have seen the state of before. */
+  /** Discards waiting deliveries and the load in flight, which may be stale. */
   function forget(): void {
     waiting.length = 0;
     loading = undefined;
@@ -115,7 +115,9 @@ function createDueBuffer() {
       loadedAtMs = performance.now();
       return (loading = query);
     },
-    /** False when all was forgotten since the load began: the result is stale. */
+    /**
+     * Returns false if the buffer was discarded since the load began, because the result is stale.
+     */
     endLoad(query: DueQuery, deliveries: readonly DueDelivery[]): boolean {
       if (loading !== query) return false;
       loading = undefined;
@@ -126,16 +128,18 @@ function createDueBuffer() {
   };
 }
 
-/** How many attempts at a time a healthy webhook begins with; so many are always possible. */
+/** Initial concurrency of a healthy webhook. This many attempts are always possible. */
 export const USUAL_WINDOW = 4;
 export const MAX_WINDOW = 64;
-/** How many attempts one process has in flight at most beyond the usual window of each webhook. */
+/**
+ * Maximum number of attempts in flight per process beyond the usual concurrency of each webhook.
+ */
 const MAX_EXTRA = 512;
 
 /**
- * How many attempts at a webhook may be in flight after one has ended. The window grows by one with
- * every success, so that it doubles in the time of a response, and every failure halves it: a slow
- * receiver gets many messages at a time, and one that hangs soon gets one.
+ * Returns the concurrency of a webhook after an attempt. Each success adds one, so it doubles
+ * within one response time. Each failure halves it. A slow receiver gets many concurrent requests,
+ * and one that hangs soon gets only one.
  *
  * @param size from 1 to `MAX_WINDOW`
  */
@@ -144,16 +148,17 @@ export function nextWindow(size: number, isSuccess: boolean): number {
 }
 
 /**
- * Asks for an attempt at a webhook to be in flight. Gives what releases it; undefined while the limit
- * of the process is reached.
+ * Acquires a permit for an attempt and returns its release function. `undefined` while the limit of
+ * the process is reached.
  *
- * @param inFlight how many attempts at the webhook are in flight
+ * @param inFlight number of the webhook's attempts in flight
  */
 export type AcquireAttempt = (workspace: number, inFlight: number) => (() => void) | undefined;
 
 /**
- * Builds the limit of one process. The usual window of a webhook is always free for it. Beyond that, a workspace may
- * have as many attempts in flight as are left for others, so that receivers that hang never take all.
+ * Creates the limit of one process. The usual concurrency of a webhook is always available. Beyond
+ * that, a workspace can have as many attempts in flight as remain for others, so that hanging
+ * receivers never take all.
  */
 export function createInFlightLimit(): AcquireAttempt {
   const extraOf = new Map<number, number>();

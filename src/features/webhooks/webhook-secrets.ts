@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
-/** What is stored of a secret that signs from now on, for as long as it is not rotated. */
+/** Returns the stored form of a secret that is active from now on until its rotation. */
 export function storedSecret(seal: SecretSeal, key: WebhookKey, secret: string): WebhookSecret {
   return { secret: seal.seal(secret, placeOf(key)), endsAtMs: null };
 }
@@ -12,7 +12,7 @@ export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): Web
   return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
 }
 
-/** A webhook's secrets as they sign; undefined when one of them cannot be opened. */
+/** Returns the active secrets of a webhook. `undefined` if one cannot be opened. */
 export function openSecrets(
   seal: SecretSeal,
   key: WebhookKey,
@@ -35,15 +35,16 @@ const READ = `
   select workspace_id::float8 as workspace, id as webhook, secrets::text as stored from webhook
   where (workspace_id, id) > ($1, $2) order by workspace_id, id limit $3`;
 
-/** Leaves alone what has been rotated, or sealed by another process. */
+/** Skips secrets that were rotated or sealed by another process. */
 const WRITE = `
   update webhook set secrets = $4
   where workspace_id = $1 and id = $2 and secrets = $3::jsonb returning 1`;
 
 /**
- * Seals the secrets of all webhooks that are stored as they are, or sealed by an earlier key.
+ * Seals all webhook secrets that are stored in plain text or sealed with an earlier key.
  *
- * @returns how many webhooks there are, of how many the secrets were sealed now, and of how many they cannot be opened
+ * @returns the number of webhooks, of newly sealed ones, and of those whose secrets cannot be
+ *   opened
  */
 export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
   const count = { webhooks: 0, sealed: 0, unopened: 0 };

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Why a webhook is disabled: by its owner, by a 410 response, or by failing for too long. */
+/** Reason for disabling a webhook: by its owner, by a 410 response, or by failing for too long. */
 export type DisabledReason = "request" | "gone" | "failing";
 
 export interface WebhookKey {
@@ -9,15 +9,15 @@ export interface WebhookKey {
   readonly webhook: string;
 }
 
-/** A secret that signs until it ends, if it ends. */
+/** An active signing secret, possibly with an end. */
 export interface WebhookSecret {
-  /** As it is, or sealed, since signing needs it. */
+  /** In plain text or sealed, not hashed, because signing needs it. */
   readonly secret: string;
-  /** Milliseconds since the epoch; null for no end. */
+  /** Milliseconds since the epoch. null without an end. */
   readonly endsAtMs: number | null;
 }
 
-/** A URL of a workspace to which events are sent. */
+/** A URL of a workspace that receives events. */
 export const Webhook = defineEntity({
   name: "Webhook",
   tableName: "webhook",
@@ -26,21 +26,21 @@ export const Webhook = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     id: p.text().primary(),
     url: p.text(),
-    /** The event types that are sent; `*` for all. */
+    /** Subscribed event types. `*` for all. */
     types: p.array().$type<readonly string[]>(),
     /** Newest first. */
     secrets: p.json().$type<readonly WebhookSecret[]>(),
-    /** Null while it is enabled. */
+    /** null while it is enabled. */
     disabledReason: p.text().$type<DisabledReason>().nullable(),
-    /** When the first attempt failed after the last success; null while attempts succeed. */
+    /** Time of the first failed attempt since the last success. null while attempts succeed. */
     failingSince: p.datetime(3).nullable(),
-    /** The number of its last event. */
+    /** Number of its last event. */
     eventCount: p.integer().default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },
   indexes: [
-    // Of all workspaces, for what operators have to look at.
+    // Across workspaces, for the operators' list of failing webhooks.
     { name: "webhook_failing", properties: ["failingSince"], where: "failing_since is not null" },
   ],
   checks: [

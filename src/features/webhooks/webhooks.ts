@@ -23,18 +23,18 @@ import { Webhook } from "./webhook.entity.ts";
 export interface WebhookDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  /** Whether webhooks may go to this machine by plain http, for local development. */
+  /** Whether webhooks can use plain http to this machine, for local development. */
   readonly allowLoopbackHttp: boolean;
   readonly secretSeal: SecretSeal;
 }
 
 export type WebhookFunctions = ServiceFunctions<typeof WebhookService, Call, WebhookDeps>;
 
-/** `no key update`, so that deliveries that refer to the webhook can be inserted meanwhile. */
+/** `no key update`, so that deliveries of the webhook can be inserted concurrently. */
 const LOCK_WEBHOOK = "select from webhook where workspace_id = $1 and id = $2 for no key update";
 
 /**
- * A webhook of the caller's workspace, with its row locked if `lock` is given.
+ * Loads a webhook of the caller's workspace, and locks its row if `lock` is given.
  *
  * @throws Refusal WEBHOOK_NOT_FOUND, the same for an unknown webhook and one of another workspace
  */
@@ -56,7 +56,7 @@ const toWebhook = compileToMessage(WebhookSchema);
 const toDelivery = compileToMessage(WebhookDeliverySchema);
 export const attemptMessage = compileToMessage(WebhookAttemptSchema);
 
-/** A webhook as callers see it, without its secrets. */
+/** Returns the public representation of a webhook, without its secrets. */
 export function webhookMessage(webhook: Webhook) {
   return toWebhook({ ...webhook, enabled: !webhook.disabledReason });
 }
@@ -77,7 +77,7 @@ export async function recordWebhookEvent(
 
 export type LastAttempt = Pick<WebhookAttempt, "status" | "error" | "durationMs">;
 
-/** @param last undefined before the first attempt */
+/** @param last `undefined` before the first attempt */
 export function deliveryMessage(delivery: WebhookDelivery, last?: LastAttempt) {
   return toDelivery({
     ...delivery,
