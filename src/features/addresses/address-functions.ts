@@ -16,14 +16,14 @@ import type { AddressLookUps } from "./address-look-ups.ts";
 
 export interface AddressDeps {
   readonly em: EntityManager;
-  /** Undefined without a geocoder. */
+  /** `undefined` without a geocoder. */
   readonly addresses: AddressLookUps | undefined;
 }
 
 const toAddress = compileToMessage(AddressSchema);
 
 const DEFAULT_LIMIT = 5;
-/** How many of a customer's latest shipments are looked at. */
+/** Maximum number of a customer's latest shipments that are examined. */
 const MAX_SHIPMENTS = 50;
 
 export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, AddressDeps> = {
@@ -40,7 +40,7 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
     return { data: (await reverse(call, { lat, lng })).map(toAddress), attribution };
   },
 
-  /** Each address once, as it was used last. */
+  /** Each address once, with its latest use. */
   async listRecentAddresses({ customer, limit = DEFAULT_LIMIT }, { caller }, { em }) {
     const filters = readShipmentFilters(caller.workspaceId, {
       customerId: customer,
@@ -72,7 +72,7 @@ interface Ends extends Readonly<
   readonly createdAtMs: number;
 }
 
-/** @throws Refusal FIELD_INVALID when only one of the two is given */
+/** @throws Refusal FIELD_INVALID if only one of the two is given */
 function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
   if (lat !== undefined && lng !== undefined) return { lat, lng };
   if (lat === undefined && lng === undefined) return undefined;

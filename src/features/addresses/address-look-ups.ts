@@ -10,31 +10,36 @@ import {
   type Geocoder,
 } from "./geocoder.ts";
 
-/** Looks up addresses for workspaces. Both reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
+/**
+ * Looks up addresses for workspaces. Both functions reject with a Refusal: RATE_LIMITED or
+ * UNAVAILABLE.
+ */
 export interface AddressLookUps {
   readonly attribution: string;
   search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;
-  /** One at most; none where no address is known. */
+  /** At most one address. Empty if no address is known. */
   reverse(call: Call, point: Point): Promise<readonly FoundAddress[]>;
   close(): Promise<void>;
 }
 
-/** How often a workspace may have the geocoder asked; what is cached does not count. */
+/** Rate limit of a workspace's requests to the geocoder, excluding cached ones. */
 export const LOOK_UPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
-/** How many answers are cached, for how long, in milliseconds. Each takes 4 KiB at most. */
+/**
+ * Maximum number of cached responses, and their lifetime in milliseconds. Each takes at most 4 KiB.
+ */
 export const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
 
 type Found = readonly FoundAddress[];
 
 /**
- * Builds what looks up addresses: in the cache, which all workspaces share since the data is public, else at
- * the geocoder.
+ * Creates the address lookup. Uses the cache first, which all workspaces share because the data is
+ * public, then the geocoder.
  */
 export function createAddressLookUps(options: {
   readonly geocoder: Geocoder;
-  /** Takes a look-up out of what a workspace has left. */
+  /** Takes a lookup from the workspace's rate limit. */
   readonly takeLookUp: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
 }): AddressLookUps {
   const { geocoder, takeLookUp, nowMs } = options;
@@ -74,7 +79,10 @@ export function createAddressLookUps(options: {
   };
 }
 
-/** What is preferred near a point is the same about a kilometre away; what is at a point, a metre away. */
+/**
+ * Decimal places of coordinates in cache keys. Preferences near a point hold for about a kilometer,
+ * addresses at a point for a meter.
+ */
 const NEAR_DIGITS = 2;
 const POINT_DIGITS = 5;
 

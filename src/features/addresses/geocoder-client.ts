@@ -16,29 +16,29 @@ const ADAPTERS = { photon, nominatim, pelias } satisfies Record<string, Geocoder
 
 export type GeocoderKind = keyof typeof ADAPTERS;
 
-/** A request to the geocoder that has ended; holds nothing of what was searched for. */
+/** A finished request to the geocoder, without the search text. */
 export interface EndedLookUp {
   readonly geocoder: GeocoderKind;
   readonly outcome: GeocoderOutcome;
   readonly durationMs: number;
-  /** Undefined without a response. */
+  /** `undefined` without a response. */
   readonly status: number | undefined;
-  /** Undefined where the outcome is `ok`. */
+  /** `undefined` if the outcome is `ok`. */
   readonly error: string | undefined;
 }
 
 export interface GeocoderOptions {
   readonly kind: GeocoderKind;
-  /** Where its paths begin. */
+  /** Base URL. */
   readonly url: string;
   readonly key: { readonly header: string; readonly value: string } | undefined;
-  /** Undefined for the usual one of its kind. */
+  /** `undefined` for the default of its kind. */
   readonly attribution: string | undefined;
-  /** Public geocoders want to know their callers. */
+  /** Public geocoders require an identification of their callers. */
   readonly userAgent: string;
-  /** How long a request may take; 1,000 unless a test says otherwise. */
+  /** Timeout of a request in milliseconds. Defaults to 1,000. */
   readonly timeoutMs?: number | undefined;
-  /** A clock that never goes back. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly onLookUp: (ended: EndedLookUp) => void;
 }
@@ -46,16 +46,16 @@ export interface GeocoderOptions {
 interface LookUp {
   readonly request: GeocoderRequest;
   readonly read: (answer: unknown) => readonly FoundAddress[];
-  /** Of the call that it is sent for. */
+  /** Span of the call that causes the request. */
   readonly span: CallSpan | undefined;
 }
 
-/** From resolving the name to the end of the answer. */
+/** From resolving the name to the end of the response. */
 const TIMEOUT_MS = 1_000;
-/** Ten addresses take 20 KiB at most. */
+/** Ten addresses take at most 20 KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_IN_FLIGHT = 32;
-/** How long to pause after a 429, in seconds. */
+/** Default and maximum pause after a 429, in seconds. */
 const PAUSE = { usual: 10, most: 600 } as const;
 
 const CONNECTIONS = {
@@ -68,8 +68,8 @@ const CONNECTIONS = {
 } as const;
 
 /**
- * Builds the client of a geocoder; while that wants a pause, nothing is sent. Redirects are not followed, so that
- * requests go to its own address alone.
+ * Creates the client of a geocoder. It sends no requests during a pause requested by the geocoder.
+ * It does not follow redirects, so that requests go only to the configured address.
  */
 export function createGeocoder(options: GeocoderOptions): Geocoder {
   const { kind, key, userAgent, timeoutMs = TIMEOUT_MS, nowMs } = options;
@@ -136,7 +136,7 @@ async function observe(
   { kind: geocoder, url, onLookUp }: GeocoderOptions,
   send: (request: GeocoderRequest, noteStatus: (status: number) => void) => Promise<string>,
 ): Promise<readonly FoundAddress[]> {
-  // Without the parameters, which hold the address.
+  // Without the parameters, which contain the address.
   const traced = span?.isRecorded ? span.beginRequest("GET", url + request.path) : undefined;
   const startedMs = performance.now();
   let status: number | undefined;
@@ -163,7 +163,9 @@ function readAnswer(text: string, read: LookUp["read"]): readonly FoundAddress[]
   }
 }
 
-/** Not before the first request: it is some MiB, which a service without a geocoder saves. */
+/**
+ * Loaded with the first request, because it takes some MiB that a service without a geocoder saves.
+ */
 async function loadClient(timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
@@ -195,7 +197,7 @@ function unanswered(error: unknown): GeocoderUnavailable {
   return new GeocoderUnavailable("unanswered", why);
 }
 
-/** `Retry-After` in whole seconds (RFC 9110, 10.2.3), within bounds. */
+/** Parses `Retry-After` in whole seconds (RFC 9110, 10.2.3), within bounds. */
 function pauseOf(retryAfter: string | undefined): number {
   if (retryAfter === undefined) return PAUSE.usual;
   const seconds = /^\d{1,9}$/.test(retryAfter)

@@ -3,45 +3,48 @@ import type { CallSpan } from "../../pipeline/call.ts";
 
 export interface AddressQuery {
   readonly text: string;
-  /** Where matches are preferred; undefined for anywhere. */
+  /** Point near which matches are preferred. `undefined` for no preference. */
   readonly near: Point | undefined;
-  /** How many at most, 1 to 10. */
+  /** Maximum number of addresses, 1 to 10. */
   readonly limit: number;
 }
 
-/** How exact the point of an address is: of the building itself, along its street, or of a quarter and more. */
+/**
+ * Precision of an address's point: the building, a point on the street, or the middle of a larger
+ * area.
+ */
 export type AddressPrecision = "building" | "street" | "area";
 
 export interface FoundAddress extends Point {
-  /** In one line; 1 to 300 characters. */
+  /** On one line, with 1 to 300 characters. */
   readonly label: string;
   readonly precision: AddressPrecision;
-  /** How sure the geocoder is of the match, 0 to 1; undefined where unknown. */
+  /** Confidence of the geocoder in the match, 0 to 1. `undefined` if unknown. */
   readonly confidence: number | undefined;
 }
 
-/** Rejects with `GeocoderUnavailable` alone. */
+/** Rejects only with `GeocoderUnavailable`. */
 export interface Geocoder {
-  /** Whose data it is, to be shown beside it. */
+  /** Source of the data, which must be displayed beside it. */
   readonly attribution: string;
-  /** The addresses that match a text, the best first. */
+  /** Returns the addresses that match a text, best match first. */
   search(query: AddressQuery, span?: CallSpan): Promise<readonly FoundAddress[]>;
-  /** The address at a point, or near it, one at most; none where none is known. */
+  /** Returns at most one address at or near a point. Empty if no address is known. */
   reverse(point: Point, span?: CallSpan): Promise<readonly FoundAddress[]>;
   close(): Promise<void>;
 }
 
-/** `limited` when the geocoder wants a pause, `failed` when its answer is of no use. */
+/** `limited` if the geocoder requests a pause, `failed` if its response is unusable. */
 export const GEOCODER_OUTCOMES = ["ok", "limited", "failed", "unanswered"] as const;
 
 export type GeocoderOutcome = (typeof GEOCODER_OUTCOMES)[number];
 
-/** The geocoder gave no answer that can be used. */
+/** The geocoder returned no usable response. */
 export class GeocoderUnavailable extends Error {
   readonly outcome: GeocoderOutcome;
   readonly retryAfterSeconds: number;
 
-  /** @param message without what was searched for */
+  /** @param message without the search text */
   constructor(outcome: GeocoderOutcome, message: string, retryAfterSeconds = 1) {
     super(message);
     this.outcome = outcome;
@@ -49,27 +52,32 @@ export class GeocoderUnavailable extends Error {
   }
 }
 
-/** A request below the address of the geocoder. */
+/** A request below the base URL of the geocoder. */
 export interface GeocoderRequest {
   /** Such as `/search`. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** The requests to one kind of geocoder, and what its answers mean. The readers throw at other answers. */
+/**
+ * Builds the requests to one kind of geocoder and parses its responses. The readers throw on
+ * malformed responses.
+ */
 export interface GeocoderAdapter {
-  /** Whose data it is unless the operator says. */
+  /** Default attribution. */
   readonly attribution: string;
   searchRequest(query: AddressQuery): GeocoderRequest;
   readSearch(answer: unknown): readonly FoundAddress[];
   reverseRequest(point: Point): GeocoderRequest;
-  /** Those at a point, the nearest first. */
+  /** Reads the addresses at a point, nearest first. */
   readReverse(answer: unknown): readonly FoundAddress[];
 }
 
 const MAX_LABEL = 300;
 
-/** A label without control characters and doubled blanks, and not longer than labels may be. */
+/**
+ * Returns a label without control characters and repeated blanks, truncated to the maximum length.
+ */
 export function labelOf(text: string): string {
   return text
     .toWellFormed()

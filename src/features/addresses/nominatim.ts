@@ -7,7 +7,7 @@ import {
 } from "./geocoder.ts";
 import { wellFormed } from "./point-feature.ts";
 
-/** A number that is written as text. */
+/** Parses a number in text form. */
 const degrees = (most: number) =>
   z
     .string()
@@ -26,9 +26,9 @@ const search = wellFormed(place);
 /** Where nothing is near, it says so with the status 200. */
 const reverse = z.union([place, z.object({ error: z.unknown() })]);
 
-/** How far from the point matches are preferred, in degrees: about 50 km. */
+/** Distance within which matches are preferred, in degrees: about 50 km. */
 const NEAR_DEGREES = 0.5;
-/** From which rank on it is a building or a place, and from which a street. */
+/** Lowest ranks of buildings or places, and of streets. */
 const [BUILDING_RANK, STREET_RANK] = [28, 26];
 
 /** Nominatim, a geocoder on OpenStreetMap's data (https://nominatim.org/release-docs/latest/api). */
@@ -62,7 +62,7 @@ function precisionOf(rank: number): AddressPrecision {
   return rank >= STREET_RANK ? "street" : "area";
 }
 
-/** Corners as Nominatim wants them, within the world. */
+/** Returns corners in Nominatim's format, within the world. */
 function boxAround({ lat, lng }: { readonly lat: number; readonly lng: number }): string {
   return [-NEAR_DEGREES, NEAR_DEGREES]
     .flatMap((by) => [within(lng + by, 180), within(lat + by, 90)])

@@ -16,8 +16,8 @@ const properties = z.object({
 const answers = pointFeatures(properties);
 
 /**
- * Pelias, a geocoder on several open data sets (https://github.com/pelias/documentation). Searched by its
- * endpoint for what is still being typed, which finds whole addresses too.
+ * Pelias, a geocoder on several open data sets (https://github.com/pelias/documentation). Uses its
+ * autocomplete endpoint, which also finds whole addresses.
  */
 export const pelias: GeocoderAdapter = {
   attribution: "© OpenStreetMap contributors, OpenAddresses, Who's On First, GeoNames",
@@ -47,7 +47,7 @@ function readFeatures(answer: unknown): readonly FoundAddress[] {
   });
 }
 
-/** By layer; the others are areas. */
+/** By layer. The others are areas. */
 const PRECISIONS: Readonly<Record<string, AddressPrecision>> = {
   venue: "building",
   address: "building",

@@ -52,14 +52,14 @@ function readFeatures(answer: unknown): readonly FoundAddress[] {
 
 function precisionOf({ type, osm_key: key, housenumber }: Properties): AddressPrecision {
   if (type === "street" || (!type && key === "highway")) return "street";
-  // Servers of before 2020 give no type.
+  // Servers older than 2020 return no type.
   return type === "house" || (!type && housenumber) ? "building" : "area";
 }
 
-/** Where the number stands before the street. */
+/** Countries that write the house number before the street. */
 const NUMBER_FIRST = new Set("AU CA FR GB IE IN LU MY NZ PH SG TH US ZA".split(" "));
 
-/** The parts in one line, as letters are addressed. */
+/** Returns the parts on one line, in the order of postal addresses. */
 function textOf(given: Properties): string {
   const { name, housenumber, street, postcode, city, state, country } = given;
   const isNumberFirst = NUMBER_FIRST.has(given.countrycode?.toUpperCase() ?? "");

@@ -12,21 +12,21 @@ export const ApiKey = defineEntity({
   properties: {
     hash: p.text().primary(),
     workspace: () => p.manyToOne(Workspace).mapToPk().index("api_key_of_workspace"),
-    /** `key_` and 24 characters, by which it is named. */
+    /** Public id: `key_` and 24 characters. */
     id: p.text().unique("api_key_id_unique"),
-    /** What it is for. */
+    /** Purpose of the key. */
     name: p.text().nullable(),
     scope: p.text().$type<KeyScope>().default("full"),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** When it stops working; null for no end. */
+    /** Expiry time. null without an expiry. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
     /**
-     * When `endsAt`, the name, the scope, or the workspace's limits or suspension last changed, by the
-     * database's clock; replicas poll it.
+     * Last change of `endsAt`, the name, the scope, or the workspace's limits or suspension, by the
+     * database's clock. Replicas poll it.
      */
     changedAt: p.datetime(3).index("api_key_by_change"),
-    /** When a call last came with it, to within some seconds; null when none has. */
+    /** Time of the last call with it, to within some seconds. null if unused. */
     lastUsedAt: p.datetime(3).nullable(),
   },
   checks: [

@@ -24,16 +24,16 @@ import {
 import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
-// What a workspace and the platform's operators do with its keys alike, in the transaction of their
-// call, with the row of the workspace locked.
+// Key management for both workspaces and operators, in the transaction of their call, with the row
+// of the workspace locked.
 
-/** A key as its creation shows it, with the secret, which cannot be read again. */
+/** A new key with its secret, which cannot be read again. */
 export interface CreatedKey {
   readonly data: ApiKeyMessage;
   readonly apiKey: string;
 }
 
-/** Lists the keys of a workspace that work, the oldest first; few enough to need no pages. */
+/** Lists the active keys of a workspace, oldest first. Few enough to need no pages. */
 export async function listKeys(
   em: EntityManager,
   workspaceId: number,
@@ -43,7 +43,7 @@ export async function listKeys(
   return { data: keys.map((key) => apiKeyMessage(key, currentId)) };
 }
 
-/** The keys of a workspace that work, the oldest first. */
+/** Returns the active keys of a workspace, oldest first. */
 export function loadWorkingKeys(em: EntityManager, workspace: number): Promise<ApiKey[]> {
   return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
 }
@@ -78,9 +78,10 @@ export async function createWorkspaceKey(
 }
 
 /**
- * Changes the name and the scope of a key, as far as given; known on every replica within a second.
+ * Changes the given name and scope of a key. Takes effect on every replica within a second.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when a workspace takes its last key of full scope that scope
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace would lose its last key of full
+ *   scope
  */
 export async function updateKey(
   tx: EntityManager,
@@ -107,10 +108,10 @@ export async function updateKey(
 }
 
 /**
- * Revokes a key at once, which may be the one that the call came with.
+ * Revokes a key immediately, possibly the one of this call.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST when it is a workspace's own last one of full scope
- * that works, or that is not to end
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace revokes its last active key of
+ *   full scope, or its last one without an expiry
  */
 export async function revokeKey(
   tx: EntityManager,
@@ -126,7 +127,10 @@ export async function revokeKey(
   return {};
 }
 
-/** Only operators may leave a workspace without a key of full scope: it could not create another. */
+/**
+ * Only operators can leave a workspace without a key of full scope, because it could not create
+ * another.
+ */
 async function findForUpdate(
   tx: EntityManager,
   { caller }: Call | OperatorCall,
@@ -144,8 +148,8 @@ async function findForUpdate(
 }
 
 /**
- * Replaces a key by a new one of the same name and scope. The old one ends after the overlap, or when it
- * was to end anyway, whichever is sooner.
+ * Replaces a key with a new one of the same name and scope. The old one expires after the overlap,
+ * or at its existing expiry if that is sooner.
  *
  * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LIMIT
  */
@@ -172,8 +176,8 @@ export async function rotateKey(
 }
 
 /**
- * Replaces all keys of a workspace by one of full scope without a name. The others end after the overlap,
- * or when they were to end anyway, whichever is sooner.
+ * Replaces all keys of a workspace with one unnamed key of full scope. The others expire after the
+ * overlap, or at their existing expiry if that is sooner.
  *
  * @throws Refusal API_KEY_LIMIT
  */
@@ -199,10 +203,11 @@ export async function rotateAllKeys(
 }
 
 /**
- * Checks that a workspace may have one more key.
+ * Checks that a workspace can have one more key.
  *
- * @param others the keys that are to work beside the new one
- * @throws Refusal API_KEY_LIMIT when `MAX_API_KEYS` of them are not to end, or `MAX_WORKING_API_KEYS` work in all
+ * @param others the keys that are active beside the new one
+ * @throws Refusal API_KEY_LIMIT if `MAX_API_KEYS` of them have no expiry, or `MAX_WORKING_API_KEYS`
+ *   are active
  */
 function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): void {
   const hasAllLasting = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;
@@ -218,9 +223,9 @@ const scopeOf = compileEnumName<KeyScope>(ApiKeyScopeSchema);
 const toMessage = compileToMessage(ApiKeySchema);
 
 /**
- * A key as callers see it, without its secret.
+ * Returns the public representation of a key, without its secret.
  *
- * @param currentId the id of the key that the call came with, if it is a workspace's call
+ * @param currentId id of the key that authenticated a workspace's call
  */
 export function apiKeyMessage(key: ApiKey, currentId?: string): ApiKeyMessage {
   return toMessage({ ...key, current: key.id === currentId });

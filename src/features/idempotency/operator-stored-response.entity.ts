@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** As `StoredResponse`, for the calls of operators. */
+/** Like `StoredResponse`, for the calls of operators. */
 export const OperatorStoredResponse = defineEntity({
   name: "OperatorStoredResponse",
   tableName: "operator_stored_response",
@@ -11,7 +11,7 @@ export const OperatorStoredResponse = defineEntity({
     /** `shipments.admin.v1.TariffService/PublishTariff` */
     method: p.text(),
     requestDigest: p.text(),
-    /** The response message in its binary form, sealed if it holds a secret. */
+    /** The response message in binary form, sealed if it contains a secret. */
     response: p.blob(),
     createdAt: p.datetime(3).index("operator_stored_response_by_age"),
   },

@@ -3,14 +3,14 @@ import { getOption, hasOption, type DescMessage } from "@bufbuild/protobuf";
 import { secret } from "../../../gen/shipments/v1/options_pb.js";
 
 /**
- * What a sealed response is sealed for. Whoever has the database has all of it but the secret key,
- * of which only the hash is stored.
+ * Inputs of a seal. The database contains all of them except the secret key, of which it stores
+ * only the hash.
  */
 export interface SealedFor {
-  /** The secret key that the call came with, 178 random bits. */
+  /** Secret key of the call, with 178 random bits. */
   readonly secretKey: string;
   readonly idempotencyKey: string;
-  /** What the response answers, which nobody can put another in the place of: method and digest. */
+  /** Method and digest of the request, which bind the response to it. */
   readonly request: string;
 }
 
@@ -19,10 +19,10 @@ export interface SealedFor {
  *
  *   0x00 | salt, 32 bytes | ciphertext | tag, 16 bytes
  *
- * The key and the nonce of AES-256-GCM (NIST SP 800-38D) are the 44 bytes that HKDF-SHA-256 (RFC
- * 5869) derives from the secret key, the salt and the idempotency key. The salt is random, so no key
- * seals twice, as GCM demands of a key and a nonce. No message in its binary form begins with 0x00,
- * because there is no field 0: what was stored before responses were sealed is told from it.
+ * HKDF-SHA-256 (RFC 5869) derives 44 bytes from the secret key, the salt and the idempotency key: the
+ * key and the nonce of AES-256-GCM (NIST SP 800-38D). The salt is random, so each pair of key and
+ * nonce is used once, as GCM requires. No binary message begins with 0x00, because there is no field 0.
+ * So sealed responses differ from older unsealed ones.
  */
 const MARK = 0x00;
 const SALT_LENGTH = 32;
@@ -31,7 +31,7 @@ const KEY_LENGTH = 32;
 const NONCE_LENGTH = 12;
 const CIPHER = "aes-256-gcm";
 
-/** Seals a response, so that it can be read with the secret key alone. */
+/** Seals a response, so that only the secret key opens it. */
 export function sealResponse(response: Uint8Array, sealedFor: SealedFor): Buffer {
   const salt = randomBytes(SALT_LENGTH);
   const { key, nonce } = deriveKey(salt, sealedFor);
@@ -44,7 +44,7 @@ export function sealResponse(response: Uint8Array, sealedFor: SealedFor): Buffer
 /**
  * Opens a response that may be sealed.
  *
- * @returns undefined when it was sealed for another secret key, or has been changed
+ * @returns `undefined` if it was sealed for another secret key, or was changed
  */
 export function openResponse(stored: Uint8Array, sealedFor: SealedFor): Uint8Array | undefined {
   if (stored[0] !== MARK) return stored;
@@ -72,11 +72,11 @@ function deriveKey(salt: Uint8Array, { secretKey, idempotencyKey }: SealedFor) {
 
 const secretsKnown = new WeakMap<DescMessage, boolean>();
 
-/** Whether a kind of message has a field for a secret, marked `secret`, however deep. */
+/** Returns whether a message type has a field marked `secret`, at any depth. */
 export function holdsSecret(message: DescMessage): boolean {
   const known = secretsKnown.get(message);
   if (known !== undefined) return known;
-  // For a message that holds itself.
+  // For recursive messages.
   secretsKnown.set(message, false);
   const holds = message.fields.some(
     (field) =>

@@ -2,8 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * The response to a call that had an idempotency key, written in the transaction of the call's
- * effect, so that neither exists without the other.
+ * The response to a call with an idempotency key, written in the transaction of the call's effect.
  */
 export const StoredResponse = defineEntity({
   name: "StoredResponse",
@@ -15,7 +14,7 @@ export const StoredResponse = defineEntity({
     /** `shipments.v1.ShipmentService/CreateShipment` */
     method: p.text(),
     requestDigest: p.text(),
-    /** The response message in its binary form, sealed if it holds a secret. */
+    /** The response message in binary form, sealed if it contains a secret. */
     response: p.blob(),
     createdAt: p.datetime(3).index("kept_answer_by_age"),
   },

@@ -18,7 +18,7 @@ import type { MethodCall } from "../../pipeline/rpc.ts";
 import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
 import type { StoredResponse } from "./stored-response.entity.ts";
 
-/** How long responses are stored, as a PostgreSQL interval. */
+/** Retention of responses, as a PostgreSQL interval. */
 export const RETENTION = "24 hours";
 
 export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"]>;
@@ -29,9 +29,10 @@ type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
  * Locks the idempotency keys of calls until the transaction ends, and replays the responses stored
  * under them.
  *
- * @param calls all of one audience, and no two with the same key: one transaction can lock a key twice
- * @returns for each call that must not run, its stored response or a Refusal
- * (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED); nothing for the calls that are to run
+ * @param calls all of one audience, with distinct keys, because one transaction can lock a key
+ *   twice
+ * @returns a stored response or a Refusal (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED) for each
+ *   call that must not run. Other calls have no entry
  */
 export async function replayStoredResponses<C extends MethodCall>(
   tx: EntityManager | Transaction,
@@ -42,7 +43,7 @@ export async function replayStoredResponses<C extends MethodCall>(
   if (keyed.length === 0) return outcomes;
   const { audience } = keyed[0]!.call.caller;
   const locking = lockKeys(tx, audience, keyed);
-  // A pipeline keeps the order of what is sent at once.
+  // A pipeline preserves the order of concurrent statements.
   if (!("send" in tx)) await locking;
   const reading = loadByOwner(keyed, ownerOfKey, (owner, owned) =>
     readStoredResponses(tx, audience, owner, owned),
@@ -57,8 +58,8 @@ export async function replayStoredResponses<C extends MethodCall>(
 }
 
 /**
- * The statement that stores the response to a call, for the transaction of the call's effect; undefined for
- * a call without a key.
+ * Returns the statement that stores the response to a call, for the transaction of the call's
+ * effect. `undefined` for a call without a key.
  */
 export function storingResponse<C extends MethodCall>(
   methodCall: C,
@@ -81,7 +82,10 @@ export function storingResponse<C extends MethodCall>(
   ];
 }
 
-/** A response in its binary form, sealed if it holds a secret: of secrets only hashes are stored. */
+/**
+ * Returns a response in binary form, sealed if it contains a secret, because secrets are stored
+ * only as hashes.
+ */
 function bytesToStore<C extends MethodCall>(methodCall: C, response: ResponseTo<C>): Buffer {
   const { output } = methodCall.method;
   const bytes = Buffer.from(toBinary(output, response));
@@ -98,15 +102,15 @@ function sealedFor(methodCall: MethodCall): SealedFor {
   return { secretKey: credential, idempotencyKey, request: `${methodName(method)} ${digest}` };
 }
 
-/** Where the responses to an audience's calls are stored, and under what its keys are locked. */
+/** Storage and lock names for an audience's responses. */
 export interface Store {
   readonly table: string;
-  /** The column of the owner of a key: the workspace, or the operator. */
+  /** Column of a key's owner: the workspace, or the operator. */
   readonly owner: string;
   readonly lock: string;
 }
 
-/** People repeat calls of their own without keys: those have no other effect the second time. */
+/** People repeat their own calls without keys, because a repetition has no further effect. */
 type StoringAudience = Exclude<Audience, "person">;
 
 export const STORES: Readonly<Record<StoringAudience, Store>> = {
@@ -153,9 +157,9 @@ async function lockKeys(
 type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
- * The responses stored under keys of an owner, in their order; those that have expired are deleted,
- * before another is stored. A statement of its own, after the keys are locked, because its snapshot has
- * to include what the previous holder of a key has committed.
+ * Returns the responses stored under an owner's keys, in order. Deletes expired ones before another
+ * is stored. A separate statement after the keys are locked, because its snapshot must include the
+ * commit of a key's previous holder.
  */
 async function readStoredResponses(
   tx: EntityManager | Transaction,
@@ -174,7 +178,8 @@ async function readStoredResponses(
   );
   const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
   if (expired.length > 0) {
-    // By age again: another call may have stored its response under the key meanwhile.
+    // Checks the age again, because another call may have stored its response under the key in
+    // between.
     const sql = `delete from ${table}
       where ${owner} = $1 and key = any ($2) and created_at < now() - $3::interval`;
     await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key), RETENTION]);
@@ -201,8 +206,8 @@ function methodName({ parent, name }: DescMethodUnary): string {
 }
 
 /**
- * SHA-256 of the request's canonical JSON, in which the order of map entries does not matter, and of whether a courier
- * asks, who is not shown all that others are.
+ * Returns the SHA-256 of the request's canonical JSON, regardless of the order of map entries, and
+ * of whether the caller is a courier, who sees fewer fields.
  */
 function requestDigest({ method, request, call: { caller } }: MethodCall): string {
   const isCourier = caller.audience === "workspace" && caller.keyScope === "courier";
@@ -223,9 +228,9 @@ function sealedError(): Refusal {
 }
 
 /**
- * Deletes the stored responses that have expired, by the database's clock.
+ * Deletes stored responses that have expired by the database's clock.
  *
- * @returns how many it deleted
+ * @returns the number of deleted rows
  */
 export async function purgeStoredResponses(em: EntityManager): Promise<number> {
   let count = 0;

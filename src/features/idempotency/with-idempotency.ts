@@ -22,14 +22,15 @@ import {
 } from "./stored-responses.ts";
 
 /**
- * Runs the work of a call in one transaction, with the changes that it records. If the call has an
- * idempotency key, its response is stored in the same transaction, so that the call can be repeated
- * after any failure: within 24 hours a repetition gets the stored response, and the work does not run
- * again. Nothing is stored for a call that is refused.
+ * Runs a call in one transaction with the changes that it records. With an idempotency key, the
+ * response is stored in the same transaction, so that the call can be repeated after any failure.
+ * Within 24 hours a repetition gets the stored response without another run. Refusals are not
+ * stored.
  *
- * @param work flushes what the response depends on, and returns the response, or its fields
+ * @param work flushes the data that the response depends on, and returns the response, or its
+ *   fields
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight,
- * IDEMPOTENCY_KEY_REUSED when the key came with another request, and whatever `work` throws
+ *   IDEMPOTENCY_KEY_REUSED if the key was used with another request, and errors of `work`
  */
 export function withIdempotency<M extends DescMethodUnary>(
   em: EntityManager,
@@ -51,12 +52,15 @@ export function withIdempotency<M extends DescMethodUnary>(
   return traceTransaction([call.received.span], transaction);
 }
 
-/** Of a distributed database, bookings and changes lock keys at a node, and other calls at the coordinator. */
+/**
+ * In a distributed database, bookings and changes lock keys on a node, and other calls on the
+ * coordinator.
+ */
 function throwAsInUse(error: unknown): never {
   throw isUniqueViolation(error) ? keyInUseError() : error;
 }
 
-/** Runs each call that writes in a transaction of its own, which its function gets as `em`. */
+/** Runs each writing call in a separate transaction, which its function gets as `em`. */
 export function createTransact<Deps extends DatabaseDeps>(deps: Deps): Transact<Deps> {
   return (methodCall, work) => withIdempotency(deps.em, methodCall, (em) => work({ ...deps, em }));
 }
@@ -66,16 +70,16 @@ function resultOf<Result>(outcome: Outcome<Result>): Result {
   throw outcome.refused;
 }
 
-/** What is done for several calls in one transaction. */
+/** Work for several calls in one transaction. */
 interface Work<C extends MethodCall, Facts> {
   /**
-   * Loads what calls depend on, in their order. Sent along with the look at their keys, so for calls too
-   * that do not run.
+   * Loads the data that calls depend on, in order. Sent together with the lookup of their keys, so
+   * also for calls that do not run.
    */
   readonly load: (calls: readonly C[]) => Promise<readonly Facts[]>;
   /**
-   * Does the work of the calls that have no stored response, by what was loaded for them; gives their
-   * outcomes, in their order. Responses are stored as they are returned.
+   * Runs the calls without a stored response, with their loaded data. Returns their outcomes in
+   * order. Responses are stored as returned.
    */
   readonly run: (
     calls: readonly C[],
@@ -84,11 +88,11 @@ interface Work<C extends MethodCall, Facts> {
 }
 
 /**
- * The same for several calls in the caller's transaction, each with its own outcome. Asks the database
- * once, also for the clocks of test twins.
+ * Does the same for several calls in the caller's transaction, each with its own outcome. Uses one
+ * round trip, also for the clocks of test twins.
  *
- * @param calls no two with the same key
- * @returns the outcomes of all calls, in their order
+ * @param calls with distinct keys
+ * @returns the outcomes of all calls, in order
  */
 export async function withIdempotencyEach<C extends MethodCall, Facts>(
   tx: Transaction,
@@ -117,11 +121,12 @@ export async function withIdempotencyEach<C extends MethodCall, Facts>(
 }
 
 /**
- * Rejects a call while another call with its idempotency key is in flight in this process. Needed
- * where calls share a transaction: the database's lock on the key works between transactions only.
+ * Rejects a call while another call with its idempotency key is in flight in this process. Required
+ * if calls share a transaction, because the database's lock on the key works only between
+ * transactions.
  *
- * @returns runs the work of a call
- * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and whatever the work throws
+ * @returns a function that runs the work of a call
+ * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and errors of the work
  */
 export function createRejectIfInFlight(): <T>(call: AnyCall, work: () => Promise<T>) => Promise<T> {
   const inFlight = new Set<string>();

@@ -10,98 +10,101 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
 
-/** A mail as a mail server gets it. */
+/** An email for a mail server. */
 export interface OutgoingMail extends MailContent {
-  /** `<...@...>`, the same each time that the mail is tried. */
+  /** `<...@...>`, the same for each attempt. */
   readonly messageId: string;
   readonly to: string;
-  /** Where a POST ends mails such as this one (RFC 8058); undefined where none does. */
+  /**
+   * URL at which a POST unsubscribes from such emails (RFC 8058). `undefined` if the email has no
+   * unsubscribe link.
+   */
   readonly unsubscribeUrl?: string | undefined;
 }
 
-/** What sends mails through a mail server. */
+/** Sends emails through a mail server. */
 export type SendMail = (
   mail: OutgoingMail,
   signal: AbortSignal,
 ) => Promise<MailFailure | undefined>;
 
-/** Why a mail was not sent. */
+/** Reason why an email was not sent. */
 export interface MailFailure {
-  /** For ever, for now, or because the server takes nothing for anybody. */
+  /** Permanent, temporary, or because the server accepts no emails at all. */
   readonly kind: "refused" | "deferred" | "unreachable";
   readonly code: string | undefined;
   readonly status: number | undefined;
 }
 
-/** What came of an attempt at a mail. */
+/** Outcome of an attempt. */
 export const MAIL_OUTCOMES = ["sent", "refused", "deferred", "unreachable"] as const;
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number];
 
-/** How far a mail is that is to be sent. */
+/** State of a queued email. */
 export const QUEUED_STATES = ["waiting", "sent", "failed"] as const;
 
-/** What sending mails needs. */
+/** Dependencies of sending emails. */
 export interface SendMailsDeps {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly send: SendMail;
   readonly publicUrl: string;
-  /** From 0 to 1; spreads attempts. */
+  /** Returns a number from 0 to 1, which spreads attempts. */
   readonly random: () => number;
   readonly countAttempt: (outcome: MailOutcome) => void;
-  /** Called for each mail that is given up. */
+  /** Called for each email that is given up. */
   readonly countFailure: () => void;
 }
 
-/** A mail that this process alone tries. */
+/** An email that only this process attempts. */
 export interface LeasedMail {
-  /** This one included. */
+  /** Including the current one. */
   readonly attempts: number;
   readonly createdMs: number;
   readonly ageMs: number;
 }
 
-/** A table of mails, with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
+/** A table of emails, with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
 export interface MailQueue<Mail extends LeasedMail> extends Pick<
   LeasedQueue<WorkItem>,
   "ofWorkspace" | "find"
 > {
   readonly table: string;
   readonly key: readonly string[];
-  /** SQL of what is read of a mail besides what it is leased by. */
+  /** SQL for the columns of an email besides those of its lease. */
   readonly columns: string;
   keyOf(item: WorkItem): readonly unknown[];
-  /** How long a mail is worth sending, in milliseconds. */
+  /** Time after which an email is no longer sent, in milliseconds. */
   lifetimeMs(mail: Mail): number;
   /**
-   * Writes a mail; undefined when it is not to be sent any more.
+   * Writes an email. `undefined` if it must not be sent any more.
    *
-   * @returns with what undoes the writing, should it not be sent
+   * @returns the email with a function that undoes the writing if it is not sent
    */
   write(
     mail: Mail,
   ): Promise<{ readonly mail: OutgoingMail; undo?(): Promise<unknown> } | undefined>;
 }
 
-/** How many mails of a table this process sends at the same time. */
+/** Maximum number of concurrent emails per table in this process. */
 export const AT_ONCE = 4;
-/** For how long no other process tries what one does, in seconds: longer than an attempt takes. */
+/** Duration of a lease in seconds, longer than an attempt. */
 const LEASE_SECONDS = 60;
-/** The wait after the first attempt, and the longest, in milliseconds; it doubles each time. */
+/** Wait after the first attempt, and maximum wait, in milliseconds. Doubles each time. */
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 5 * 60_000;
-/** By which share a wait may be longer. */
+/** Maximum share by which a wait is extended. */
 const JITTER = 0.1;
-/** How long a process rests that cannot reach the server, first and at most, in milliseconds. */
+/** First and maximum pause of a process that cannot reach the server, in milliseconds. */
 const FIRST_REST_MS = 1_000;
 const MAX_REST_MS = 60_000;
-/** How long to wait after an error of the database, in milliseconds. */
+/** Delay after a database error, in milliseconds. */
 const RETRY_MS = 1_000;
 
 function statementsOf({ table, key, columns }: MailQueue<never>) {
   const isIt = key.map((column, i) => `${column} = $${i + 1}`).join(" and ");
   const next = key.length + 2;
-  /** Unless the lease has ended and another process has taken it, which counts an attempt. */
+  /** Unless the lease has expired and another process has taken it, which counts an attempt. */
   const stillOurs = `where ${isIt} and attempts = $${next - 1}`;
   return {
     lease: `
@@ -115,14 +118,15 @@ function statementsOf({ table, key, columns }: MailQueue<never>) {
 }
 
 /**
- * Builds the workers that send the mails of a table. What is due is leased by moving its next attempt behind the
- * longest that an attempt takes: a process that dies leaves its mails to others, and two send none at the same time. A
- * mail is sent twice only when a process dies between the server's answer and noting it; both have the same Message-ID.
+ * Creates the workers that send the emails of a table. A lease moves the next attempt past the
+ * longest duration of an attempt. So other processes take over the emails of a crashed process, and
+ * two never send the same one. An email is duplicated only if a process dies between the server's
+ * response and recording it. Both copies have the same Message-ID.
  *
- * While the server cannot be reached, a process tries a few mails, ever less often, up to once a minute.
- * A mail has failed when the server refuses it, or when it has waited for longer than it is worth sending.
+ * While the server is unreachable, a process attempts a few emails, with a backoff of up to a
+ * minute. An email has failed when the server refuses it, or when its lifetime has passed.
  *
- * @param givingUp ends the attempts in flight
+ * @param givingUp aborts the attempts in flight
  */
 export function createMailWorkers<Mail extends LeasedMail>(
   queue: MailQueue<Mail>,
@@ -146,9 +150,9 @@ export function createMailWorkers<Mail extends LeasedMail>(
   }
 
   /**
-   * Tries to send a mail, and notes what came of it.
+   * Tries to send an email, and records the outcome.
    *
-   * @returns undefined when it is not to be sent any more
+   * @returns `undefined` if it must not be sent any more
    */
   async function attempt(key: readonly unknown[], mail: Mail): Promise<MailOutcome | undefined> {
     const note = (statement: string, ...values: unknown[]) =>
@@ -170,7 +174,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
       await note(sql.end, "sent");
       return "sent";
     }
-    // Neither the address nor the server's words, which often have it.
+    // Without the address and the server's text, which often contains it.
     const { messageId } = written.mail;
     log.warn({ mail: messageId, attempts: mail.attempts, ...failure }, "a mail was not sent");
     await written.undo?.().catch(() => undefined);
@@ -193,28 +197,28 @@ export function createMailWorkers<Mail extends LeasedMail>(
   );
 }
 
-/** Times as they are: a distributed database takes no function of time zones among what is returned. */
+/** Raw times, because a distributed database accepts no time zone functions in `returning`. */
 interface LeaseTimes {
   readonly createdAt: Date | string;
   readonly leasedUntil: Date | string;
 }
 
-/** By the clock of the database. */
+/** By the database's clock. */
 function agesOf({ createdAt, leasedUntil }: LeaseTimes): Omit<LeasedMail, "attempts"> {
   const createdMs = new Date(createdAt).getTime();
   const leasedMs = new Date(leasedUntil).getTime() - LEASE_SECONDS * 1_000;
   return { createdMs, ageMs: leasedMs - createdMs };
 }
 
-/** How long to wait after so many attempts, in milliseconds. */
+/** Returns the wait after this number of attempts, in milliseconds. */
 function nextWaitMs(attempts: number, random: number): number {
   const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), MAX_WAIT_MS);
   return Math.round(waitMs * (1 + JITTER * random));
 }
 
 /**
- * Notes something of a mail, again until the database takes it: what has been sent and is not noted would
- * be sent once more.
+ * Updates an email, with retries until the database accepts it, because an unrecorded email would
+ * be sent twice.
  */
 async function noteUntil(
   signal: AbortSignal,
@@ -233,7 +237,10 @@ async function noteUntil(
   }
 }
 
-/** The name of a mail: with its host it is unlike that of any other mail (RFC 5322, section 3.6.4). */
+/**
+ * Returns the Message-ID of an email. With the host it is globally unique (RFC 5322, section
+ * 3.6.4).
+ */
 export function messageIdOf(name: string, publicUrl: string): string {
   return `<${name}@${new URL(publicUrl).hostname}>`;
 }

@@ -2,17 +2,16 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_MAILS } from "./request-mail.ts";
 
-/** How many requests one statement looks at. */
+/** Maximum number of requests per statement. */
 const BATCH = 500;
 
-/** One process at a time, so that the mails of a person are counted right. */
+/** One process at a time, so that the emails of a person are counted correctly. */
 const LOCK = "select pg_try_advisory_xact_lock(hashtextextended('mails', 0)) as locked";
 
 /**
- * The requests that there are, and whether each is of a person or an operator who has not had several
- * within 15 minutes. Who is known is asked as when somebody signs in by email. Apart from what is then
- * written: a distributed database takes no statement that writes to a table of its coordinator and reads
- * one that refers to tables of all nodes.
+ * Pending requests, and whether each belongs to a person or an operator below the limit for 15
+ * minutes. Accounts are found as in a sign-in by email. Separate from the write, because a
+ * distributed database refuses to write a coordinator table from tables of all nodes.
  */
 const LOOK = `
   with asked as materialized (
@@ -36,15 +35,15 @@ const GIVEN = "(select value::bigint from json_array_elements_text($1))";
 const ACCEPT = `update mail set state = 'waiting' where id in ${GIVEN}`;
 const FORGET = `delete from mail where id in ${GIVEN}`;
 
-/** A request that was looked at. */
+/** A request that was checked. */
 interface Asked {
   readonly id: number;
   readonly isAccepted: boolean;
 }
 
 /**
- * Looks at requests for mails, in batches, and tells how many mails are to be sent because of them. Does
- * nothing while another process does.
+ * Checks requests for emails in batches. Returns the number of accepted emails. A no-op while
+ * another process does so.
  */
 export async function acceptMails(em: EntityManager): Promise<number> {
   let count = 0;

@@ -16,10 +16,10 @@ import { Session, SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
 
 const respond = compileResponse(ListSessionsResponseSchema);
 
-/** How many sessions are listed; a person who has more sees those used last. */
+/** Maximum number of sessions listed, most recently used first. */
 const MAX_LISTED = 100;
 
-/** What people who have signed in do with what is their own. */
+/** RPCs of signed-in people on their own data. */
 export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps> =
   {
     getAccount: async (_request, { caller }, { em }) => ({
@@ -27,7 +27,7 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
     }),
 
     /**
-     * A session that a workspace's link began must not change what others see of the person: the
+     * A session from a workspace's link must not change a person's name elsewhere, because the
      * workspace's admins could have used the link.
      */
     async updateAccount({ name }, { caller }, { em }) {
@@ -37,7 +37,10 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
       return { data: await loadAccount(em, caller) };
     },
 
-    /** The one used last first. A session that is bound to a workspace sees those bound to the same. */
+    /**
+     * Most recently used first. A session bound to a workspace sees only sessions bound to the same
+     * one.
+     */
     async listSessions(_request, { caller: { personId, sessionId, boundTo } }, { em }) {
       const rows = await runStatement<SessionRow>(em.fork(), LIST_SESSIONS, [
         personId,
@@ -48,7 +51,10 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
       return respond({ data, nextPageToken: "" });
     },
 
-    /** Within a second everywhere. A session that is bound to a workspace ends those bound to the same. */
+    /**
+     * Takes effect within a second everywhere. A session bound to a workspace can end only sessions
+     * bound to the same one.
+     */
     async endSession({ session }, { caller: { personId: person, boundTo } }, { em }) {
       const workspace = boundTo === null ? {} : { workspace: boundTo };
       const id = readRecordId(session) ?? 0;
@@ -78,7 +84,7 @@ const LIST_SESSIONS = `
   where person_id = $1 and ($3::bigint is null or workspace_id = $3) and ${SESSION_GOES_ON}
   order by last_seen_at desc, id desc limit $2`;
 
-/** Whether the person is known to another workspace, or to the platform. */
+/** Returns whether the person is known to another workspace, or to the platform. */
 async function actsElsewhere(
   em: EntityManager,
   { personId, boundTo }: PersonCall["caller"],

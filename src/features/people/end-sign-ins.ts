@@ -3,19 +3,19 @@ import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import { SESSION_IDLE } from "./session.entity.ts";
 
-/** Ends the session with a token; whether there was one. */
+/** Ends the session with a token. Returns whether there was one. */
 export async function endSessionOf(em: EntityManager, token: string): Promise<boolean> {
   const sql = "delete from session where hash = $1 returning 1";
   return (await runStatement(em, sql, [hashKey(token)])).length > 0;
 }
 
-/** Links first: one that is used meanwhile has then become a session, which is found. */
+/** Links first. A link used in between has then become a session, which is found. */
 const TABLES = ["sign_in_link", "session"] as const;
 
 /**
- * Ends, in the caller's transaction, what somebody who has left a workspace could still act there by,
- * also should they become a member again: sessions and unused links. Those that open more than this
- * workspace stay for the rest of it, as long as there is any.
+ * Ends, in the caller's transaction, the sessions and unused links of a former member for a
+ * workspace, even if they join again. Sessions and links for further workspaces remain valid for
+ * those.
  */
 export async function endSignInsOfMember(
   tx: EntityManager,
@@ -42,8 +42,8 @@ export async function endSignInsOfMember(
 }
 
 /**
- * Ends, in the caller's transaction, what a person with an email could still act for the platform by,
- * also should they become an operator again. What is bound to a workspace never could.
+ * Ends, in the caller's transaction, the sessions and links of an email for the platform, even if
+ * the person becomes an operator again. Those bound to a workspace never applied to the platform.
  */
 export async function endSignInsOfOperator(tx: EntityManager, email: string): Promise<void> {
   for (const table of TABLES) {
@@ -64,7 +64,7 @@ const ENDED = [
   ["session", `last_seen_at < now() - ${SESSION_IDLE}`],
 ] as const;
 
-/** Deletes sign-in links, attempts and sessions that have ended, in batches, and tells how many. */
+/** Deletes expired sign-in links, attempts and sessions in batches. Returns their number. */
 export async function purgeSignIns(em: EntityManager): Promise<number> {
   let count = 0;
   for (const [table, ended] of ENDED) {

@@ -26,7 +26,7 @@ interface WorkspaceRow {
 
 const toMessage = compileToMessage(AccountSchema);
 
-/** Loads a person as they see themselves by a session: with what it may do. */
+/** Loads a person's own view of their account, with the rights of a session. */
 export async function loadAccount(
   em: EntityManager,
   { personId, sessionId, boundTo }: SignedInPerson,

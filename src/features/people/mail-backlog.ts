@@ -3,15 +3,15 @@ import { runStatement } from "../../db/statement.ts";
 
 const MAX_COUNTED = 10_000;
 
-/** The mails that have not been sent and not been given up. */
+/** The pending emails. */
 export interface MailBacklog {
-  /** How many, up to 10,000. */
+  /** Number of emails, up to 10,000. */
   readonly waiting: number;
-  /** When the oldest of them was asked for, in milliseconds since the epoch; null for none. */
+  /** Request time of the oldest, in milliseconds since the epoch. null without pending emails. */
   readonly oldestMs: number | null;
 }
 
-/** One for each table: a distributed database has them at different nodes. */
+/** One query per table, because a distributed database stores them on different nodes. */
 const BACKLOGS = ["mail", "recipient_notice"].map(
   (table) => `
   select count(*)::float8 as waiting,
@@ -19,7 +19,7 @@ const BACKLOGS = ["mail", "recipient_notice"].map(
   from (select created_at from ${table} where state = 'waiting' limit ${MAX_COUNTED}) as waiting`,
 );
 
-/** How many mails and notices wait, and since when. */
+/** Returns the number of pending emails and recipient emails, and the time of the oldest. */
 export async function loadMailBacklog(em: EntityManager): Promise<MailBacklog> {
   const backlogs: MailBacklog[] = [];
   for (const sql of BACKLOGS) backlogs.push(...(await runStatement<MailBacklog>(em, sql)));

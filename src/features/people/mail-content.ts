@@ -9,17 +9,17 @@ import {
   mailParagraph,
 } from "../../domain/mail-html.ts";
 
-/** What a mail tells. */
+/** Data of an email. */
 export interface MailTold {
-  /** Where browsers reach the service, such as `https://book.example.org`. */
+  /** Public URL of the service, such as `https://book.example.org`. */
   readonly publicUrl: string;
   /** Path and fragment of the link. */
   readonly signInPath: string;
-  /** The name of the workspace that somebody is invited into; undefined for who asked for a link. */
+  /** Name of the workspace of an invitation. `undefined` for a requested link. */
   readonly workspace: string | undefined;
 }
 
-/** Writes the mail with a link to sign in by. */
+/** Returns the content of a sign-in email. */
 export function mailContent({ publicUrl, signInPath, workspace }: MailTold): MailContent {
   const link = publicUrl + signInPath;
   const { host } = new URL(publicUrl);

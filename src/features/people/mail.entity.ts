@@ -1,16 +1,16 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { QUEUED_STATES } from "../mails/mail-queue.ts";
 
-/** What a mail is for: somebody asked for a link to sign in by, or was invited into a workspace. */
+/** Kind of an email: a requested sign-in link or an invitation. */
 export const MAIL_KINDS = ["sign_in", "invitation"] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
-/** How far mails are: see `createSignInMailWorkers`. */
+/** States of emails: see `createSignInMailWorkers`. */
 const MAIL_STATES = ["asked", ...QUEUED_STATES] as const;
 
 /**
- * A mail that somebody is to get, and for a day what came of it. It holds no secret: its link is made when
- * it is sent.
+ * An email to a person, kept with its outcome for a day. Contains no secret, because its link is
+ * created when it is sent.
  */
 export const Mail = defineEntity({
   name: "Mail",
@@ -19,14 +19,17 @@ export const Mail = defineEntity({
     id: p.bigint("number").primary().autoincrement(),
     kind: p.text().$type<MailKind>(),
     state: p.text().$type<(typeof MAIL_STATES)[number]>(),
-    /** As it was typed; the mail goes to the address that the account has. */
+    /** As typed. The email goes to the address of the account. */
     email: p.text(),
-    /** Into which somebody is invited; null for other mails. No foreign key: a row is for a day. */
+    /**
+     * Workspace of an invitation. null for other emails. Not a foreign key, because rows live for
+     * one day.
+     */
     workspaceId: p.bigint("number").nullable(),
     createdAt: p.datetime(3).index("mail_by_age"),
-    /** Until then nobody tries: whoever does sets it to when the lease ends. */
+    /** Time of the next attempt. During an attempt, the end of its lease. */
     nextAttemptAt: p.datetime(3),
-    /** Attempts that have begun. */
+    /** Number of attempts started. */
     attempts: p.integer().default(0),
   },
   indexes: [

@@ -14,7 +14,7 @@ import { Membership } from "./membership.entity.ts";
 import { Person } from "./person.entity.ts";
 import { SavedFilter } from "./saved-filter.entity.ts";
 
-/** What a workspace does with its members. */
+/** RPCs of a workspace on its members. */
 export const MEMBER_FUNCTIONS: ServiceFunctions<typeof MemberService, Call, InviteDeps> = {
   /** At most `MAX_MEMBERS`, by email. */
   async listMembers(_request, { caller: { workspaceId: workspace } }, { em }) {

@@ -17,21 +17,21 @@ import { Person } from "./person.entity.ts";
 import { insertInvitationMail } from "./request-mail.ts";
 import { findOrInsertPerson, insertSignInLink } from "./sign-in.ts";
 
-/** The stored value of a role that a caller sends; undefined when it sends none. */
+/** Returns the stored value of a role in a request. `undefined` if it is omitted. */
 export const memberRoleOf = compileEnumName<MemberRole>(MemberRoleSchema);
 
 const toMessage = compileToMessage(MemberSchema);
 
-/** A member as callers see it. */
+/** Returns the public representation of a member. */
 export function memberMessage(membership: Membership, person: Person): MemberMessage {
   return toMessage({ ...person, ...membership, person: person.id });
 }
 
 /**
- * A member of a workspace by the person's id, with the memberships of the workspace locked until the
+ * Returns a member by the person's id, and locks the memberships of the workspace until the
  * transaction ends.
  *
- * @throws Refusal MEMBER_NOT_FOUND, for members of other workspaces alike
+ * @throws Refusal MEMBER_NOT_FOUND, also for members of other workspaces
  */
 export async function findMemberForUpdate(
   tx: EntityManager,
@@ -48,17 +48,17 @@ export async function findMemberForUpdate(
   return { membership, person: await tx.findOneOrFail(Person, membership.person) };
 }
 
-/** So that of two changes at the same time the second sees what the first has left. */
+/** Serializes concurrent changes. */
 async function lockMembers(tx: EntityManager, workspace: number): Promise<void> {
   const lock = "select pg_advisory_xact_lock(hashtextextended('members', $1))";
   await runStatement(tx, lock, [workspace]);
 }
 
 /**
- * Writes a changed membership and records it.
+ * Writes and records a changed membership.
  *
- * @param roles those that the person had and has; undefined for no member
- * @throws Refusal MEMBER_LAST_ADMIN when that has taken the workspace its last admin
+ * @param roles previous and new role. `undefined` without membership
+ * @throws Refusal MEMBER_LAST_ADMIN if the workspace would have no admin left
  */
 export async function flushMembership(
   tx: EntityManager,
@@ -74,32 +74,32 @@ export async function flushMembership(
   recordChange(tx, call, { subject: `person/${person}`, workspaceId: workspace, changes });
 }
 
-/** What inviting works with. */
+/** Dependencies of invitations. */
 export interface InviteDeps extends DatabaseDeps {
-  /** Whether who is invited also gets a mail; not unless said. */
+  /** Whether invited people also get an email. Defaults to false. */
   readonly sendsMails?: boolean;
 }
 
-/** Who is invited. */
+/** Invited person and role. */
 export interface Invitation {
   readonly email: string;
-  /** Of somebody new. */
+  /** Name of a new person. */
   readonly name: string | undefined;
-  /** Undefined to leave a member's as it is. */
+  /** `undefined` to keep a member's role. */
   readonly role: MemberRole | undefined;
-  /** Of the first member of a workspace, if no other role is given; later ones are viewers then. */
+  /** Default role of the first member of a workspace. Later members default to viewer. */
   readonly roleOfFirst: MemberRole;
-  /** Whether they also get a mail. */
+  /** Whether they also get an email. */
   readonly sendsMails: boolean | undefined;
 }
 
 /**
- * Makes a person a member of a workspace, or gives a member another role, in the caller's transaction,
- * with a link for them to sign in by.
+ * Makes a person a member of a workspace, or changes a member's role, in the caller's transaction.
+ * Creates a sign-in link for them.
  *
- * @returns the member; the link's path, which cannot be read again; and whether a mail with a link of its
- * own will be sent
- * @throws Refusal MEMBER_LIMIT when the workspace has `MAX_MEMBERS`, MEMBER_LAST_ADMIN
+ * @returns the member, the link's path, which cannot be read again, and whether an email with a
+ *   separate link will be sent
+ * @throws Refusal MEMBER_LIMIT if the workspace has `MAX_MEMBERS`, MEMBER_LAST_ADMIN
  */
 export async function invitePerson(
   tx: EntityManager,

@@ -3,7 +3,7 @@ import { MEMBER_ROLES, type MemberRole } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
-/** What a person may do for a workspace. */
+/** Role of a person in a workspace. */
 export const Membership = defineEntity({
   name: "Membership",
   tableName: "membership",

@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** Somebody who can sign in. Never deleted, so that what they did keeps their name. */
+/** A person who can sign in. Never deleted, so that their actions keep their name. */
 export const Person = defineEntity({
   name: "Person",
   tableName: "person",
@@ -9,7 +9,7 @@ export const Person = defineEntity({
     email: p.text(),
     name: p.text(),
     createdAt: p.datetime(3),
-    /** Null for somebody who has never signed in. */
+    /** null before the first sign-in. */
     lastSignedInAt: p.datetime(3).nullable(),
   },
   indexes: [

@@ -3,9 +3,12 @@ import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import { unavailable } from "../../domain/refusal.ts";
 
-/** How many requests wait to be looked at; the service does so within a second or so. */
+/** Maximum number of unchecked requests. The service checks them within about a second. */
 const MAX_ASKED = 1_000;
-/** How many mails somebody gets of a kind, of invitations by one workspace, within 15 minutes. */
+/**
+ * Maximum number of emails per person and kind within 15 minutes. Invitations are counted per
+ * workspace.
+ */
 export const MAX_MAILS = 3;
 
 const ASK = `
@@ -16,10 +19,10 @@ const ASK = `
   returning 1`;
 
 /**
- * Notes that somebody wants a mail with a link to sign in by. Does the same whether or not there is an
- * account: `acceptMails` finds that out later, so that not even the time that this takes tells of it.
+ * Queues a request for a sign-in email. Behaves the same with or without an account, so that its
+ * duration reveals no account. `acceptMails` checks later.
  *
- * @throws Refusal UNAVAILABLE when too many requests wait
+ * @throws Refusal UNAVAILABLE if too many requests wait
  */
 export async function requestSignInMail(em: EntityManager, email: string): Promise<void> {
   if ((await runStatement(em, ASK, [email])).length > 0) return;
@@ -39,10 +42,9 @@ const INVITE = `
   returning 1`;
 
 /**
- * Has somebody get a mail about their invitation into a workspace, in the caller's transaction, which has
- * locked the workspace's members.
+ * Queues an invitation email in the caller's transaction, which has locked the workspace's members.
  *
- * @returns false when the workspace or the person has had too many
+ * @returns false if the workspace or the person has reached the limit
  */
 export async function insertInvitationMail(
   tx: EntityManager,

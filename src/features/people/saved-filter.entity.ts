@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
-/** How a person looks at the list of a workspace's shipments, under a name. */
+/** A person's named view of the list of a workspace's shipments. */
 export const SavedFilter = defineEntity({
   name: "SavedFilter",
   tableName: "saved_filter",
@@ -11,7 +11,7 @@ export const SavedFilter = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().deleteRule("cascade"),
     person: () => p.manyToOne(Person).mapToPk(),
     name: p.text(),
-    /** The query of the list's address. */
+    /** Query string of the list. */
     query: p.text(),
     /** Whether all members see it. */
     shared: p.boolean().default(false),

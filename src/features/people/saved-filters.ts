@@ -24,7 +24,7 @@ interface FilterRow {
 
 const COLUMNS = "id::float8 as id, name, query, shared";
 
-/** Each part by its index. */
+/** Each part uses its own index. */
 const LIST = `
   (select ${COLUMNS}, null as "sharedBy" from saved_filter
    where person_id = $1 and workspace_id = $2
@@ -35,7 +35,10 @@ const LIST = `
    where workspace_id = $2 and shared and person_id <> $1
    order by lower(saved_filter.name), saved_filter.id limit ${MAX_SAVED_FILTERS})`;
 
-/** The first condition is that of the person, the second that of the workspace; what is replaced counts in neither. */
+/**
+ * The first condition limits the person's filters, the second the workspace's. Neither counts the
+ * replaced filter.
+ */
 const SAVE = `
   insert into saved_filter (person_id, workspace_id, name, query, shared)
   select $1, $2, $3, $4, $5 where (
@@ -49,7 +52,7 @@ const SAVE = `
     set name = excluded.name, query = excluded.query, shared = excluded.shared
   returning ${COLUMNS}`;
 
-/** The filters that a person has saved in the workspaces in which the session acts. */
+/** A person's saved filters in the workspaces of the session. */
 export const SAVED_FILTER_FUNCTIONS: Pick<
   ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps>,
   "listSavedFilters" | "saveFilter" | "renameSavedFilter" | "deleteSavedFilter"
@@ -60,7 +63,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
     return { data: rows.map(filterMessage) };
   },
 
-  /** Replaces the filter that had the name. */
+  /** Replaces the filter with the same name. */
   async saveFilter({ name, query, shared, ...request }, { caller }, { em }) {
     const { workspace, role } = await membershipOf(em, caller, request.workspace, "for update");
     if (shared && role === "viewer") {
@@ -104,9 +107,9 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
 };
 
 /**
- * A workspace in which the session acts, and the person's role there.
+ * Returns a workspace of the session, and the person's role there.
  *
- * @param lock so that of two changes at the same time the second sees what the first has left
+ * @param lock serializes concurrent changes
  * @throws Refusal NOT_A_MEMBER
  */
 async function membershipOf(

@@ -13,7 +13,7 @@ import { mailContent } from "./mail-content.ts";
 import type { MailKind } from "./mail.entity.ts";
 import { findAccount, insertSignInLink, withdrawSignInLink, type Account } from "./sign-in.ts";
 
-/** How long a mail is worth sending, in milliseconds. */
+/** Time after which an email is no longer sent, in milliseconds. */
 const LIFETIME_MS: Readonly<Record<MailKind, number>> = {
   sign_in: 15 * 60_000,
   invitation: 24 * 60 * 60_000,
@@ -31,10 +31,10 @@ interface SignInMail extends LeasedMail {
 }
 
 /**
- * Builds the workers that send mails with links to sign in by. A mail is `asked` for by whoever types an email, until
- * `acceptMails` has found that there is an account; invitations begin as `waiting`.
+ * Creates the workers that send sign-in emails. A requested email is `asked` until `acceptMails`
+ * has found an account. Invitations begin as `waiting`.
  *
- * @param givingUp ends the attempts in flight
+ * @param givingUp aborts the attempts in flight
  */
 export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSignal): Workers {
   const { em, publicUrl } = deps;
@@ -66,17 +66,17 @@ export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSign
   };
 }
 
-/** Who gets a mail, and what it says of where they are invited. */
+/** Recipient of an email, with the workspace of an invitation. */
 interface Recipient extends Account {
-  /** The workspace's name; undefined for who asked for the mail. */
+  /** Name of the workspace. `undefined` for a requested link. */
   readonly workspace: string | undefined;
 }
 
 /**
- * Writes a mail with a new link, in the caller's transaction. The link opens all that the person may do,
- * since whoever reads their mails is them.
+ * Writes an email with a new link, in the caller's transaction. The link has all rights of the
+ * person, because it goes to their inbox.
  *
- * @returns undefined when the account or the membership has ended meanwhile
+ * @returns `undefined` if the account or the membership has ended
  */
 async function writeMail(tx: EntityManager, mail: SignInMail, publicUrl: string) {
   const recipient = await findRecipient(tx, mail);
@@ -110,7 +110,9 @@ const PURGE = `
     order by created_at limit $1 for update skip locked)
   returning 1`;
 
-/** Deletes mails that are a day old, whatever came of them, in batches, and tells how many. */
+/**
+ * Deletes emails older than a day in batches, regardless of their outcome. Returns their number.
+ */
 export function purgeMails(em: EntityManager): Promise<number> {
   return deleteInBatches(em, PURGE);
 }

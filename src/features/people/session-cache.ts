@@ -10,13 +10,13 @@ import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 import { SESSION_GOES_ON } from "./session.entity.ts";
 
-/** How long a look-up is cached, in milliseconds; and how many are. */
+/** Duration of a cached lookup in milliseconds, and maximum number of entries. */
 const CACHE_MS = 1_000;
 const MAX_CACHED = 10_000;
 
-/** A session that has not ended, and what its person may do. */
+/** An active session with its person's rights. */
 interface FoundSession extends SignedInPerson {
-  /** In the workspace that the call names; null for no member. */
+  /** Role in the workspace that the call names. null for non-members. */
   readonly memberRole: MemberRole | null;
   /** Whether that is a test twin. */
   readonly test: boolean;
@@ -26,16 +26,19 @@ interface FoundSession extends SignedInPerson {
   readonly operatorRole: OperatorRole | null;
 }
 
-/** Finds who has signed in, mostly from memory. */
+/** Finds signed-in people, usually from memory. */
 export interface SessionCache extends SessionLookup {
-  /** Evicts all, once a session has ended or a role has changed here, so that it counts at once. */
+  /**
+   * Evicts all entries after a session has ended or a role has changed in this process, so that it
+   * takes effect immediately.
+   */
   forgetAll(): void;
 }
 
 /**
- * Builds the look-up of sessions. What it finds, refusals too, is cached for a second from the start of
- * the look-up, so that a session that was ended, or a role that was changed, is known everywhere within
- * that. By lru-cache's `fetchMethod` it would be from the end, and neither refusals nor misses would be.
+ * Creates the lookup of sessions. Results and refusals are cached for a second from the start of
+ * the lookup, so that ended sessions and changed roles take effect everywhere within that time.
+ * lru-cache's `fetchMethod` would cache from the end, and neither refusals nor misses.
  */
 export function createSessionCache(em: EntityManager, findTracking: FindTracking): SessionCache {
   const cached = new LRUCache<string, Promise<Caller | undefined>>({
@@ -60,11 +63,11 @@ export function createSessionCache(em: EntityManager, findTracking: FindTracking
   };
 }
 
-/** What a call comes with. */
+/** Credentials of a call. */
 interface LookUp {
   readonly token: string;
   readonly audience: Audience;
-  /** 0 for one that no workspace has as its id; undefined when none is named. */
+  /** 0 for an id that no workspace can have. `undefined` if no workspace is named. */
   readonly workspace: number | undefined;
 }
 
@@ -98,7 +101,10 @@ async function findCaller(
   };
 }
 
-/** Under the operator's name, which owners give: people change their own, and the audit log names operators. */
+/**
+ * Uses the operator's name, which owners assign. People can change their own name, and the audit
+ * log names operators.
+ */
 function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
   if (operatorId === null || operatorName === null || operatorRole === null) {
     throw refuse("NOT_AN_OPERATOR");
@@ -116,10 +122,10 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
 }
 
 /**
- * A session counts as used now, by a write at most once a minute. A person is the operator who has the
- * same email. A session that is bound to a workspace acts in no other, and not for the platform; none
- * acts in a workspace that its person has left since it began. For a test twin counts the membership of its
- * live workspace.
+ * Marks the session as used, by a write at most once a minute. A person is the operator with the
+ * same email. A session bound to a workspace has no rights elsewhere or for the platform. A session
+ * has no rights in a workspace that its person has left since its start. A test twin uses the
+ * membership of its live workspace.
  */
 const FIND = `
   with seen as (
@@ -147,7 +153,7 @@ const FIND = `
       and operator.kind = 'person' and session.workspace_id is null
   where session.hash = $1 and ${SESSION_GOES_ON}`;
 
-/** The id of a workspace as a header names it; 0 when no workspace can have it. */
+/** Parses the workspace id of a header. Returns 0 for an impossible id. */
 function parseWorkspaceId(workspace: string | undefined): number | undefined {
   if (workspace === undefined) return undefined;
   return /^[1-9]\d{0,14}$/.test(workspace) ? Number(workspace) : 0;

@@ -8,19 +8,18 @@ import { endSessionOf } from "./end-sign-ins.ts";
 import { Person } from "./person.entity.ts";
 
 /**
- * How many links of one person, for one workspace, work at the same time; beyond that the oldest ends
- * at once.
+ * Maximum number of active links per person and workspace. Beyond that the oldest ends immediately.
  */
 const MAX_LINKS = 5;
 
 /**
- * Creates a link by which a person can sign in, once, within 15 minutes, in the caller's transaction.
+ * Creates a single-use sign-in link, valid for 15 minutes, in the caller's transaction.
  *
- * @param link `workspaceId` is the only workspace that the session may act in; null for all that the
- * person may do. Whoever creates a link can use it, so that the one of a workspace's admin must not open
- * other workspaces of the person, nor the platform. `madeBy` is null for the person themselves
- * @returns path and fragment of the link. The token is in the fragment, which browsers send nobody, so
- * that it is in no log, and a program that looks at links does not use it up
+ * @param link `workspaceId` is the only workspace of the session, null for all rights of the
+ *   person. The creator of a link can use it, so a link by a workspace's admin must not open the
+ *   person's other workspaces or the platform. `madeBy` is null for the person
+ * @returns path and fragment of the link. The token is in the fragment, which browsers never send,
+ *   so it is in no log, and link scanners do not use it up
  */
 export async function insertSignInLink(
   tx: EntityManager,
@@ -49,31 +48,31 @@ export async function insertSignInLink(
   return PATH + token;
 }
 
-/** Before the token of a link. */
+/** Prefix of a link's token. */
 const PATH = "/sign-in#token=";
 
-/** Ends a link that nobody has been given, by its path and fragment. */
+/** Ends a link that was never handed out, by its path and fragment. */
 export async function withdrawSignInLink(em: EntityManager, signInPath: string): Promise<void> {
   const hash = hashKey(signInPath.slice(PATH.length));
   await runStatement(em, "delete from sign_in_link where hash = $1", [hash]);
 }
 
-/** How much is kept of what a browser says of itself, in characters. */
+/** Maximum length of a stored user agent, in characters. */
 const MAX_USER_AGENT = 300;
 
-/** The browser in which somebody signs in. */
+/** The browser of a sign-in. */
 export interface Browser {
-  /** What it says of itself. */
+  /** `User-Agent` header. */
   readonly userAgent: string;
-  /** The token of the session that it had, which ends; undefined for none. */
+  /** Token of its previous session, which ends. `undefined` without one. */
   readonly session: string | undefined;
 }
 
 /**
- * Uses up a sign-in link and begins a session.
+ * Uses up a sign-in link and starts a session.
  *
- * @returns the session's token, which cannot be read again; undefined when no link with this token
- * works any more
+ * @returns the session's token, which cannot be read again. `undefined` if no active link has this
+ *   token
  */
 export async function signInByLink(
   em: EntityManager,
@@ -99,25 +98,25 @@ export async function signInByLink(
   return em.fork().transactional((tx) => recordingChanges(tx, () => signIn(tx)));
 }
 
-/** A link that somebody signs in by. */
+/** A link used for a sign-in. */
 interface UsedLink extends SessionBounds {
   readonly email: string;
-  /** Null for the person themselves. */
+  /** null for the person. */
   readonly madeBy: string | null;
 }
 
-/** Whose session it is, and where it acts. */
+/** Person and workspaces of a session. */
 interface SessionBounds {
   readonly personId: number;
-  /** The only workspace; null for all that the person may do. */
+  /** The only workspace. null for all rights of the person. */
   readonly workspaceId: number | null;
-  /** Those among them that the person has left since; as text of an array. */
+  /** Workspaces among them that the person has left since. Text of an array. */
   readonly leftWorkspaces?: string;
 }
 
 /**
- * Begins a session of a person in the caller's transaction: 7 days at most, 12 hours unless it is
- * used. The browser's session before ends.
+ * Starts a session of a person in the caller's transaction, with a maximum of 7 days and an idle
+ * timeout of 12 hours. Ends the browser's previous session.
  *
  * @returns its token, which cannot be read again
  */
@@ -139,20 +138,20 @@ async function beginSession(
   return token;
 }
 
-/** A token of a link or a session, 256 bits. Only its SHA-256 is stored. */
+/** Returns a token for a link or a session, with 256 bits. Only its SHA-256 is stored. */
 function createToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The letters that emails of people have; others may turn into these when their case is ignored. */
+/** Characters in people's emails. Others may fold to these when case is ignored. */
 export const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 
 /**
- * Begins a session of the person with an email that somebody else vouches for, whatever the case of its
- * letters. An operator who signs in for the first time becomes a person.
+ * Starts a session of the person with a verified email, ignoring case. An operator becomes a person
+ * at the first sign-in.
  *
- * @returns the session's token, which cannot be read again; undefined when neither a person nor an
- * operator has this email
+ * @returns the session's token, which cannot be read again. `undefined` if neither a person nor an
+ *   operator has this email
  */
 export async function signInByEmail(
   em: EntityManager,
@@ -166,16 +165,16 @@ export async function signInByEmail(
   });
 }
 
-/** Somebody who can sign in. */
+/** A person who can sign in. */
 export interface Account {
-  /** Of the person. */
+  /** Id of the person. */
   readonly id: number;
   readonly email: string;
 }
 
 /**
- * The account with an email, whatever the case of its letters. An operator who is not known as a person
- * yet becomes one, in the caller's transaction.
+ * Returns the account with an email, ignoring case. Creates the person of a new operator in the
+ * caller's transaction.
  */
 export async function findAccount(tx: EntityManager, email: string): Promise<Account | undefined> {
   const [person] = await runStatement<Account>(
@@ -198,10 +197,10 @@ async function insertOperator(tx: EntityManager, email: string): Promise<Account
 }
 
 /**
- * The person with an email, whatever the case of its letters; created in the caller's transaction when
- * there is none. Two that create the same one at the same time find one.
+ * Returns the person with an email, ignoring case. Creates it in the caller's transaction if
+ * necessary. Concurrent creations return the same person.
  *
- * @param name for somebody new; the part of the email before the @ when not given
+ * @param name of a new person. Defaults to the part of the email before the @
  */
 export async function findOrInsertPerson(
   tx: EntityManager,
@@ -223,11 +222,11 @@ export async function findOrInsertPerson(
 }
 
 /**
- * Notes that an attempt to sign in at an identity provider has come to its end.
+ * Uses up an attempt to sign in at an identity provider.
  *
- * @param state by which the attempt is told from others
- * @param seconds how long an attempt lasts at most; kept for twice as long, as clocks differ
- * @returns false when it had come to its end before
+ * @param state unique value of the attempt
+ * @param seconds maximum duration of an attempt. Kept for twice as long, because clocks differ
+ * @returns false if it was already used
  */
 export async function spendAttempt(
   em: EntityManager,

@@ -16,11 +16,14 @@ export interface OpenedDetails {
   readonly address: string;
   /** Opens the page again without the digits; see `recipientMac`. */
   readonly recipientMac: string;
-  /** Loads the photo, a JPEG. Returns `undefined` before the delivery, and if the photo cannot be read at once. */
+  /**
+   * Loads the photo, a JPEG. Returns `undefined` before the delivery, and if the photo cannot be
+   * read immediately.
+   */
   loadPhoto(): Promise<Buffer | undefined>;
 }
 
-/** A refusal to show more: the digits do not match, or no tries were left. */
+/** Problem with opening details: the digits do not match, or no tries are left. */
 export interface OpenProblem {
   readonly triesLeft: number;
 }
@@ -35,12 +38,15 @@ const PHOTO_MS = 3_000;
 
 const LOCK = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
-/** Kept for as long as a link may work. */
+/** Kept for the maximum lifetime of a link. */
 const SPEND = `
   insert into spent_attempt (hash, ends_at) values ($1, now() + interval '60 days')
   on conflict do nothing`;
 
-/** Proof of being a shipment's recipient: digits that somebody entered, or the MAC of a page that was opened by them. */
+/**
+ * Proof of being a shipment's recipient: digits entered by a person, or the MAC of a page that was
+ * opened with them.
+ */
 export interface RecipientProof {
   readonly link: string;
   readonly digits: string;
@@ -49,7 +55,10 @@ export interface RecipientProof {
 
 interface OpenedLink {
   readonly found: LinkedShipment;
-  /** `undefined` if the page was opened for another phone number, so that digits have to be entered again. */
+  /**
+   * `undefined` if the page was opened for another phone number, so that digits must be entered
+   * again.
+   */
   readonly opened: OpenedDetails | OpenProblem | undefined;
 }
 
@@ -84,8 +93,8 @@ export async function openLinked(
 }
 
 /**
- * Spends a try if digits do not match. A lock makes entries at the same time follow each other, so that a burst of guesses
- * has no more tries, and matching digits need none.
+ * Uses a try if digits do not match. A lock serializes concurrent entries, so that a burst of
+ * guesses has no additional tries. Matching digits use no try.
  *
  * @returns the problem, or `undefined` if the digits match and are accepted
  */

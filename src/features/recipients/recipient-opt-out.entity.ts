@@ -4,7 +4,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** An email to which a workspace sends no notices any more: somebody who reads its mails has said so. */
+/** An email that has unsubscribed from a workspace's recipient emails. */
 export const RecipientOptOut = defineEntity({
   name: "RecipientOptOut",
   tableName: "recipient_opt_out",
@@ -12,7 +12,10 @@ export const RecipientOptOut = defineEntity({
   properties: {
     workspace: () =>
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
-    /** SHA-256 of the email in lower case, in base64url: no address outlives its shipments here. */
+    /**
+     * SHA-256 of the email in lower case, in base64url, so that no address outlives its shipments
+     * here.
+     */
     emailHash: p.text().primary(),
     createdAt: p.datetime(3),
   },

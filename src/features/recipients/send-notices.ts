@@ -18,7 +18,7 @@ import { trackingUrl as trackingUrlOf } from "../workspaces/tracking-urls.ts";
 import { hasOptedOut, insertOptOut } from "./recipient-opt-out.entity.ts";
 
 export interface SendNoticesDeps extends SendMailsDeps, TrackingDeps {
-  /** Writes the mail in the language of the recipient. */
+  /** Writes the email in the recipient's language. */
   readonly contentOf: (
     kind: NoticeKind,
     tracked: TrackedShipment,
@@ -30,11 +30,14 @@ export interface SendNoticesDeps extends SendMailsDeps, TrackingDeps {
   ) => MailContent;
 }
 
-/** How many notices of a workspace a process sends at the same time: a slow mail server holds up no other workspace. */
+/**
+ * Maximum number of a workspace's concurrent emails per process, so that a slow mail server does
+ * not delay other workspaces.
+ */
 const OF_WORKSPACE = 2;
-/** How long a notice is worth sending, in milliseconds: what is older is no news. */
+/** Time after which a recipient email is outdated and no longer sent, in milliseconds. */
 const LIFETIME_MS = 60 * 60_000;
-/** For how long nothing is told again. */
+/** Time for which the same email is not sent again. */
 const KEPT = "30 days";
 
 const FIND_DUE = `
@@ -51,10 +54,11 @@ interface LeasedNotice extends LeasedMail {
 }
 
 /**
- * Builds the workers that send notices to recipients. A notice is not sent when the shipment has gone on since, when the
- * workspace does not want it any more, or when the recipient's email was removed or has opted out.
+ * Creates the workers that send recipient emails. An email is not sent if the shipment has
+ * progressed since, if the workspace has disabled it, or if the recipient's email was removed or
+ * has unsubscribed.
  *
- * @param givingUp ends the attempts in flight
+ * @param givingUp aborts the attempts in flight
  */
 export function createNoticeWorkers(deps: SendNoticesDeps, givingUp: AbortSignal): Workers {
   return createMailWorkers<LeasedNotice>(
@@ -90,20 +94,20 @@ async function writeNotice(deps: SendNoticesDeps, notice: LeasedNotice) {
   return { mail: { ...content, messageId, to, unsubscribeUrl } };
 }
 
-/** What somebody sees who wants no notices any more. */
+/** Content of the unsubscribe page. */
 interface Unsubscribing {
   readonly sender: string;
-  /** The language that the recipient is said to read (RFC 5646). */
+  /** Language of the recipient (RFC 5646). */
   readonly recipientLocale: string | undefined;
 }
 
 /**
- * Ends the notices of a workspace to the recipient of a shipment; undefined for what is not the link of one of these, and
- * when the recipient has another email by now.
+ * Unsubscribes the recipient of a shipment from a workspace's emails. `undefined` if the link is
+ * invalid or the recipient's email has changed.
  *
  * @param link the tracking link
- * @param mac what makes it one that ends notices
- * @param isConfirmed whether to do it; else it is only looked at
+ * @param mac authorizes the unsubscription
+ * @param isConfirmed whether to unsubscribe. Otherwise only checks the link
  */
 export async function unsubscribe(
   { link, mac, isConfirmed }: { link: string; mac: string; isConfirmed: boolean },
@@ -118,7 +122,10 @@ export async function unsubscribe(
   return { sender: tracked.workspace.name, recipientLocale: tracked.recipientLocale };
 }
 
-/** Deletes notices that are 30 days old, whatever came of them, in batches, and tells how many. */
+/**
+ * Deletes recipient emails older than 30 days in batches, regardless of their outcome. Returns
+ * their number.
+ */
 export function purgeRecipientNotices(em: EntityManager): Promise<number> {
   return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${KEPT}'`, []);
 }

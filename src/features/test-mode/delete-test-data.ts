@@ -7,7 +7,7 @@ import { indexPredicate } from "../shipments/shipment.entity.ts";
 
 const MAX_MS = 5_000;
 const TEST_DATA_MS = 30 * 24 * 60 * 60_000;
-/** How many rows one statement deletes, so that no transaction grows long. */
+/** Maximum number of rows per statement, so that transactions stay short. */
 const BATCH = 500;
 
 const OLD_SHIPMENTS = `
@@ -16,9 +16,9 @@ const OLD_SHIPMENTS = `
   order by created_at, reference limit ${BATCH}`;
 
 /**
- * Each deletes some rows of the workspace `$1` from before `$2`, and gives a row for each: what refers to
- * others before these. A payment, and what is known of it at a provider, is deleted before its shipment, of which
- * it is found. An open checkout expires at the provider within a day.
+ * Each statement deletes some rows of the workspace `$1` from before `$2`, and returns a row for
+ * each. Referring rows come first. A payment and its provider data are deleted before its shipment,
+ * through which they are found. An open checkout expires at the provider within a day.
  */
 const DELETIONS = [
   deletionOf("kept_answer", "key", "created_at"),
@@ -32,7 +32,7 @@ const DELETIONS = [
    where event.workspace_id = $1 and event.subject = oldest.subject
      and event.number = oldest.number and oldest.created_at < $2
    returning 1`,
-  // Their events may stand behind others that a clock dated ahead.
+  // Their events may follow others with later times from a moved clock.
   `with its_events as (
      delete from event
      where workspace_id = $1 and subject in (${OLD_SHIPMENTS}) and created_at < $2
@@ -66,10 +66,10 @@ function deletionOf(table: string, key: string, time: string): string {
 }
 
 /**
- * Deletes the data of a test twin from before a time, in batches, each in a transaction of its own.
+ * Deletes the data of a test twin from before a time, in batches with separate transactions.
  *
- * @param isOver when to stop though there is more
- * @returns how many rows it deleted, and whether all of it is deleted
+ * @param isOver returns whether to stop early
+ * @returns the number of deleted rows, and whether all data is deleted
  */
 async function deleteBefore(
   em: EntityManager,
@@ -87,10 +87,13 @@ async function deleteBefore(
   return { rows, complete: true };
 }
 
-/** How often a batch is tried that others have written rows of, such as a booking for a customer. */
+/**
+ * Maximum number of tries for a batch whose rows others have referenced, such as a booking for a
+ * customer.
+ */
 const MAX_TRIES = 10;
 
-/** Runs one of `DELETIONS`, and says how many rows it deleted. */
+/** Runs one of `DELETIONS`. Returns the number of deleted rows. */
 async function deleteSome(
   em: EntityManager,
   sql: string,
@@ -117,19 +120,19 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   const { complete } = await deleteBefore(em, workspaceId, before, isOver);
   if (complete) {
     await deleteNotices(em, workspaceId, now());
-    // What a booking in flight still dates ahead is deleted by the next call.
+    // A booking in flight may still have a later time. The next call deletes it.
     await releaseClock({ em, now }, workspaceId);
     testTimes.set(workspaceId, undefined);
   }
   return { complete };
 };
 
-/** Provider events until then are not listed again. */
+/** Older provider events are not listed again. */
 const HEARD_UNTIL = `
   update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
   returning account`;
 
-/** Not pending ones, which another twin with the same account may wait for. */
+/** Not pending events, which another twin with the same account may need. */
 const DELETE_NOTICES = `
   delete from payment_notice where (provider, id) in (
     select provider, id from payment_notice
@@ -161,15 +164,15 @@ const TWINS_WITH_OLD_DATA = `
   ) as oldest_shipment on true
   where least(oldest_event.created_at, oldest_shipment.created_at) < $1`;
 
-/** A clock that never moves would keep its test data for ever. */
+/** A clock that never moves would keep its test data forever. */
 const OLD_CLOCKS = `
   select workspace_id::float8 as id from test_clock where moved_at < $1 and frozen_at is not null`;
 
 /**
- * Deletes the data of test twins that is older than 30 days, by their clocks where these are behind; clocks that
- * have not moved for as long follow the real time again.
+ * Deletes the data of test twins older than 30 days, by the twin's clock if it is behind. Clocks
+ * that have not moved for 30 days follow real time again.
  *
- * @returns how many rows it deleted
+ * @returns the number of deleted rows
  */
 export async function purgeTestData(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - TEST_DATA_MS);

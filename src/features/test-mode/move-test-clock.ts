@@ -9,7 +9,10 @@ import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./t
 
 const MAX_YEARS = 2;
 
-/** Freezes the clock at a time, or where it is, and takes the steps of simulations that are due by then. */
+/**
+ * Freezes the clock at the given or current time, and takes the simulation steps that are due by
+ * then.
+ */
 export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   request,
   { caller: { workspaceId } },
@@ -21,7 +24,7 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   const target = request.time === undefined ? current : timestampDate(request.time);
   if (target < current) throw backwardsError(current);
   assertNear(target, realTime);
-  // Another call may have moved the clock: this one is refused only where that went further.
+  // Another call may have moved the clock. This call is refused only if that time is later.
   const start = await freeze(em, workspaceId, current, realTime);
   const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
   const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
@@ -29,9 +32,9 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   return { data: testClockMessage(deps, workspaceId, time), complete };
 };
 
-/** For how long one call takes steps. */
+/** Maximum time for which one call takes steps. */
 const MAX_MS = 5_000;
-/** When to try again a step that another process takes, or that failed. */
+/** Delay before retrying a step that another process takes, or that failed. */
 const BUSY_MS = 50;
 
 const NEXT_DUE = `
@@ -44,10 +47,9 @@ interface NextDue extends Omit<DueStep, "workspace"> {
 }
 
 /**
- * Takes the steps that are due in a test twin up to a time, one after the other, each once the clock stands at
- * its time.
+ * Takes the due steps of a test twin up to a time, one after the other, moving the clock to each.
  *
- * @returns how far the clock was moved, and whether none is left
+ * @returns the reached time, and whether all due steps are taken
  */
 async function takeStepsUntil(
   deps: TestModeDeps,
@@ -80,7 +82,7 @@ function assertNear(target: Date, realTime: Date): void {
   );
 }
 
-/** A clock that another call has moved further stays there. */
+/** Keeps the later time if another call has moved the clock further. */
 const FREEZE = `
   insert into test_clock (workspace_id, frozen_at, latest_at, moved_at) values ($1, $2, $2, $3)
   on conflict (workspace_id) do update
@@ -89,7 +91,7 @@ const FREEZE = `
   where test_clock.frozen_at is null or test_clock.frozen_at <= excluded.frozen_at
   returning 1`;
 
-/** @returns where the clock then stands, which is later when another call has moved it further */
+/** @returns the resulting time, which is later if another call has moved the clock further */
 async function freeze(em: EntityManager, twin: number, at: Date, realTime: Date): Promise<Date> {
   const values = [twin, at.toISOString(), realTime.toISOString()];
   const written = await runStatement(em, FREEZE, values);

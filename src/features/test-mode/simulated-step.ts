@@ -42,7 +42,7 @@ const COURIER = {
   externalId: "test",
 };
 
-/** What is done to the shipment; all else to its payment. */
+/** Steps that apply to the shipment. All others apply to its payment. */
 const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
   "assign_courier",
   "arrive",
@@ -55,11 +55,11 @@ const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
 ]);
 
 /**
- * Takes a simulated step with a shipment. What is paid at a checkout is done there: of that the payment
- * provider's word alone counts, in test mode too.
+ * Applies a simulated step to a shipment. The payment at a checkout happens only at the payment
+ * provider, in test mode too.
  *
- * @param isAtProvider whether it has a checkout at the account that is connected
- * @throws Refusal SHIPMENT_STATE when its state does not allow the step, PAYMENT_DISPUTED
+ * @param isAtProvider whether it has a checkout at the connected account
+ * @throws Refusal SHIPMENT_STATE if its state does not allow the step, PAYMENT_DISPUTED
  */
 export function applyStep(
   before: ShipmentRow,
@@ -129,14 +129,14 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     const { refundedMinor } = disputed(row).paymentDetails!;
     const disputedMinor = row.totalMinor - refundedMinor;
     const lost = withDetails(row, { dispute: "lost", disputedMinor }, at);
-    // The money has gone back then.
+    // The payment is refunded then.
     return row.paymentStatus === "refund_pending" ? applyTrigger(lost, "refund", at) : lost;
   },
 };
 
 /**
- * Sends what becomes of a shipment's payment by a step, to be written. At a provider it is refunded, or ended so
- * that nobody pays.
+ * Queues the payment changes of a step. At a provider, the payment is refunded, or closed so that
+ * it cannot be paid.
  *
  * @param now the real time
  */
@@ -153,7 +153,10 @@ export function writeStep(
   if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
 }
 
-/** Returns where a step has brought the courier: to an end of the route or halfway, or `undefined` if to neither. */
+/**
+ * Returns the courier's position after a step: an end of the route or halfway. `undefined` for
+ * other steps.
+ */
 function courierPlace({ before, row }: PaymentChange): Point | undefined {
   const { courier, arrivedAt, etas } = row.progress ?? NO_PROGRESS;
   if (courier === null) return undefined;
@@ -167,14 +170,17 @@ function courierPlace({ before, row }: PaymentChange): Point | undefined {
     : undefined;
 }
 
-/** An attempt of the simulator: at the door of a shipment with a PIN, somebody enters a wrong one. */
+/**
+ * Returns a failed attempt of the simulator. At the door of a shipment with a PIN, a wrong one is
+ * entered.
+ */
 function attemptOf({ status, verification }: ShipmentRow): Parameters<typeof failAttempt>[1] {
   return status === "in_transit" && verification?.by === "pin"
     ? { reason: "other", note: "The PIN was wrong." }
     : { reason: "nobody_there", note: null };
 }
 
-/** With what its verification asks for, as its courier records it. */
+/** Returns the shipment with its required verification recorded. */
 function verified(row: ShipmentRow, at: Date): ShipmentRow {
   const { verification, progress } = row;
   if (verification === null || isVerified(verification, progress ?? NO_PROGRESS)) return row;
@@ -182,7 +188,7 @@ function verified(row: ShipmentRow, at: Date): ShipmentRow {
   return prove(row, { [by === "pin" ? "pinVerified" : by]: true }, at);
 }
 
-/** The pictures that a step has recorded. */
+/** Returns the pictures recorded by a step. */
 function takenAtDoor({ before, row }: PaymentChange): Pictures {
   const kinds = (["photo", "signature"] as const).filter(
     (kind) => row.progress?.proof?.[kind] && !before.progress?.proof?.[kind],

@@ -19,16 +19,16 @@ import { applyStep, hasCheckout, writeStep } from "./simulated-step.ts";
 
 export interface SimulationDeps {
   readonly em: EntityManager;
-  /** The real time. */
+  /** Returns the real time. */
   readonly now: () => Date;
   readonly changeShipment: ChangeShipment;
-  /** A call of the service itself in a test twin. */
+  /** Creates an internal call in a test twin. */
   readonly callIn: CallIn;
   readonly log: Pick<Logger, "warn">;
 }
 
 const MAX_AT_ONCE = 16;
-/** How long a process has for the first try of a step before the next, in milliseconds; each doubles it. */
+/** Lease for the first try of a step, in milliseconds. Doubles with each try. */
 const LEASE_MS = 5_000;
 const MAX_LEASE_MS = 5 * 60_000;
 const MAX_TRIES = 8;
@@ -47,7 +47,8 @@ const FIND_DUE = `
   order by next_try_at limit ${MAX_AT_ONCE}`;
 
 /**
- * Takes the steps of simulations that are due by the real time. Those of frozen clocks are taken by `MoveTestClock`.
+ * Takes the simulation steps that are due in real time. `MoveTestClock` takes those of frozen
+ * clocks.
  *
  * @returns whether there may be more
  */
@@ -65,10 +66,10 @@ export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   return due.length === MAX_AT_ONCE;
 }
 
-/** Locked, so that a release of the clock sees what is parked. */
+/** Locked, so that a release of the clock sees the parked simulations. */
 const LOCK_FROZEN = `
   select 1 from test_clock where workspace_id = $1 and frozen_at is not null for share`;
-/** What is leased is left to who has the lease. */
+/** Leaves leased simulations to the lease's holder. */
 const PARK = `
   update simulation set next_try_at = null
   where workspace_id = $1 and next_try_at is not null
@@ -85,7 +86,7 @@ function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<voi
 /** Keeps a parked simulation off the queue. */
 const unlessParked = (time: string) => `case when next_try_at is null then null else ${time} end`;
 
-/** Another process may have taken the step since this one found it due, so that the next one is not due yet. */
+/** Another process may have taken the step since it was found, and the next one is not due yet. */
 const LEASE = `
   update simulation
   set leased_until = $3, tries = tries + 1, next_try_at = ${unlessParked("$3::timestamptz")}
@@ -97,7 +98,7 @@ const LOCK = `
   select scenario, step_seconds as "stepSeconds", taken from simulation
   where workspace_id = $1 and shipment_reference = $2 for update`;
 
-/** A step that was taken, and the one that follows; undefined when the simulation is over. */
+/** A step that was taken, and the following step. `undefined` if the simulation is finished. */
 interface Made {
   readonly taken: PaymentChange;
   readonly next: NextStep | undefined;
@@ -105,7 +106,7 @@ interface Made {
 
 type LockedSimulation = Pick<Simulation, "scenario" | "stepSeconds" | "taken">;
 
-/** Loads what a step depends on besides its shipment. */
+/** Loads further data that a step depends on besides its shipment. */
 export async function loadForStep(tx: Transaction, key: ShipmentKey) {
   const [[simulation], isAtProvider] = await Promise.all([
     tx.send<LockedSimulation>(LOCK, [key.workspace, key.reference]),
@@ -122,7 +123,7 @@ const GO_ON = `
 const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
 
-/** Has a simulation go on with a step, or ends it without one. */
+/** Continues a simulation with a step, or ends it without one. */
 export function writeNextStep(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
@@ -132,7 +133,7 @@ export function writeNextStep(
   else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
 }
 
-/** Why a step cannot be taken, now or later. */
+/** Reasons why a step cannot be taken, now or later. */
 const ENDING: ReadonlySet<string> = new Set([
   "SHIPMENT_STATE",
   "SHIPMENT_NOT_FOUND",
@@ -140,12 +141,12 @@ const ENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes the next step of a simulation, in one transaction with what it does to the shipment, so that it is taken
- * once whichever process is killed. A simulation ends where its shipment was changed and does not allow the step; and
- * is given up where the step has failed, or its process was killed, `MAX_TRIES` times.
+ * Takes the next step of a simulation, in one transaction with its effect on the shipment, so that
+ * it is taken once even if a process is killed. A simulation ends if its shipment was changed and
+ * does not allow the step. It is given up after `MAX_TRIES` failures or crashes.
  *
- * @param at when the step is taken; by the clock of the twin unless given
- * @returns false when it is not due, another process has a lease on it, or it failed
+ * @param at time of the step. Defaults to the clock of the twin
+ * @returns false if it is not due, another process has a lease on it, or it failed
  */
 export async function takeNextStep(
   deps: SimulationDeps,
@@ -180,15 +181,15 @@ export async function takeNextStep(
 
 interface Leased {
   readonly taken: number;
-  /** How often the next was tried, this time included. */
+  /** Number of tries of the next step, including this one. */
   readonly tries: number;
 }
 
 /**
- * Applies the next step of a simulation to its shipment and schedules the one after, unless another process has
- * taken that step.
+ * Applies the next step of a simulation to its shipment and schedules the following one, unless
+ * another process has taken that step.
  *
- * @throws Refusal as in `ENDING`, and what goes wrong
+ * @throws Refusal as in `ENDING`, and other errors
  */
 async function changeByStep(
   { now, changeShipment, callIn }: SimulationDeps,

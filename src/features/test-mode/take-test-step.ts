@@ -12,11 +12,11 @@ const stepOf = compileEnumName<SimulatedStep>(SimulatedStepSchema);
 
 interface Made {
   readonly taken: PaymentChange;
-  /** How the shipment's simulation goes on, where the step was its next. */
+  /** How the shipment's simulation continues, if the step was its next. */
   readonly followed: { readonly next: NextStep | undefined } | undefined;
 }
 
-/** A simulation that expected another step goes on, as far as that is then possible. */
+/** A simulation that expected another step continues as far as possible. */
 export const takeTestStep: TestModeFunctions["takeTestStep"] = (
   request,
   call,

@@ -12,7 +12,7 @@ export interface TestModeDeps extends SimulationDeps {
 
 export type TestModeFunctions = ServiceFunctions<typeof TestService, Call, TestModeDeps>;
 
-/** A clock as callers see it, and as this process knows it from now on. */
+/** Returns the public representation of a clock, and stores it in this process. */
 export function testClockMessage(
   { now, testTimes }: TestModeDeps,
   twin: number,
@@ -22,15 +22,15 @@ export function testClockMessage(
   return { time: timestampFromDate(frozenAt ?? now()), frozen: Boolean(frozenAt) };
 }
 
-/** What it showed is kept: test data may be dated up to that. */
+/** Keeps the last time, because test data can be dated up to it. */
 const RELEASE = `
   update test_clock set frozen_at = null, moved_at = $2
   where workspace_id = $1 and ($3::timestamptz is null or moved_at < $3)`;
 
 /**
- * Has the clock of a test twin follow the real time again, and its simulations with it.
+ * Makes the clock of a test twin and its simulations follow real time again.
  *
- * @param unmovedSince leaves it alone if it was moved since
+ * @param unmovedSince skips the clock if it was moved since
  */
 export function releaseClock(
   { em, now }: Pick<TestModeDeps, "em" | "now">,
@@ -39,7 +39,7 @@ export function releaseClock(
 ): Promise<void> {
   return inPipeline(em, async (tx) => {
     void tx.send(RELEASE, [twin, now().toISOString(), unmovedSince?.toISOString()]);
-    // After the clock, which whoever parks simulations locks, and so is seen.
+    // After the clock, which parking also locks, so that parked simulations are visible.
     void tx.send(RESUME, [twin]);
   });
 }

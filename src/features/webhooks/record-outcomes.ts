@@ -266,7 +266,7 @@ function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at
   delivery.endedAt = at;
 }
 
-/** Disables a webhook that is enabled, and records that as an event. */
+/** Disables an enabled webhook, and records the event. */
 async function disable(
   tx: EntityManager,
   webhook: Webhook,

@@ -14,33 +14,36 @@ export type ResolveName = (
   name: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
-/** The result of sending: a response, or the reason why there was none. */
+/** Result of an attempt: a response, or the reason for a missing one. */
 export interface SendResult {
   readonly durationMs: number;
   readonly status?: number;
-  /** The first KiB of the body. */
+  /** First KiB of the body. */
   readonly answer?: string;
   readonly retryAfter?: string | undefined;
   readonly error?: string;
 }
 
-/** Whether the receiver took a message. */
+/** Returns whether the receiver accepted a message. */
 export function isSuccess({ status }: SendResult): boolean {
   return status !== undefined && status >= 200 && status <= 299;
 }
 
-/** Sends webhooks. `send` never rejects: its result says what went wrong. */
+/** Sends webhooks. `send` never rejects. Its result contains the error. */
 export interface Sender {
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
   close(): Promise<void>;
 }
 
-/** How long an attempt may take in milliseconds, from resolving the name to the end of the response. */
+/**
+ * Maximum duration of an attempt in milliseconds, from resolving the name to the end of the
+ * response.
+ */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 1_024;
 /**
- * Limits on the connections to one origin. Their number has none of its own: the attempts at each
- * webhook are bounded, and webhooks at the same origin must not wait for each other.
+ * Limits on the connections to one origin. Their number is not limited, because the attempts at
+ * each webhook are bounded, and webhooks of the same origin must not wait for each other.
  */
 const CONNECTIONS = {
   connections: null,
@@ -54,11 +57,11 @@ const CONNECTIONS = {
 class OutOfReachError extends Error {}
 
 /**
- * Builds a sender that connects to public addresses only, by https, and to this machine by http if that is allowed.
- * Names are resolved for each connection and only addresses that passed the check are connected to, so that a name
- * cannot resolve differently in between. Redirects are not followed.
+ * Creates a sender that connects only to public addresses by https, and to this machine by http if
+ * allowed. Names are resolved per connection, and only checked addresses are connected to, so that
+ * a name cannot resolve differently in between. Redirects are not followed.
  *
- * @param options.timeoutMs the limit on one attempt; 15 seconds unless a test says otherwise
+ * @param options.timeoutMs limit on one attempt. Defaults to 15 seconds
  */
 export function createSender(options: {
   readonly allowLoopbackHttp: boolean;
