@@ -47,7 +47,7 @@ describeDashboard(
       await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
       await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
       await expect.poll(() => box(page, "Pickup").getAttribute("aria-expanded")).toBe("false");
-      // Escape closes the list and leaves what was typed; Enter alone sends nothing.
+      // Escape closes the list and keeps the typed text. Enter does not submit the form.
       await tabTo(page, box(page, "Dropoff"));
       await page.keyboard.type("200 east", { delay: 20 });
       await options(page).first().waitFor();
@@ -76,7 +76,7 @@ describeDashboard(
       const page = await open("?dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5");
       await page.locator(".fold summary").first().click();
       await page.getByLabel("Pickup latitude").fill("40.7551, -73.9811");
-      // What is typed as coordinates moves no text; a pin or a click does.
+      // Typed coordinates move no text, unlike a pin or a click.
       await box(page, "Pickup").fill("200 East 10th Street");
       await box(page, "Pickup").blur();
       await page.getByText(/^The point on the map is 2\.8 km from this address\./).waitFor();

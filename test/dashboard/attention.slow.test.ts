@@ -21,7 +21,7 @@ describeDashboard("what needs attention", (dashboard) => {
   const place = (page: TestPage) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
   const items = (page: TestPage) => page.locator(".attention-list li");
-  /** Each kind: its title, its count, and what is named. */
+  /** Title, count and subjects of each kind. */
   const groups = (page: TestPage) =>
     page
       .locator("main .panel")
@@ -35,7 +35,7 @@ describeDashboard("what needs attention", (dashboard) => {
         ),
       );
 
-  /** A workspace in which a bit of everything is to be done. */
+  /** Creates a workspace with one issue of each kind. */
   async function addTroubled(): Promise<TestWorkspace & { readonly reference: string }> {
     const own = await dashboard.service.addWorkspace();
     const { id, apiKey } = own;

@@ -22,7 +22,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   const COVERED =
     "?pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
 
-  /** Fills the addresses, and unless they stand there already, a new customer's name and email. */
+  /** Fills the addresses. Also fills name and email for a new customer. */
   async function fillRest(page: TestPage, isNew = true): Promise<void> {
     await page.getByLabel("Pickup address").fill(BOOKING.pickup_address);
     await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
@@ -127,7 +127,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByLabel("Pickup latitude").fill("40.6782, -73.9442");
     await expect.poll(() => page.getByLabel("Pickup longitude").inputValue()).toBe("-73.9442");
     await page.getByText("for 0 km").waitFor();
-    // All steps are on one screen, and on three of a phone.
+    // All steps fit on one screen, or on three of a phone.
     for (const [width, height, screens] of [
       [1440, 900, 1],
       [390, 800, 3],
@@ -185,7 +185,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       .toEqual(["Pickup address", "Dropoff address", "Name", "Email"]);
     await expectWellShown(page, "book-refused");
 
-    // Each goes with the field's being red, once that is changed and no other.
+    // Changing a field removes its error and its red border, and no others.
     const invalid = page.locator("[aria-invalid=true]");
     const texts = () => page.locator(".field-error, form [role=alert]").allTextContents();
     await expect
@@ -310,7 +310,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   });
 });
 
-/** Clicks the map in a zone, at this part of its height, wherever along its width there is one. */
+/** Clicks the map in a zone, at this share of its height. */
 async function clickWithinZone(page: TestPage, down: number): Promise<void> {
   const canvas = page.getByRole("application", { name: /^Coverage/ });
   const box = (await canvas.boundingBox())!;

@@ -14,16 +14,16 @@ import {
   type TestWorkspace,
 } from "../support/service.ts";
 
-/** A real service with its dashboard, and browsers that look at it. */
+/** A real service with its dashboard, and browsers that use it. */
 export interface TestDashboard {
   readonly service: TestService;
-  /** A workspace for whatever does not need one of its own. */
+  /** A shared workspace for tests that need no separate one. */
   readonly workspace: TestWorkspace & { readonly twin: TestWorkspace };
-  /** Opens a page in a browser of its own, which has no cookies yet; it is closed with the test file. */
+  /** Opens a page in a new browser without cookies. It is closed with the test file. */
   newPage(options?: BrowserContextOptions): Promise<TestPage>;
 }
 
-/** A page that keeps account of what should never happen. */
+/** A page that records faults. */
 export interface TestPage extends Page {
   /** Errors on the console, violations of the policy, requests to other hosts. */
   readonly faults: string[];
@@ -33,10 +33,10 @@ export interface TestPage extends Page {
 let browser: Promise<Browser> | undefined;
 
 /**
- * Describes the dashboard of a real service in a real browser. Skipped without a Chromium. At the end no page may have
- * had a fault.
+ * Describes the dashboard of a real service in a real browser. Skipped without a Chromium. Fails if
+ * a page had a fault.
  *
- * @param start starts the service, with its dashboard; one of the default settings when not given
+ * @param start starts the service with its dashboard. Defaults to a service with default settings
  */
 export function describeDashboard(
   name: string,
@@ -73,7 +73,7 @@ export function describeDashboard(
   });
 }
 
-/** The pages that people are sent to; a test's browser shows empty ones. */
+/** External pages that links lead to. A test's browser shows empty ones. */
 const STRIPE_PAGE = /^https:\/\/(connect|checkout|dashboard)\.stripe\.com\//;
 
 async function openPage(
@@ -92,11 +92,11 @@ async function openPage(
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
-    // The browser itself notes each answer that is an error, which may be what a test is about.
+    // The browser logs each error response, which a test may expect.
     if (message.type() !== "error" || message.text().startsWith("Failed to load resource")) return;
     faults.push(`console: ${message.text()}`);
   });
-  // Stripe's own pages, which links lead to.
+  // Stripe's pages, which links lead to.
   await context.route(STRIPE_PAGE, (route) =>
     route.fulfill({ contentType: "text/html", body: "<title>Stripe</title>" }),
   );
@@ -115,7 +115,9 @@ interface Member {
   readonly name?: string;
 }
 
-/** Invites somebody into the workspace and has them sign in by the link; they are an admin by default. */
+/**
+ * Invites a person to the workspace and signs them in with the link. Defaults to the admin role.
+ */
 export async function signInTo(
   page: Page,
   { service, workspace: shared }: TestDashboard,
@@ -129,20 +131,21 @@ export async function signInTo(
     .waitFor({ state: "attached" });
 }
 
-/** The path of a sign-in link for a member of the workspace. */
+/** Returns the path of a sign-in link for a member of the workspace. */
 export async function linkFor(
   service: TestService,
   { id, apiKey }: TestWorkspace,
   { role = "admin", ...member }: Member = {},
 ): Promise<string> {
-  // A person of their own for each workspace and role: somebody in two workspaces starts in the other.
+  // A separate person per workspace and role, because a person in two workspaces may start in the
+  // other.
   const email = `${role}.of.${id}@example.org`;
   const invitation = { email, role, name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
 }
 
-/** Opens a page of a workspace in a browser of its own, as somebody new in it: an admin by default. */
+/** Opens a page of a workspace in a new browser, as a new member. Defaults to the admin role. */
 export async function openAsMember(
   dashboard: TestDashboard,
   path: string,
@@ -158,7 +161,7 @@ export async function openAsMember(
   return page;
 }
 
-/** Opens a page of the platform in a browser of its own, as somebody new with this role. */
+/** Opens a page of the platform in a new browser, as a new person with this role. */
 export async function openAsOperator(
   dashboard: TestDashboard,
   path: string,
@@ -177,7 +180,7 @@ export async function openPlaceMenu(page: Page): Promise<Locator> {
   return page.locator("#place-menu");
 }
 
-/** Chooses from the menu of what else can be done on the page; by a click unless told otherwise. */
+/** Chooses an item from the page's menu of further actions, by default with a click. */
 export async function chooseMore(
   page: Page,
   name: string,
@@ -193,7 +196,7 @@ export function pressInDialog(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Makes an operator who is a person, and has them sign in by a link; they are an owner by default.
+ * Creates an operator who is a person, and signs them in with a link. Defaults to the owner role.
  *
  * @returns the operator's email
  */
@@ -214,10 +217,10 @@ export async function signInAsOperator(
   return email;
 }
 
-/** A phone that is held in a hand, for `newPage`. */
+/** A phone in portrait orientation, for `newPage`. */
 export const PHONE = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
 
-/** Goes to something by the key Tab alone, forwards or back. */
+/** Moves the focus to an element with the Tab key, forwards or backwards. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let presses = 0; presses < 120; presses++) {
@@ -235,21 +238,23 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`Tab does not lead to ${target}`);
 }
 
-/** Presses a button, or follows a link, by keys alone. */
+/** Presses a button, or follows a link, with the keyboard. */
 export async function enter(page: Page, target: Locator): Promise<void> {
   await tabTo(page, target);
   await page.keyboard.press("Enter");
 }
 
-/** The two ways to do without a pointer: how a browser is for each, and how something is pressed. */
+/**
+ * The two ways to work without a pointer: browser options for each, and how to press an element.
+ */
 export const WITHOUT_POINTER = [
   ["by keys alone", {}, enter],
   ["by touch", PHONE, (_: Page, target: Locator) => target.tap()],
 ] as const;
 
 /**
- * Expects that axe finds nothing on the page as it is, that no control is narrower than its text, that open menus are
- * within the screen, and on a phone that every control takes a finger.
+ * Expects that axe finds no problem on the page, that no control is narrower than its text, that
+ * open menus fit on the screen, and on a phone that every control is large enough to touch.
  */
 export async function expectUsable(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -264,7 +269,7 @@ export async function expectUsable(page: Page): Promise<void> {
     .toEqual({ violations: [], small: [], cut: [] });
 }
 
-/** Controls whose text reaches beyond them, over their neighbors, and open menus that reach beyond the screen. */
+/** Controls whose text overflows onto their neighbors, and open menus that exceed the screen. */
 const CUT = `(() => {
   const isVisible = (it) => it.checkVisibility();
   const isNarrow = (it) => it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).overflowX === "visible";
@@ -278,8 +283,8 @@ const CUT = `(() => {
 })()`;
 
 /**
- * Controls lower or narrower than 44 pixels, with what lies around them to be touched. A link in a text is as high
- * as its line, and a label is of its box.
+ * Controls with a touch area lower or narrower than 44 pixels. A link in a text is as high as its
+ * line, and a label belongs to its box.
  */
 const SMALL = `(() => {
   const controls = "button, .button, input, select, textarea, summary, label:has(input), nav a, a.up";
@@ -292,11 +297,11 @@ const SMALL = `(() => {
   });
 })()`;
 
-/** Adds a filter to a list, or changes the one that is there: its fields are seen then. */
+/** Adds a filter to a list, or opens an existing one to show its fields. */
 export async function openFilter(page: Page, name: string): Promise<Locator> {
   const chip = page.locator(".chip").filter({ hasText: new RegExp(`^${name}`) });
   const add = page.locator("summary", { hasText: "+ Filter" });
-  // It comes with the filters that are there.
+  // It appears together with the existing filters.
   await add.waitFor();
   if ((await chip.count()) > 0) await chip.locator("summary").click();
   else {
@@ -306,15 +311,15 @@ export async function openFilter(page: Page, name: string): Promise<Locator> {
   return chip.locator(".menu-content");
 }
 
-/** Narrows a list by one of the choices of a filter. */
+/** Filters a list by one of a filter's choices. */
 export async function chooseFilter(page: Page, name: string, choice: string): Promise<void> {
   const menu = await openFilter(page, name);
   await menu.getByRole("link", { name: choice, exact: true }).click();
 }
 
 /**
- * Holds back what a page asks by a method until it is released. `asked` is the first such call, and `calls` are
- * all so far.
+ * Holds a page's calls of a method until they are released. `asked` is the first such call, and
+ * `calls` are all so far.
  */
 export async function holdBack(page: Page, method: string) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -322,18 +327,18 @@ export async function holdBack(page: Page, method: string) {
   await page.route(`**/${method}`, async (route) => {
     calls.push(route.request());
     await released;
-    // The page may not wait for it any more.
+    // The page may no longer wait for it.
     await route.continue().catch(() => undefined);
   });
   return { release, calls, asked: page.waitForRequest(`**/${method}`) };
 }
 
-/** The queue of the list that is shown. */
+/** Returns the current queue of the list. */
 export function currentQueue(page: Page): Locator {
   return page.getByRole("navigation", { name: "Queues" }).locator("[aria-current]");
 }
 
-/** The rows of a table by what it is called, without those of its head. */
+/** Returns the rows of a table by its name, without the header. */
 export function rowsOf(page: Page, table: string): Locator {
   return page.getByRole("table", { name: table }).locator("tbody tr");
 }
@@ -341,16 +346,16 @@ export function rowsOf(page: Page, table: string): Locator {
 const WIDTHS = [1440, 1024, 768, 390, 360] as const;
 export const THEMES = ["light", "dark"] as const;
 
-/** The widths and themes that axe looks at. */
+/** Widths and themes that axe checks. */
 const LOOKED_AT: readonly string[] = ["1440-light", "1440-dark", "360-dark"];
 
 /**
- * Expects that axe finds nothing on the page as it is, in both themes on a desktop and in one on a
- * phone, and that from a desktop's width to a phone's nothing is wider than the screen, nor the page
- * longer than what is on it. With SCREENSHOTS set to a folder, every width is put there in both themes,
- * under this name.
+ * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone.
+ * Also expects that at every width from desktop to phone no element is wider than the screen, and
+ * the page is not longer than its content. With SCREENSHOTS set to a folder, saves a screenshot of
+ * every width in both themes under this name.
  *
- * @param lookedAt what axe looks at, where that is less
+ * @param lookedAt limits the axe checks
  */
 export async function expectWellShown(
   page: Page,
@@ -362,7 +367,7 @@ export async function expectWellShown(
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     for (const theme of THEMES) {
-      // Colours differ by theme and arrangement by width, so that not every pair has to be looked at.
+      // Colors depend on the theme and layout on the width, so not every combination is checked.
       const isLookedAt = lookedAt.includes(`${width}-${theme}`);
       if (!isLookedAt && !process.env.SCREENSHOTS) continue;
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
@@ -370,7 +375,7 @@ export async function expectWellShown(
       await untilDrawn(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
       if (!isLookedAt) continue;
-      // Again while something is loaded anew, which may begin as axe looks.
+      // Repeated, because reloading may begin while axe runs.
       await expect
         .poll(async () => ({ name, width, theme, violations: await violationsOn(page) }))
         .toEqual({ name, width, theme, violations: [] });
@@ -385,25 +390,28 @@ export async function expectWellShown(
   await page.emulateMedia({ colorScheme: null });
   if (before === null) return;
   await page.setViewportSize(before);
-  // What a narrow screen has no room for comes back, with the keys that it heeds.
+  // Elements hidden on a narrow screen reappear with their key bindings.
   await untilDrawn(page);
 }
 
-/** By how much the document is wider than the screen, and longer than its content or the screen. */
+/**
+ * Overflow of the document beyond the screen's width, and beyond its content or the screen's
+ * height.
+ */
 const BEYOND = `(({ scrollWidth, scrollHeight }) => ({
   wide: scrollWidth - innerWidth,
   long: scrollHeight - Math.max(innerHeight, document.body.offsetHeight),
 }))(document.documentElement)`;
 
-/** What is loaded anew is dimmed when that takes long, and has less contrast then. */
+/** A slow reload dims its content, which lowers the contrast. */
 async function untilLoaded(page: Page): Promise<void> {
   await expect.poll(() => page.locator(".loaded[aria-busy=true]").count()).toBe(0);
 }
 
 /**
- * Scripts hear of a new width or theme with the next frame, which a busy machine draws later than it
- * answers questions. Observers of sizes run at the end of a frame, so the frame after it is waited for, and
- * then what components do once they are drawn, such as listening.
+ * Scripts see a new width or theme with the next frame, which a busy machine draws late. Resize
+ * observers run at the end of a frame, so this waits for the frame after it, and then for effects
+ * that components run after drawing, such as listening.
  */
 export async function untilDrawn(page: Page): Promise<void> {
   await page.evaluate(
@@ -411,14 +419,14 @@ export async function untilDrawn(page: Page): Promise<void> {
   );
 }
 
-/** A map takes keys, clicks and pins where they belong once it is drawn, and says its scale then. */
+/** A map handles keys, clicks and pins correctly once it is drawn, when it shows its scale. */
 export function untilMapDrawn(page: Page): Promise<void> {
   return page.locator(".map .scale", { hasText: /./ }).waitFor({ state: "attached" });
 }
 
 let source: Promise<string> | undefined;
 
-/** Evaluated rather than added as a script, which the policy of the page forbids. */
+/** Evaluated instead of added as a script, which the policy of the page forbids. */
 function axeSource(): Promise<string> {
   source ??= readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   return source;

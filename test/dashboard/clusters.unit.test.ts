@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createClusters, type Mark } from "../../src/dashboard/map/clusters.ts";
 
-/** Two that are 600 m apart, two at one place, and one by itself; the newest first. */
+/** Two marks 600 m apart, two at one point, and a single one. Newest first. */
 const MARKS: readonly Mark<string>[] = [
   mark("e", 40.758, -73.9855),
   mark("d", 40.7625, -73.981),
@@ -11,14 +11,14 @@ const MARKS: readonly Mark<string>[] = [
 ];
 
 const EDGES = [-75, 40, -73, 41] as const;
-/** How long the sides of the world are where the first two are one mark. */
+/** Side of the world at which the first two form one mark. */
 const WORLD_SIZE = 512 * 2 ** 10;
 
 function mark(key: string, lat: number, lng: number): Mark<string> {
   return { lat, lng, key, of: `shipment ${key}` };
 }
 
-/** What is shown: by its key, what is in it. */
+/** Returns the contents of the visible marks by key. */
 function shown(marks: readonly Mark<string>[], worldSize = WORLD_SIZE) {
   const clusters = createClusters(marks)({ edges: EDGES, worldSize });
   return Object.fromEntries(

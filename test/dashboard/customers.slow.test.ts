@@ -92,7 +92,10 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => page.locator("summary[aria-label=More]").count()).toBe(0);
   });
 
-  /** A workspace with two customers who are one, with a shipment each, of which one is paid. */
+  /**
+   * Creates a workspace with two customers for the same person, each with a shipment, one of them
+   * paid.
+   */
   async function addTwice() {
     const own = await dashboard.service.addWorkspace();
     const { service } = dashboard;
@@ -125,7 +128,7 @@ describeDashboard("customers", (dashboard) => {
     await expectWellShown(page, "customer-edit");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
-    // Whoever types as soon as the fault is seen types into its field.
+    // A user who types as soon as the error appears types into its field.
     const focused = page.evaluate(`new Promise((resolve) => {
       const isShown = () => document.querySelector("[aria-invalid=true]") !== null;
       const look = () => resolve(document.activeElement.labels?.[0].textContent);
@@ -175,7 +178,7 @@ describeDashboard("customers", (dashboard) => {
     const dialog = page.getByRole("dialog", { name: "Merge another customer into Grace Hopper" });
     await enter(page, dialog.getByRole("button", { name: "Merge", exact: true }));
     await dialog.getByText("Choose a customer.").waitFor();
-    // What is wrong gets the focus once it is said.
+    // The invalid field gets the focus when its error appears.
     await dialog.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("hopper");
     await expect

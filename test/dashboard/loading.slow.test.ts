@@ -17,14 +17,14 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-/** How far what is shown may move while a page loads: the sum of its layout shifts. */
+/** Maximum sum of layout shifts while a page loads. */
 const MOST_SHIFT = 0.02;
-/** How many bytes of compressed script may come before what the page is about. */
+/** Maximum size of compressed scripts before a page's main content, in bytes. */
 const MOST_SCRIPT_BYTES = 100_000;
 
 /**
- * Collects shifts, and notes when the first view without a placeholder is drawn, or the frame of its map: the code of
- * maps and dialogs may come later.
+ * Collects shifts, and records when the first view without a placeholder is drawn, or the frame of
+ * its map. The code of maps and dialogs may load later.
  */
 const WATCH = `
   window.loading = { shift: 0, moved: [], shownAt: undefined };
@@ -46,7 +46,7 @@ const WATCH = `
   observer.observe(document, { childList: true, subtree: true });
 `;
 
-/** Filters of a saved view, whose name takes room in the bar of a list. */
+/** Filters of a saved view, whose name takes space in the bar of a list. */
 const SAVED_VIEW = { days: "today", status: "2" };
 
 interface Loading {
@@ -120,12 +120,13 @@ describeDashboard("pages while they load", (dashboard) => {
   });
 
   /**
-   * Signs in, and gives what opens a page as a slow network shows it: each answer comes in a frame of its own.
+   * Signs in. Returns a function that opens a page like on a slow network: each response arrives in
+   * a separate frame.
    */
   async function signIn(page: TestPage): Promise<(href: string) => Promise<Loading>> {
     const { service, workspace } = dashboard;
     const email = await signInAsOperator(page, dashboard);
-    // Who has signed in as an operator is in their workspaces too.
+    // A signed-in operator also has their workspaces.
     await linkFor(service, workspace, { email });
     await page.evaluate(`fetch("/shipments.account.v1.AccountService/SaveFilter", {
       method: "POST",
@@ -146,7 +147,7 @@ describeDashboard("pages while they load", (dashboard) => {
         await route.fulfill({ response: await route.fetch() });
         await untilDrawn(page);
       };
-      // Another page may have been gone to.
+      // The browser may have left the page.
       return (last = last.then(answer).catch(() => undefined));
     });
     return async (href) => {

@@ -17,7 +17,7 @@ function shipmentAt(start: string | undefined, timeZone = "UTC", pickupAddress =
   });
 }
 
-/** Of a service that lists these, in the order of pickup, two a page. */
+/** Loads from a service that lists these, in the order of pickup, two per page. */
 async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday: boolean) {
   const asked: ShipmentFilters[] = [];
   const client = {

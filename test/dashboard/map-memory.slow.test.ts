@@ -61,7 +61,7 @@ describeDashboard("pages with a map", (dashboard) => {
       await page.goto(`/w/${workspace.id}/customers`);
       await page.getByRole("heading", { name: "Customers" }).waitFor();
       const visit = async () => {
-        // A document that is loaded anew would have a heap of its own.
+        // A reloaded document would have a new heap.
         await page.evaluate(`(() => {
           const link = document.createElement("a");
           link.href = ${JSON.stringify(hrefs[name])};

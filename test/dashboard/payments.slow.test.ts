@@ -19,7 +19,7 @@ let setup: StripeModes;
 
 async function start() {
   setup = await startStripeModes({ dashboard: true });
-  // Browsers have no clock but the machine's.
+  // Browsers use the machine's clock.
   setup.clock.ms = Date.now();
   return setup.service;
 }
@@ -37,7 +37,7 @@ describeDashboard(
     const read = async (apiKey: string) =>
       (await dashboard.service.request("/v1/payment_connection", { apiKey })).body.data;
 
-    /** The account that the page's workspace was led to Stripe with. */
+    /** Returns the account with which the page's workspace was sent to Stripe. */
     async function accountAtStripe(page: TestPage): Promise<string> {
       await page.waitForURL("https://connect.stripe.com/**");
       return new URL(page.url()).pathname.split("/")[3]!;
@@ -172,7 +172,8 @@ describeDashboard(
       await setup.stripe.deliverNotices();
       const { apiKey } = workspace;
       await untilShipment(setup.service, apiKey, reference, { payment_status: "paid" });
-      // The payment is settled some moments after the shipment is paid; until then it is refused again.
+      // The payment is captured some moments after the shipment is paid. Until then it is refused
+      // again.
       const dialog = page.getByRole("dialog");
       await expect
         .poll(async () => {

@@ -18,7 +18,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     owner = await dashboard.service.addOperator();
   });
 
-  /** Makes a workspace by the API; gives its id and key. */
+  /** Creates a workspace through the API. Returns its id and key. */
   async function addNamed(name: string): Promise<{ id: number; apiKey: string }> {
     const operator = dashboard.service.as(owner.key);
     const { body } = await operator.createWorkspace({ name, payment_provider: "manual" });
@@ -82,7 +82,8 @@ describeDashboard("the platform's workspaces", (dashboard) => {
 
   test("the list is paged", async () => {
     const names = Array.from({ length: 51 }, (_, i) => `Many ${String(i).padStart(2, "0")}`);
-    // One by one: on a busy machine so many at once wait too long for the connections of one account.
+    // Sequentially, because on a busy machine so many concurrent calls wait too long for one
+    // account's connections.
     for (const name of names) await addNamed(name);
     const page = await openAsOperator(
       dashboard,

@@ -12,7 +12,7 @@ describeDashboard("Developers → Requests", (dashboard) => {
       workspace: own,
       role: "viewer",
     });
-    // Who looks was invited by a call, which is listed a moment later.
+    // The viewer's invitation was a call, which is listed a moment later.
     const listedOf = async () => (await service.request("/v1/requests", { apiKey })).body.data;
     await eventually("the invitation to be listed", async () => (await listedOf()).length > 0);
     await page.reload();

@@ -7,7 +7,7 @@ import { startReplica, startService, type StartedService } from "../support/serv
 import { describeDashboard, openAsMember, rowsOf } from "./browser.ts";
 
 let started: StartedService;
-/** Not one of those that the system gives to whoever connects meanwhile. */
+/** Outside the range of ephemeral ports, which other connections use. */
 const port = await freePort();
 
 async function start(): Promise<StartedService> {
@@ -29,7 +29,7 @@ describeDashboard(
       await started.close();
       await page.getByText("This page reconnects by itself").waitFor();
       await startReplica(service.databaseUrl, { dashboard: true, port });
-      // No event tells of it.
+      // There is no event for it.
       const sql = await connectTo(service.databaseUrl);
       await insertShipments(sql, {
         workspace: workspace.id,

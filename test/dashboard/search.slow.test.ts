@@ -89,7 +89,8 @@ describeDashboard("the search", (dashboard) => {
       await isReleased;
       await route.continue();
     });
-    // In one task, as no render comes between: `j` chooses a row, and `?` opens the list of keys, where the page has them.
+    // In one task without a render in between: `j` selects a row, and `?` opens the list of keys,
+    // if the page has them.
     await page.evaluate(`for (const key of ["/", "j", "?"]) {
       const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
       document.activeElement.dispatchEvent(event);

@@ -24,7 +24,7 @@ let setup: StripeService;
 
 async function start() {
   setup = await startStripeService({ dashboard: true });
-  // Browsers have no clock but the machine's.
+  // Browsers use the machine's clock.
   setup.clock.ms = Date.now();
   setup.stripe.notices = "sent";
   return setup.service;
@@ -47,7 +47,7 @@ describeDashboard(
     const fact = (page: TestPage, term: string) =>
       page.locator(".panel", { hasText: "Payment" }).first().locator("dl > div", { hasText: term });
 
-    /** A paid shipment. */
+    /** Returns a paid shipment. */
     async function pay(workspace: ConnectedWorkspace) {
       const checkedOut = await bookCheckout(setup, workspace);
       setup.stripe.pay(checkedOut.session);

@@ -12,7 +12,7 @@ import {
 } from "./browser.ts";
 
 describeDashboard("signing in", (dashboard) => {
-  /** A page on which somebody has signed in. */
+  /** Returns a page of a signed-in person. */
   async function signedIn(): Promise<TestPage> {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard);
@@ -73,7 +73,7 @@ describeDashboard("signing in", (dashboard) => {
     const address = `**/w/${dashboard.workspace.id}/shipments?payment_status=2`;
     await page.waitForURL(address);
     await page.context().clearCookies();
-    // The list is loaded again at what happens; nothing is pressed, which might be gone by then.
+    // The event reloads the list, without a click that might come too late.
     await book(dashboard.service, dashboard.workspace.apiKey);
     await page.getByText("You sign in by a link").waitFor();
     await signInTo(page, dashboard);
@@ -93,7 +93,7 @@ describeDashboard("signing in", (dashboard) => {
 
   test.each([
     ["another site", () => "//example.org/w/1"],
-    // The number after one's own is of its test twin.
+    // The id after the workspace's belongs to its test twin.
     ["a workspace of others", () => `/w/${dashboard.workspace.id + 2}/shipments`],
     ["the platform, which is not theirs", () => "/platform"],
   ])("nobody is led to %s after signing in", async (_, address) => {
@@ -146,7 +146,7 @@ describeDashboard("signing in", (dashboard) => {
 
     await type();
     await page.context().clearCookies();
-    // As another tab does that signs out.
+    // Like a sign-out in another tab.
     await page.evaluate("localStorage.removeItem('person')");
     await page.getByRole("button", { name: /^Book/ }).click();
     await page.getByText("You sign in by a link").waitFor();

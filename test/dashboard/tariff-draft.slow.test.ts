@@ -14,7 +14,7 @@ import {
   WITHOUT_POINTER,
 } from "./browser.ts";
 
-/** What the sample's zones are called. */
+/** Names of the sample's zones. */
 const COUNTIES = ["Bronx", "Kings", "New York", "Queens", "Richmond"];
 
 describeDashboard("drafts of the tariff", (dashboard) => {
@@ -44,7 +44,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     return (await drafts.call("GET", `tariff_drafts/${id}`)).body.data;
   };
 
-  /** What the browser itself asks, which is agreed to. */
+  /** Records the browser's confirmation dialogs and accepts them. */
   const noteAsked = (page: TestPage) => {
     const asked: string[] = [];
     page.on("dialog", (dialog) => {
@@ -68,7 +68,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect(await draftIn(page)).toMatchObject({ name: "Spring", from_version: 1 });
     await page.getByRole("application", { name: /Zones: Bronx/ }).waitFor();
 
-    // The order of tiers is wrong, one amount is no amount, and one zone crosses itself.
+    // The order of tiers is wrong, one amount is not a number, and one zone crosses itself.
     await page.getByLabel("Minimum charge").fill("a lot");
     await page.getByLabel("Per kilometre").fill("2,40");
     await page.getByRole("button", { name: "Add a tier" }).click();
@@ -113,7 +113,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await expect.poll(() => new URL(page.url()).search).toBe("?check=on&zone=1");
     await expectWellShown(page, "draft-faults");
 
-    // Put right.
+    // Fixed.
     await page.getByRole("button", { name: "Move tier 3 up" }).click();
     await page.getByLabel("Minimum charge").fill("6.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
@@ -121,7 +121,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
     const isClean = page.getByText("No faults, 4 tiers and 1 zone. It can be published.");
     await isClean.waitFor();
-    // The check was of what is saved.
+    // The check covered the saved draft.
     const charge = page.getByLabel("Minimum charge");
     const saved = await charge.inputValue();
     await charge.fill("a lot");
@@ -204,7 +204,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.keyboard.press("ControlOrMeta+A");
       await page.keyboard.type("9.00");
       await press(page, button("Save the draft"));
-      // It leaves the bar, and what is next in it takes its place.
+      // Its button disappears, and the next one in the bar gets the focus.
       await page.locator("button:focus", { hasText: "Publish…" }).waitFor();
       expect((await draftIn(page)).fees.base_fee).toBe("9.00");
       await press(page, button("Check the draft"));
@@ -272,7 +272,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.keyboard.type("1");
       await page.getByText("There are changes that are not saved.").waitFor();
     };
-    // What is not changed is left at once, and has a page after it in the history.
+    // An unchanged page can be left without confirmation, and has a later page in the history.
     await charge.waitFor();
     await link.click();
     await health.waitFor();
@@ -324,7 +324,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.keyboard.type("2");
     await page.getByText("There are changes that are not saved.").waitFor();
     await page.context().clearCookies();
-    // Unless the page has found out by itself before.
+    // Unless the page has already detected it.
     await page.evaluate("document.querySelector('.page-bar button')?.click()");
     await page.getByText("Your session has ended.").waitFor();
     await page.reload();

@@ -10,7 +10,7 @@ import {
 } from "./browser.ts";
 
 describeDashboard("Developers → Test mode", (dashboard) => {
-  /** A workspace whose test mode has two simulations. */
+  /** Creates a workspace whose test mode has two simulations. */
   async function addSimulated() {
     const own = await dashboard.service.addWorkspace();
     for (const scenario of ["deliver", "stuck"]) {

@@ -16,7 +16,7 @@ import {
 
 describeDashboard("Settings → Webhooks", (dashboard) => {
   let receiver: Receiver;
-  /** Whether the receiver takes what is sent to it. */
+  /** Whether the receiver accepts requests. */
   let takes = true;
 
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     await page.getByLabel("Status").selectOption("Delivered");
     await page.waitForURL("**status=*");
-    // One more when its next attempt came before it was sent again.
+    // One more if its next attempt preceded the resend.
     await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
     await page.getByLabel("Status").selectOption("Failed");
     await page.getByText("No deliveries match").waitFor();
@@ -169,7 +169,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.clock.install();
     await page.goto(`/w/${own.id}/settings/webhooks/${data.id}`);
     await asked;
-    // It is loaded anew every two seconds otherwise.
+    // Otherwise it reloads every two seconds.
     await page.clock.runFor(10_000);
     expect(calls).toHaveLength(1);
     release();

@@ -12,16 +12,19 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-/** A Tuesday, when it is 10:00 in Berlin; what is slow does not move it. */
+/** A Tuesday, at 10:00 in Berlin. Delays do not change it. */
 const now = Date.parse("2026-12-01T09:00Z");
 
 const BERLIN = { pickup_lat: 52.5, pickup_lng: 13.4 };
 const NEW_YORK = { dropoff_lat: 40.7, dropoff_lng: -74 };
 const ROUTE = { ...BERLIN, ...NEW_YORK, weight_kg: 2 };
-/** Where no schedule applies. */
+/** A place without a schedule. */
 const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4, dropoff_lat: -33.9, dropoff_lng: 18.5 };
 
-/** In Berlin slots of an hour, the evening dearer, the morning by 18:00 of the day before; free in New York. */
+/**
+ * Slots of an hour in Berlin, with a higher price in the evening and a cutoff at 18:00 the day
+ * before for the morning. Free in New York.
+ */
 function tariffOf(): object {
   const zones = zonesOf(square(0, 40, 30, 60), square(-90, 30, -60, 50), square(0, -40, 30, -30));
   const { features } = zones as { features: { properties: object }[] };
