@@ -8,7 +8,7 @@ import {
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** CRC-32 bit by bit (ISO 3309), as 6 base62 digits. */
+/** Returns the CRC-32 bit by bit (ISO 3309), as 6 base62 digits. */
 function checksum(secret: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(secret)) {
@@ -60,7 +60,7 @@ describe("isWellFormedKey", () => {
       for (const other of [...BASE62, "_", "-", " ", "é"]) {
         if (other !== key[i]) {
           const changed = key.slice(0, i) + other + key.slice(i + 1);
-          // With this one it is an operator's, whose checksum is of the same characters.
+          // With this change it is an operator's key, whose checksum covers the same characters.
           expect(isWellFormedKey(changed), changed).toBe(changed.startsWith("sho_"));
         }
       }

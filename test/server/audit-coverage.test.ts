@@ -12,7 +12,7 @@ import { createMethodCalls, isOfOperators, type Fields } from "../support/method
 import { listKeys } from "../support/platform.ts";
 import { startStripeService } from "../support/stripe-service.ts";
 
-/** For each property that changed, what it was and what it became. */
+/** Old and new value of each changed property. */
 type Changes = Readonly<Record<string, readonly [before: unknown, after: unknown]>>;
 
 const ID = expect.stringMatching(/^key_[0-9a-f]{24}$/);
@@ -20,11 +20,11 @@ const NUMBER = expect.stringMatching(/^\d+$/);
 const TEXT = expect.any(String);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-/** That fields become what the call gives. */
+/** Expects that fields take the values of the call. */
 const become = (names: string, sent: Fields): Changes =>
   Object.fromEntries(names.split(" ").map((name) => [name, [null, String(sent[name])]]));
 
-/** What the audit log says of a call that succeeded, by its fields and what was answered. */
+/** Expected audit entry of a successful call, from its fields and its response. */
 const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = {
   CreateOperator: (sent, { keys }) => ({
     ...become("name email kind role", sent),
@@ -138,7 +138,7 @@ function createKey({ name }: Fields, { last4 }: any): Changes {
   return { name: [null, name], scope: [null, "full"], last4: [null, last4] };
 }
 
-/** What a method changes, by its name, and which field or answer has its id. */
+/** Kind that a method changes, by its name, and the request or response field with its id. */
 const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[] = [
   [/ApiKey$/, "api_key", "key"],
   [/Member$/, "person", "person"],
@@ -149,7 +149,10 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
   [/Tariff$/, "tariff_version", "version"],
 ];
 
-/** What an entry is about: the caller's workspace, or what the call names or has made. */
+/**
+ * Returns the subject of an entry: the caller's workspace, or the record that the call names or
+ * created.
+ */
 function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller: number): string {
   const [, kind, field] = SUBJECTS.find(([method]) => method.test(name)) ?? [];
   if (kind === undefined) {
@@ -159,7 +162,7 @@ function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller
   return `${kind}/${kind === "tariff_version" ? data.version : (sent[field!] ?? data[field!] ?? data.id)}`;
 }
 
-/** The services by which workspaces change who may act for them. */
+/** Services with which workspaces change who can act for them. */
 const OWN_SERVICES = [
   ApiKeyService,
   MemberService,
@@ -184,7 +187,7 @@ const { service, stripe } = await startStripeService();
 const operator = await service.addOperator("owner");
 const workspace = await service.addWorkspace();
 const calls = createMethodCalls(service, { workspace, operator, stripe, text: WORDS });
-/** The key that the call ends by itself. */
+/** The key that the call revokes. */
 let endedKey: string | undefined;
 
 test("of every method that changes the platform or a key it is known what the audit log says", () => {

@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startReplica, startService } from "../support/service.ts";
 import type { LogLine } from "../support/service-process.ts";
 
-/** A clock, with what it has said, compared with a database whose time never passes. */
+/** Returns a clock with its log, compared with a database whose time is frozen. */
 function compared() {
   const time = { ms: 0, aheadMs: 0, roundTripMs: 0, isReadOnly: false };
   const said: unknown[] = [];

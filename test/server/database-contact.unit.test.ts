@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createDatabaseContact } from "../../src/server/database-contact.ts";
 
-/** A contact by a clock of the test's, and what it logged. */
+/** Returns a contact with a test clock, and its log. */
 function createContact() {
   const time = { ms: 0 };
   const lines: unknown[] = [];

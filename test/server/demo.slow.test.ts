@@ -17,7 +17,7 @@ const KEY = /shp_test_[0-9A-Za-z]{36}/;
 const LIVE_KEY = /shp_[0-9A-Za-z]{36}/;
 const OPERATOR_KEY = /sho_[0-9A-Za-z]{36}/;
 
-/** Starts `serve --demo` and waits for what it prints for people: everything that is no log line. */
+/** Starts `serve --demo` and waits for its output for people: every line outside the log. */
 async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
   const served = await startServiceProcess(environment, ["--demo"]);
   const said = await eventually("the introduction", () => {
@@ -28,7 +28,7 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   return { ...served, said };
 }
 
-/** Signs in by each link that is printed, and tells as whom. */
+/** Signs in with each printed link, and returns the people. */
 async function signInByLinks(service: ServiceProcess & { said: string }) {
   const links = service.said.match(/http\S*#token=.*$/gm) ?? [];
   return Promise.all(
@@ -43,7 +43,7 @@ async function signInByLinks(service: ServiceProcess & { said: string }) {
   );
 }
 
-/** What a line of the demo prints when it is pasted into another terminal. */
+/** Returns the output of a demo command when pasted into another terminal. */
 function paste(...lines: readonly string[]): string {
   return spawnSync("sh", ["-c", lines.join("\n")], { encoding: "utf8" }).stdout;
 }

@@ -23,10 +23,10 @@ let apiKey: string;
 beforeEach(async () => {
   pair = await startServerPair();
   await migrate(pair.url);
-  // Waits as in production: what a lost server answers late is part of what is promised.
+  // Waits as in production, because late responses of a lost server are part of the guarantee.
   service = await startReplica(pair.url, { outside: { maxWaitMs: 2_000 } });
   ({ id: workspace, apiKey } = await service.addWorkspace());
-  // Limits are not what is tested.
+  // Removes the limits, which this test does not cover.
   await service.app.em.execute(
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
      select ?, class, 100000, 100000 from unnest('{quote,read,write}'::text[]) as class`,
@@ -45,7 +45,7 @@ const book = (key: string) =>
     headers: { "idempotency-key": key },
   });
 
-/** Reads the feed to its end, and then on, until told to stop; gives the subjects of creations. */
+/** Reads the feed to its end and continues until stopped. Returns the subjects of creations. */
 function followFeed(reader: Pick<TestService, "request">) {
   const seen: string[] = [];
   let cursor = "";
@@ -103,7 +103,7 @@ test("when the primary is killed under load and its standby promoted, everything
   await eventually("every webhook", () => sent().size === acknowledged.length);
   for (const status of load.refused.keys()) expect(status).toMatch(/^503 |^lost$|^409 /);
 
-  // The replicas hear of each other's changes by the new primary.
+  // The replicas receive each other's changes through the new primary.
   await eventually("both change feeds", async () => {
     const feeds = `select from pg_stat_activity where application_name = 'shipments changes'`;
     return (await pair.second.query(feeds)).length === 2;
@@ -116,7 +116,7 @@ test("when the primary is killed under load and its standby promoted, everything
   });
   await receiver.close();
 
-  // A former primary that comes back as a standby is not written to.
+  // A former primary that returns as a standby receives no writes.
   await pair.first.startAsStandby();
   const again = startBookingLoad([service, other], apiKey, 2);
   const known = again.acknowledged.size;
@@ -142,7 +142,7 @@ test("connections to a primary that takes no more writes are replaced by some to
     if (status !== 201) refused.push(status);
     return status === 201;
   });
-  // Each refusal closes the connection that it came by.
+  // Each refusal closes its connection.
   expect(refused.length).toBeLessThanOrEqual(MAX_CONNECTIONS);
   expect(new Set([503, ...refused])).toEqual(new Set([503]));
   expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
@@ -174,7 +174,7 @@ test("a primary that the network has cut off without a word is left for the one 
   ]);
 });
 
-/** Its process that receives from the primary may outlive the others for a moment, and confirm a booking. */
+/** Its WAL receiver may outlive the other processes for a moment, and confirm a booking. */
 async function killStandby(): Promise<void> {
   pair.second.kill();
   await eventually("the primary to be alone", async () => {
@@ -221,16 +221,16 @@ test("the server that takes writes is found wherever it stands in the address", 
 
 test("while no server takes writes, each is named with the reason", async () => {
   pair.first.kill();
-  // Its processes are reaped a moment later; until then a connection is taken and reset.
+  // Its processes are reaped a moment later. Until then a connection is accepted and reset.
   await eventually("its port to be closed", () => isRefused(new URL(pair.first.url)));
   const [first, second] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
-  // An address of which nothing is known yet.
+  // An address without a cached result.
   await expect(migrate(pair.url.replace("read-write", "primary"))).rejects.toThrow(
     `cannot use the database: nothing listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
   );
 });
 
-/** The pair's address with its hosts the other way round, of which no process knows anything yet. */
+/** Returns the pair's address with its hosts reversed, which no process has cached. */
 function reversed(url: string): string {
   const [, hosts] = /@([^/]*)\//.exec(url)!;
   return url.replace(hosts!, hosts!.split(",").toReversed().join(","));
@@ -262,7 +262,7 @@ test("a process does not go back to a former primary that takes writes while the
   await pair.first.startAlone();
   expect((await book("meanwhile")).status).toBe(503);
   const [first] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
-  // A failed search is told for a moment, also one from before the server was up.
+  // A failed search is cached for a moment, also one from before the server was up.
   const searchFault = () => primaryFinder(pair.url)!.find().catch(String);
   await expect
     .poll(searchFault)

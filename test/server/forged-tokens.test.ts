@@ -6,22 +6,22 @@ import { book } from "../support/bookings.ts";
 import { sharedService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
-/** A list that is read page by page. */
+/** A paginated list. */
 interface List {
   readonly path: string;
-  /** The field that takes the token. */
+  /** Field for the token. */
   readonly field: string;
-  /** What the tokens of the list are bound to. */
+  /** Filters to which the list's tokens are bound. */
   readonly filters: object;
-  /** The key that it is read with. */
+  /** Key that reads the list. */
   readonly key: string;
-  /** A position in it, which the forged ones resemble. */
+  /** A valid position, which the forged ones resemble. */
   readonly position: readonly (string | number)[];
 }
 
 const service = await sharedService();
 const { id: workspace, apiKey: key } = await service.addWorkspace();
-// An operator for each list, since 100 forged tokens use up most of one's burst.
+// A separate operator per list, because 100 forged tokens use up most of one's burst.
 const operatorKey = async () => (await service.addOperator()).key;
 const { reference } = await book(service, key);
 const { data: webhook } = await addWebhook(service, key, { url: "https://example.com/" });
@@ -97,7 +97,7 @@ const anyValue = fc.oneof(
   fc.constantFrom(null, true, 2 ** 31, -(2 ** 40), 2 ** 53, "a\u0000b", [1], {}),
 );
 
-/** A position with some of its values replaced. */
+/** Returns positions with some values replaced. */
 function anyPosition(usual: readonly unknown[]): fc.Arbitrary<unknown[]> {
   const values = usual.map((value) => fc.oneof(fc.constant(value), anyValue));
   return fc

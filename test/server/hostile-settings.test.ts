@@ -9,7 +9,7 @@ import { createMethodCalls } from "../support/method-calls.ts";
 import { startReplica } from "../support/service.ts";
 import { stripeSettings } from "../support/stripe-service.ts";
 
-/** As `alter role ... set` or `alter database ... set` may leave them. */
+/** Settings that `alter role ... set` or `alter database ... set` can leave. */
 const HOSTILE = [
   "DateStyle = 'SQL, DMY'",
   "IntervalStyle = 'iso_8601'",

@@ -29,7 +29,7 @@ import {
 import { startReplica } from "../support/service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
-/** How long a process may take from the signal to its end, in milliseconds. */
+/** Maximum time from the signal to the exit of a process, in milliseconds. */
 const END_MS = 10_000;
 const QUOTE_PATH = "/v1/shipments/quote";
 
@@ -56,7 +56,7 @@ async function startReady(): Promise<ServiceProcess> {
 const quote = (served: ServiceProcess) =>
   served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
 
-/** Waits for the process to end after a signal, which must be in time and with exit code 0. */
+/** Expects the process to exit with code 0 within the maximum time after a signal. */
 async function expectEndInTime(served: ServiceProcess, signalledAt: number): Promise<void> {
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   expect(performance.now() - signalledAt).toBeLessThan(END_MS);
@@ -73,7 +73,7 @@ async function untilDraining(served: ServerUrls): Promise<void> {
   await untilRefused(served.grpcUrl);
 }
 
-/** A connection that a proxy keeps, on which it sends its next request. */
+/** Returns a proxy's keep-alive connection, which sends further requests. */
 async function keepConnection(served: ServerUrls) {
   const socket = openSocket(served.httpUrl);
   await once(socket, "connect");
@@ -92,7 +92,7 @@ async function keepConnection(served: ServerUrls) {
   };
 }
 
-/** A POST of which only the first half of the body has been sent. */
+/** Sends a POST with only the first half of its body. */
 async function sendHalf(served: ServiceProcess, path: string, body: object) {
   const text = JSON.stringify(body);
   const half = Math.floor(text.length / 2);
@@ -186,7 +186,7 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
   expect((await health.check({})).status).toBe(Status.NOT_SERVING);
   signal(served, "SIGTERM");
   const { status, headers } = await quote(served);
-  // Who connects anew finds the port closed later, not the connection that it keeps.
+  // New connections find the port closed later, but kept ones still work.
   expect([status, headers.get("connection")]).toEqual([200, "keep-alive"]);
   expect((await served.request("/v1/shipments", { apiKey, body: BOOKING })).status).toBe(201);
   expect((await served.grpcClient(apiKey).listShipments({})).data).toHaveLength(1);
@@ -196,7 +196,7 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
   const short = await startReady();
   signal(short, "SIGTERM");
   expect(await short.ended).toMatchObject({ code: 0, stderr: "" });
-  // Calls before are logged in their own time.
+  // Earlier calls are logged at their own time.
   const said = short.log().flatMap(({ msg }) => (msg === "call" ? [] : msg));
   expect(said.slice(-2)).toEqual(["not ready, and serving on before the end", "shutting down"]);
 });
@@ -278,7 +278,7 @@ test("a call that never ends does not keep the process from ending, and is logge
 
 test("SIGHUP changes nothing, and a signal sent twice, as by a terminal and by npm, does not interrupt the drain, which idle connections do not hold up", async () => {
   const served = await startReady();
-  // Other programs read their configuration again.
+  // Other programs reload their configuration on this signal.
   signal(served, "SIGHUP");
   await eventually("the log to say so", () =>
     served.log().some(({ msg }) => msg === "SIGHUP is ignored: there is nothing to read anew"),

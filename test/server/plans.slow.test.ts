@@ -38,17 +38,17 @@ import { startStripe } from "../stripe/stand-in.ts";
 import { startStatementLog } from "../support/statement-log.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
-/** How many rows tables are filled with. */
+/** Number of rows in each table. */
 const ROWS = 2_000;
 const MINUTE_MS = 60_000;
-/** A page, with the row that tells whether there is a next. */
+/** A page plus the row that shows whether there is a next page. */
 const PAGE = 26;
-/** How many times the rows of its answer, or of a page, a node of a plan may read. */
+/** Maximum factor by which a plan node may read more rows than the result or a page. */
 const FACTOR = 4;
 
 /**
- * What reads more than it answers, by a part of its text, and why it has to: all of it beside the path of
- * calls, or for operators and reports, once over the rows that it is about.
+ * Statements that read more than they return, by a part of their text, with the reason. All are
+ * outside the path of calls, or serve operators and reports and read the relevant rows once.
  */
 const READS_MUCH: Readonly<Record<string, string>> = {
   "with oldest as ( select subject, number, created_at from event":
@@ -88,7 +88,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "from usage_hour join workspace on": "a report counts what was quoted",
 };
 
-/** A value of each filter of a list, which some rows have. */
+/** Returns a value for each filter of a list, which some rows have. */
 const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   status: "pending",
   payment_status: "awaiting_payment",
@@ -104,7 +104,7 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   workspace: given["workspace"],
   action: "CreateOperator",
   subject: "operator/1",
-  // Of a list with pages; of the feed it is where a page ends.
+  // For a paginated list. In the feed it marks the end of a page.
   after: 0,
   include_revoked: true,
   name_contains: "other 7",
@@ -115,12 +115,12 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   newest_first: true,
   method: "CreateShipment",
   outcome: "succeeded",
-  // With an order of their own alone.
+  // Only with their own order.
   pickup_from: undefined,
   pickup_before: undefined,
 });
 
-/** Filters of shipments that have an index together. */
+/** Filters of shipments that share an index. */
 const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] =
   [
     ({ customer_id }) => ({ customer_id, failed: true }),
@@ -128,12 +128,12 @@ const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<st
     ({ status }) => ({ status, order_by: "pickup_window" }),
   ];
 
-/** Indexes that serve statements of `OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS`. */
+/** Indexes of statements in `OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS`. */
 const INDEXES_OF_OTHERS = ["payment_notice_of_test", "payment_connection_account"];
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
 
-/** The SQL in the source, each text up to what is put into it, or to a name in quotes. */
+/** SQL texts in the source, each up to its first placeholder or quoted name. */
 const SQL =
   /["`](\s*(?:select|insert into|update|delete from|with (?:recursive )?\w+ as)\s[^"`$]*)/g;
 const SOURCE = globSync("src/{features,server}/**/*.ts").flatMap((file) =>
@@ -155,16 +155,17 @@ describe.each([
       for (const node of nodes) usedIndexes.add(node["Index Name"] ?? "");
     }
     const found = plans.filter(readsTooMuch);
-    // Of indexes that seem to cost the same one is taken by chance: it is not the same in every database.
+    // PostgreSQL picks one of several equally cheap indexes, and the choice differs between
+    // databases.
     const again = found.length === 0 ? [] : await plansOfEverything(mode, kept);
     const stays = new Set(again.filter(readsTooMuch).map(({ statement }) => statement));
     expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
-    // Releases before 18 take one of them by chance, such as the whole table.
+    // Releases before 18 can choose other plans, such as a scan of the whole table.
     expect(plans.filter(hasNoOtherWay).map(described)).toEqual([]);
   });
 });
 
-/** How statements begin that a distributed database alone is asked, which has other plans. */
+/** Beginnings of statements for distributed databases, which have other plans. */
 const OF_DISTRIBUTED = [
   "select sum(result::float8) as size from run_command",
   "select name as",
@@ -173,22 +174,22 @@ const OF_DISTRIBUTED = [
   "select pg_advisory_xact_lock(hashtextextended('new workspaces'",
 ];
 
-/** How statements begin that run only for what this test does not set up. */
+/** Beginnings of statements that need a setup that this test lacks. */
 const OF_OTHER_SETUPS = [
   // A table that is large enough for an export of more than it may have.
   "select exists (select from (",
   // A test twin that has connected Stripe's test mode.
   "delete from payment_notice where (provider, id) in",
-  // A provider that refuses to make an account, and money at an account that was closed.
+  // A provider that refuses to create an account, and money at a closed account.
   "update workspace set account_attempt",
   "select 1 from provider_payment where",
   // A webhook with very many deliveries.
   "update webhook set disabled_reason = 'request'",
-  // A workspace of more calls than are kept.
+  // A workspace with more calls than are kept.
   "delete from api_request where",
 ];
 
-/** Files of which some statements only run when Stripe tells something, or keys of quotes grow old. */
+/** Files with statements that only run after a Stripe event, or when keys of quotes age. */
 const RUN_BY_OTHER_TESTS = [
   "src/features/payments/check-accounts.ts",
   "src/features/payments/payment-jobs.ts",
@@ -210,7 +211,7 @@ test("every statement of the source was looked at", () => {
   expect(unseen).toEqual([]);
 });
 
-/** Unique indexes guard their key, also where no statement reads them. */
+/** Unique indexes guard their key, even if no statement reads them. */
 test("every index of the schema serves a statement", async () => {
   const { url } = await createDatabase();
   const { rows } = await (
@@ -271,14 +272,14 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   return plansIn(log.notices.slice(before));
 }
 
-/** Makes every clock of this process a minute later, until what it returns is called. */
+/** Advances every clock of this process by a minute. Returns a function that restores them. */
 function letMinutePass(): () => void {
   const now = performance.now.bind(performance);
   const later = vi.spyOn(performance, "now").mockImplementation(() => now() + MINUTE_MS);
   return () => later.mockRestore();
 }
 
-/** Keeps PostgreSQL from analyzing tables by itself. */
+/** Disables the automatic analysis of tables. */
 async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
   const { rows } = await sql.query(
     `select format('alter table %I set (autovacuum_enabled = off)', relname) as alter
@@ -287,7 +288,7 @@ async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
   for (const { alter } of rows) await sql.query(alter);
 }
 
-/** Makes every call there is, and does all that is done besides. */
+/** Makes every call and runs all background work. */
 async function callEverything(
   service: TestService,
   callers: MethodCaller,
@@ -315,7 +316,7 @@ async function callEverything(
     await call(method, fields);
     if (method.methodKind === "server_streaming") await call(method, { fromNow: true });
     const given = { ...fields, ...filled, workspace: workspace.id };
-    // Small pages, so that there is a second one in tables that are nearly empty.
+    // Small pages, so that nearly empty tables have a second one.
     const page_size = filled === undefined ? 1 : PAGE - 1;
     for (const page of pagesOf(method, given)) {
       const [answer] = await call(method, { ...page, page_size });
@@ -335,19 +336,19 @@ async function callEverything(
   await deliver(service, workspace);
   await purge(service);
   const { em } = service.app;
-  // The service rests longer between two looks than a call takes.
+  // The service waits longer between two polls than a call takes.
   await createDatabaseFigures({ em, log: pino({ level: "silent" }), now: () => new Date() }).look();
   // Only a command loads it, not the service.
   await loadPublishedTariff(em);
 }
 
-/** The fields of first pages of a list: without a filter, and with each of its filters. */
+/** Returns the fields of first pages of a list: without a filter, and with each of its filters. */
 function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
   const names = input.fields.map((field) => field.name);
   if (!names.includes("page_size")) return [];
   const places = ["shipment", "webhook"].filter((place) => names.includes(place));
   const of = Object.fromEntries(places.map((place) => [place, given[place]]));
-  // Where there are no page tokens, `after` is one.
+  // In lists without page tokens, `after` takes their role.
   const paging = ["page_size", "page_token", ...(names.includes("page_token") ? [] : ["after"])];
   const filters = names.filter((it) => !places.includes(it) && !paging.includes(it));
   const values = filterValues(given);
@@ -395,14 +396,14 @@ async function useSessions(
   await service.request("/admin/v1/operators", { apiKey: operatorKey, body });
   let token: string | undefined;
   for (const known of [email, body.email]) {
-    // Each sign-in ends the session before it.
+    // Each sign-in ends the previous session.
     const browser = { userAgent: "a test", session: token };
     token = await signInByEmail(service.app.em, known, browser);
     expect(token).toBeDefined();
   }
 }
 
-/** Has mails sent, deferred and forgotten. */
+/** Sends, defers and purges emails. */
 async function useMails(
   service: TestService,
   { apiKey }: TestWorkspace,
@@ -422,7 +423,7 @@ async function useMails(
   }
 }
 
-/** Has a recipient told, who then opts out. */
+/** Sends an email to a recipient, who then unsubscribes. */
 async function tellRecipient(
   service: TestService,
   { apiKey }: TestWorkspace,
@@ -442,7 +443,10 @@ async function tellRecipient(
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
 
-/** Opens a tracking link as its recipient, and follows it; those of the workspace may just have been replaced. */
+/**
+ * Opens a tracking link as its recipient, and follows it. The workspace's links may just have been
+ * replaced.
+ */
 async function track(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], {
@@ -458,13 +462,13 @@ async function track(service: TestService, { apiKey }: TestWorkspace): Promise<v
     expect((await fetch(`${service.httpUrl}${path}/open`, { method: "POST", body })).ok).toBe(true);
   }
   const followed = await fetch(`${service.httpUrl}${path}/events`);
-  // Whoever comes next, of whom nothing was reported yet.
+  // Assigns a second courier, whose position has not been reported.
   for (const name of ["Ada", "Bob"]) await data(as.setCourier({ shipment, name }));
   await data(as.cancelShipment({ shipment }));
   expect(await followed.text()).toContain("data: changed");
 }
 
-/** Has a picture moved into the bucket, and read there. */
+/** Moves a picture into the bucket, and reads it there. */
 async function movePicture(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
@@ -476,12 +480,12 @@ async function movePicture(service: TestService, { apiKey }: TestWorkspace): Pro
   expect((await as.getProofPhoto({ shipment })).status).toBe(200);
 }
 
-/** Books by a quote, and asks for and changes several shipments at once. */
+/** Books with a quote, and reads and changes several shipments in one call. */
 async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const { body } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
   const shipments = [
     (await book(service, apiKey, { quote_id: body.id })).reference,
-    // A customer who is known gets another number.
+    // A known customer gets another number.
     (await book(service, apiKey, { customer_id_number: randomUUID() })).reference,
   ];
   const answers = await Promise.all([
@@ -494,7 +498,7 @@ async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Prom
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 }
 
-/** Has simulations parked, and one take all its steps. */
+/** Parks simulations, and runs one through all its steps. */
 async function simulate(service: TestService, { id, apiKey }: TestWorkspace): Promise<void> {
   const move = async (time?: string) =>
     (await service.request("/v1/test/clock", { apiKey, body: { time } })).body;
@@ -515,7 +519,7 @@ async function simulate(service: TestService, { id, apiKey }: TestWorkspace): Pr
   await service.request("/v1/test/clock", { apiKey, method: "DELETE" });
 }
 
-/** Has a webhook delivered, seals the secrets of all, and leaves no webhook but those that the database was filled with. */
+/** Delivers a webhook, seals all secrets, and deletes every added webhook. */
 async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const receiver = await startReceiver();
   const { data } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -533,7 +537,7 @@ async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise
   }
 }
 
-/** Purges everything once. */
+/** Runs every purge once. */
 async function purge({ app: { em } }: TestService): Promise<void> {
   const failed: string[] = [];
   await purgeExpired({
@@ -548,13 +552,13 @@ async function purge({ app: { em } }: TestService): Promise<void> {
   expect(failed).toEqual([]);
 }
 
-/** Whether a node of the plan read more than what is answered, or a page, by some factor. */
+/** Returns whether a plan node read more than the allowed multiple of the result or a page. */
 function readsTooMuch({ statement, nodes }: RunPlan): boolean {
   const bound = FACTOR * (mayReadMuch(statement) ? ROWS : Math.max(PAGE, answered(nodes)));
   return nodes.some((node) => rowsAt(node) > bound);
 }
 
-/** Whether a statement that should go by indexes alone cannot. */
+/** Returns whether a statement that should use only indexes cannot. */
 function hasNoOtherWay({ statement, nodes }: RunPlan): boolean {
   return !mayReadMuch(statement) && nodes.some((node) => node.Disabled);
 }
@@ -563,7 +567,7 @@ function mayReadMuch(statement: string): boolean {
   return Object.keys(READS_MUCH).some((part) => statement.includes(part));
 }
 
-/** How many rows a plan gives, writes or is asked for. */
+/** Returns the number of rows that a plan returns, writes or receives. */
 function answered(nodes: readonly PlanNode[]): number {
   const [root] = nodes;
   const asked = nodes.filter((node) => /^(Function Scan|ProjectSet)$/.test(node["Node Type"]));

@@ -19,7 +19,7 @@ import { addWebhook, untilAttempted } from "../support/webhooks.ts";
 const database = await createDatabase();
 const admin = await connectTo(database.url);
 await announcePlans(admin);
-// Foreign keys lock what they refer to by statements of their own.
+// Foreign keys lock their referenced rows with separate statements.
 await alterDatabase(admin, "auto_explain.log_nested_statements = off");
 const log = await startStatementLog(database.url);
 const stripe = await startStripe({ livemode: true });
@@ -36,11 +36,11 @@ const calls = createMethodCalls(service, {
 });
 const person = await signIn(service, workspace.apiKey, { email: "p@example.org", role: "member" });
 
-/** Has no webhooks; what is booked here is new to what counts bookings. */
+/** A workspace without webhooks, whose bookings are not counted yet. */
 const quiet = await service.addWorkspace();
 const POLLING = { timeout: 20_000 };
 
-/** A webhook with two deliveries, so that there is a second page of them. */
+/** A webhook with two deliveries, so that they have a second page. */
 const { data: webhook } = await addWebhook(service, workspace.apiKey, await startReceiver());
 const sent = { apiKey: workspace.apiKey, body: {} };
 for (const _ of [1, 2]) await service.request(`/v1/webhooks/${webhook.id}/test`, sent);
@@ -52,7 +52,7 @@ const READS = (
   await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods))
 ).flatMap((methods) => methods.filter(isRead));
 
-/** The fields of a call that finds something. */
+/** Returns the fields of a call that finds data. */
 async function fieldsOf(method: DescMethod): Promise<Record<string, unknown>> {
   if (method.name === "ListSavedFilters") return { workspace: workspace.id };
   if (isOfPerson(method)) return {};
@@ -69,7 +69,7 @@ async function call(method: DescMethod, fields: Record<string, unknown>): Promis
 
 const isOfPerson = ({ parent }: DescMethod) => parent.typeName.startsWith("shipments.account.");
 
-/** Calls a method, and where it has pages asks for a second one; all must succeed. */
+/** Calls a method, and reads a second page if it has pages. All calls must succeed. */
 async function read(method: DescMethod, fields: Record<string, unknown>): Promise<void> {
   const isPaged = method.input.fields.some(({ name }) => name === "page_token");
   const given = isPaged ? { ...fields, page_size: 1 } : fields;
@@ -79,7 +79,7 @@ async function read(method: DescMethod, fields: Record<string, unknown>): Promis
   for (const { status, text } of answers) expect(status, text).toBeLessThan(300);
 }
 
-/** The statements with which PostgreSQL wrote rows, or locked them to be written, by its own account. */
+/** Returns the statements with which PostgreSQL wrote or locked rows, from its log. */
 async function writtenDuring(work: () => Promise<unknown>): Promise<string[]> {
   const before = log.notices.length;
   await work();
@@ -88,7 +88,7 @@ async function writtenDuring(work: () => Promise<unknown>): Promise<string[]> {
     .map(({ statement }) => statement);
 }
 
-/** Whether a node of a plan wrote or locked a row. */
+/** Returns whether a plan node wrote or locked a row. */
 function writes(node: PlanNode): boolean {
   if (node["Node Type"] === "LockRows") return rowsAt(node) > 0;
   return node["Node Type"] === "ModifyTable" && (node.Plans ?? []).some((it) => rowsAt(it) > 0);
@@ -98,7 +98,7 @@ test.each(READS.map((method) => [`${method.parent.typeName}/${method.name}`, met
   "%s writes nothing",
   async (_, method) => {
     const fields = await fieldsOf(method);
-    // What the service writes beside its calls comes now and then; what a call writes, with each.
+    // The service's background writes are occasional. A call's writes occur with each call.
     await expect
       .poll(async () => {
         await book(service, quiet.apiKey);

@@ -30,10 +30,12 @@ const madeInTwin = await service.request("/v1/api_keys", {
   apiKey: twin.apiKey,
   body: { name: "Reads", scope: "read_only" },
 });
-/** Of the test twin, where alone the service of test mode can be called. */
+/** Key of the test twin, because the test mode service is only available there. */
 const readOnlyTestKey = madeInTwin.body.api_key;
 
-/** The role that a method needs, read from its descriptor apart from the service. */
+/**
+ * Returns the role that a method requires, read from its descriptor independently of the service.
+ */
 function neededRole(method: DescMethod): Role {
   if (hasOption(method, minimum_role)) {
     return OperatorRole[getOption(method, minimum_role)].toLowerCase() as Role;
@@ -42,7 +44,7 @@ function neededRole(method: DescMethod): Role {
   return reads ? "viewer" : "operator";
 }
 
-/** For each field that stands in a path, the id of nothing. */
+/** Returns a nonexistent id for each path field. */
 function idsOfNothing(method: DescMethod): Record<string, string> {
   const { pattern } = getOption(method, http);
   const names = [...String(pattern.value).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
@@ -52,7 +54,9 @@ function idsOfNothing(method: DescMethod): Record<string, string> {
 const named = (methods: readonly DescMethod[]) =>
   methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
-/** The answers by JSON on every path to a method, without what differs from call to call. */
+/**
+ * Returns the JSON responses on every path of a method, without values that differ between calls.
+ */
 async function byJson(method: DescMethod, apiKey: string | undefined) {
   const answers = httpCalls(method, idsOfNothing(method)).map(async (call) => {
     const { status, headers, text, body } = await service.request(call.path, {
@@ -67,7 +71,7 @@ async function byJson(method: DescMethod, apiKey: string | undefined) {
   return Promise.all(answers);
 }
 
-/** The error by gRPC. */
+/** Returns the gRPC error. */
 function byGrpc(method: DescMethod, apiKey: string) {
   const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
     string,
@@ -77,7 +81,10 @@ function byGrpc(method: DescMethod, apiKey: string) {
   return rpcError(method.methodKind === "unary" ? answer : take(1, answer));
 }
 
-/** The answers of a method to a key, by JSON (but for streams, which have no path) and by gRPC. */
+/**
+ * Returns the responses of a method for a key, over JSON (except for streams, which have no path)
+ * and gRPC.
+ */
 async function answersTo(method: DescMethod, apiKey: string) {
   const isUnary = method.methodKind === "unary";
   return {

@@ -17,13 +17,13 @@ import { freePort } from "../support/free-port.ts";
 import { startService, type StartedService } from "../support/service.ts";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 
-/** How long a test that replaces processes may take, in milliseconds. */
+/** Maximum duration of a test that replaces processes, in milliseconds. */
 const REPLACED_MS = 200_000;
-/** How many calls each client makes at least between two steps. */
+/** Minimum number of calls per client between two steps. */
 const CALLS_OF_STEP = 20;
-/** How many clients book while a process is killed. */
+/** Number of clients that book while a process is killed. */
 const CLIENTS = 8;
-/** How long a client waits between two calls, in milliseconds. */
+/** Pause of a client between two calls, in milliseconds. */
 const PAUSE_MS = 10;
 
 let service: StartedService;
@@ -44,7 +44,7 @@ beforeEach(async () => {
   };
 });
 
-/** Starts one of the processes that share the ports, and waits until it is ready, as its own port tells. */
+/** Starts one of the processes that share the ports. Waits until its own port reports ready. */
 async function start(): Promise<ServiceProcess> {
   const started = await startServiceProcess(environment);
   const { operations } = started.log().find(({ msg }) => msg === "starting")!;
@@ -81,7 +81,7 @@ test(
     processes.push(await start());
     await more();
     await load.stop();
-    // Its own connections were lost, and nothing was refused.
+    // Only its own connections were lost, and no call was refused.
     const { lost = 0, ...refused } = Object.fromEntries(load.refused);
     expect(refused).toEqual({});
     expect(lost).toBeLessThanOrEqual(CLIENTS);
@@ -92,7 +92,7 @@ test(
   REPLACED_MS,
 );
 
-/** Ways to call the ports, by new connections and by kept ones, over HTTP/1.1 and HTTP/2. */
+/** Returns ways to call the ports, with new and kept connections, over HTTP/1.1 and HTTP/2. */
 function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const send = async (
@@ -105,7 +105,8 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     const sending = httpRequest(httpUrl + path, { method: "POST", headers: keyed, agent });
     sending.end(JSON.stringify(body));
     const answered = await once(sending, "response").catch((error: unknown) => {
-      // A kept connection that was idle for a second may end just then (RFC 9112, section 9.3.1).
+      // A kept connection that was idle for a second may close at this moment (RFC 9112, section
+      // 9.3.1).
       if (!sending.reusedSocket) throw error;
     });
     if (answered === undefined) return send(agent, path, body, key);
@@ -128,7 +129,10 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     const session = new Http2SessionManager(grpcUrl);
     await call(shipmentsBy(session)).finally(() => session.abort());
   };
-  /** A stream that came as its connection was closed is refused unseen, and sent again by every gRPC client (RFC 9113, section 8.7). */
+  /**
+   * A stream that arrives while its connection closes is refused unprocessed, and every gRPC client
+   * retries it (RFC 9113, section 8.7).
+   */
   const again = (call: () => Promise<unknown>) =>
     call().catch((error: unknown) => {
       if (!String(error).includes("NGHTTP2_REFUSED_STREAM")) throw error;
@@ -150,7 +154,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
   ];
 }
 
-/** Where no process takes over what waits at the port of another, a call is lost now and then. */
+/** If no process takes over pending connections from another's port, some calls are lost. */
 const migrates = (await sharedPortsFault({ reusePort: true })) === undefined;
 
 test.runIf(migrates)(

@@ -15,9 +15,9 @@ import { startReplica } from "../support/service.ts";
 import { startStatementLog } from "../support/statement-log.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../support/webhooks.ts";
 
-/** Stands in every text of a caller or a stranger, and nowhere else. */
+/** Present in every text from a caller or stranger, and only there. */
 const MARK = "zqmarkqz";
-/** With what statements would have to escape. */
+/** Contains characters that statements would have to escape. */
 const TEXT = `${MARK} 'a' "b" $1 ? ?? \\ ; --`;
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await tellRecipient();
 });
 
-/** By a process of its own, so that nothing else is sent by mail. */
+/** In a separate process, so that no other emails are sent. */
 async function tellRecipient(): Promise<void> {
   await service.as(apiKey).updateWorkspace({ notifies_recipients: true });
   const mails = await startMailServer();
@@ -105,7 +105,7 @@ test("the log sees a text that stands in a statement", async () => {
   expect(markedStatements()).toEqual([`select '${MARK}'`]);
 });
 
-/** Statements on the data of all workspaces or several, by how they begin, each with the reason. */
+/** Statements on the data of several or all workspaces, by their beginning, with the reason. */
 const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[] = [
   [
     "select workspace_id::float8 as workspace, id as webhook, failing",
@@ -195,11 +195,11 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
 ];
 
-/** What names one workspace as a parameter: for a row, or as a condition. */
+/** Patterns that name one workspace as a parameter, for a row or as a condition. */
 const NAMES_WORKSPACE = [
   /^insert into "?\w+"? \("?workspace_id"?, .*?\) (?:values \(|select )\$1\b/,
   /\bworkspace_id"? (?:= \$\d|in \(\$\d\))/,
-  // By a key whose first column it is.
+  // By a key whose first column is the workspace.
   /\bworkspace_id", (?:"\w+"\.)?"\w+"\) (?:= \(\$\d|in \(\(\$\d, \$\d\)\))/,
 ];
 
@@ -216,11 +216,11 @@ test("every statement on workspaces' data names one workspace as a parameter, or
   const unused = OF_THE_PLATFORM.filter(
     ([start]) => !unnamed.some((text) => text.startsWith(start)),
   );
-  // At a cluster's workers is read what falls due; nothing of that is in the log.
+  // On a cluster, due work is read on the workers, whose statements are not in the log.
   if (inject("adminDatabaseUrls").length === 1) expect(unused).toEqual([]);
 });
 
-/** For each field that is text or has text in it, the valid fields with the mark there. */
+/** Returns the valid fields once per text field, with the mark in that field. */
 function markedFields({ input }: DescMethod, valid: object): Record<string, unknown>[] {
   return input.fields.flatMap((field) => {
     const marked = markedValue(field);
@@ -236,7 +236,7 @@ function markedValue(field: DescField): unknown {
 
 let count = 0;
 
-/** Calls a method on each of its paths, or the stream, and gives the statuses of the paths. */
+/** Calls a method on each of its paths, or the stream. Returns the statuses of the paths. */
 async function call(method: DescMethod, fields: Record<string, unknown>): Promise<number[]> {
   const answers = await calls.call(method, fields, () => ({
     "idempotency-key": `${MARK}'${++count}`,
@@ -247,7 +247,7 @@ async function call(method: DescMethod, fields: Record<string, unknown>): Promis
   return answers.map(({ status }) => status);
 }
 
-/** The tables that have the mark in some row. */
+/** Returns the tables that have the mark in some row. */
 async function markedTables(): Promise<string[]> {
   const { rows } = await sql.query(
     "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1",

@@ -17,13 +17,13 @@ import { PAGE_URLS } from "../support/stripe-service.ts";
 import { take } from "../support/take.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
-/** A record of another workspace, paired with one that does not exist. */
+/** A record of another workspace, paired with a nonexistent one. */
 interface Pair {
   readonly foreign: string | number;
   readonly missing: string | number;
 }
 
-/** Which of the pairs a field of this name names, in every method or in one. */
+/** Pair that a field of this name refers to, in every method or in one. */
 const NAMING: Readonly<Record<string, string>> = {
   shipment: "shipment",
   "ShipmentService.shipments": "shipment",
@@ -50,7 +50,9 @@ const NAMING: Readonly<Record<string, string>> = {
   person: "member",
 };
 
-/** The fields that name no record, in whatever method. A field of another name fails until it is in a list. */
+/**
+ * Fields that name no record, in any method. A field with another name fails until it is in a list.
+ */
 const PLAIN = new Set([
   ...SHIPMENT_TEXTS.map(({ name }) => name),
   ...`pickup_lat pickup_lng dropoff_lat dropoff_lng weight_kg pickup_window dropoff_window pickup_address
@@ -68,7 +70,7 @@ const PLAIN = new Set([
 
 const METHODS = await describedMethods("workspace");
 
-/** Which of the pairs a field of a method names. */
+/** Returns the pair that a field of a method refers to. */
 function pairOf({ name, parent }: DescMethod, field: string): string | undefined {
   const places = [`${name}.${field}`, `${parent.name}.${field}`, field];
   return NAMING[places.find((place) => place in NAMING) ?? ""];
@@ -103,7 +105,9 @@ describe.each([
   const pairs = await makePairs(other);
   const isTest = caller === third.twin;
 
-  /** Whether the caller's call succeeds: of live mode, of test mode, and without a provider. */
+  /**
+   * Returns whether the caller's call succeeds, depending on live mode, test mode and the provider.
+   */
   function isCallable(method: DescMethod): boolean {
     if (method.parent.name === "MemberService") return !isTest;
     if (method.parent.name === "TestService") return isTest;
@@ -130,24 +134,26 @@ describe.each([
       const ofForeign = comparable(await naming(foreign), foreign);
       expect(ofForeign).toEqual(comparable(await naming(missing), missing));
       expect(await othersRecords()).toEqual(before);
-      // A booking by one way would collide with the same booking by the next.
+      // A booking on one transport would collide with the same booking on the next.
       const clear = "update shipment set external_reference = null where workspace_id = $1";
       await sql.query(clear, [caller.id]);
     }
-    // It was for the name alone that it was refused.
+    // Only the name caused the refusal.
     if (isCallable(method))
       expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
   });
 
-  /** A page token of the other workspace for the same call, and one that was never issued. */
+  /**
+   * Returns a page token of the other workspace for the same call, and one that was never issued.
+   */
   async function tokens(method: DescMethod, own: Fields): Promise<Pair> {
     const place = Object.keys(placeOf(own)).map((name) => [name, pairs[name]!.foreign]);
     const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(place) }, other);
-    // There are none of live mode where a method is of test mode alone.
+    // Methods that exist only in test mode have no tokens of live mode.
     return tokenPair(JSON.parse(answer!.text).next_page_token ?? NO_TOKEN);
   }
 
-  /** A digest of all records of the workspaces that do not call. */
+  /** Returns a digest of all records of the other workspaces. */
   async function othersRecords(): Promise<string> {
     const digests = TABLES.map(
       ([table, order, shown = "to_jsonb(t)"]) =>
@@ -158,7 +164,10 @@ describe.each([
   }
 });
 
-/** What workspaces have, the order that it is compared in, and without what a look at it changes. */
+/**
+ * Tables of workspaces, the order in which they are compared, and columns to ignore because reads
+ * change them.
+ */
 const TABLES = [
   ["shipment", "reference"],
   ["customer", "id"],
@@ -171,7 +180,7 @@ const TABLES = [
   ["membership", "person_id"],
 ] as const;
 
-/** Makes a record of each kind for a workspace. */
+/** Creates a record of each kind for a workspace. */
 async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pair>>> {
   const { apiKey } = of;
   const get = async (path: string) => (await service.request(path, { apiKey })).body;
@@ -188,12 +197,12 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   // Refused in live mode.
   const body = { ...BOOKING, simulation: { scenario: "stuck", step_seconds: 86_400 } };
   for (let i = 0; i < 2; i++) await service.request("/v1/shipments", { apiKey, body });
-  // From here on nothing of the workspace may change by itself.
+  // After this, the workspace's data must not change in the background.
   const delivery = await eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook);
     return deliveries.every(({ status }) => status === "delivered") && deliveries[0];
   });
-  // The feed waits for open transactions, also those of other tests.
+  // The feed waits for open transactions, including those of other tests.
   const cursor = await eventually("an event in the feed", async () => {
     return (await get("/v1/events?page_size=1")).cursor;
   });
@@ -226,34 +235,37 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
 
 const NO_TOKEN = Buffer.from('["BBBBBBBB"]').toString("base64url");
 
-/** A token, and one of the same form that was never issued. */
+/** Returns a token, and one of the same form that was never issued. */
 function tokenPair(token: string): Pair {
   const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
   const missing = Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
   return { foreign: token, missing };
 }
 
-/** The fields without which a call that this caller cannot make would be refused for their want. */
+/** Returns the fields that a call needs, even if this caller is always refused. */
 function usual({ input }: DescMethod): Fields {
   const values: Fields = { ...PAGE_URLS, role: "viewer", step: "pay" };
   const names = input.fields.map(({ name }) => name).filter((name) => name in values);
   return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
-/** Those of the fields that say what a list is of. */
+/** Returns the fields that determine a list. */
 const placeOf = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => /^(shipment|webhook)$/.test(name)));
 
-/** A field's value with another record's name in it. */
+/** Returns a field's value with another record's name in it. */
 function withName(value: unknown, name: string | number): unknown {
   if (Array.isArray(value)) return [withName(value[0], name)];
   return typeof value === "object" ? { ...value, shipment: name } : name;
 }
 
-/** What was answered: the status and the headers by HTTP, and the text, or the refusal. */
+/** A response: the status and the headers over HTTP, and the text, or the refusal. */
 type Seen = Readonly<Record<string, unknown>>;
 
-/** The whole answers by HTTP, on every path to the method; a stream without a path is called by Connect. */
+/**
+ * Returns the whole HTTP responses on every path of the method. A stream without a path is called
+ * with Connect.
+ */
 async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
   const ways = httpCalls(method, fields);
   if (ways.length === 0)
@@ -269,7 +281,7 @@ async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorks
   );
 }
 
-/** The whole answer by gRPC. */
+/** Returns the whole gRPC response. */
 const askGrpc = async (method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) => [
   await askRpc("gRPC on the gRPC server", method, fields, apiKey),
 ];
@@ -282,7 +294,7 @@ async function askRpc(
 ) {
   const client = rpcClient(method.parent, PROTOCOLS[protocol], service, apiKey) as any;
   const answer = client[method.localName](compileDecodeJson(method.input)(fields).request);
-  // Of a stream that no refusal ends before.
+  // For a stream that no refusal ends earlier.
   const whole =
     method.methodKind === "unary" ? answer.then((it: Message) => [it]) : take(Infinity, answer);
   const refusal = await rpcError(whole).catch(() => undefined);
@@ -292,8 +304,8 @@ async function askRpc(
 }
 
 /**
- * Answers in comparable form: errors unchanged; others without random references and ids and times, and
- * without what the call itself named.
+ * Returns responses in comparable form. Errors are unchanged. Others lose random references, ids
+ * and times, and the name in the call.
  */
 function comparable(answers: readonly Seen[], named: string | number): unknown {
   return answers.map((answer) => {

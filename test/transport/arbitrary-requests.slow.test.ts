@@ -20,8 +20,8 @@ import { worldTariff } from "../support/tariffs.ts";
 const RUNS = { numRuns: 40 };
 
 /**
- * The id of a workspace, and of an operator, that may be changed; those of the callers come after it,
- * beyond the ids that arbitrary requests are likely to name.
+ * Id of a workspace, and of an operator, that can be changed. The callers' ids are higher, and
+ * arbitrary requests are unlikely to name them.
  */
 const SPARE = 5_000_000;
 
@@ -39,16 +39,16 @@ const METHODS = ALL.filter((it): it is DescMethodUnary => it.methodKind === "una
 const STREAMS = ALL.filter(
   (it): it is DescMethodServerStreaming => it.methodKind === "server_streaming",
 );
-/** After how long an open stream is cancelled, in milliseconds. */
+/** Time after which an open stream is canceled, in milliseconds. */
 const STREAM_MS = 50;
 
-/** The codes that a call may end with, whatever its request; 0 is success. */
+/** Codes that any call may return. 0 is success. */
 const EXPECTED: readonly (Code | 0)[] = [
   0,
   Code.InvalidArgument,
   Code.NotFound,
   Code.AlreadyExists,
-  // A workspace's key that would end the provider that only operators may end.
+  // A workspace's key tried to disconnect a provider that only operators can disconnect.
   Code.PermissionDenied,
   Code.Aborted,
   Code.FailedPrecondition,
@@ -63,7 +63,10 @@ await service.addWorkspace();
 await service.addOperator("viewer");
 const { apiKey: liveKey, twin } = await service.addWorkspace();
 
-/** A key that may call a method: an owner's, new so that its limits are whole, or the workspace's or its twin's. */
+/**
+ * Returns a key that can call a method: a new owner's with unused limits, or that of the workspace
+ * or its twin.
+ */
 async function keyFor(method: DescMethod): Promise<string> {
   if (ADMIN.includes(method)) return (await service.addOperator("owner")).key;
   return method.parent.name === "TestService" ? twin.apiKey : liveKey;
@@ -105,7 +108,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
     }
   }
 
-  /** For a method without a body, its fields as parameters, with what would be the body in each. */
+  /** Returns a method's fields as query parameters, each with the bytes of a body. */
   function queryOf(body: Uint8Array): string {
     const text = Buffer.from(body).toString("latin1").slice(0, 500);
     const fields = method.input.fields.map(({ name }) => [name, text]);
@@ -153,7 +156,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
   });
 });
 
-/** That a gRPC call whose message is any bytes, in any framing, ends with one of these codes. */
+/** Expects that a gRPC call with arbitrary bytes and framing returns one of these codes. */
 function anyCallOfBytes(
   method: DescMethod,
   apiKey: string,

@@ -18,7 +18,7 @@ const METHODS = [...(await describedMethods("workspace")), ...(await describedMe
 
 interface EnumField {
   readonly method: DescMethod;
-  /** The fields that lead to the enum, the outermost first. */
+  /** Fields that lead to the enum, outermost first. */
   readonly fields: readonly DescField[];
 }
 
@@ -40,7 +40,7 @@ function pathOf({ fields }: EnumField): string {
   return fields.map(({ name }) => name).join(".");
 }
 
-/** The request that has only this field, named by `nameOf`. */
+/** Returns the request with only this field, named by `nameOf`. */
 function requestWith(
   { fields }: EnumField,
   value: unknown,
@@ -57,7 +57,10 @@ function keyOf({ parent }: DescMethod): string {
   return parent.name === "TestService" ? twin.apiKey : apiKey;
 }
 
-/** Calls a method with an enum value: as a number in binary messages, else as the name, whatever the client knows. */
+/**
+ * Calls a method with an enum value: as a number in binary messages, otherwise as a name, even if
+ * the client does not know it.
+ */
 function call(field: EnumField, protocol: keyof typeof PROTOCOLS, value: string, number: number) {
   const { method } = field;
   const json = JSON.stringify(requestWith(field, value, ({ jsonName }) => jsonName));

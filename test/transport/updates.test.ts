@@ -27,22 +27,22 @@ import { sharedService } from "../support/service.ts";
 import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
-/** What can be said of a field in an update. */
+/** Values that an update can give a field. */
 const SAYINGS = ["absent", "null", "blank", "value"] as const;
 type Saying = (typeof SAYINGS)[number];
 
-/** An update, and what it does to its fields. */
+/** An update and its effect on its fields. */
 interface Update {
   readonly method: DescMethodUnary;
-  /** The field that names what is updated; undefined where the caller's key does. */
+  /** Field that names the updated record. `undefined` if the caller's key determines it. */
   readonly name?: string;
-  /** The workspace that it is in, where the call names that too. */
+  /** Its workspace, if the call also names that. */
   readonly workspace?: () => number;
-  /** Makes something to update, always alike, with all it can have; gives its name. */
+  /** Creates an identical record to update, with every field set. Returns its name. */
   readonly make: () => Promise<string | number>;
-  /** A new value for each field that a caller may leave, clear or set. */
+  /** A new value for each field that a caller can omit, clear or set. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What the answer's data show of a field that was cleared; those that have to be something are not here. */
+  /** Response data of a cleared field. Required fields are missing here. */
   readonly cleared: Readonly<Record<string, unknown>>;
 }
 
@@ -168,7 +168,7 @@ const UPDATES: readonly Update[] = [
 
 const KINDS = UPDATES.map((update) => [update.method.name, update] as const);
 
-/** What it is that an update may clear or has to be something: text, lists and maps it may go without. */
+/** Returns the texts, lists and maps that an update can clear or that are required. */
 function choices({ input }: DescMethodUnary): string[] {
   return input.fields
     .filter(({ fieldKind, name, scalar, proto }) =>
@@ -198,7 +198,7 @@ describe("an empty list or map that Protobuf cannot tell from none can be named:
     const { type } = clear === undefined ? {} : getOption(clear, fieldRules);
     const items = type?.case === "repeated" ? type.value.items?.type : undefined;
     const names = items?.case === "string" ? items.value.in : [];
-    // So can a message that may go without; others have to be something.
+    // Optional messages can also be cleared. Others are required.
     const named = input.fields.filter(
       ({ fieldKind, name }) =>
         (/list|map/.test(fieldKind) && name !== "clear") ||
@@ -214,7 +214,7 @@ describe("an update by JSON and by any other protocol comes to the same:", () =>
     const names = choices(update.method);
     const saying = fc.constantFrom(...SAYINGS);
     const said = fc.record(Object.fromEntries(names.map((name) => [name, saying])));
-    // Alike before, alike after: each step follows all that was said before it.
+    // Equal before, equal after: each step starts from the result of all previous ones.
     const [one, other] = [await update.make(), await update.make()];
     await fc.assert(
       fc.asyncProperty(said, fc.constantFrom(...protocols), async (step, protocol) => {
@@ -277,7 +277,9 @@ test("a person who operates the platform keeps an email", async () => {
 
 type Step = Readonly<Record<string, Saying>>;
 
-/** What came of an update: the data without what tells twins apart, or the refusal. */
+/**
+ * Result of an update: the data without values that distinguish the two records, or the refusal.
+ */
 interface Result {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly refused?: { readonly message: string; readonly errors: object; readonly code: string };
@@ -285,7 +287,7 @@ interface Result {
 
 const BLANK = { scalar: " \t", list: [], map: {} } as const;
 
-/** The value of a field that a step says something of; a blank one has its own form in JSON. */
+/** Returns the value of a field in a step. JSON has a separate form for a blank value. */
 function valueOf({ method, values }: Update, field: string, saying: Saying): unknown {
   if (saying === "blank") return BLANK[fieldOf(method, field).fieldKind as keyof typeof BLANK];
   return saying === "null" ? null : values[field];
@@ -295,7 +297,7 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
   return input.fields.find((it) => it.name === name)!;
 }
 
-/** Updates by JSON or another door, where a list or map that is blank is cleared by its name. */
+/** Updates through JSON or another transport, which clears a list or map by its name. */
 async function resultOf(
   update: Update,
   name: string | number,
@@ -319,10 +321,10 @@ async function resultOf(
   return status === 200 ? { data: withoutOwn(body.data) } : { refused: { ...body, code: code! } };
 }
 
-/** What no other thing of its kind shows. */
+/** Fields that are unique to a record. */
 const OWN = /^(id|last4|reference|created_at|updated_at|etag|customer|keys|figures)$/;
 
-/** What a thing shows that its twin shows too. */
+/** Returns the fields that both records share. */
 function withoutOwn(data: object): Record<string, unknown> {
   const alike = Object.entries(data).filter(([name]) => !OWN.test(name));
   return JSON.parse(

@@ -20,7 +20,10 @@ function metresTo(polygons: readonly Polygon[], point: Point): number {
   return metresToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
 }
 
-/** By brute force: hundreds of points on each edge, then more around the nearest of them. */
+/**
+ * Computes the distance by brute force: hundreds of points on each edge, then more around the
+ * nearest.
+ */
 function metresByDensifying(polygons: readonly Polygon[], point: Point): number {
   const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
   return Math.min(...edges.map(([from, to]) => metresToEdge(from!, to!, point)));
@@ -36,7 +39,7 @@ function metresToEdge(from: Position, to: Position, point: Point): number {
   );
 }
 
-/** Narrows a stretch to its minimum: six rounds narrow 20,000 km to less than a millimetre. */
+/** Narrows a segment to its minimum: six rounds narrow 20,000 km to less than a millimeter. */
 function metresAround(from: Position, to: Position, point: Point, start: number, end: number) {
   let least = Infinity;
   for (let round = 0; round < 6; round++) {
@@ -50,7 +53,7 @@ function metresAround(from: Position, to: Position, point: Point, start: number,
   return least;
 }
 
-/** The distances of evenly spaced places between two shares of an edge. */
+/** Returns the distances of evenly spaced points between two fractions of an edge. */
 function metresAlong(
   from: Position,
   to: Position,
@@ -66,7 +69,7 @@ function metresAlong(
   });
 }
 
-/** Expects no less than the true distance, and at most a little more. */
+/** Expects at least the true distance, and at most slightly more. */
 function expectMetres(actual: number, truth: number): void {
   expect(actual).toBeGreaterThan(truth * (1 - 1e-7) - 0.01);
   expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);
@@ -83,7 +86,9 @@ function clamped(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value));
 }
 
-/** A polygon of a millionth of a degree to 80 degrees across, or wider, near the target or not. */
+/**
+ * A polygon from a millionth of a degree to 80 degrees across, or wider, near the target or not.
+ */
 const polygonAround = (target: Point) =>
   fc
     .record({
@@ -95,7 +100,7 @@ const polygonAround = (target: Point) =>
     })
     .map(({ center, degrees, widening, offsets, aside }) => {
       const west = center.lng + aside[0] * degrees;
-      // A polygon beyond the antimeridian has its longitudes from the other side.
+      // A polygon across the antimeridian has longitudes from the other side.
       const turn = west > 180 ? -360 : west < -180 ? 360 : 0;
       const halfWidth = Math.min(90, degrees * widening);
       const corners = offsets.map(([x, y]) => [

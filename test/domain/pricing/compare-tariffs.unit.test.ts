@@ -7,7 +7,7 @@ const TIERS = [
   { min_kg: 5, max_kg: 30, flat_fee: "2.00", rate_per_kg: "0.40" },
 ];
 
-/** A feature around a point of the equator, by its properties and, where it has one, its id. */
+/** Returns a feature around a point of the equator, with its properties and an optional id. */
 function zone(at: number, properties: object | null, id?: string | number): object {
   const geometry = { type: "Polygon", coordinates: square(at, 0, at + 1, 1) };
   return { type: "Feature", ...(id === undefined ? {} : { id }), properties, geometry };
@@ -76,7 +76,7 @@ describe("zones", () => {
     const before = [zone(0, { name: "Kings" }, 1), zone(2, { name: "Queens" }), zone(4, null, "x")];
     expect(zonesOf(before, before.toReversed())).toEqual({
       ...NONE,
-      // Without a name, it is called by its place.
+      // Without a name, its position is used.
       changed: ["zone 1"],
       changedCount: 1,
       unchangedCount: 2,

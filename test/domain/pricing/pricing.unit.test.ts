@@ -14,7 +14,7 @@ import type { Tariff, Tier } from "../../../src/domain/pricing/tariff.ts";
 const WEST = { lat: 0, lng: 1 };
 const EAST = { lat: 0, lng: 2 };
 const AWAY = { lat: 50, lng: 50 };
-/** A degree of the equator from the zone. */
+/** One degree of the equator from the zone. */
 const BESIDE = { lat: 0, lng: 11 };
 const BOX = ring("0 -10, 10 -10, 10 10, 0 10, 0 -10");
 
@@ -109,7 +109,7 @@ describe("a covered route", () => {
     expect(quoteWith(change, 4.8)).toEqual({
       covered: true,
       distanceKm: expect.closeTo(111.1950802, 7),
-      distanceFeeMinor: 3703, // 111.195… × 33.3 = 3702.796…; a rate of 33 would make 3669
+      distanceFeeMinor: 3703, // 111.195… × 33.3 = 3702.796…. A rate of 33 would make 3669
       weightFeeMinor: 100, // 100 + 4.8 × 0.00125 = 100.006
       baseFeeMinor: 0,
       subtotalMinor: 3803,

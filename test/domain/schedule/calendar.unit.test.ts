@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { calendarOf, EVERY_DAY } from "../../support/schedules.ts";
 import { dayNumberOf } from "../../../src/domain/schedule/calendar.ts";
 
-/** When clocks in Berlin are changed. */
+/** Days of clock changes in Berlin. */
 const DAYS_OF_CHANGE = ["2027-03-28", "2026-10-25"];
 
-/** The hours of a date in a time zone, as instants. */
+/** Returns the hours of a date in a time zone, as instants. */
 function openingsOn(
   date: string,
   time_zone: string,
@@ -25,7 +25,7 @@ function textOf(instantMs: number): string {
   return new Date(instantMs).toISOString().replace(":00.000Z", "Z");
 }
 
-// A time that the clock skips is read with the offset before; of one that it shows twice, the first counts.
+// A skipped time uses the offset before the change. Of a repeated time, the first counts.
 test.each([
   ["2027-03-28", "Europe/Berlin", "02:30/05:00", "01:30/03:00"],
   ["2027-03-28", "Europe/Berlin", "02:00/03:00", undefined],
@@ -36,7 +36,7 @@ test.each([
   // By half an hour: 02:00 to 02:30 at +10:30, and 02:00 back to 01:30 at +11:00.
   ["2026-10-04", "Australia/Lord_Howe", "02:15/05:00", "15:45/18:00"],
   ["2026-04-05", "Australia/Lord_Howe", "01:45/05:00", "14:45/18:30"],
-  // Back at 03:00 when Ramadan begins, and forward when it is over.
+  // Back at 03:00 when Ramadan begins, and forward when it ends.
   ["2026-02-15", "Africa/Casablanca", "02:30/05:00", "01:30/05:00"],
   ["2026-03-22", "Africa/Casablanca", "02:30/05:00", "02:30/04:00"],
 ])(

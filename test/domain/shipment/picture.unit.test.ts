@@ -7,7 +7,7 @@ import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures
 
 const { photo, signature } = SAMPLE_PICTURES;
 
-/** A segment of a JPEG, with its marker and length. */
+/** Returns a segment of a JPEG, with its marker and length. */
 function segment(marker: number, content: string | Buffer): Buffer {
   const bytes = Buffer.from(content);
   const head = Buffer.from([0xff, marker, 0, 0]);
@@ -18,7 +18,10 @@ function segment(marker: number, content: string | Buffer): Buffer {
 const jpegWith = (...segments: readonly Buffer[]) =>
   Buffer.concat([photo.subarray(0, 2), ...segments, photo.subarray(2)]);
 
-/** What a camera notes, by the order of its bytes: its maker, the way up, and that a place follows. */
+/**
+ * Returns a camera's metadata by byte order: its maker, the orientation, and a marker for a
+ * position.
+ */
 function exif(order: "II" | "MM", orientation: number): Buffer {
   const tiff = Buffer.alloc(64);
   const at = (bytes: number, ...values: number[]) =>
@@ -198,7 +201,7 @@ const COLOR_TYPES = [
   [6, 4, [8, 16]],
 ] as const;
 
-/** A PNG of 5 by 3 pixels. */
+/** Returns a PNG of 5 by 3 pixels. */
 function png(
   { depth = 8, color = 6, interlace = 0 },
   imageData: Buffer,
@@ -269,7 +272,7 @@ describe("a picture that no decoder can draw is refused", () => {
     expect(await cleanPng(bytes)).toEqual({ problem: "must be a complete PNG" });
   });
 
-  /** The sample photo without its segments of a marker. */
+  /** Returns the sample photo without its segments of a marker. */
   function photoWithout(marker: number, replacement: Buffer = Buffer.alloc(0)): Buffer {
     const kept: Buffer[] = [photo.subarray(0, 2)];
     let at = 2;

@@ -12,7 +12,7 @@ import {
   type Trigger,
 } from "../../../src/domain/shipment/shipment-state.ts";
 
-/** As a refusal says that a shipment cannot be it. */
+/** Participles as used in refusals. */
 const PARTICIPLES: Readonly<Record<Trigger, string>> = {
   pay: "paid",
   advance: "advanced",
@@ -70,7 +70,7 @@ describe("an allowed transition", () => {
   });
 });
 
-/** Every state that a shipment can be in; no step leads to another. */
+/** Every possible state of a shipment. No step leads to another. */
 const STATES: ShipmentState[] = [
   state("pending", "awaiting_payment"),
   state("awaiting_pickup", "paid"),

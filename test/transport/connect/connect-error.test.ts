@@ -18,7 +18,7 @@ const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
 const service = await startService();
 const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
 
-/** The `errors` of the JSON error that the details of an RPC's error correspond to. */
+/** Returns the `errors` of the JSON error that correspond to an RPC error's details. */
 function errorsIn({ details }: RpcError) {
   const { BadRequest, PreconditionFailure } = details as Record<string, any>;
   const pairs = [
@@ -28,7 +28,7 @@ function errorsIn({ details }: RpcError) {
   return Object.fromEntries(pairs.map(([key, text]) => [key, [text]]));
 }
 
-/** The wire names of a booking as a gRPC client writes them. */
+/** Returns a booking with the field names of a gRPC client. */
 function camelCase(json: object) {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => [

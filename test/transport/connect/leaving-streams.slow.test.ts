@@ -8,7 +8,9 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { startReplica } from "../../support/service.ts";
 
 const STREAMS = 200;
-/** So many that none opens more streams than it may, should the service be slow to see one left. */
+/**
+ * Enough that none exceeds its limit of streams, even if the service detects a canceled one late.
+ */
 const WORKSPACES = STREAMS / 20;
 
 const database = await createDatabase();
@@ -19,7 +21,7 @@ await replica.close();
 
 type Leave = (service: ServiceProcess, path: string) => Promise<void>;
 
-/** Opens streams one after the other, and leaves each of them a little later than the one before. */
+/** Opens streams one after the other, and cancels each a little later than the previous one. */
 const leaveByGrpc: Leave = async (service, path) => {
   const session = connect(service.grpcUrl);
   for (let i = 0; i < STREAMS; i++) {
@@ -35,11 +37,11 @@ const leaveByGrpc: Leave = async (service, path) => {
     await sleep(i % 20);
     stream.close(constants.NGHTTP2_CANCEL);
   }
-  // What was sent arrives before the connection ends.
+  // Sent data arrives before the connection ends.
   await new Promise<void>((resolve) => session.close(resolve));
 };
 
-/** The same by Connect, where leaving ends the connection. */
+/** The same with Connect, where canceling closes the connection. */
 const leaveByConnect: Leave = async (service, path) => {
   for (let i = 0; i < STREAMS; i++) {
     const leaving = new AbortController();
@@ -52,7 +54,7 @@ const leaveByConnect: Leave = async (service, path) => {
       body: frame(Buffer.from("{}")),
       signal: leaving.signal,
     });
-    // A call has to have come whole to be one that was left.
+    // Only a call that arrived completely can be canceled.
     const { body } = await call;
     await sleep(i % 20);
     leaving.abort();

@@ -35,7 +35,7 @@ type Question = NonNullable<
   MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]
 >;
 
-/** The answers to these questions, asked in one stream without a credential. */
+/** Returns the responses to these requests, sent in one stream without a credential. */
 async function ask(...questions: Question[]) {
   return askOver(PROTOCOLS["gRPC on the gRPC server"](service), ServerReflection, ...questions);
 }
@@ -53,7 +53,7 @@ async function askOver(
   return Array.fromAsync(client.serverReflectionInfo(requests()), (it) => it.messageResponse);
 }
 
-/** The names of the files in the answer to one question. */
+/** Returns the names of the files in the response to one request. */
 async function filesFor(question: Question): Promise<string[]> {
   const [answer] = await ask(question);
   if (answer?.case !== "fileDescriptorResponse") throw new Error(JSON.stringify(answer));
@@ -209,7 +209,7 @@ test("reflection ends at the deadline of a caller that asks nothing more", async
   expect(trailers["grpc-status"]).toBe(String(Code.DeadlineExceeded));
 });
 
-/** Every file that a client can find: by symbol first, then by import. */
+/** Returns every file that a client can find, first by symbol, then by import. */
 async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   const found = new Map<string, FileDescriptorProto>();
   const wanted: Question[] = symbols.map(symbol);
@@ -228,7 +228,7 @@ async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   );
 }
 
-/** Files after those that they import, as a registry requires. */
+/** Sorts files after their imports, as a registry requires. */
 function inOrder<T extends { name: string; dependency: string[] }>(files: readonly T[]): T[] {
   const sorted = new Map<string, T>();
   const add = (it: T) => {

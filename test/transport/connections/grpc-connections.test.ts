@@ -12,10 +12,10 @@ import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { whenOver } from "../../support/when-over.ts";
 
 const opened: { destroy(): unknown }[] = [];
-/** The one that was started last. */
+/** The most recently started server. */
 let server: TransportServer;
 
-/** Starts a server that answers every stream by `answer`, and gives its port. */
+/** Starts a server that handles every stream with `answer`. Returns its port. */
 async function start(
   limits: Partial<ConnectionLimits>,
   answer: (stream: ServerHttp2Stream) => void = answerAtOnce,
@@ -61,7 +61,7 @@ async function openSession(port: number, initialWindowSize?: number): Promise<Cl
   return session;
 }
 
-/** Calls, and tells the gRPC status of the answer, or the code of the reset. */
+/** Calls. Returns the gRPC status, or the code of the reset. */
 function call(session: ClientHttp2Session): Promise<string> {
   return new Promise((resolve) => {
     if (session.destroyed || session.closed) return resolve("closed");
@@ -252,7 +252,7 @@ test("a server that drains takes no connection, and serves streams that callers 
   const told = once(session, "goaway");
   proxy.hang();
   await server.drain();
-  // Before the caller has read that it is to go elsewhere.
+  // Before the caller has read the GOAWAY.
   const written = session.socket.bytesWritten;
   const called = call(session);
   await eventually("the call to be sent", () => session.socket.bytesWritten > written);
@@ -262,6 +262,6 @@ test("a server that drains takes no connection, and serves streams that callers 
   expect([code, lastStream]).toEqual([constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1]);
   const [error] = await once(openTcp(port), "error");
   expect(error).toMatchObject({ code: "ECONNREFUSED" });
-  // The caller hangs up by itself.
+  // The caller closes the connection.
   await eventually("no connection", () => server.openConnections() === 0);
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server that answers every request by `answer`, and gives its port. */
+/** Starts a server that handles every request with `answer`. Returns its port. */
 async function start(limits: Partial<ConnectionLimits>, answer: Answer): Promise<number> {
   server = createHttpServer({
     serviceNames: [],

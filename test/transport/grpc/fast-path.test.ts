@@ -36,7 +36,7 @@ const GOOD = frame(QUOTE);
 const LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 50 }));
 const ONE_OF_LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 1 }));
 const BOOK = frame(message(CreateShipmentRequestSchema, RPC_BOOKING));
-/** A field that no message has: number 1000, a varint. */
+/** An unknown field: number 1000, a varint. */
 const UNKNOWN_FIELD = Buffer.from([0xc0, 0x3e, 0x05]);
 
 const service = await startService();
@@ -271,7 +271,7 @@ test.each(Object.entries(CASES))(
     const call = (to: string) =>
       counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
     const first = await call(throughConnect(path));
-    // A repeated booking is answered unlike the first.
+    // The response to a repeated booking differs from the first.
     const connect =
       first.answer.trailers["grpc-status"] === "0" ? await call(throughConnect(path)) : first;
     const byFastPath = await call(path);
@@ -296,7 +296,7 @@ test("the fast path answers as Connect does when a call exceeds the limit", asyn
   expect(byFastPath.trailers).toMatchObject({ "retry-after": "1" });
 });
 
-/** An answer without the headers that differ from call to call. */
+/** Returns a response without the headers that differ between calls. */
 function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
   const steady = (given: RawGrpcAnswer["headers"]) => {
     const { date, ratelimit, ...rest } = given;
@@ -306,7 +306,7 @@ function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
   return { status, headers: steady(headers), trailers: steady(trailers), text };
 }
 
-/** A call, and the counters of calls that it changed. */
+/** Returns a call's response, and the call counters that changed. */
 async function counted(call: () => Promise<RawGrpcAnswer>) {
   const before = await requestCounts();
   const answer = await call();

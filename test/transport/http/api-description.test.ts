@@ -8,7 +8,7 @@ const service = await startUnprepared();
 
 const FILE = readFileSync("gen/openapi/openapi.json", "utf8");
 
-/** The document of a server at an address. */
+/** Returns the document of a server at an address. */
 function documentAt(address: string): string {
   return FILE.replace('"url": "/"', `"url": ${JSON.stringify(address)}`);
 }

@@ -17,12 +17,12 @@ const QUOTE = "/v1/shipments/quote";
 const KIB = 1024;
 const TOO_LARGE = "The body is larger than 64 KiB.";
 
-/** A body with the one key and text. */
+/** Returns a body with one key and text. */
 function about(key: string, text: string) {
   return { message: text, errors: { [key]: [text] } };
 }
 
-/** The code of each status that has one alone in these tests. */
+/** Code of each status that has only one in these tests. */
 const CODES: Readonly<Record<number, RefusalReason>> = {
   400: "BODY_UNREADABLE",
   401: "CREDENTIAL_REFUSED",

@@ -64,7 +64,10 @@ test("a text of many megabytes costs what it is long", () => {
   );
 });
 
-/** Of a broken literal it gives the place of the first wrong character, and of some errors none. */
+/**
+ * For a broken literal it gives the position of the first wrong character, and some errors have no
+ * position.
+ */
 const MISSED = /^Expected .* \(line (\d+) column (\d+)\)$/;
 
 function faultOfEngine(text: string): string | undefined {

@@ -5,7 +5,7 @@ import { describeEveryKind } from "../../support/every-kind.ts";
 
 const compiled = compileDecodeParameters(describeEveryKind().fields);
 
-/** The JSON object of a query without unknown parameters. */
+/** Returns the JSON object of a query without unknown parameters. */
 function decode(query: URLSearchParams) {
   const unknown: Violation[] = [];
   const json = compiled(query, unknown);

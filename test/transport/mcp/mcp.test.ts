@@ -21,7 +21,7 @@ const NOTICE =
 const REPLAYED =
   "This call was made before. Nothing was done again: this is its stored response. To do it again, give another idempotency_key.";
 
-/** What a notice says after a list that goes on. */
+/** Note after a list that has a next page. */
 const continues = (argument: string, value: string) =>
   `More follow: repeat the call with ${argument} set to ${JSON.stringify(value)}. ${NOTICE}`;
 
@@ -43,7 +43,7 @@ const HINTS = {
   search_guides: READ,
 };
 
-/** What the JSON API answers, as tools say it. */
+/** Returns the JSON API's response in the form of tools. */
 function withoutUnset(json: any): any {
   if (Array.isArray(json)) return json.map(withoutUnset);
   if (typeof json !== "object") return json;
@@ -141,7 +141,7 @@ test.each([false, true])(
   async (modern) => {
     const { apiKey } = await service.addWorkspace();
     const { call, client } = await connectAgent(service, apiKey, { modern });
-    // With their schemas, by which the client checks the results.
+    // The client validates results with their schemas.
     await client.listTools();
     const quote = await call("create_quote", COVERED_ROUTE);
     expect(quote.json).toMatchObject({ notice: NOTICE, covered: true, total: 12.69 });
