@@ -8,7 +8,7 @@ import { RPC_ROUTE } from "../support/bookings.ts";
 
 const service = await sharedService();
 
-/** A booking in which every text is as long as it may be, in characters. */
+/** Returns a booking in which every text has its maximum length, in characters. */
 function largestBooking(character: string) {
   const text = (length: number) => character.repeat(length);
   const notes = Array.from({ length: MAX_METADATA_KEYS }, (_, i): [string, string] => {
@@ -28,11 +28,11 @@ function largestBooking(character: string) {
 
 interface Page {
   readonly names: readonly string[];
-  /** Where the next page begins; empty after the last. */
+  /** Start of the next page. Empty after the last. */
   readonly next: string;
 }
 
-/** The names in the results of every page, read one after the other. */
+/** Returns the names in the results of every page. */
 async function readAll(read: (from: string | undefined) => Promise<Page>): Promise<string[][]> {
   const pages: string[][] = [];
   let from: string | undefined;
@@ -66,7 +66,7 @@ describe.each(Object.entries(CHARACTERS))(
       }
     });
 
-    /** Reads a whole list by JSON, by gRPC, and by gRPC with JSON inside. */
+    /** Reads a whole list over JSON, gRPC, and gRPC with JSON messages. */
     async function readEachWay(
       path: string,
       byJson: (body: any) => Page,

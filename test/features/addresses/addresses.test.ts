@@ -33,21 +33,24 @@ const STRASSE = {
   confidence: null,
 };
 
-/** Calls by a key of the workspace, or of another. */
+/** Calls with the workspace's key by default. */
 const search = (query: string, key = apiKey, more: object = {}) =>
   service.as(key).searchAddresses({ query, ...more });
 const reverse = (lat: number, lng: number, key = apiKey) =>
   service.as(key).reverseGeocode({ lat, lng });
 const statusOf = async (query: string, key = apiKey) => (await search(query, key)).status;
 
-/** How often the geocoder is asked while this is done. */
+/** Returns the number of geocoder requests during the work. */
 async function asked(work: () => Promise<unknown>): Promise<number> {
   const before = standIn.asked.length;
   await work();
   return standIn.asked.length - before;
 }
 
-/** Expects that a call is refused for want of the geocoder, until so many seconds have passed. */
+/**
+ * Expects that a call is refused because the geocoder is unavailable, until this many seconds have
+ * passed.
+ */
 async function expectWaiting(call: Promise<Answer>, seconds: number, why: string): Promise<void> {
   const text = `${why} Try again in ${seconds} s.`;
   const { headers } = await expectRefused(call, "UNAVAILABLE", text, { waits_for: "geocoder" });
@@ -125,12 +128,12 @@ describe("with a geocoder", () => {
     const lookUp = (n: number, key = greedy.apiKey) => search(`new york ${n}`, key);
     const lookUpStatus = async (n: number, key?: string) => (await lookUp(n, key)).status;
     const statuses = await Promise.all(Array.from({ length: 101 }, (_, n) => lookUpStatus(n)));
-    // Some of so many at once find the geocoder busy.
+    // Some of so many concurrent calls find the geocoder busy.
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     const text = "The workspace looks up too many addresses; try again in 1 s.";
     const { headers } = await expectRefused(lookUp(1_000), "RATE_LIMITED", text);
     expect(headers.get("retry-after")).toBe("1");
-    // Neither what is remembered counts, nor what another looks up: the test twin is another.
+    // Neither cached lookups nor those of another workspace, such as the test twin, count.
     const [cached] = statuses.keys().filter((n) => statuses[n] === 200);
     expect(await lookUpStatus(cached!)).toBe(200);
     expect(await lookUpStatus(1_001, greedy.twin.apiKey)).toBe(200);
@@ -144,7 +147,7 @@ describe("with a geocoder", () => {
     await expectWaiting(search("failing"), 1, why);
     await expectWaiting(reverse(1, 1), 1, why);
     standIn.answer = undefined;
-    // No failure is remembered.
+    // Failures are not cached.
     expect(await statusOf("failing")).toBe(200);
   });
 
@@ -156,7 +159,7 @@ describe("with a geocoder", () => {
     standIn.answer = undefined;
     clock.ms += 4_000;
     await expectWaiting(search("limited"), 3, why);
-    // What is remembered needs no geocoder.
+    // A cached address needs no geocoder.
     await data(reverse(0, 0, twin.apiKey));
     clock.ms += 3_000;
     expect(await statusOf("limited")).toBe(200);

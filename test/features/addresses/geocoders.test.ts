@@ -12,7 +12,7 @@ import { whenOver } from "../../support/when-over.ts";
 
 const KINDS = ["photon", "nominatim", "pelias"] as const;
 
-/** A geocoder of each kind, with what asks it, and what came of asking. */
+/** Starts a geocoder of a kind, with its client and the recorded outcomes. */
 async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {}) {
   const standIn = await startGeocoder(kind);
   const ended: EndedLookUp[] = [];
@@ -21,7 +21,7 @@ async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {})
     ...standIn.settings.geocoder,
     userAgent: "shipment-booking/0 (+https://book.example.org)",
     nowMs: () => clock.ms,
-    // No test here waits for an answer that takes long, but those that say so.
+    // Only tests that set a shorter timeout wait for slow responses.
     timeoutMs: 60_000,
     onLookUp: (look) => ended.push(look),
     ...options,
@@ -38,7 +38,7 @@ const BERLIN = { lat: 52.52, lng: 13.41 };
 const ANYWHERE = { near: undefined, limit: 5 };
 const POINT = { lat: 52.5204, lng: 13.4216 };
 
-/** The same house and street as each kind tells of them. */
+/** The same house and street in the format of each kind. */
 const HOUSE = { lat: 52.5203, lng: 13.4217, precision: "building" };
 const STREET = { lat: 52.4781, lng: 13.4392, precision: "street" };
 const found = (label: string, of: object, confidence?: number) => ({ label, ...of, confidence });
@@ -145,7 +145,7 @@ const ASKED = {
 const { geocoder: photon, standIn: atPhoton, ended: ofPhoton } = started.photon;
 const KARL = { text: "karl-marx", ...ANYWHERE };
 
-/** What Photon finds among features of these properties, at some point. */
+/** Returns Photon's results for features with these properties. */
 async function foundAmong(...properties: object[]) {
   const geometry = { type: "Point", coordinates: [1, 2] };
   const features = properties.map((each) => ({ geometry, properties: each }));
@@ -156,7 +156,7 @@ async function foundAmong(...properties: object[]) {
   return places.map(({ label }) => label);
 }
 
-/** Why the geocoder was of no use, when it answers so. */
+/** Returns the client's error for this response of the geocoder. */
 async function failure(answer: (response: ServerResponse) => void): Promise<GeocoderUnavailable> {
   atPhoton.answer = answer;
   const failed = await photon.search(KARL).then(
@@ -299,7 +299,7 @@ test.each([
     countrycode,
     type: "house",
   };
-  // What has no name at all is left out.
+  // A result without a name is left out.
   expect(await foundAmong(properties, { countrycode })).toEqual([label]);
 });
 

@@ -21,9 +21,9 @@ import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 let database: TestDatabase;
-/** Listens to announcements as a replica does. */
+/** Listens to announcements like a replica. */
 let listener: pg.Client;
-/** The payloads it has received. */
+/** Received payloads. */
 let announced: string[];
 
 beforeEach(async () => {

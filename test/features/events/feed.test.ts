@@ -12,7 +12,7 @@ import { addWebhook } from "../../support/webhooks.ts";
 
 const service = await sharedService();
 
-/** How many events a look for some types passes over at most. */
+/** Maximum number of events that one search for some types examines. */
 const LOOKED_AT = 1_000;
 
 async function readFeed(
@@ -30,7 +30,7 @@ const positionsOf = (events: readonly any[]): number[] => events.map(({ position
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-/** Writes so many updates to a feed that is empty, and nothing else. */
+/** Writes this many updates to an empty feed. */
 async function fillFeed(sql: pg.Client, workspace: number, count: number): Promise<void> {
   await sql.query(
     `insert into event (workspace_id, position, subject, number, type, data, created_at)
@@ -182,7 +182,7 @@ test("a page of some types ends after a bounded number of others, and its cursor
     [[paid], false],
     [[], false],
   ]);
-  // Work in the background may look at events too.
+  // Background work may also read events.
   const plans = plansIn(log.notices.slice(begun)).filter(({ statement }) =>
     statement.includes("position > $2 order by position limit $5"),
   );

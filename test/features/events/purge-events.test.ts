@@ -6,7 +6,7 @@ import { startReplica, startService } from "../../support/service.ts";
 
 const service = await startService();
 
-/** Dates every event there is some days back. */
+/** Moves the time of every event some days back. */
 async function age(days: number): Promise<void> {
   await service.app.em.execute("update event set created_at = now() - ?::interval", [
     `${days} days`,

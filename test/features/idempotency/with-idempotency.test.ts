@@ -135,7 +135,7 @@ test("a stored response expires after a day, when it is looked up and by the pur
   const { id, apiKey } = await service.addWorkspace();
   const age = () =>
     service.app.em.fork().execute(
-      // A second more, since what is stored is rounded to a millisecond, perhaps up.
+      // One more second, because stored times are rounded to a millisecond, possibly up.
       "update kept_answer set created_at = now() - interval '24 hours 1 second' where workspace_id = ?",
       [id],
     );
@@ -184,7 +184,7 @@ test("200 bookings interrupted by a kill and then repeated with their idempotenc
   expect(new Set(references).size).toBe(200);
   expect(references.every((it) => typeof it === "string")).toBe(true);
   for (const [i, outcome] of outcomes.entries()) {
-    // A booking that was answered before the kill must have the same answer again.
+    // A booking with a response before the kill must get the same response again.
     const before = outcome.status === "fulfilled" ? outcome.value : undefined;
     if (before !== undefined) expect(before).toBe(references[i]);
   }

@@ -9,7 +9,7 @@ const service = await sharedService();
 const workspace = await service.addWorkspace();
 const elsewhere = await service.addWorkspace();
 
-/** The filters of somebody new in a workspace, whom a link of one has signed in. */
+/** Returns the filters of a new member of a workspace, who has signed in with its link. */
 async function newPerson(name: string, { apiKey } = workspace, role: MemberRole = "viewer") {
   const email = `${name}.filters@example.org`;
   const { request } = await signIn(service, apiKey, { email, role, name });
@@ -38,7 +38,7 @@ test("a person saves, replaces, renames and deletes filters that nobody else see
   expect(all).toEqual({ ...own, name: "all", query: "" });
   expect((await ada.list()).body).toEqual({ data: [all, late], next_page_token: "" });
   expect(await data(grace.list())).toEqual([]);
-  // A name of any case is the same, also of somebody else.
+  // Names ignore case, also between people.
   const replaced = await ada.save("LATE", "failed=true");
   expect(replaced).toEqual({ ...late, name: "LATE", query: "failed=true" });
   const hers = await grace.save("late");
@@ -119,7 +119,7 @@ test("filters are refused by what is wrong with them", async () => {
 test("only members have filters in a workspace, and not in its test twin", async () => {
   const person = await newPerson("member");
   const { id: filter } = await person.save("Mine");
-  // A session of another workspace's link acts there alone, whatever else its person may do.
+  // A session from another workspace's link is valid only there, regardless of its person's rights.
   const there = await newPerson("member", elsewhere);
   for (const call of [
     ...[elsewhere.id, workspace.twin.id, 2 ** 50].flatMap((id) => [
@@ -161,6 +161,6 @@ test("a person has 50 filters in a workspace and no more, however many are saved
   expect(refused).toHaveLength(3);
   for (const answer of refused) await expectRefused(answer, "SAVED_FILTER_LIMIT");
   expect(await data(person.list())).toHaveLength(50);
-  // What is there can be replaced all the same.
+  // An existing filter can still be replaced.
   expect(await person.save("FILTER 0", "failed=true")).toMatchObject({ query: "failed=true" });
 });

@@ -24,10 +24,10 @@ function mailing({ url }: Pick<MailServer, "url">) {
   return { publicUrl: PUBLIC_URL, mail: { smtpUrl: url, from: FROM } };
 }
 
-/** Looks for due mails all the time. */
+/** Polls for due emails continuously. */
 const hurried = (to: MailServer) => ({ ...mailing(to), outside: { pollMs: 50 } });
 
-/** Makes somebody a member, without a mail. */
+/** Makes a person a member, without an email. */
 async function addMember(email: string, of: TestService = service, key = workspace.apiKey) {
   const { body } = await of.request("/v1/members", { apiKey: key, body: { email } });
   await database.query("delete from mail where kind = 'invitation'");
@@ -42,7 +42,7 @@ const mailsTo = (to: string, from = server) => from.mails.filter((mail) => mail.
 const mailTo = (to: string, from = server) =>
   eventually(`a mail to ${to}`, () => mailsTo(to, from)[0]);
 
-/** The states of all mails to an address, oldest first. */
+/** Returns the states of all emails to an address, oldest first. */
 async function statesOf(email: string, from = database): Promise<string[]> {
   const { rows } = await from.query("select state from mail where email = $1 order by id", [email]);
   return rows.map(({ state }) => state);
@@ -53,19 +53,19 @@ const untilStatesAre = (email: string, states: readonly string[]) =>
     return (await statesOf(email)).join() === states.join();
   });
 
-/** Nothing that was asked for before waits to be looked at, however busy the machine is. */
+/** Waits until all earlier requests are checked, on busy machines too. */
 const untilAllAreLookedAt = () =>
   eventually("all requests to be looked at", async () => {
     const { rows } = await database.query("select from mail where state = 'asked'");
     return rows.length === 0;
   });
 
-/** Those whose attempt has failed are not tried again until they are made due. */
+/** Emails with a failed attempt are not retried until they are made due. */
 const PUT_OFF = `
   update mail set next_attempt_at = now() + interval '1 day'
   where attempts > 0 and next_attempt_at < now() + interval '45 s'`;
 
-/** All that wait are due, but for those that somebody has just leased, for 60 seconds. */
+/** Makes all waiting emails due, except those with a lease of 60 seconds. */
 const DUE_NOW = `
   update mail set next_attempt_at = now() where state = 'waiting'
     and next_attempt_at not between now() + interval '45 s' and now() + interval '60 s'`;
@@ -77,7 +77,7 @@ async function sampleOf(of: TestService, name: string) {
     .samples.map(({ labels, value }) => ({ labels, value }));
 }
 
-/** Follows the link of a mail. */
+/** Follows the link of an email. */
 const follow = (link: string, at = service) => signInByPath(at, link.slice(PUBLIC_URL.length));
 
 describe("somebody who asks for a link by mail", () => {
@@ -148,7 +148,7 @@ If it was not you, delete this mail: nobody signs in without the link.
     await addMember("known@example.org");
     const answers: unknown[] = [];
     const statements: unknown[] = [];
-    // Meanwhile nobody looks at the requests, so that the statements are those of the answers alone.
+    // Blocks the check of requests, so that only the statements of the calls are recorded.
     await database.query("begin");
     await database.query("select pg_advisory_xact_lock(hashtextextended('mails', 0))");
     for (const email of [
@@ -234,7 +234,7 @@ test("an address that asks often has to wait, whoever it asks for", async () => 
 test("requests that wait are a thousand at most, and those beyond are told to come back", async () => {
   const own = await startService(mailing(server));
   const sql = await connectTo(own.databaseUrl);
-  // As if another process looked at them.
+  // Simulates another process that checks them.
   await sql.query("begin");
   await sql.query("select pg_advisory_xact_lock(hashtextextended('mails', 0))");
   await (
@@ -312,7 +312,7 @@ describe("an invitation", () => {
       apiKey,
       body: { email: "gone@example.org" },
     });
-    // An attempt that has begun would go on beside the removal: the next one is to begin after it.
+    // A running attempt would continue during the removal, which must precede the next one.
     await eventually("the first attempt to fail", async () => {
       const { rowCount } = await sql.query(PUT_OFF);
       return rowCount === 1;
@@ -352,7 +352,7 @@ describe("a mail server", () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail where state <> 'sent'")).rows.length === 0;
     });
-    // One more each: whoever was signed in above was invited twice.
+    // One more each, because the people above were invited twice.
     expect(own.mails.map(({ to }) => to.join()).toSorted()).toEqual(
       ["0@example.org", ...emails].toSorted(),
     );
@@ -430,7 +430,7 @@ describe("a mail server", () => {
       warned.map(({ kind, status }) => `${String(kind)} ${String(status)}`).toSorted(),
     ).toEqual(["deferred 451", "refused 550"]);
     expect(JSON.stringify(logged)).not.toContain("@example.org");
-    // What the failed attempts made is no link any more.
+    // Links of failed attempts are no longer valid.
     const links = "select from sign_in_link where workspace_id is null";
     expect((await sql.query(links)).rows.length).toBe(2);
   });

@@ -30,18 +30,18 @@ function claimsOf(login: string): Record<string, unknown> {
   return { email: login, email_verified: true };
 }
 
-/** What pages are told of where gRPC is spoken. */
+/** Returns the gRPC address as given to pages. */
 const grpcOf = (of: TestService) => ({ url: null, port: Number(new URL(of.grpcUrl).port) });
 
 const visitor = (to = service) => createVisitor(PUBLIC_URL, to.httpUrl);
 
-/** Signs in at the provider, and comes to the address it leads back to, without going there. */
+/** Signs in at the provider. Returns the URL of its redirect without following it. */
 async function signInAtProvider(guest: Visitor, login: string, returnTo = "/w/1"): Promise<URL> {
   const query = new URLSearchParams({ return_to: returnTo });
   return fillForms(guest, login, `${PUBLIC_URL}/sign-in/oidc?${query}`);
 }
 
-/** Fills in the provider's forms, from an address on that leads to them. */
+/** Fills in the provider's forms, starting at a URL that leads to them. */
 async function fillForms(guest: Visitor, login: string, from: string): Promise<URL> {
   let page = await guest.visit(from, { stopBefore: CALLBACK });
   while (!page.url.href.startsWith(CALLBACK)) {
@@ -54,18 +54,18 @@ async function fillForms(guest: Visitor, login: string, from: string): Promise<U
   return page.url;
 }
 
-/** Signs in, all the way to what the service answers. */
+/** Signs in and returns the service's response. */
 async function signInAs(guest: Visitor, login: string, returnTo?: string): Promise<VisitedPage> {
   return guest.visit((await signInAtProvider(guest, login, returnTo)).href);
 }
 
-/** What the service tells who has signed in of themselves. */
+/** Returns the signed-in person's account. */
 function accountOf(guest: Visitor) {
   const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
   return service.request("/account/v1/account", { headers });
 }
 
-/** What a page says that somebody reads who was refused. */
+/** Page after a refused sign-in. */
 const REFUSED = {
   status: 403,
   text: expect.stringContaining(
@@ -129,7 +129,7 @@ describe("signing in at the identity provider", () => {
     expect([email, workspaces.length]).toEqual(["ada@example.org", 1]);
   });
 
-  // What may follow is the same as after a link.
+  // The same return addresses are valid as after a link.
   test.each([
     ["//evil.example", "/"],
     ['/"><script>', "/&quot;&gt;&lt;script&gt;"],
@@ -177,10 +177,10 @@ describe("signing in at the identity provider", () => {
 });
 
 describe("an answer of the provider", async () => {
-  // Where nothing has failed yet, so that nobody has to wait.
+  // A replica without failed attempts, so that no call is delayed.
   const replica = await startReplica(service.databaseUrl, options);
 
-  /** What the browser asks for, on whichever replica. */
+  /** Sends the browser's request to a replica. */
   const comes = (answer: URL, cookie: string, to = replica) =>
     fetch(answer.href.replace(PUBLIC_URL, to.httpUrl), { headers: { cookie } });
 
@@ -214,7 +214,7 @@ describe("an answer of the provider", async () => {
     };
     const answer = await signInAtProvider(guest, "kate@example.org");
     expect(await statusOf()).toBe(200);
-    // Coming from another site, browsers send no cookie that is SameSite=Strict.
+    // Browsers send no SameSite=Strict cookies when coming from another site.
     const attempt = /__Host-oidc=[^;]+/.exec(guest.cookies(PUBLIC_URL))![0];
     expect((await comes(answer, attempt)).status).toBe(200);
     expect(await statusOf()).toBe(401);
@@ -311,7 +311,7 @@ test("an operator who signs in for the first time becomes a person, once", async
 });
 
 describe("a service", () => {
-  /** Of the same people, with an identity provider of another kind. */
+  /** Starts a service for the same people with another kind of identity provider. */
   async function startWith(kind: Omit<Parameters<typeof startIdentityProvider>[0], "publicUrl">) {
     const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...kind });
     return startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL, oidc: other.config });

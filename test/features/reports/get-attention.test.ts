@@ -16,9 +16,9 @@ const { em } = service.app;
 
 const attentionOf = (apiKey: string): Promise<any[]> => data(service.as(apiKey).getAttention());
 
-/** A record that needs attention, of which only the given is told. */
+/** Returns a subject that needs attention, with only the given fields set. */
 const subject = (fields: object) => ({ name: null, at: null, reason: null, ...fields });
-/** All of one kind that need attention. */
+/** Returns all subjects of one kind that need attention. */
 const need = (kind: string, ...subjects: object[]) => ({ kind, count: subjects.length, subjects });
 
 test("what stops bookings comes first, and a workspace that needs nothing has an empty list", async () => {
@@ -104,7 +104,7 @@ test("what is later than promised, and what could not be delivered twice, is nam
     timeZone: "UTC",
     feeMinor: 0,
   });
-  /** A shipment whose windows end so many minutes from now. */
+  /** Returns a shipment whose windows end in this many minutes. */
   const promised = async (steps: readonly Step[], ends: { pickup?: number; dropoff?: number }) => {
     const { reference } = await bookAnd(service, apiKey, steps);
     const windows = Object.entries(ends).map(([end, n]) => [end, window(n)] as const);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createReportCache } from "../../../src/features/reports/report-cache.ts";
 
-/** Longer than an answer takes that is not remembered, in milliseconds. */
+/** Longer than the duration of uncached responses, in milliseconds. */
 const SLOW_MS = 150;
 
 function countedReports(tookMs: number) {

@@ -33,7 +33,7 @@ const COUNTED = `
     awaiting_minor::float8 as "awaitingMinor"
   from booking_day order by 1, 2, 3`;
 
-/** Days whose hours do not add up to them. */
+/** Days that differ from the sum of their hours. */
 const OF_OTHER_HOURS = `
   select workspace_id, date, hours from booking_day
   where array[bookings, cancellations, quoted, paid_minor, awaiting_minor]::float8[] <> (
@@ -46,7 +46,7 @@ const OF_SHIPMENTS = `
   select workspace_id::int as workspace, (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
   from shipment group by workspace_id, ${BOOKED_DATE}, currency order by 1, 2, 3`;
 
-/** What is counted by day, which is equal to what is counted from all shipments. */
+/** Returns the counts by day, and expects them to equal the counts of all shipments. */
 async function expectCounted(): Promise<readonly { readonly bookings: number }[]> {
   const { rows: counted } = await sql.query(COUNTED);
   expect((await sql.query(OF_OTHER_HOURS)).rows).toEqual([]);
@@ -55,17 +55,17 @@ async function expectCounted(): Promise<readonly { readonly bookings: number }[]
   return counted;
 }
 
-/** Ends the connections on which somebody counts, or has just counted, as the death of a process does. */
+/** Ends the connections of current and recent counts, as in a crash. */
 const endCounting = () =>
   sql.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and query like '%booking_%' and pid <> pg_backend_pid()`,
   );
 
-/** Zones whose days begin with an hour in UTC and within one. */
+/** Zones whose days begin at the start of an hour in UTC and within one. */
 const ZONES = ["UTC", "America/New_York", "Asia/Kathmandu"] as const;
 
-/** An overview as it is computed, since one that takes long is given again. */
+/** Computes an overview without the cache for slow reports. */
 async function overviewOf(workspaceId: number, days: { fromDate: string; toDate: string }) {
   const request = create(GetOverviewRequestSchema, days);
   const response = await getOverview(request, { caller: { workspaceId } } as Call, {
@@ -76,7 +76,9 @@ async function overviewOf(workspaceId: number, days: { fromDate: string; toDate:
   return response.data!;
 }
 
-/** Expects the overview of a workspace to be what its shipments say, however much of it is counted. */
+/**
+ * Expects the overview of a workspace to match its shipments, regardless of the counting progress.
+ */
 async function expectOverview({ id, apiKey }: TestWorkspace, timeZone: string): Promise<void> {
   await data(service.as(apiKey).updateWorkspace({ time_zone: timeZone }));
   const overview = await overviewOf(id, { fromDate: "2031-05-01", toDate: "2031-05-08" });
@@ -130,7 +132,7 @@ const ACTS: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
 );
-/** Every fifth hour and 10 minutes, so that days of all zones begin between two of them. */
+/** Every fifth hour and 10 minutes, so that the days of all zones begin between two of them. */
 const STEP_MS = (5 * 60 + 10) * 60_000;
 const HISTORY = fc.array(fc.tuple(fc.nat(2), fc.nat(20), ACTS), { minLength: 20, maxLength: 40 });
 
@@ -254,13 +256,13 @@ test("between two counts of a workspace the background rests", async () => {
     [id],
   );
   await replicas[1].look(signal);
-  // The service itself may be counting it.
+  // The service may be counting it.
   await eventually("the count", async () => (await bookings()) === 2);
 });
 
 test("a workspace that cannot be counted keeps no other from being counted", async () => {
   const [first, second] = [await service.addWorkspace(), await service.addWorkspace()];
-  // Before the service itself may count it.
+  // Before the service may count it.
   await sql.query(
     `alter table booking_day add constraint refused check (workspace_id <> ${first.id})`,
   );

@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { startService } from "../../support/service.ts";
 
-// Its own: calls in flight are counted, and statements that wait for a lock.
+// A separate service, because calls in flight and statements that wait for a lock are counted.
 const service = await startService();
 const { id, apiKey } = await service.addWorkspace();
 const caller = service.as(apiKey);
@@ -45,7 +45,7 @@ test("of concurrent cancels exactly one wins", async () => {
       [id, booked["reference"]],
     );
     const begun = Array.from({ length: 10 }, () => cancel(booked));
-    // One waits for the row, the others for the one: changes of a shipment follow each other.
+    // One waits for the row, the others for that one, because changes of a shipment are serialized.
     await eventually("ten cancels", async () => (await callsInFlight(service)) === 10);
     await eventually("a cancel at the shipment's row", async () => (await waiting()) === 1);
     return begun;
@@ -61,7 +61,7 @@ test("a shipment's reference matches in any letter case", async () => {
   expect(cancelled).toMatchObject({ reference, status: "cancelled" });
 });
 
-/** How many statements on this database wait for a lock. */
+/** Returns the number of statements on this database that wait for a lock. */
 async function waiting(): Promise<number> {
   const [row] = await service.app.em.fork().execute<{ waiting: number }[]>(
     `select count(*)::int as waiting from pg_stat_activity

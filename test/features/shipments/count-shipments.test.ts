@@ -79,7 +79,7 @@ test("counts have each queue and what is listed, with totals of each currency", 
   expect(await count(apiKey, { failed: true })).toEqual({ listed: queues.failed, ...queues });
   const both = { status: "pending", payment_status: "paid" };
   expect(await count(apiKey, both)).toEqual({ listed: NONE, ...queues });
-  // All other filters narrow the queues as well.
+  // All other filters also apply to the queues.
   expect(await count(apiKey, { customer_id: customer, status: "pending" })).toEqual({
     listed: NONE,
     to_pay: NONE,

@@ -9,10 +9,12 @@ import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 const database = await createDatabase();
-/** Concurrent bookings are written in one transaction; these tests check that each still stands alone. */
+/**
+ * Concurrent bookings share a transaction. These tests check that each still fails independently.
+ */
 const proxy = await startTcpProxy(database.url);
 const service = await startService({ database: proxy });
-// Does not use the proxy.
+// Bypasses the proxy.
 const sql = await connectTo(database.url);
 
 const book = (
@@ -34,7 +36,7 @@ async function count(table: string, { id }: TestWorkspace): Promise<number> {
   return rows[0].count;
 }
 
-/** Expects a booking's answer to be what its row and its one event say. */
+/** Expects a booking's response to match its row and its only event. */
 async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<void> {
   const booked = await data(answer);
   const caller = service.as(apiKey);
@@ -161,7 +163,7 @@ test("a booking that the database refuses fails alone, and the rest of its group
 test("a booking between whose look and write one webhook after the other is deleted is made once", async () => {
   const workspace = await service.addWorkspace();
   await addWebhook(service, workspace.apiKey, { url: "https://example.com/hook" });
-  // Numbers of a sequence are not given back: the first six tries find the webhook gone.
+  // Sequence numbers are not reused, so the webhook is missing in the first six tries.
   await sql.query(`
     create sequence deletion;
     create function collide() returns trigger language plpgsql as
@@ -189,7 +191,7 @@ test("a booking that waits for its customer's row does not delay the rest of its
 });
 
 test("bookings whose commit was not acknowledged are not repeated", async () => {
-  // Those of one workspace wait for each other, from their events on.
+  // Bookings of one workspace wait for each other after writing their events.
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await sql.query(`
     create function linger() returns trigger language plpgsql as
@@ -204,7 +206,7 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
         "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
       )
     ).rowCount!;
-  // Each of these is alone in its transaction: a group of several gives up a lock after a tenth of a second.
+  // Each has a separate transaction, because a group releases its locks after a tenth of a second.
   const alone = [book(one, { customer_name: "Customer 0" })];
   await eventually("the first commit", async () => (await inCommit()) === 1);
   alone.push(book(other, { customer_name: "Customer 1" }));

@@ -23,7 +23,7 @@ const service = await sharedService();
 const book = (apiKey: string, changes: object = {}) =>
   service.as(apiKey).createShipment({ ...BOOKING, ...changes });
 
-/** The customer that a booking was linked to. */
+/** Returns the customer linked to a booking. */
 const customerOf = async (apiKey: string, changes: object = {}) =>
   (await data(book(apiKey, changes))).customer;
 

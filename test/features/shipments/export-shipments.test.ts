@@ -28,7 +28,7 @@ const FIRST = [
   "weight_kg,distance_km,distance_fee,weight_fee,window_fee,subtotal,base_fee,total,currency",
   "refunded_amount,cancelled_at,cancel_reason,cancel_note,created_by,updated_at,metadata,disputed_amount",
 ].join();
-/** What a shipment was given since is at the end. */
+/** Columns added later are at the end. */
 const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => name !== "external_reference");
 const COLUMNS = [
   FIRST,
@@ -38,7 +38,9 @@ const COLUMNS = [
   "dropoff_verification,proof_received_by,proof_photo,proof_signature,proof_pin_verified,proof_waived",
 ].join();
 
-/** The line of a shipment, by what the API says of it; of formulas, what spreadsheets are to be told. */
+/**
+ * Returns the expected line of a shipment, from its JSON. Formulas are escaped for spreadsheets.
+ */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
   const { customer, payment_details, pickup_window, dropoff_window, metadata, ...rest } = shipment;
   const { courier, attempts, proof } = shipment;
@@ -170,7 +172,7 @@ test("a cell with line breaks or other separators stays one cell, and nothing in
   const rows: ShipmentJson[] = parse(text, { columns: true, record_delimiter: "\r\n" });
   const written = rows.map((row) => row["pickup_address"] as string);
   expect(written.toReversed()).toEqual(Object.values(cells));
-  // As it is read where semicolons separate cells, whose quotes are those around all of a cell.
+  // As parsed with semicolons between cells, where quotes count only around a whole cell.
   expect(text.split(/[;\t\r\n]/).filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
 });
 
@@ -182,7 +184,7 @@ test.each<Filters>([
   { created_before: "2026-01-01T00:30:00Z", status: "pending" },
   { external_reference: "order 2" },
   { status: "delivered" },
-  // No shipment can be both.
+  // No shipment can have both.
   { status: "delivered", payment_status: "voided" },
 ])("an export with %j has what a list with it has", async (filters) => {
   expect(await exported(apiKey, filters)).toEqual((await listed(apiKey, filters)).map(lineOf));

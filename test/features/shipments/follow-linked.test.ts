@@ -10,7 +10,7 @@ const { apiKey } = await service.addWorkspace();
 
 const CHANGED = "data: changed\n\n";
 
-/** What a browser is sent that follows a link. */
+/** Returns the response to a browser that follows a link. */
 async function follow(url: string, at: Pick<TestService, "httpUrl"> = service) {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

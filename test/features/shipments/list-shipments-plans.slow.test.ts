@@ -8,24 +8,25 @@ import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startService } from "../../support/service.ts";
 
 /**
- * Shipments of the large workspace; the other has a tenth of that. With PLAN_SHIPMENTS set to another number, such
- * as 1000000, each plan's milliseconds in the database are printed at the end: figures, which no test asserts.
+ * Shipments of the large workspace. The other has a tenth of that. With PLAN_SHIPMENTS set to
+ * another number, such as 1000000, the duration of each plan in milliseconds is printed at the end.
+ * No test asserts it.
  */
 const SHIPMENTS = Number(process.env.PLAN_SHIPMENTS ?? 200_000);
 const CUSTOMERS = 5_000;
-/** A page of 25 and one row more, which tells whether there is a next. */
+/** A page of 25 plus the row that shows whether there is a next page. */
 const PAGE_ROWS = 26;
-/** How many shipments share an instant here; a page may have to skip that many. */
+/** Number of shipments with the same time. A page may have to skip this many. */
 const IN_ONE_INSTANT = 4;
 /**
- * A list of a customer is read from a place of the index for each of the states. What is sorted are the few rows of
- * these.
+ * A customer's list is read from one index position per state, and only the few rows of these are
+ * sorted.
  */
 const MAX_PARTS = 8;
 
 /**
- * Few, many and a middling number of each status. As in production, status depends on age: the
- * newest quarter is not delivered yet. The busy customer has none in transit.
+ * A few, an average number and many of each status. As in production, the status depends on age:
+ * the newest quarter is not delivered yet. The busy customer has no shipment in transit.
  */
 const STATES = {
   status: `case when i % 20000 = 7 then 'pending' when i % 20000 = 9 then 'awaiting_pickup'
@@ -68,7 +69,7 @@ for (const [{ id: workspace }, count] of [
   if (workspace === large.id) busy = first;
 }
 await sql.query("analyze");
-/** With the settings of those that serve calls. */
+/** With the settings of connections that serve calls. */
 const serving = await connect(service.app.em);
 const { rows } = await sql.query(
   "select created_at, reference from shipment where workspace_id = $1 order by 1 desc, 2 desc offset $2 limit 1",
@@ -78,7 +79,7 @@ middle = rows[0];
 
 const times: { readonly query: string; readonly tookMs: number }[] = [];
 
-/** The plan of a query, which is noted with its time. */
+/** Returns the plan of a query, and records its duration. */
 async function planOf(name: string, query: SentQuery): Promise<PlanNode[]> {
   const { plan, tookMs } = await runPlan(serving, query);
   times.push({ query: name, tookMs });
@@ -104,12 +105,12 @@ function expectReadInOrder(plan: readonly PlanNode[]): void {
   }
 }
 
-/** The query that lists with a filter, as the service sends it. */
+/** Returns the query for a filtered list, as sent by the service. */
 async function listQuery(path: string): Promise<SentQuery> {
   const queries = await queriesOf(service.app.em, async () => {
     expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
   });
-  // Days are counted in the background meanwhile.
+  // Days are counted in the background.
   const [query, ...more] = queries.filter(({ sql: text }) =>
     /as shipment\b|"totalMinor"|from "?customer"?/.test(text),
   );
@@ -117,7 +118,7 @@ async function listQuery(path: string): Promise<SentQuery> {
   return query!;
 }
 
-/** The query for the page after this one, and then the same from the middle of the list. */
+/** Returns the query for the next page, and the same query from the middle of the list. */
 async function laterQueries(path: string): Promise<SentQuery[]> {
   const { body } = await service.request(path, { apiKey: large.apiKey });
   if (body.next_page_token === "") return [];
@@ -135,11 +136,11 @@ async function laterQueries(path: string): Promise<SentQuery[]> {
 
 const STATUSES = ["pending", "awaiting_pickup", "in_transit", "delivered", "cancelled"];
 const PAYMENT_STATUSES = ["awaiting_payment", "paid", "refund_pending", "refunded", "voided"];
-/** Before and after the middle of the list, whatever its size. */
+/** Before and after the middle of the list, regardless of its size. */
 const AFTER = `created_after=${timeAt(0.2)}`;
 const BEFORE = `created_before=${timeAt(0.9)}`;
 
-/** When this share of the shipments had been booked. */
+/** Returns the time at which this share of the shipments had been booked. */
 function timeAt(share: number): string {
   const seconds = (share * SHIPMENTS) / IN_ONE_INSTANT;
   return new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000).toISOString();
@@ -204,24 +205,24 @@ describe("a list by external reference reads one shipment from its index", () =>
   );
 });
 
-/** The most of each list that are counted, and the one that tells of more. */
+/** Maximum number of counted shipments per list, plus one that shows that there are more. */
 const COUNTED_ROWS = 1_001;
 
 describe("counts read no further than 1,000 shipments of each queue, from the index of its list", () => {
-  /** Of what failed, which is read by payment status. */
+  /** Failed payments are read by payment status. */
   const FAILED_PARTS = PAYMENT_STATUSES.length;
   test.each([
     ["", 1 + 4 + FAILED_PARTS],
     ["status=delivered", 1 + 4 + FAILED_PARTS],
     ["failed=true", FAILED_PARTS + 4 + FAILED_PARTS],
     [`${AFTER}&${BEFORE}`, 1 + 4 + FAILED_PARTS],
-    // In any state; what failed of a customer has an index of its own.
+    // In any state. A customer's failed payments have a separate index.
     ["customer_id=BUSY", MAX_PARTS + 4 + 1],
   ])("%s", async (filter, parts) => {
     const path = `/v1/shipment_counts?${withCustomer(filter)}`;
     const plan = await planOf(path, await listQuery(path));
     const scans = plan.filter((node) => node["Relation Name"] === "shipment");
-    // Of the list, four queues, and what failed.
+    // For the list, four queues, and failed payments.
     expect(scans).toHaveLength(parts);
     for (const scan of scans) {
       expect(scan["Node Type"], JSON.stringify(plan, null, 1)).toMatch(/^Index (Only )?Scan$/);
@@ -234,14 +235,14 @@ test("what the search box asks for is read from indexes, and little besides the 
   const [shipment] = await sql
     .query("select reference from shipment where workspace_id = $1 limit 1", [large.id])
     .then(({ rows: found }) => found);
-  // Some are on every shipment, some on a few hundred, and one on none.
+  // Some on every shipment, some on a few hundred, and one on no shipment.
   const reference = shipment.reference.slice(0, 6);
   for (const text of ["order 1", "order 4711", "from", "to", "cust", "c77", "none", reference]) {
     const path = `/v1/search?text=${encodeURIComponent(text)}`;
     const sent = await queriesOf(service.app.em, () =>
       service.request(path, { apiKey: large.apiKey }),
     );
-    // Calls are counted in the background meanwhile.
+    // Calls are counted in the background.
     const searches = sent.filter(({ sql: asked }) =>
       /with recent as materialized|as slot cross join/.test(asked.replaceAll(/\s+/g, " ")),
     );
@@ -251,7 +252,8 @@ test("what the search box asks for is read from indexes, and little besides the 
       const plan = await planOf(path, query);
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       const { shipment: read = 0, customer = 0 } = rowsTouched(plan);
-      // The newest 400, as many as are compared of the index, and a few of customers; each with its customer.
+      // The newest 400, the maximum number of compared index entries, and a few of customers, each
+      // with its customer.
       const most = 400 + MOST_FOUND + 500;
       expect([read <= most, customer <= most, plan], path).toEqual([true, true, plan]);
     }
@@ -267,7 +269,7 @@ test("any page of customers by name is read in order from its two indexes", asyn
     for (const query of [await listQuery(path), second, later]) {
       const plan = await planOf(path, query);
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
-      // One row more tells where the page begins.
+      // One more row determines the start of the page.
       const { customer } = rowsTouched(plan);
       expect(customer, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(2 * PAGE_ROWS + 1);
     }

@@ -23,7 +23,7 @@ async function list(apiKey: string, query: Query = {}) {
   return body as { data: ShipmentJson[]; next_page_token: string };
 }
 
-/** Every page of a list, one after the other. */
+/** Returns every page of a list. */
 async function listAll(apiKey: string, query: Query): Promise<ShipmentJson[]> {
   const all: ShipmentJson[] = [];
   let page_token = "";
@@ -216,7 +216,7 @@ describe("a list of shipments refuses", async () => {
   });
 });
 
-/** What a provider may say of a payment, as it is stored. */
+/** Returns a provider's details of a payment in their stored form. */
 function details(said: object): string {
   const nothing = { checkout: null, processing: false, error: null, refundError: null };
   const all = { ...nothing, refundedMinor: 0, dispute: null, ...said };
@@ -298,7 +298,7 @@ describe("the order of a list of shipments", async () => {
     ["awaiting_pickup", "paid", { status: "awaiting_pickup" }],
     ["in_transit", "paid", { status: "in_transit", payment_status: "paid" }],
     ["cancelled", "refund_pending", { payment_status: "refund_pending" }],
-    // What nothing is due of is in no order but that of time.
+    // Finished shipments are ordered only by time.
     ["delivered", "paid", { status: "delivered" }],
     ["cancelled", "voided", { payment_status: "voided" }],
   ] as const;
@@ -309,7 +309,7 @@ describe("the order of a list of shipments", async () => {
       customer,
       status: `'${status}'`,
       paymentStatus: `'${paymentStatus}'`,
-      // Equals of each key, which time and then reference tell apart.
+      // Equal keys are ordered by time and then by reference.
       createdAt: "timestamptz '2026-01-01' + ((i / 3) || ' seconds')::interval",
       totalMinor: "500 + i * 7 % 5",
       windows: `case when i % 4 > 0 then json_build_object('dropoff', null, 'pickup',
@@ -318,7 +318,7 @@ describe("the order of a list of shipments", async () => {
       salt: `${status} ${paymentStatus} ${id}`,
     });
   }
-  /** Of a shipment, in the order in which texts of the same length are. */
+  /** Sort keys of a shipment, as texts of equal length that sort in the same order. */
   const KEYS: Record<string, (it: ShipmentJson) => string> = {
     created_at: () => "",
     total: (it) => it["total"].toFixed(2),
@@ -361,7 +361,7 @@ describe("the order of a list of shipments", async () => {
           keys.filter((key) => key.startsWith("2026-03-02")),
         ],
         [{ pickup_from: before }, keys.filter((key) => key.startsWith("2026-03-03"))],
-        // What has no window comes before all others.
+        // Shipments without a window come first.
         [{ pickup_before: from }, keys.filter((key) => key < "2026-03-02")],
       ];
       for (const [range, expected] of ranges) {
@@ -448,7 +448,7 @@ describe("pages of shipments", async () => {
     workspace: workspace.id,
     count: 150,
     customer: String(customer),
-    // Seven shipments share each instant, and are ordered by reference.
+    // Seven shipments share each time, and are ordered by reference.
     createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
   });
 
@@ -519,7 +519,7 @@ describe("pages of shipments", async () => {
     const inserts = fc.array(
       fc.record({
         count: fc.integer({ min: 0, max: 5 }),
-        // Before, among and after what is listed.
+        // Before, among and after the listed shipments.
         second: fc.integer({ min: -2, max: 8 }),
       }),
       { maxLength: 6 },

@@ -15,7 +15,7 @@ const courier = service.as(made.api_key);
 const photo = SAMPLE_PICTURES.photo.toString("base64");
 const signature = SAMPLE_PICTURES.signature.toString("base64");
 
-/** A shipment in transit. */
+/** Returns a shipment in transit. */
 async function bring(dropoff_verification: string) {
   return bookAnd(service, apiKey, ["pay", "advance"], { dropoff_verification });
 }
@@ -101,7 +101,7 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
   ];
   for (const [i, left] of lefts.entries()) {
     const wrong = String((Number(pin) + 1 + i) % 10_000).padStart(4, "0");
-    // The second time the same answer, as to whoever lost the first.
+    // The second response is the same, as after a lost first one.
     for (const _ of [1, 2]) {
       await expectRefused(courier.recordProof({ shipment, pin: wrong }), "PIN_WRONG", WRONG(left));
     }

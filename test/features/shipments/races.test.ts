@@ -8,7 +8,7 @@ import { insertCustomers, insertShipments } from "../../support/insert-shipments
 import { sharedService } from "../../support/service.ts";
 
 const ROUNDS = 80;
-/** How many rounds run at once; two calls each, on the service's 20 connections. */
+/** Number of concurrent rounds with two calls each, on the service's 20 connections. */
 const AT_ONCE = 10;
 
 const service = await sharedService();
@@ -16,7 +16,7 @@ const sql = await connectTo(service.databaseUrl);
 const workspace = await service.addWorkspace();
 const customer = await insertCustomers(sql, workspace.id, 1);
 
-/** The answers of two concurrent calls, and the records they left. */
+/** Responses of two concurrent calls, and the resulting records. */
 interface Outcome {
   readonly a: string;
   readonly b: string;
@@ -26,8 +26,8 @@ interface Outcome {
 type Call = (reference: string, round: number) => Promise<string>;
 
 /**
- * Races `a` against `b` many times, each time on a new shipment. They start in turn, the second
- * 0 to 3 ms after the first, so that each comes first in some rounds.
+ * Races `a` against `b` many times, each time on a new shipment. The second starts 0 to 3 ms after
+ * the first, in alternating order, so that each finishes first in some rounds.
  */
 async function race(
   state: { status: string; paymentStatus: string; salt: string },
@@ -70,7 +70,7 @@ async function read(references: string[]): Promise<Map<string, Record<string, an
   return new Map(rows.map(({ reference, ...row }) => [reference, row]));
 }
 
-/** How often each outcome occurred. */
+/** Returns the number of occurrences of each outcome. */
 function tally(outcomes: readonly Outcome[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) {
@@ -173,7 +173,7 @@ test("of two concurrent updates with one etag exactly one wins, by JSON or by gR
   ]);
 });
 
-/** The columns in the order they are read in. */
+/** Returns the columns in the order in which they are read. */
 function rowOf(row: Record<string, unknown>): Record<string, unknown> {
   const columns = [
     "status",

@@ -27,7 +27,7 @@ const { id: workspace } = await service.addWorkspace();
 const { zones: _, ...FEES } = parseTariff(SAMPLE_TARIFF).tariff!;
 const encode = compileEncodeJson(ShipmentSchema);
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-/** Any text that PostgreSQL stores. */
+/** Any text that PostgreSQL can store. */
 const text = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
   .filter((it) => !it.includes("\0"));
@@ -53,7 +53,7 @@ const window = fc.record({
   feeMinor: minor,
 });
 
-/** What a change can change. */
+/** Fields that a change can modify. */
 const changing = fc
   .record({
     state,
@@ -150,7 +150,7 @@ const changing = fc
     };
   });
 
-/** What a booking has none of. */
+/** Fields that are empty after a booking. */
 const NOTHING_YET = { paymentDetails: null, progress: null, deliveredAt: null, returnedAt: null };
 
 const booked = fc.record({
@@ -164,7 +164,7 @@ const booked = fc.record({
 });
 
 let customers = 1_000_000;
-/** With keys of its own each time, since a case is tried again to find the least that fails. */
+/** Uses new keys each time, because a failing case is repeated to shrink it. */
 function withKeys<Fields>(
   fields: Fields,
   customer: Pick<ShipmentRow["customer"], "name" | "idNumber">,

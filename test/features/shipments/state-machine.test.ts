@@ -6,8 +6,8 @@ import { connectTo } from "../../support/database.ts";
 import { sharedService } from "../../support/service.ts";
 
 /**
- * The states that each step leads to from each state, written by hand and not taken from the code.
- * Any other step is refused.
+ * States that each step leads to from each state, written by hand independently of the code. Any
+ * other step is refused.
  */
 const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
   "pending, awaiting_payment": { pay: "awaiting_pickup, paid", cancel: "cancelled, voided" },
@@ -21,14 +21,14 @@ const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
 const BOOKED = "pending, awaiting_payment";
 const PARTICIPLES = { pay: "paid", advance: "advanced", cancel: "cancelled", refund: "refunded" };
 
-/** Who calls: the workspace by JSON or by gRPC, or another workspace. */
+/** The caller: the workspace over JSON or gRPC, or another workspace. */
 type Who = "json" | "grpc" | "stranger";
 
-/** A call and its answer. */
+/** A call and its response. */
 interface Asked {
   readonly who: Who;
   readonly step: Step;
-  /** The state in the answer, or the error. */
+  /** State in the response, or the error. */
   readonly answer: string;
 }
 
@@ -52,7 +52,10 @@ function stateOf({ status, payment_status }: Record<string, any>): string {
   return `${status}, ${payment_status}`;
 }
 
-/** Whether the table allows this answer in a state, and the state after it. */
+/**
+ * Returns the state after a response that the table allows. `undefined` if the table does not allow
+ * it.
+ */
 function explain(state: string, { who, step, answer }: Asked): string | undefined {
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
@@ -62,7 +65,10 @@ function explain(state: string, { who, step, answer }: Asked): string | undefine
     : undefined;
 }
 
-/** The states that concurrent calls can have led to, each by an order that explains the answers. */
+/**
+ * Returns the possible states after concurrent calls, each from an order that explains the
+ * responses.
+ */
 function explainAll(state: string, calls: readonly Asked[]): string[] {
   if (calls.length === 0) return [state];
   return calls.flatMap((call, i) => {
@@ -113,7 +119,7 @@ async function stateInDatabase(reference: string) {
   return rows[0];
 }
 
-/** What is stored about a shipment in each state. */
+/** Returns the stored data of a shipment in each state. */
 function recordsOf(state: string) {
   return {
     cancelled: state.startsWith("cancelled"),

@@ -7,12 +7,12 @@ import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-/** A Tuesday, when it is 10:00 in Berlin. */
+/** A Tuesday, at 10:00 in Berlin. */
 let now = Date.parse("2026-12-01T09:00Z");
 
 const BERLIN = { pickup_lat: 52.5, pickup_lng: 13.4 };
 const NEW_YORK = { dropoff_lat: 40.7, dropoff_lng: -74 };
-/** Only in windows, the evening by noon of the day before. */
+/** Only with windows, in the evening with a cutoff at noon of the day before. */
 const OSLO = { pickup_lat: 65, pickup_lng: 13.4 };
 /** A zone without a schedule. */
 const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4 };
@@ -30,7 +30,10 @@ const BERLIN_SCHEDULE = {
   cut_offs: [{ until: "12:00", days_before: 1, at: "18:00" }],
 };
 
-/** In Berlin slots of an hour, the evening dearer, the morning by 18:00 of the day before; free in New York. */
+/**
+ * Slots of an hour in Berlin, with a higher price in the evening and a cutoff at 18:00 the day
+ * before for the morning. Free in New York.
+ */
 function tariffOf(currency: string) {
   const zones = zonesOf(
     square(0, 40, 30, 60),
@@ -334,7 +337,7 @@ describe("an update of windows", () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
     const before = now;
     try {
-      // After the cut-off of the morning.
+      // After the cutoff for the morning.
       now = Date.parse("2026-12-01T20:00Z");
       const refused = await update(booked, { pickup_window: window("02T08:00", "02T09:00") });
       expect(refused.code).toBe("CUT_OFF_PASSED");
@@ -386,7 +389,7 @@ test("after a tariff in another currency, an update of a paid shipment keeps the
     const { body } = await caller.quoteShipment(ROUTE);
     return body.currency === "EUR";
   });
-  // Past the cut-off of its pickup.
+  // After the cutoff for its pickup.
   now = Date.parse("2026-12-01T12:00Z");
   const update = (windows: object) => caller.updateShipment({ shipment, ...windows });
   expect(await data(update({ dropoff_window: window("03T18:00", "03T20:00") }))).toMatchObject({

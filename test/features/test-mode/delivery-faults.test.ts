@@ -9,7 +9,7 @@ import { addWebhook, attemptsAt, deliveriesOf, hurry } from "../../support/webho
 
 const service = await startService();
 
-/** A test key of a workspace of its own, with a webhook to a receiver of its own. */
+/** Creates a workspace with a test key, and a webhook with a receiver. */
 async function addTestReceiver() {
   const receiver = await startReceiver();
   onTestFinished(receiver.close);
@@ -27,7 +27,7 @@ const typesOf = ({ received }: Receiver) => received.map(({ body }) => body.type
 const idsOf = ({ received }: Receiver) =>
   received.map(({ headers }) => String(headers["webhook-id"]));
 
-/** Waits until each delivery has ended; gives them, the newest first, each with its attempts. */
+/** Waits until each delivery has ended. Returns them with their attempts, newest first. */
 async function endedDeliveries(apiKey: string, webhook: string, count: number) {
   const ended = await eventually("the end of the deliveries", async () => {
     const found = await deliveriesOf(service, apiKey, webhook);
@@ -47,7 +47,7 @@ const NOT_SENT = "Not sent, as Simulate asks.";
 
 const DOORS = ["json", ...(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])] as const;
 
-/** Books, simulating a fault, by JSON and by every other protocol in turn. */
+/** Books with a simulated fault, over JSON and then every other protocol. */
 async function bookByAll(apiKey: string, simulate: string): Promise<string[]> {
   const references = [];
   for (const door of DOORS) {

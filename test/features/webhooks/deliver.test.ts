@@ -17,7 +17,7 @@ import {
   untilAttempted,
 } from "../../support/webhooks.ts";
 
-/** Stands still while it has a time. */
+/** Frozen while it has a time. */
 const clock: { ms?: number | undefined; skewMs: number } = { skewMs: 0 };
 const start = (webhookTimeoutMs: number) =>
   startService({
@@ -34,11 +34,14 @@ const untilSettled = (apiKey: string, webhook: string, at: TestService = service
 
 const answer500 = (response: ServerResponse) => response.writeHead(500).end();
 
-/** How long a delivery waits for its next attempt, while the clock stands still. */
+/** Returns the time until a delivery's next attempt, while the clock is frozen. */
 const waitMs = (delivery: any, attempt: any) =>
   Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at);
 
-/** Ahead of the database's, so that no further attempt is due before a test says so. */
+/**
+ * Freezes the clock ahead of the database's, so that further attempts become due only when a test
+ * moves it.
+ */
 function stopClock(): void {
   clock.ms = Date.now() + 60 * 60 * 1_000;
   onTestFinished(() => void (clock.ms = undefined));
@@ -182,7 +185,7 @@ async function expectTriedAgain(
   expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
   const [attempt] = await attemptsAt(at, apiKey, failed);
   expect(attempt).toMatchObject({ number: 1, ...outcome });
-  // Five seconds and half of the jitter.
+  // Five seconds plus half of the jitter.
   expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
   const read = () => data(at.as(apiKey).getWebhook({ webhook: webhook.id }));
   expect((await read()).failing_since).toBe(attempt.started_at);

@@ -19,7 +19,7 @@ test("each failure halves the window of a webhook, down to one attempt at a time
   expect(nextWindow(1, false)).toBe(1);
 });
 
-/** Has extra attempts in flight until there may be no more. */
+/** Acquires additional attempts up to the limit. */
 function acquireExtra(acquire: AcquireAttempt, workspace: number): (() => void)[] {
   const releases: (() => void)[] = [];
   for (let release; (release = acquire(workspace, USUAL_WINDOW)) !== undefined;) {

@@ -48,7 +48,7 @@ test("a process that is killed at random loses no webhook event, and sends none 
 
 test("what a killed process was sending is sent by another one", async () => {
   const database = await createDatabase();
-  // The process that is killed waits for an answer; the next one gets it.
+  // The killed process waits for a response. The next one gets it.
   const receiver = await startReceiver((response, count) => {
     if (count > 1) response.writeHead(204).end();
   });

@@ -10,7 +10,7 @@ const service = await startService({ outside: { resolve: async () => [] } });
 
 const URL_A = "https://hooks.example/a";
 
-/** A new workspace, its calls, and a webhook of it. */
+/** Creates a workspace with its calls, and a webhook. */
 async function addOne() {
   const { id, apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
@@ -71,7 +71,7 @@ test("a webhook's URL is stored as it is parsed, so that what is shown is where 
 
 test("an update of a webhook changes the given fields and leaves the rest", async () => {
   const { as, webhook, made } = await addOne();
-  // Without types it takes all of them.
+  // Defaults to all types.
   expect(made.types).toEqual(["*"]);
   const update = (fields: object) => data(as.updateWebhook({ webhook, ...fields }));
   const moved = { ...made, url: "https://hooks.example/b", updated_at: ANY_TIME };

@@ -5,7 +5,7 @@ import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
 
-/** What each name resolves to, one entry for each look-up; the last one repeats. */
+/** Addresses of each name, one entry per lookup. The last entry repeats. */
 const names = new Map<string, string[][]>();
 const looked: string[] = [];
 
@@ -62,7 +62,7 @@ test("a webhook is sent to the address that was checked, and no more once its ho
     response.writeHead(204, { connection: "close" }).end(),
   );
   const { apiKey } = await service.addWorkspace();
-  // The first look-up finds this machine, where this service may go by http; later ones do not.
+  // The first lookup returns this machine, which this service can reach by http. Later ones do not.
   names.set("moving.example", [["127.0.0.1"], ["10.0.0.5"]]);
   looked.length = 0;
   const url = `http://moving.example:${closing.port}/`;
@@ -70,7 +70,7 @@ test("a webhook is sent to the address that was checked, and no more once its ho
   await book(service, apiKey);
   const first = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, first)).toMatchObject([{ status: 204 }]);
-  // One look-up serves the check and the connection, so that no change can come between them.
+  // One lookup serves the check and the connection, so that the name cannot change between them.
   expect(looked).toEqual(["moving.example"]);
 
   await book(service, apiKey);

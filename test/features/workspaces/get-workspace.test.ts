@@ -15,7 +15,7 @@ await service.app.prepare();
 const { id, apiKey } = await makeWorkspace(em, { name: "Test", paymentProvider: "manual" });
 const as = service.as(apiKey);
 
-/** Expects what the workspace reads of itself. */
+/** Expects the workspace's view of itself. */
 async function expectWorkspace(payment_provider: string | null, booking_blockers: string[]) {
   const limits = { request_bytes: 65_536, page_size: 100, batch_routes: 100, metadata_keys: 20 };
   const own = {

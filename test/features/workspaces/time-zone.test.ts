@@ -9,7 +9,7 @@ const operator = service.as((await service.addOperator("operator")).key);
 
 const zoneOf = async (apiKey: string) => (await data(service.as(apiKey).getWorkspace())).time_zone;
 
-/** Who sets the time zone of a workspace. */
+/** Callers that can set the time zone of a workspace. */
 const SETTERS = {
   "the workspace": ({ apiKey }: TestWorkspace) => service.as(apiKey).updateWorkspace,
   "an operator":
