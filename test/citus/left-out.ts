@@ -1,14 +1,14 @@
 /** A test file, or one of its tests. */
 interface LeftOut {
   readonly file: string;
-  /** The test's name; every test of the file without one. */
+  /** Name of the test. Omitted for every test of the file. */
   readonly test?: string;
   readonly because: string;
 }
 
 const OLD_RELEASE = "a replica of the release before cannot run on a distributed database";
 
-/** What of the service's tests does not run on a distributed database: this list is all there is. */
+/** Complete list of the service's tests that do not run on a distributed database. */
 export const LEFT_OUT: readonly LeftOut[] = [
   {
     file: "test/db/migrations.test.ts",
@@ -71,7 +71,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
 ];
 
-/** The files of which nothing runs. */
+/** Files whose tests are all left out. */
 export const LEFT_OUT_FILES = LEFT_OUT.filter(({ test }) => test === undefined).map(
   ({ file }) => file,
 );

@@ -3,9 +3,9 @@ import base from "../vitest.config.ts";
 import { LEFT_OUT_FILES } from "./left-out.ts";
 
 /**
- * The tests of a distributed database itself, of the rooms whose tables are distributed, and those that
- * call every method, on the nodes of TEST_DATABASE_URL. The tables of all other rooms are the coordinator's
- * own, where it is one PostgreSQL as any.
+ * Tests of the distributed database, of folders with distributed tables, and those that call every
+ * method, on the nodes of TEST_DATABASE_URL. All other tables are only on the coordinator, an
+ * ordinary PostgreSQL.
  */
 const INCLUDED = [
   "test/citus/**/*.test.ts",

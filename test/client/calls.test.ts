@@ -25,7 +25,7 @@ beforeAll(async () => {
   client = createClient({ url: service.httpUrl, key });
 });
 
-/** What a call fails with. */
+/** Returns the error of a call. */
 async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   const error: unknown = await call.then(
     () => undefined,
@@ -35,7 +35,7 @@ async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   throw new Error(`no ShipmentsError: ${String(error)}`);
 }
 
-/** All that a refusal says. */
+/** Returns all properties of a refusal. */
 function whole({ message, reason, code, fields, facts, requestId, retryAfterMs }: ShipmentsError) {
   return { message, reason, code: Code[code], fields, facts, requestId, retryAfterMs };
 }
@@ -78,7 +78,7 @@ test("a refusal tells its reason, its fields, its facts and the request", async 
     requestId: "of-a-test",
     retryAfterMs: 0,
   });
-  // The facts are typed where the reason is known.
+  // The facts are typed once the reason is known.
   expect(error.is("PRICE_CHANGED") && error.facts.total).toBe("12.69");
   expect(error.is("QUOTE_USED")).toBe(false);
 });

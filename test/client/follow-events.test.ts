@@ -10,7 +10,7 @@ beforeAll(async () => {
   service = await sharedService();
 });
 
-/** A workspace without events, and its client at an address of the service's. */
+/** Creates a workspace without events, and its client at an address of the service. */
 async function newClient(options: { url?: string; fetch?: typeof fetch } = {}) {
   const { apiKey: key } = await service.addWorkspace();
   const client = createClient({
@@ -22,7 +22,7 @@ async function newClient(options: { url?: string; fetch?: typeof fetch } = {}) {
   return { client, book: () => bookAnd(service, key, ["cancel"]) };
 }
 
-/** Reads a feed until so many events have come; calls back with each one. */
+/** Reads a feed until this many events have arrived. Calls back with each one. */
 async function read(
   feed: AsyncIterable<Event>,
   count: number,
@@ -37,7 +37,7 @@ async function read(
   return events;
 }
 
-/** What is in the feed of a workspace. */
+/** Returns all events in the feed of a workspace. */
 async function allOf({ events }: Client): Promise<Event[]> {
   return (await events.listEvents({ pageSize: 100 })).data;
 }
@@ -59,7 +59,7 @@ test("the feed goes on after a position, and with what happens from now on", asy
   const following = client.events.follow({ after: "now", types: ["shipment.cancelled"] });
   let next: Event | undefined;
   const found = following.next().then(({ value }) => (next = value ?? undefined));
-  // Until it has found out what the present is, what happens belongs to the past.
+  // Until it has found the current position, new events count as past ones.
   while (next === undefined) await book();
   await found;
   expect(next).toMatchObject({ type: "shipment.cancelled" });

@@ -11,7 +11,9 @@ import { ShipmentsError } from "../../src/client/shipments-error.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A feed of so many events whose streams say what they are told to, and then nothing more. */
+/**
+ * Returns a feed with these events, whose streams send the given messages and then remain silent.
+ */
 function silentFeed(positions: readonly number[], said: readonly number[][]) {
   const streams: (string | undefined)[] = [];
   const pages: (string | undefined)[] = [];
@@ -76,7 +78,7 @@ test("a service that is away for long is waited for", async () => {
   expect(streams).toEqual(["6", "6"]);
 });
 
-/** A feed without events, whose streams say this much, at these seconds, and then end. */
+/** Returns a feed without events, whose streams send messages at these seconds and then end. */
 function endingFeed(messagesAtS: readonly number[]) {
   const seen = { streams: 0, pages: 0 };
   async function* watchEvents() {
@@ -98,7 +100,7 @@ test("streams that end after their first message are opened less and less often"
   const { seen, events } = endingFeed([0]);
   void followEvents(events).next();
   await vi.advanceTimersByTimeAsync(61_000);
-  // At 0, 0, 4, 12, 28 and 60 seconds; and pages once, then every 2 seconds.
+  // Streams at 0, 0, 4, 12, 28 and 60 seconds. Pages once, then every 2 seconds.
   expect(seen).toEqual({ streams: 6, pages: 1 + 30 });
 });
 

@@ -12,7 +12,10 @@ import { ownFolder } from "../support/when-over.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** How many bytes of gzip a page would load that has this program, with or without the packages of others. */
+/**
+ * Returns the gzipped size of a page's bundle of this program in bytes, with or without
+ * dependencies.
+ */
 async function bundleBytes(program: string, external?: RegExp): Promise<number> {
   const folder = consumerFolder(program);
   const built = await build({
@@ -36,7 +39,7 @@ async function bundleBytes(program: string, external?: RegExp): Promise<number> 
   return gzipSync((output[0] as Rolldown.OutputChunk).code).byteLength;
 }
 
-/** A folder of somebody else's with a program, where the package is installed. */
+/** Creates a consumer's folder with a program and the installed package. */
 function consumerFolder(program: string): string {
   const folder = ownFolder("consumer");
   mkdirSync(join(folder, "node_modules"));

@@ -11,7 +11,7 @@ import { wait } from "../../src/client/wait.ts";
 
 const KEY = "idempotency-key";
 
-/** A refusal of the service, or without a reason what stands for a connection that broke. */
+/** Returns a refusal of the service, or without a reason the error of a broken connection. */
 function refusal(code: Code, reason?: string, headers: Record<string, string> = {}): ConnectError {
   const value = { reason, domain: "shipments.v1" };
   const details = reason === undefined ? [] : [{ desc: ErrorInfoSchema, value }];
@@ -19,9 +19,9 @@ function refusal(code: Code, reason?: string, headers: Record<string, string> = 
 }
 
 /**
- * Calls a service that fails so, and then answers; nothing is waited for.
+ * Calls a service that fails with these errors and then succeeds, without real waits.
  *
- * @returns which calls came with which idempotency keys, how long was waited in between, and the call's end
+ * @returns the calls with their idempotency keys, the waits, and the outcome
  */
 async function callWith(
   failures: readonly ConnectError[],
@@ -184,7 +184,10 @@ test("nothing is waited for that the call's time does not last for", async () =>
   expect((await callWith([busy], { timeoutMs: 0 })).ended).toBe("answered");
 });
 
-/** Calls of a service whose answers have these `RateLimit` headers; waits move the clock. */
+/**
+ * Returns calls of a service whose responses have these `RateLimit` headers. Waits advance the
+ * clock.
+ */
 function limitedCalls(answers: readonly { limit: string; code?: string }[]) {
   const left = [...answers];
   const seen = { sent: [] as string[], waitsMs: [] as number[] };
@@ -233,7 +236,7 @@ test.each([
   ["answered", undefined],
   ["refused for another reason", "SHIPMENT_NOT_FOUND"],
 ])("no call waits where the last one of its class was %s", async (_, code) => {
-  // Seconds until the class is full.
+  // Seconds until the bucket of the class is full.
   const last = { limit: '"read";r=0;t=60', ...(code && { code }) };
   const { seen, getShipment } = limitedCalls([last]);
   await getShipment({ shipment: "SHP-1" }).catch(() => {});

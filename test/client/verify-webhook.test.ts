@@ -23,7 +23,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 
-/** The message of which an event's type is this. */
+/** Returns the message for an event's type. */
 const messageOf = (type: string) =>
   eventually(`a message of ${type}`, () =>
     receiver.received.find(({ body }) => body.type === type),

@@ -8,7 +8,7 @@ import { connectTo, createDatabase } from "../support/database.ts";
 
 const database = await createDatabase();
 
-/** A server that takes connections and does with them what a test says. */
+/** A server that handles connections as a test defines. */
 let server: Server;
 let onConnection: (socket: Socket) => void;
 const sockets = new Set<Socket>();

@@ -15,7 +15,7 @@ afterAll(async () => {
   await orm.close();
 });
 
-/** The groups that were taken. */
+/** Groups taken so far. */
 const groups: [name: string, members: number, waitedMs: number][] = [];
 const observeGroups: ObserveGroups =
   (name) =>
@@ -131,7 +131,7 @@ test("each group that is taken is observed with its name, its size and its first
   expect(groups.every(([, , waitedMs]) => waitedMs >= 0)).toBe(true);
 });
 
-/** A group whose members collide with others, each as often as its number says. */
+/** Creates a group whose members collide with others, each as often as its number. */
 function createColliding(deadlineMs: () => number) {
   const tries = new Map<number, number>();
   const take = createGroup({

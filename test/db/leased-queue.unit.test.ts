@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { createWorkers, type WorkItem } from "../../src/db/leased-queue.ts";
 
-/** Workers, three at once and two of a workspace, on pieces that end when the test says so. */
+/**
+ * Starts three concurrent workers, at most two per workspace, on items that end when the test
+ * decides.
+ */
 function startWorkers(due: WorkItem[]) {
   const begun = new Map<string, { end: () => void; fail: (error: Error) => void }>();
   const failures: unknown[] = [];

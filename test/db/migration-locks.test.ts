@@ -4,7 +4,7 @@ import { applyMigrations } from "../../src/db/migrator.ts";
 import { splitMigration } from "../../src/db/split-migration.ts";
 import { connectTo, createUnmigratedDatabase, openOrm } from "../support/database.ts";
 
-/** What others can write to only when this transaction has ended, and what of it this transaction has read. */
+/** Locks that block writers until the end of this transaction, and rows that it has read. */
 const LOCKED = `
   select distinct relname as table from pg_locks join pg_class on pg_class.oid = relation
   where pid = pg_backend_pid() and relname = any ($1)
@@ -52,7 +52,7 @@ const committed = await Promise.all(
 test("a transaction of a migration locks at most one released table and reads it only to build an index, and a migration outside a transaction can be repeated", async () => {
   const migrations = [...committed, ...parts];
   for (const statements of migrations.flatMap(({ transactions }) => transactions)) {
-    // What was read before counts until it is reported.
+    // Flushes pending statistics, because earlier reads count until then.
     await client.query("select pg_stat_force_next_flush()");
     await client.query("begin");
     for (const sql of statements) await client.query(sql);

@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>;
 const MIGRATIONS_FOLDER = new URL("../../src/db/migrations/", import.meta.url);
 const SNAPSHOT = new URL("schema-snapshot.json", MIGRATIONS_FOLDER);
 
-/** Everything that PostgreSQL knows about our tables, without the migrator's own. */
+/** PostgreSQL's catalog of our tables, without the migrator's table. */
 const CATALOGUE = {
   columns: `
     select attrelid::regclass::text as table, attname as name, attnotnull as required,
@@ -52,8 +52,8 @@ test("migrations build exactly the schema that the entities describe", async () 
   const fromEntities = new pg.Client(built.url);
   await fromEntities.connect();
 
-  // Compared in PostgreSQL's spelling: the ORM's comparison takes two spellings of a condition for
-  // two conditions.
+  // Compared in PostgreSQL's spelling, because the ORM's comparison treats two spellings of a
+  // condition as different.
   for (const [what, sql] of Object.entries(CATALOGUE)) {
     const [migrated, said] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
     expect(migrated.rows.length, what).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test("replicas that migrate at the same time apply each migration once", async (
   await empty.drop();
 });
 
-/** What the migrations that the baseline replaces left in the schema. */
+/** Remains of the migrations that the baseline replaces. */
 const REMAINS = `
   create function event_take_position_fn() returns trigger language plpgsql
     as 'begin return new; end;';
@@ -147,7 +147,7 @@ test("a database that a later release migrated from a newer baseline is reported
 
 const NOW = new Date();
 
-/** A row of each table that satisfies every constraint, in an order that foreign keys allow. */
+/** A valid row of each table, in an order that satisfies foreign keys. */
 const GOOD_ROWS: Readonly<Record<string, Row>> = {
   tariff_version: { version: 1, document: "{}", digest: "digest", published_at: NOW },
   workspace: { id: 1, name: "Acme", created_at: NOW },
@@ -423,12 +423,12 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** What the second workspace has. */
+/** Slug of the second workspace. */
 const SLUG = "0123abcd";
 
 /**
- * What makes a good row a bad one: the constraint that must refuse it, the table, the change. Of primary and
- * foreign keys that is known by their kind.
+ * Changes that make a valid row invalid, with the constraint that must refuse it and the table.
+ * Primary and foreign keys are derived from their kind.
  */
 const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: Row])[] = [
   ["tariff_version_counts_from_one", "tariff_version", { version: 0 }],
@@ -578,7 +578,7 @@ describe("where every table has its good row", () => {
   test.each(keys("f"))(
     "the key %s refuses a row that names one that is not there",
     async (constraint, { table, columns }) => {
-      // The good one has the same primary key.
+      // The valid row has the same primary key.
       await client.query("set local session_replication_role = replica");
       await client.query(`delete from ${table}`);
       await client.query("set local session_replication_role = origin");
@@ -600,12 +600,12 @@ test("every check and unique index of the schema has a bad row in these tests", 
   expect(named).toEqual(new Set(rows.map(({ name }) => name)));
 });
 
-/** A change to a shipment that would not otherwise be refused for its reference. */
+/** Returns a change to a shipment with a unique reference. */
 function other(change: Row): Row {
   return { reference: "SHP-0123456789AC", external_reference: null, ...change };
 }
 
-/** A change to a shipment that was cancelled before it was paid. */
+/** Returns a change to a shipment that was canceled before payment. */
 function cancelled(change: Row): Row {
   return other({
     status: "cancelled",

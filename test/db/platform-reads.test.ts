@@ -14,7 +14,7 @@ interface Found extends DueRow {
   readonly workspace: number;
 }
 
-/** So many that each shard has some. */
+/** Enough that each shard has some. */
 const WORKSPACES = 100;
 const ALL = Array.from({ length: WORKSPACES }, (_, i) => i + 1);
 
@@ -33,7 +33,9 @@ const counted: PlatformRead = {
 let database: TestDatabase;
 let orm: MikroORM;
 
-/** Workspaces with feeds, the last of which has changed first; those of the first ten are short. */
+/**
+ * Creates workspaces with feeds. The last has changed first. The feeds of the first ten are short.
+ */
 beforeEach(async () => {
   database = await createDatabase();
   orm = openOrm(database.url);

@@ -24,7 +24,7 @@ async function rowsOf(sql: string): Promise<unknown[]> {
   return rows;
 }
 
-/** Why the service would not start; undefined when it would. */
+/** Returns the reason why the service would not start. `undefined` if it would. */
 const faultOf = (url: string) =>
   migrate(url).then(
     () => undefined,
@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-/** Whether there is a pg_dump here that is no older than the server. */
+/** Returns whether a pg_dump at least as new as the server is installed. */
 async function canDump(): Promise<boolean> {
   const { stdout } = spawnSync("pg_dump", ["--version"], { encoding: "utf8" });
   const [server] = await rowsOf(

@@ -25,7 +25,10 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Connects to localhost, whose certificate is of a name. @returns why it fails, and whether by TLS */
+  /**
+   * Connects to localhost, whose certificate has a name. @returns the error, and whether TLS was
+   * used
+   */
   async function tryWith(parameters: string, name = "localhost") {
     const proxy = proxies.get(name)!;
     const url = new URL(database.url);
@@ -68,17 +71,17 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
   });
 });
 
-/** What a client sends to ask for TLS, before anything else. */
+/** First message of a client that requests TLS. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 interface TlsProxy {
   readonly port: number;
-  /** How many connections have been encrypted. */
+  /** Returns the number of encrypted connections. */
   encrypted(): number;
   close(): void;
 }
 
-/** Puts TLS in front of a PostgreSQL, with a certificate that nobody but itself has signed. */
+/** Starts a TLS proxy in front of a PostgreSQL, with a self-signed certificate. */
 async function startTlsProxy(
   { hostname, port }: URL,
   folder: string,

@@ -25,10 +25,10 @@ const kustomization = parse(readFileSync(`${FOLDER}/base/kustomization.yaml`, "u
 const PRODUCTION = "overlays/production";
 const production = parse(readFileSync(`${FOLDER}/${PRODUCTION}/kustomization.yaml`, "utf8"));
 
-/** What the overlay's secret is made of. */
+/** Source of the overlay's secret. */
 const secrets = readFileSync(`${FOLDER}/${PRODUCTION}/secrets.env`, "utf8");
 
-/** How many of its `max_connections` PostgreSQL keeps for superusers unless it is configured. */
+/** Number of PostgreSQL's `max_connections` reserved for superusers by default. */
 const RESERVED_CONNECTIONS = 3;
 
 const find = (kind: string): Manifest => base.find((it) => it.kind === kind)!;
@@ -36,13 +36,13 @@ const deployment = find("Deployment").spec;
 const pod = deployment.template.spec;
 const [server] = pod.containers;
 
-/** The variables that a kustomization sets by literals. */
+/** Returns the variables that a kustomization sets with literals. */
 function literalsOf({ configMapGenerator }: any): Record<string, string> {
   const literals: string[] = configMapGenerator[0].literals;
   return Object.fromEntries(literals.map((literal) => /^([^=]*)=(.*)$/.exec(literal)!.slice(1, 3)));
 }
 
-/** What kustomize makes of the overlay for production with all that its comments offer. */
+/** Returns kustomize's output for the production overlay with all commented options enabled. */
 function buildWithOptions(): Manifest[] {
   const folder = makeTemporaryFolder("overlay");
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -87,7 +87,7 @@ test.runIf(hasKustomize).each(["base", PRODUCTION])(
       expect(labels).toMatchObject((podSelector ?? selector).matchLabels);
     }
     const [configMap] = built.filter(({ kind }) => kind === "ConfigMap");
-    // The base leaves it to others.
+    // The base does not create it.
     const secret = built.find(({ kind }) => kind === "Secret")?.metadata.name;
     expect(secret === undefined).toBe(folder === "base");
     for (const container of [
@@ -137,7 +137,7 @@ test.runIf(hasKustomize)("the monitor that the overlay can take in watches the s
 test.runIf(hasKustomize)("routes lead the address of browsers to HTTP, another to gRPC", () => {
   const built = buildWithOptions();
   const of = (kind: string) => built.filter((it) => it.kind === kind).map(({ spec }) => spec);
-  /** The number of a service's port, which may be given by its name. */
+  /** Returns the number of a service's port, which can be given by name. */
   const portOf = ({ name, port }: { name: string; port: string | number }) =>
     built
       .find((it) => it.kind === "Service" && it.metadata.name === name)!
@@ -230,7 +230,7 @@ test("the service answers at the paths of the probes, alive before it is ready",
   expect(await statusOf(server.readinessProbe)).toBe(503);
 });
 
-/** How long a replica takes from SIGTERM to its end at most. */
+/** Returns the maximum time from SIGTERM to the exit of a replica. */
 function endSeconds(): number {
   const { shutdownDelaySeconds } = readConfig(literalsOf(kustomization));
   expect(shutdownDelaySeconds).toBe(5);

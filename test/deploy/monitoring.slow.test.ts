@@ -37,7 +37,7 @@ interface Panel {
 let rules: Rule[];
 let panels: Panel[];
 let variables: readonly { readonly name: string; readonly type: string }[];
-/** Every expression of the alerts and of the dashboard. */
+/** Every expression of the alerts and the dashboard. */
 let expressions: string[];
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 const NAME = /\b(?:shipments|process|nodejs)[_:][a-zA-Z0-9_:]+/g;
 
-/** The metrics that an expression names, with the ends that histograms give theirs. */
+/** Returns the metrics in an expression, with the suffixes of histograms. */
 const namesIn = (expression: string) => expression.replace(/\{[^}]*\}/g, "").match(NAME) ?? [];
 
 test("every metric that the alerts and the dashboard name is served, or recorded by a rule", async () => {
@@ -76,7 +76,7 @@ test("every label that the alerts and the dashboard choose by has a value of a r
       labels!,
     ]),
   );
-  // Some are there once work in the background was done, or garbage was collected.
+  // Some appear only after background work or a garbage collection.
   const missing = async () => {
     const metrics = parsePrometheus((await service.request("/metrics")).text);
     return chosen.filter(([name, labels]) => !hasSample(metrics, name!, labels!));
@@ -84,7 +84,10 @@ test("every label that the alerts and the dashboard choose by has a value of a r
   await expect.poll(missing).toEqual([]);
 });
 
-/** Whether a metric has a figure with the labels that a selector asks for by `=`, and knows all others. */
+/**
+ * Returns whether a metric has a sample with the labels that a selector requires with `=`, and has
+ * all its other labels.
+ */
 function hasSample(metrics: Map<string, Metric>, name: string, selector: string): boolean {
   const base = name.replace(/_(bucket|sum|count)$/, "");
   const samples = (metrics.get(name) ?? metrics.get(base))?.samples ?? [];

@@ -27,7 +27,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const HTTP_NAME = "book.example.org";
 const GRPC_NAME = "grpc.book.example.org";
-/** Where the tests call from, so that it is no address of the proxy's own. */
+/** Source address of the tests, different from the proxy's address. */
 const CALLER = "127.0.0.2";
 
 const { blocks } = readGuides().find(({ name }) => name === "proxies.md")!;
@@ -36,13 +36,17 @@ const { before: textOfHaproxy } = blocks.find(({ text }) =>
   text.includes("backend http_replicas"),
 )!;
 
-/** A proxy as the guide configures it, and how it is run in the foreground, with its files in a folder. */
+/**
+ * A proxy with the guide's configuration, and its command in the foreground, with its files in a
+ * folder.
+ */
 const PROXIES = [
   {
     name: "nginx",
     grpcName: GRPC_NAME,
     shutdownDelaySeconds: 0,
-    // Beside what the guide says, since the usual folders belong to another account.
+    // In addition to the guide's configuration, because the usual folders belong to another
+    // account.
     config: (folder: string) =>
       blockWith("upstream http_replicas")
         .replaceAll("/etc/nginx/tls", folder)
@@ -59,20 +63,20 @@ const PROXIES = [
     config: (folder: string) =>
       blockWith("backend http_replicas")
         .replace("/etc/haproxy/tls", folder)
-        // This machine may not allow as many open files.
+        // This machine may have a lower limit of open files.
         .replace("maxconn 10000", "maxconn 100"),
     args: (_: string, file: string) => ["-db", "-f", file],
   },
 ] as const;
 
-/** Where nginx keeps bodies for a while. */
+/** Returns settings for nginx's temporary body files. */
 function temporaryPaths(folder: string): string {
   return ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `  ${kind}_temp_path ${folder}/${kind};`)
     .join("\n");
 }
 
-/** Linux alone answers at `CALLER` unasked. */
+/** Only Linux accepts `CALLER` without configuration. */
 const isHere = (program: string) =>
   process.platform === "linux" && spawnSync(program, ["-v"]).error === undefined;
 
@@ -98,13 +102,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The proxy's names stand for this machine. */
+/** The proxy's names resolve to this machine. */
 const lookup: LookupFunction = (_, { all }, callback) => {
   if (all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
   else callback(null, "127.0.0.1", 4);
 };
 
-/** Starts a proxy before two replicas, until the test ends. */
+/** Starts a proxy before two replicas until the test ends. */
 async function startProxy(
   proxy: (typeof PROXIES)[number],
   replicas: readonly Pick<TestService, "httpUrl" | "grpcUrl">[],
@@ -175,16 +179,16 @@ async function startProxy(
   return { origin: urlOf(HTTP_NAME), send, grpc, connect };
 }
 
-/** How long a test that restarts replicas may take, in milliseconds. */
+/** Maximum duration of a test that restarts replicas, in milliseconds. */
 const RESTARTS_MS = 300_000;
-/** How many calls each client makes at least between two steps of a test. */
+/** Minimum number of calls per client between two steps of a test. */
 const CALLS_OF_STEP = 20;
-/** How long a client waits between two calls, in milliseconds. */
+/** Pause of a client between two calls, in milliseconds. */
 const PAUSE_MS = 10;
 
 /**
- * Starts twelve clients, each of which calls again and again by a way of its own: bookings with and without
- * keys, quotes, coverage and lists, by JSON, Connect and gRPC.
+ * Starts twelve clients with different, repeated calls: bookings with and without keys, quotes,
+ * coverage and lists, over JSON, Connect and gRPC.
  */
 function startLoad(
   apiKey: string,
@@ -231,7 +235,7 @@ function startLoad(
   const clients = ways.map(async (call, i) => {
     for (counts[i] = 0; !ending; counts[i]!++) {
       await call().catch((error: unknown) => failed.push(`client ${i}: ${String(error)}`));
-      // So that connections are idle for moments, and the machine has time for what restarts.
+      // So that connections are idle for moments, and restarts get CPU time.
       await sleep(PAUSE_MS);
     }
   });
@@ -291,7 +295,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         const { signal } = stopping;
         const events = createClient(EventService, transport).watchEvents({}, { headers, signal });
         const watching = events[Symbol.asyncIterator]();
-        // A heartbeat, since there are no events yet.
+        // A heartbeat, because there are no events yet.
         await watching.next();
         return { next: () => watching.next(), stop: () => stopping.abort() };
       };
@@ -305,7 +309,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         stop();
       }
 
-      // A form of the page's own origin, which is told by the host.
+      // A same-origin form, which is recognized by the host.
       const member = { email: `${proxy.name}@example.org`, role: "viewer" };
       const invited = await send("/v1/members", { apiKey, body: member });
       const [, token] = /#token=(.+)$/.exec(JSON.parse(invited.text).sign_in_path)!;
@@ -315,7 +319,7 @@ describe.each(PROXIES)("$name", (proxy) => {
     });
 
     test("sends what may be sent twice to the replica that serves, and nothing else twice", async () => {
-      // Cut off from the database.
+      // Without a database connection.
       const refusing = await startUnprepared();
       const { send } = await startProxy(proxy, [service, refusing]);
       const book = async (headers: object) =>
@@ -325,7 +329,7 @@ describe.each(PROXIES)("$name", (proxy) => {
       const { length: before } = await stored();
       const once: number[] = [];
       const repeatable: number[] = [];
-      // Each of them in a row, since the replicas take turns.
+      // In sequence, because the replicas alternate.
       for (let i = 0; i < 4; i++) once.push(await book({}));
       for (let i = 0; i < 4; i++) {
         repeatable.push(await book({ "idempotency-key": `${proxy.name}-${i}` }));
@@ -333,7 +337,7 @@ describe.each(PROXIES)("$name", (proxy) => {
       for (let i = 0; i < 4; i++) repeatable.push(await quote());
       for (let i = 0; i < 4; i++) repeatable.push((await send("/v1/workspace", { apiKey })).status);
       expect(new Set(repeatable)).toEqual(new Set([200, 201]));
-      // HAProxy may have found out by itself meanwhile.
+      // HAProxy may already have detected it.
       if (proxy.name === "nginx") expect(once).toContain(503);
       const acknowledged = [...once, ...repeatable].filter((status) => status === 201).length;
       expect((await stored()).length - before).toBe(acknowledged);
@@ -378,7 +382,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         const cut = started.flatMap((it) => it.log().filter((line) => line.cut === true));
         expect({ failed, cut }).toEqual({ failed: [], cut: [] });
         expect(calls).toBeGreaterThan(booked.length);
-        // Nothing is lost, and nothing was booked twice.
+        // No booking is lost or duplicated.
         const known = new Set(before.map(({ reference }) => reference));
         const references = (await stored()).map(({ reference }) => reference as string);
         expect(references.filter((it) => !known.has(it)).toSorted()).toEqual(booked.toSorted());

@@ -11,7 +11,9 @@ const METHODS = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].flatMap(
   (service) => service.methods,
 );
 
-/** The paths that a method is called at by what proxies do not repeat unless told: POST and PATCH. */
+/**
+ * Returns the paths of a method whose HTTP methods proxies do not retry by default: POST and PATCH.
+ */
 function pathsOf(method: DescMethod): string[] {
   const rule = hasOption(method, http) ? getOption(method, http) : undefined;
   const patterns = rule === undefined ? [] : [rule, ...rule.additionalBindings];

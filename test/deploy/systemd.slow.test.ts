@@ -26,7 +26,7 @@ test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
     const verified = spawnSync("systemd-analyze", ["verify", "--man=no", file], {
       encoding: "utf8",
     });
-    // Of units of this machine it may say more.
+    // It may also report problems with other units of this machine.
     const said = verified.stderr.split("\n").filter((line) => line.includes("shipment-booking"));
     expect({ status: verified.status, said }).toEqual({ status: 0, said: [] });
   },

@@ -1,10 +1,8 @@
-/*
- * Answers as guides show them: JSON, in which `...` stands for fields and items that are left out.
- */
+/* Responses in guides: JSON in which `...` replaces omitted fields and items. */
 
 const ELLIPSIS = "...";
 
-/** What differs from one run to the next, with what stands for it in a guide. */
+/** Values that differ between runs, with their placeholders in guides. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\bSHP-[0-9A-Z]{12}\b/g, "SHP-4T8ZK2M0QWXE"],
   [/\bquo_[\w-]{12,}(\.\.\.)?/g, "quo_AAAAB7hQOkHlASpWxZ..."],
@@ -19,11 +17,11 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-11-21T09:30:00.000Z"],
 ];
 
-/** Fields whose values say nothing to a reader, and are compared by their type alone. */
+/** Fields whose values are meaningless to readers and are compared only by type. */
 const OPAQUE =
   /^(id|person|etag|cursor|next_page_token|position|last4|customer_id|workspace_id|pin)$/;
 
-/** Reads an answer of a guide; what is left out becomes a field or an item of its own. */
+/** Parses a response of a guide. Omissions become a separate field or item. */
 export function parseAnswer(text: string): unknown {
   const open: string[] = [];
   const json = text.replaceAll(/"(?:\\.|[^"\\])*"|\.\.\.|[[\]{}]/g, (token) => {
@@ -36,8 +34,8 @@ export function parseAnswer(text: string): unknown {
 }
 
 /**
- * What a guide would show of an answer: as much of it as before. Values that vary stay as they are in the guide if
- * they have the same form.
+ * Returns a response in the form of a guide, with the same omissions as before. Varying values of
+ * the same form keep the guide's value.
  */
 export function showAnswer(shown: unknown, answer: unknown, field = ""): unknown {
   if (Array.isArray(shown) && Array.isArray(answer)) return showItems(shown, answer);
@@ -81,7 +79,10 @@ function withoutVariance(value: unknown): unknown {
   return VARYING.reduce((text, [pattern, sample]) => text.replaceAll(pattern, sample), value);
 }
 
-/** Writes an answer as guides show it: what fits into a line stands in one, below the first level. */
+/**
+ * Formats a response as in guides: below the first level, values that fit on a line are on one
+ * line.
+ */
 export function formatAnswer(value: unknown, indent = "", name = ""): string {
   const inline = inlined(value);
   const isLeaf = typeof value !== "object" || value === null;

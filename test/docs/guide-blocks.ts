@@ -3,13 +3,13 @@ import { basename, join } from "node:path";
 
 /** A code block of a guide. */
 export interface GuideBlock {
-  /** The line on which it begins, from 1. */
+  /** First line of the block, from 1. */
   readonly line: number;
   readonly language: string;
-  /** What follows the language, which readers do not see: how the block is run. */
+  /** Text after the language, which readers do not see. Determines how the block is run. */
   readonly note: string;
   readonly text: string;
-  /** The text since the block before. */
+  /** Text since the previous block. */
   readonly before: string;
 }
 
@@ -31,7 +31,7 @@ export function readGuides(): Guide[] {
   }));
 }
 
-/** Writes answers of a guide anew, by the lines on which their blocks begin. */
+/** Updates responses of a guide, by the first lines of their blocks. */
 export function correctAnswers(path: string, answers: ReadonlyMap<number, string>): void {
   if (answers.size === 0) return;
   const lines = readFileSync(path, "utf8").split("\n");

@@ -25,28 +25,28 @@ import { correctAnswers, readGuides, type Guide, type GuideBlock } from "./guide
 import { startShellSession, type ShellSession } from "./shell-session.ts";
 
 /*
- * Every block of README.md and the guides is run, in the order of the page. A block of `sh` has to
- * succeed; a `curl` in it fails when the answer is an error. What follows the language, which readers
- * do not see, may say:
+ * Runs every block of README.md and the guides, in the order of the page. A block of `sh` must
+ * succeed. A `curl` in it fails if the response is an error. The text after the language, which
+ * readers do not see, can contain:
  *
  *     sh norun: <why>            is not run
- *     sh background=<text>       goes on while later blocks run, once it has printed the text
- *     sh prints=<text>           has the text printed, by itself or by what goes on
- *     sh needs=<tool>            is run only where the tool is; no test needs the network
- *     sh status=<status>         has every `curl` in it answered with the status, such as a refusal
- *     json answer                is what the last `curl` was answered: see answers.ts
- *     json sketch                is JSON that no call of the guide is answered with
+ *     sh background=<text>       keeps running during later blocks, once it has printed the text
+ *     sh prints=<text>           must print the text, directly or from a background block
+ *     sh needs=<tool>            is run only if the tool is installed. Tests need no network
+ *     sh status=<status>         expects the status from every `curl` in it, such as a refusal
+ *     json answer                is the response to the last `curl`: see answers.ts
+ *     json sketch                is JSON that is not a response in the guide
  *
- * Answers are written anew, where they are not the ones that the guides show, by
+ * To update the responses in the guides, run
  * `WRITE_ANSWERS=true node test/run.ts test/docs/guides.slow.test.ts`.
  *
- * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name that the text before it gives, for
- * blocks of `sh` to use; TypeScript is also checked. `json` and `yaml` have to be well-formed.
+ * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name in the text before it, for
+ * blocks of `sh` to use. TypeScript is also checked. `json` and `yaml` must be well-formed.
  */
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** What stands for a thing of its kind; the last one that was printed takes its place. */
+/** Placeholders by kind. The last printed value replaces them. */
 const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "shp_...": /shp_(?!test_)\w{20,}/g,
   "shp_test_...": /shp_test_\w{20,}/g,
@@ -59,7 +59,7 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "quo_...": /quo_[\w-]{12,}/g,
 };
 
-/** What a tool is, and whether it is here. */
+/** Tools, with a check whether each is installed. */
 const TOOLS: Readonly<Record<string, () => boolean>> = {
   grpcio: () => HAS_GRPCIO && areOnPath("protoc", "grpc_python_plugin"),
   python3: () => areOnPath("python3"),
@@ -78,14 +78,17 @@ function isInstalled(name: string): boolean {
   return existsSync(join(REPOSITORY, "node_modules", name));
 }
 
-/** Whether there are Debian's packages of Go's gRPC and Protobuf 1.5, since a test fetches nothing. */
+/**
+ * Returns whether Debian's packages of Go's gRPC and Protobuf 1.5 are installed, because tests
+ * download no packages.
+ */
 function hasGoPackages(): boolean {
   return ["google.golang.org/grpc", "github.com/golang/protobuf/proto/wire.go"].every((name) =>
     existsSync(join("/usr/share/gocode/src", name)),
   );
 }
 
-/** The folder in which a guide is read: like that of the repository, with files of the reader's own. */
+/** Creates a guide's working folder: like that of the repository, with the reader's own files. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "guide-"));
   for (const name of ["package.json", "package-lock.json", "node_modules", "src", "proto", "gen"]) {
@@ -97,10 +100,10 @@ function makeFolder(): string {
   return folder;
 }
 
-/** A reader of one guide: a shell, and what they put in place of what the guide leaves open. */
+/** A reader of one guide: a shell, and values for the guide's placeholders. */
 interface Reader {
   readonly shell: ShellSession;
-  /** A text as the reader would copy it. */
+  /** Returns a text as the reader would copy it. */
   filledIn(text: string): string;
   close(): Promise<void>;
 }
@@ -148,7 +151,7 @@ async function startReader(folder: string): Promise<Reader> {
   };
 }
 
-/** What the README has its readers do first: the service runs, keys are set, a shipment is booked. */
+/** Runs the first steps of the README: starts the service, sets keys and books a shipment. */
 async function followReadme({ shell, filledIn }: Reader): Promise<void> {
   await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "operator rotate");
   await shell.run(
@@ -161,14 +164,14 @@ async function followReadme({ shell, filledIn }: Reader): Promise<void> {
   );
 }
 
-/** Checks TypeScript as strictly as that of the project, among the packages of its folder. */
+/** Type-checks TypeScript with the project's strictness, with the packages of its folder. */
 async function expectStrict(folder: string, file: string): Promise<void> {
   const config = {
     extends: join(REPOSITORY, "tsconfig.json"),
     compilerOptions: {
       lib: ["esnext", "dom", "dom.iterable"],
       typeRoots: [join(REPOSITORY, "node_modules/@types")],
-      // Generated clients hold enums.
+      // Generated clients contain enums.
       erasableSyntaxOnly: false,
     },
     include: [file],
@@ -182,19 +185,19 @@ async function expectStrict(folder: string, file: string): Promise<void> {
   });
 }
 
-/** How the text before a block says as what to save it. */
+/** Matches the file name in the text before a block. */
 const FILE_NAME = /\b(?:[Ss]ave this|and this)\s+as\s+`([^`]+)`/;
 
 const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
 
-/** How a block is run, by what follows its language. */
+/** Returns the options after a block's language. */
 function notesOf({ note }: GuideBlock): Readonly<Partial<Record<string, string>>> {
   return Object.fromEntries(
     [...note.matchAll(/(\w+)=(\S+)/g)].map(([, name, text]) => [name, text]),
   );
 }
 
-/** Blocks of no language are pictures and samples. */
+/** Blocks without a language are diagrams and samples. */
 function isExample({ language }: GuideBlock): boolean {
   return language !== "" && language !== "text";
 }

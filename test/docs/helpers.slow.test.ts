@@ -17,7 +17,7 @@ type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 const BAD_GATEWAY = "<html><h1>502 Bad Gateway</h1></html>";
 
-/** The failures of a proxy or a network, in the order in which the stub returns them. */
+/** Failures of a proxy or a network, in the order in which the stub returns them. */
 const FAILURES: readonly Respond[] = [
   (_, response) => response.writeHead(502, { "content-type": "text/html" }).end(BAD_GATEWAY),
   (request, response) => cutBody(request, response, 200),
@@ -42,7 +42,7 @@ function succeed({ headers, url }: IncomingMessage, response: ServerResponse): v
   response.writeHead(200, { "content-type": headers["content-type"]! }).end(body);
 }
 
-/** Starts a server that answers each request by the next function, then by the last one. */
+/** Starts a server that handles each request with the next function, then with the last one. */
 async function startStub(responses: readonly Respond[]) {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
@@ -55,7 +55,7 @@ async function startStub(responses: readonly Respond[]) {
   return { keys, port: (server.address() as AddressInfo).port };
 }
 
-/** Saves the files of a guide as its reader does, with the port of the stub. */
+/** Saves the files of a guide like its reader, with the port of the stub. */
 function saveFiles(name: string, port: number): string {
   const folder = mkdtempSync(join(tmpdir(), "helper-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

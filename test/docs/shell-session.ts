@@ -2,28 +2,30 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "../support/eventually.ts";
 
-/** A shell in which one block after another is run, so that later ones see variables of earlier ones. */
+/**
+ * A shell that runs blocks one after the other, so that later ones see variables of earlier ones.
+ */
 export interface ShellSession {
   /**
-   * Runs a block to its end, and asserts that every command succeeded; then waits until the text, if
-   * any, has been printed since, by the block or by what goes on.
+   * Runs a block to its end, and asserts that every command succeeded. Then waits until the given
+   * text has been printed by the block or a background block.
    */
   run(block: string, wanted?: string): Promise<void>;
-  /** Starts a block that goes on, and waits until it has printed the text. */
+  /** Starts a background block, and waits until it has printed the text. */
   start(block: string, wanted: string): Promise<void>;
-  /** All that was printed so far. */
+  /** Returns all output so far. */
   printed(): string;
-  /** Ends the shell and what goes on. */
+  /** Ends the shell and background blocks. */
   close(): Promise<void>;
 }
 
-/** What is printed when a block has succeeded, and when one that is to go on has ended. */
+/** Printed when a block has succeeded, or when a background block has ended. */
 const DONE = "-- the block is done --";
 const ENDED = "-- the block has ended --";
 
-/** Starts a shell, which the first command that fails ends. */
+/** Starts a shell that exits at the first failing command. */
 export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession {
-  // A group of its own, so that what it starts ends with it.
+  // A separate process group, so that its children end with it.
   const bash = spawn("bash", ["-euo", "pipefail", "-s"], { env: environment, detached: true });
   const closed = once(bash, "close");
   let printed = "";
@@ -43,7 +45,7 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
   }
 
   return {
-    // In braces, so that a block cannot read what follows it.
+    // In braces, so that a block cannot read the following input.
     async run(block, wanted = DONE) {
       const from = printed.length;
       bash.stdin.write(`{ ${block}\n} </dev/null\necho '${DONE}'\n`);
@@ -57,11 +59,11 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
     },
     printed: () => printed,
     async close() {
-      // The group outlives a shell that has failed, with what goes on.
+      // The group of a failed shell still exists with its background blocks.
       try {
         process.kill(-bash.pid!, "SIGKILL");
       } catch {
-        // Nothing goes on.
+        // No background block is running.
       }
       await closed;
     },

@@ -1,7 +1,7 @@
 /**
- * A distributed database under bookings of many workspaces: a worker is killed and started again, then
- * another joins and takes over shards. Nothing acknowledged may be lost or written twice, no reader of a
- * feed may miss an event, and workspaces on other nodes must not notice.
+ * A distributed database under bookings of many workspaces: a worker is killed and restarted, then
+ * another joins and takes over shards. No acknowledged booking may be lost or duplicated, no reader
+ * of a feed may miss an event, and workspaces on other nodes must be unaffected.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createOnNodes, query, type Account } from "../bench/database.ts";
@@ -12,20 +12,26 @@ import { endpointsAt, type Endpoints } from "../support/endpoints.ts";
 import { expect, SAMPLE_TARIFF } from "./drill.ts";
 
 const REPLICAS = 2;
-/** How long the load runs before and after something happens, in milliseconds. */
+/** Duration of the load before and after each incident, in milliseconds. */
 const LOAD_MS = 10_000;
-/** For how long a worker is away, in milliseconds. */
+/** Downtime of a worker, in milliseconds. */
 const AWAY_MS = 3_000;
 const GIVE_UP_MS = 60_000;
-/** How long a reader of a feed that has come to its end waits, in milliseconds. */
+/** Pause of a feed reader at the end of its feed, in milliseconds. */
 const READ_AGAIN_MS = 500;
-/** Acknowledged is what a killed server has; statements are logged, so that they can be counted. */
+/**
+ * Acknowledged data must survive a killed server. Statements are logged, so that they can be
+ * counted.
+ */
 const SETTINGS = ["synchronous_commit = on", "log_statement = all"];
 
 /** A statement in the log of a node, and the process that ran it. */
 const LOGGED = /\[(\d+)\] LOG: {2}(?:statement|execute [^:]*): (.*)/;
 
-/** How many transactions of the log of a node were in two phases, as those of several nodes are, and booked a shipment. */
+/**
+ * Returns the number of two-phase transactions in a node's log that booked a shipment. Only
+ * transactions on several nodes use two phases.
+ */
 function countPreparedBookings(log: string): number {
   const booking = new Set<string>();
   return log.split("\n").filter((line) => {
@@ -41,7 +47,7 @@ const NODE_OF = `
   select workspace.id::float8 as workspace, nodeport::text as port from workspace
   join pg_dist_shard_placement on shardid = get_shard_id_for_distribution_column('shipment', workspace.id)`;
 
-/** One workspace that books, and whose feed is read meanwhile. */
+/** A workspace that books, with a concurrent reader of its feed. */
 interface Team {
   readonly workspace: number;
   readonly load: BookingLoad;
@@ -50,9 +56,9 @@ interface Team {
 
 /** A reader of all events of a workspace. */
 interface Feed {
-  /** The shipments that were told to be created so far. */
+  /** Shipments with a creation event so far. */
   readonly shipments: readonly string[];
-  /** What came where the next position was due, in words; empty as long as nothing did. */
+  /** Descriptions of unexpected positions. Empty without gaps. */
   readonly gaps: readonly string[];
   /** Reads to the end. */
   end(): Promise<void>;
@@ -97,7 +103,7 @@ function readFeed({ request }: Endpoints, apiKey: string): Feed {
   };
 }
 
-/** The workspaces whose shipments are on a node. */
+/** Returns the workspaces whose shipments are on a node. */
 async function workspacesOn(url: string, node: string): Promise<Set<number>> {
   const rows = await query<{ workspace: number; port: string }>(url, NODE_OF);
   const { port } = new URL(node);
@@ -109,7 +115,10 @@ function startTeam(services: readonly Endpoints[], { workspace, apiKey }: Accoun
   return { workspace, load, feed: readFeed(services[workspace % services.length]!, apiKey) };
 }
 
-/** The longest time without an acknowledgement in any workspace since a moment, in milliseconds. */
+/**
+ * Returns the longest time without an acknowledgement in any workspace since a time, in
+ * milliseconds.
+ */
 function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   const pauses = teams.map(({ load }) => {
     const times = [
@@ -122,7 +131,7 @@ function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   return Math.round(Math.max(...pauses));
 }
 
-/** Everything besides 201 that teams were answered. */
+/** Returns every response other than 201. */
 function refusalsOf(teams: readonly Team[]): string[] {
   const counts = new Map<string, number>();
   for (const [what, count] of teams.flatMap(({ load }) => [...load.refused])) {
@@ -135,7 +144,7 @@ function countBookings(teams: readonly Team[]): number {
   return teams.reduce((sum, { load }) => sum + load.acknowledged.size, 0);
 }
 
-/** Ends a worker at once, and starts it again. */
+/** Kills a worker and restarts it. */
 async function loseWorker(cluster: Cluster, url: string, teams: readonly Team[]): Promise<void> {
   const worker = cluster.nodes[1]!;
   const onWorker = await workspacesOn(url, worker);
@@ -162,7 +171,7 @@ async function loseWorker(cluster: Cluster, url: string, teams: readonly Team[])
   );
 }
 
-/** Has one more worker take over shards. */
+/** Adds a worker that takes over shards. */
 async function gainWorker(cluster: Cluster, url: string, teams: readonly Team[]): Promise<void> {
   const before = countBookings(teams);
   const worker = await cluster.add();
@@ -186,7 +195,7 @@ async function gainWorker(cluster: Cluster, url: string, teams: readonly Team[])
   );
 }
 
-/** Compares what was acknowledged with what is stored, and with what feeds have told. */
+/** Compares the acknowledged bookings with the stored data and the feeds. */
 async function compare(url: string, teams: readonly Team[]): Promise<void> {
   const rows = await query<{ workspace: number; reference: string }>(
     url,
@@ -223,7 +232,7 @@ async function drill(programs: string): Promise<void> {
     const { ports } = await startProduct(owned, { DATABASE_URL: url, LOG_LEVEL: "error" });
     services.push(endpointsAt(`http://127.0.0.1:${ports.http}`, ""));
   }
-  // So that keys are known: too many unknown ones at the same time are refused.
+  // So that keys are cached, because too many concurrent unknown keys are refused.
   for (const { apiKey } of accounts) {
     for (const { request } of services) await request("/v1/shipments", { apiKey });
   }

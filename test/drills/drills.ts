@@ -1,6 +1,6 @@
 /**
- * Runs the drills, each a program of its own named `<name>.drill.ts`, one after the other:
- * `npm run drills`, or `npm run drills -- <name>...` for some of them. Fails if any fails.
+ * Runs the drills, each a separate program named `<name>.drill.ts`, one after the other: `npm run
+ * drills`, or `npm run drills -- <name>...` for some of them. Fails if any fails.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

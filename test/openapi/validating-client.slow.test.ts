@@ -10,7 +10,7 @@ import { startService } from "../support/service.ts";
 const REPOSITORY = join(import.meta.dirname, "../..");
 const BIN = join(REPOSITORY, "node_modules/.bin");
 
-/** A program of an integrator that checks each response against the OpenAPI document. */
+/** An integrator's program that checks each response against the OpenAPI document. */
 const PROGRAM = `
 import type { z } from "zod";
 import { cancelShipment, createQuote, createShipment, getShipment, listShipments } from "./api";
@@ -20,7 +20,7 @@ const { API_KEY, BOOKING } = process.env as Record<string, string>;
 const options = { headers: { authorization: \`Bearer \${API_KEY}\` } };
 const booking = JSON.parse(BOOKING!);
 
-/** The valid body of a response. */
+/** Returns the validated body of a response. */
 async function valid<S extends z.ZodType>(schema: S, call: Promise<{ data: unknown }>) {
   return schema.parse((await call).data);
 }

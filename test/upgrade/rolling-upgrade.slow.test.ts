@@ -30,7 +30,7 @@ import { take } from "../support/take.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
 const LAST_RELEASE = nameOfLastRelease();
-/** How long bookings go on before, between and after the steps of an upgrade, in milliseconds. */
+/** Duration of bookings before, between and after the steps of an upgrade, in milliseconds. */
 const A_WHILE_MS = 300;
 
 const title = hasCode(LAST_RELEASE)
@@ -52,7 +52,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
     const callers = startCallers([old], apiKey);
     await sleep(A_WHILE_MS);
     const missing = await migrationsMissing(environment);
-    // Migrates, while calls go on; there is nothing to apply where the release has had all of it.
+    // Migrates while calls continue. A no-op if the release has all migrations.
     const next = await startServiceProcess(environment);
     await next.untilReady();
     expect(next.log().flatMap(({ applied }) => applied ?? [])).toEqual(missing);
@@ -73,7 +73,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
       [old, next],
       [next, old],
     ] as const) {
-      // An answer of this version may have more fields than one of the release.
+      // A response of this version may have more fields than one of the release.
       const expectSame = (byHere: Answer, byThere: Answer) => {
         const [less, more] = here === old ? [byHere, byThere] : [byThere, byHere];
         expect(more.body).toMatchObject(less.body);
@@ -135,8 +135,8 @@ function environmentOf({ url }: TestDatabase): Environment {
 }
 
 /**
- * Makes a database of the release's schema, with the sample tariff and a workspace, by the release's
- * own commands.
+ * Creates a database with the release's schema, the sample tariff and a workspace, with the
+ * release's commands.
  */
 async function fill(
   release: Release,
@@ -154,7 +154,7 @@ async function fill(
   return { environment, apiKey };
 }
 
-/** The migrations of this version that a database of the release's schema has not had. */
+/** Returns the migrations of this version that a database with the release's schema lacks. */
 async function migrationsMissing({ DATABASE_URL }: Environment): Promise<string[]> {
   const client = await connectTo(DATABASE_URL!);
   const { rows } = await client.query<{ name: string }>("select name from applied_migration");
@@ -163,7 +163,7 @@ async function migrationsMissing({ DATABASE_URL }: Environment): Promise<string[
   return Object.keys(MIGRATIONS).filter((name) => !applied.has(name));
 }
 
-/** One replica of each version, on a database of this version's schema. */
+/** Starts one replica of each version, on a database with this version's schema. */
 async function startBoth(release: Release) {
   const database = await createDatabase();
   const orm = createOrm(database.url, { entities: ENTITIES });
@@ -182,13 +182,13 @@ async function startRelease(release: Release, environment: Environment): Promise
   return served;
 }
 
-/** Books under an idempotency key, if one is given. */
+/** Books, optionally with an idempotency key. */
 function book(served: ServiceProcess, apiKey: string, key?: string) {
   const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
   return served.request("/v1/shipments", { apiKey, body: BOOKING, headers });
 }
 
-/** Calls that went wrong for a reason of the service's own, by its log. */
+/** Returns calls that failed with an internal error, from its log. */
 function failures(served: ServiceProcess) {
   const failed = new Set<unknown>(["error", "fatal"]);
   return served.log().filter(({ level, status }) => failed.has(level) || status === 500);
@@ -199,7 +199,7 @@ async function* eventsOf(stream: AsyncIterable<WatchEventsResponse>): AsyncGener
   for await (const { data } of stream) if (data !== undefined) yield data;
 }
 
-/** The references of all shipments of the workspace, in order. */
+/** Returns the references of all shipments of the workspace, in order. */
 async function listReferences(served: ServiceProcess, apiKey: string): Promise<string[]> {
   const references: string[] = [];
   let token: string | undefined = "";
@@ -213,8 +213,8 @@ async function listReferences(served: ServiceProcess, apiKey: string): Promise<s
 }
 
 /**
- * Books again and again, from several clients at once, through a load balancer: it asks the servers
- * in turn, and goes on to the next one when one refuses a call as unavailable or cannot be reached.
+ * Books repeatedly from several concurrent clients through a load balancer. It alternates between
+ * the servers, and tries the next one when one is unavailable or unreachable.
  */
 function startCallers(servers: ServiceProcess[], apiKey: string) {
   let ended = false;

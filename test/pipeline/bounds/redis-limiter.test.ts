@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually.ts";
 import { TEST_MS } from "../../support/limits.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 
-/** Calls a second of a bucket that does not refill while a test runs. */
+/** Rate of a bucket that does not refill during a test, in calls per second. */
 const SELDOM = 1 / 1024;
 
 const FAILED = "limits are not enforced: Redis does not answer";
@@ -19,7 +19,7 @@ test("while Redis is away calls are let through and counted as such, and the log
   onTestFinished(() => void vi.useRealTimers());
   const messages: string[] = [];
   const log = pino({}, { write: (line) => void messages.push(JSON.parse(line).msg) });
-  // Nothing listens on port 1.
+  // Port 1 is closed.
   let fallbacks = 0;
   const limiter = createRedisLimiter("redis://127.0.0.1:1", log, () => void fallbacks++);
   onTestFinished(() => limiter.close());
@@ -40,7 +40,7 @@ test("while Redis is away calls are let through and counted as such, and the log
 });
 
 describe.skipIf(!hasRedis)("with Redis", () => {
-  /** A limiter that counts in a Redis of its own, and a client that sees what it keeps there. */
+  /** Starts a limiter with a separate Redis, and a client that reads its stored data. */
   async function startLimiter(timeoutMs = TEST_MS) {
     const { url } = await startRedis();
     const log = pino({ level: "silent" });
@@ -50,7 +50,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       redis.disconnect();
       await limiter.close();
     });
-    // Until it has connected, it lets calls through and counts none.
+    // Before it is connected, it allows calls without counting them.
     await eventually("the limiter to count", async () => {
       await limiter.take(0, "read", { rate: 1, burst: 1_000_000 });
       return (await redis.exists(keyOf(0))) === 1;
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       rate: fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.constantFrom(3, 7, 1_000_000)),
       burst: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.constant(1_000_000)),
     });
-    // Mostly calls at once, so that buckets run empty, and some while they fill.
+    // Mostly concurrent calls, so that buckets run empty, and some calls during refills.
     const pausesMs = fc.oneof(
       { weight: 4, arbitrary: fc.constant(0) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
@@ -82,8 +82,8 @@ describe.skipIf(!hasRedis)("with Redis", () => {
         for (const pauseMs of pauses) {
           if (pauseMs > 0) await sleep(pauseMs);
           const verdict = await limiter.take(workspaceId, "read", limit);
-          // The time at which Redis counted. Where the bucket has filled up and is gone already, the
-          // next call finds it full in memory too, whether or not this one was taken there.
+          // Time at which Redis counted. If the bucket was full and has been deleted, the next call
+          // also finds it full in memory, regardless of this call.
           const atUs = await redis.hget(keyOf(workspaceId), "at_us");
           if (atUs === null) continue;
           nowMs = Number(atUs) / 1_000;
@@ -93,7 +93,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       }),
       { numRuns: 40 },
     );
-    // Both kinds of verdict were compared.
+    // Both verdicts were compared.
     expect(Math.min(compared.allowed, compared.refused)).toBeGreaterThan(0);
   });
 

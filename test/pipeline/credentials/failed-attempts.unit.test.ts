@@ -5,7 +5,7 @@ import { createFailedAttempts } from "../../../src/pipeline/credentials/failed-a
 const LIMIT = { rate: 100, burst: 1_000 };
 const TOO_MANY = "Too many unknown keys came from this address; try again in 1 s.";
 
-/** Attempts on a clock that stands still until it is set. */
+/** Returns attempts with a clock that is frozen until it is set. */
 function attemptsAt() {
   const clock = { nowMs: 0 };
   const attempts = createFailedAttempts(

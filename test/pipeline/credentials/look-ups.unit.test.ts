@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const TOO_MANY = "Too many unknown callers came at the same time; try again in a moment.";
 
-/** Look-ups that end when they are told to, and which of them have begun. */
+/** Returns lookups that end on request, and the started ones. */
 function heldLookUps() {
   const lookUps = createLookUps();
   const attempts = createFailedAttempts(() => 0, { rate: 1, burst: 20 }, "Too many");
@@ -23,7 +23,7 @@ function heldLookUps() {
         return promise;
       },
     });
-  /** Looks one up that is answered at once. */
+  /** Looks up a credential and completes the lookup immediately. */
   const answer = async (credential: string, address: string, found: string | undefined) => {
     const finding = find(credential, address);
     await vi.waitFor(() => expect(begun.at(-1)).toBe(credential));

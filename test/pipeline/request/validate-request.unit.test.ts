@@ -7,7 +7,7 @@ import {
   file_buf_validate_validate as ours,
 } from "../../../gen/buf/validate/validate_pb.js";
 
-/** What determines the encoding and the meaning of a field. */
+/** Returns the properties that determine the encoding and the meaning of a field. */
 function shapeOf(field: DescField) {
   const { name, number, fieldKind, oneof, message } = field;
   return {

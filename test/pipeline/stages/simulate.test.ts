@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 type Name = keyof typeof PROTOCOLS;
 const NAMES = Object.keys(PROTOCOLS) as Name[];
 
-/** Books by JSON; undefined when the connection breaks. */
+/** Books over JSON. Returns `undefined` if the connection breaks. */
 async function bookByJson(simulate: string, key = apiKey, idempotencyKey: string = randomUUID()) {
   const headers = { simulate, "idempotency-key": idempotencyKey };
   const options = { apiKey: key, body: BOOKING, headers };
@@ -39,7 +39,7 @@ async function bookByJson(simulate: string, key = apiKey, idempotencyKey: string
   );
 }
 
-/** Books by a protocol; gives the code, and the header that says what was simulated. */
+/** Books over a protocol. Returns the code, and the header with the simulation. */
 async function bookBy(protocol: Name, simulate: string, key = apiKey) {
   let simulated: string | null = null;
   const options: CallOptions = {
@@ -56,14 +56,14 @@ async function bookBy(protocol: Name, simulate: string, key = apiKey) {
   }
 }
 
-/** How many shipments a workspace has. */
+/** Returns the number of a workspace's shipments. */
 async function count(workspace: number): Promise<number> {
   const sql = "select count(*)::int as rows from shipment where workspace_id = ?";
   const [row] = await service.app.em.execute(sql, [workspace]);
   return row!.rows;
 }
 
-/** What clients make of a lost answer: of a stream that was reset, and of a connection that broke. */
+/** Returns a client's error for a lost response: for a reset stream, or a broken connection. */
 const lostBy = (protocol: Name) => (protocol.endsWith("gRPC server") ? "Internal" : "Aborted");
 
 const REFUSALS = [
@@ -88,7 +88,7 @@ test.each(REFUSALS)("%s refuses a call", async (fault, status, _, text) => {
 const { reference } = await book(service, apiKey);
 const updated = { metadata: { order: "4711" } };
 
-/** RPCs that can be called again and again, and what the same is by JSON. */
+/** RPCs that can be called repeatedly, with the equivalent JSON requests. */
 const RPCS: readonly {
   readonly service: DescService;
   readonly method: string;
@@ -115,7 +115,7 @@ const RPCS: readonly {
   },
 ];
 
-/** What became of a call by a protocol, and what its answer says was simulated. */
+/** Returns the outcome of a call over a protocol, and the simulation in its response. */
 async function outcomeBy(
   protocol: Name,
   { service: of, method, fields }: (typeof RPCS)[number],
@@ -137,7 +137,7 @@ function codeAndHeader(error: unknown) {
 }
 
 describe.each(RPCS)("$method", (rpc) => {
-  /** The status of a call by JSON, and what its answer says; undefined when the connection breaks. */
+  /** Returns the status and response of a call over JSON. `undefined` if the connection breaks. */
   async function byJson(simulate: string) {
     const options = { ...rpc.json, apiKey, headers: { simulate } };
     const answer = await service.request(rpc.path, options).catch(() => undefined);
@@ -179,7 +179,7 @@ describe.each(RPCS)("$method", (rpc) => {
 });
 
 test.each(NAMES)("a stream meets faults, and of a live key none, by %s", async (protocol) => {
-  /** The first event of a stream, or its error; with what the answer says was simulated. */
+  /** Returns the first event of a stream or its error, with the simulation in the response. */
   async function watch(simulate: string, key = apiKey) {
     let simulated: string | null = null;
     const onHeader = (got: Headers) => void (simulated = got.get("simulated"));
@@ -219,12 +219,12 @@ test.each(["JSON", ...NAMES])(
     const leaving = new AbortController();
     const { setTimeout: start } = globalThis;
     const timers = vi.spyOn(globalThis, "setTimeout");
-    // So that only leaving ends them.
+    // So that only canceling ends them.
     const never = (run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
       start(run, ms === 9_999 ? DAY_MS : ms, ...given);
     timers.mockImplementation(never as typeof setTimeout);
     onTestFinished(() => timers.mockRestore());
-    /** Books; gives whether that was done, refused, or broken off. */
+    /** Books. Returns whether the booking succeeded, was refused, or was aborted. */
     const tryBooking = (simulate: string, { signal } = new AbortController()) => {
       const headers = { simulate };
       if (by === "JSON") {
@@ -382,7 +382,7 @@ test("an answer that is lost on an HTTP/2 connection touches no other call there
   const { method } = ShipmentService;
   const session = connect(service.grpcUrl);
   onTestFinished(() => session.destroy());
-  /** Lists shipments, or books one; gives the code that the stream ended with, and whether it was answered. */
+  /** Lists shipments, or books one. Returns the stream's code, and whether it had a response. */
   const call = (name: "listShipments" | "createShipment", simulate: string) =>
     new Promise<readonly [resetBy: number, answered: boolean]>((resolve) => {
       const stream = session.request({
@@ -409,7 +409,7 @@ test("an answer that is lost on an HTTP/2 connection touches no other call there
   expect(await call("createShipment", "lose_answer")).toEqual(lost);
   expect(await count(twin.id)).toBe(before + 1);
   expect(await slow).toEqual(OK);
-  // Alone on the connection too, which goes on.
+  // Affects only the stream, and the connection stays open.
   expect(await call("createShipment", "lose_answer")).toEqual(lost);
   expect(await call("listShipments", "slow=1")).toEqual(OK);
 });
