@@ -10,10 +10,7 @@ import {
   type Geocoder,
 } from "./geocoder.ts";
 
-/**
- * Looks up addresses for workspaces. Both functions reject with a Refusal: RATE_LIMITED or
- * UNAVAILABLE.
- */
+/** Looks up addresses for workspaces. Both functions reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
 export interface AddressLookUps {
   readonly attribution: string;
   search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;
@@ -24,9 +21,7 @@ export interface AddressLookUps {
 
 /** Rate limit of a workspace's requests to the geocoder, excluding cached ones. */
 export const LOOK_UPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
-/**
- * Maximum number of cached responses, and their lifetime in milliseconds. Each takes at most 4 KiB.
- */
+/** Maximum number of cached responses, and their lifetime in milliseconds. Each takes at most 4 KiB. */
 export const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
 
 type Found = readonly FoundAddress[];

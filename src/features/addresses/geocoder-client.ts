@@ -163,9 +163,7 @@ function readAnswer(text: string, read: LookUp["read"]): readonly FoundAddress[]
   }
 }
 
-/**
- * Loaded with the first request, because it takes some MiB that a service without a geocoder saves.
- */
+/** Loaded with the first request, because it takes some MiB that a service without a geocoder saves. */
 async function loadClient(timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };

@@ -9,10 +9,7 @@ export interface AddressQuery {
   readonly limit: number;
 }
 
-/**
- * Precision of an address's point: the building, a point on the street, or the middle of a larger
- * area.
- */
+/** Precision of an address's point: the building, a point on the street, or the middle of a larger area. */
 export type AddressPrecision = "building" | "street" | "area";
 
 export interface FoundAddress extends Point {
@@ -59,10 +56,7 @@ export interface GeocoderRequest {
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/**
- * Builds the requests to one kind of geocoder and parses its responses. The readers throw on
- * malformed responses.
- */
+/** Builds the requests to one kind of geocoder and parses its responses. The readers throw on malformed responses. */
 export interface GeocoderAdapter {
   /** Default attribution. */
   readonly attribution: string;
@@ -75,9 +69,7 @@ export interface GeocoderAdapter {
 
 const MAX_LABEL = 300;
 
-/**
- * Returns a label without control characters and repeated blanks, truncated to the maximum length.
- */
+/** Returns a label without control characters and repeated blanks, truncated to the maximum length. */
 export function labelOf(text: string): string {
   return text
     .toWellFormed()

@@ -127,10 +127,7 @@ export async function revokeKey(
   return {};
 }
 
-/**
- * Only operators can leave a workspace without a key of full scope, because it could not create
- * another.
- */
+/** Only operators can leave a workspace without a key of full scope, because it could not create another. */
 async function findForUpdate(
   tx: EntityManager,
   { caller }: Call | OperatorCall,

@@ -6,9 +6,8 @@ import { runStatement } from "../../db/statement.ts";
 /** Channel for announcements. A payload is a list of workspace ids: `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * Time for which workspaces are collected after an announcement. Announcements are separate from
- * the transactions that caused them, because PostgreSQL serializes the commits of transactions that
- * notify.
+ * Time for which workspaces are collected after an announcement. Announcements are separate from the transactions
+ * that caused them, because PostgreSQL serializes the commits of transactions that notify.
  */
 const BATCH_MS = 20;
 const RETRY_MS = 1_000;

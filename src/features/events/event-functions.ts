@@ -23,9 +23,7 @@ export interface WatchDeps {
 const BEYOND_ALL = Number.MAX_SAFE_INTEGER;
 /** Maximum number of events that one stream holds in memory. */
 const BATCH = 50;
-/**
- * Maximum time without a message on a stream, in milliseconds. The documented limit is 15 seconds.
- */
+/** Maximum time without a message on a stream, in milliseconds. The documented limit is 15 seconds. */
 const HEARTBEAT_MS = 10_000;
 
 export const EVENT_FUNCTIONS: Omit<
@@ -33,9 +31,8 @@ export const EVENT_FUNCTIONS: Omit<
   "listShipmentEvents"
 > = {
   /**
-   * Unlike a page token, the cursor is always set, because new events follow the last. A page ends
-   * before it is too large to send. A filtered page also ends after a bounded number of events,
-   * possibly without a match.
+   * Unlike a page token, the cursor is always set, because new events follow the last. A page ends before it is too
+   * large to send. A filtered page also ends after a bounded number of events, possibly without a match.
    */
   async listEvents(request, { caller }, { em }) {
     const { workspaceId } = caller;
@@ -63,9 +60,8 @@ export const EVENT_FUNCTIONS: Omit<
   },
 
   /**
-   * A message without an event is a heartbeat. The first is sent immediately if there are no events
-   * yet, because headers are sent with the first message. Its cursor is past the events of other
-   * types.
+   * A message without an event is a heartbeat. The first is sent immediately if there are no events yet, because
+   * headers are sent with the first message. Its cursor is past the events of other types.
    */
   async *watchEvents(request, { caller }, { em, feeds }, signal) {
     const { workspaceId } = caller;

@@ -22,10 +22,7 @@ export function isEventNumber(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_NUMBER;
 }
 
-/**
- * Returns the public id of an event: `evt_<subject>_<number>`. Standard Webhooks forbids a full
- * stop in it.
- */
+/** Returns the public id of an event: `evt_<subject>_<number>`. Standard Webhooks forbids a full stop in it. */
 export function writeEventId({ subject, number }: EventKey): string {
   return `evt_${subject}_${number}`;
 }

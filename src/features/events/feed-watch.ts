@@ -32,9 +32,8 @@ interface Stream {
 }
 
 /**
- * Creates the watch of one process. An announcement wakes the streams of its workspaces. In
- * addition, one statement per second finds the feeds that have grown, regardless of the number of
- * streams.
+ * Creates the watch of one process. An announcement wakes the streams of its workspaces. In addition, one statement
+ * per second finds the feeds that have grown, regardless of the number of streams.
  */
 export function createFeedWatch(
   em: EntityManager,

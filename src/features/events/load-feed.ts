@@ -8,10 +8,7 @@ const MAX_LOOKED_AT = 1_000;
 export interface FeedPart {
   /** Oldest first. */
   readonly events: readonly EventContent[];
-  /**
-   * Position of the last examined event, from which to continue. Unchanged if no event was
-   * examined.
-   */
+  /** Position of the last examined event, from which to continue. Unchanged if no event was examined. */
   readonly end: number;
   readonly mayHaveMore: boolean;
 }
@@ -66,10 +63,7 @@ interface FeedQuery {
   readonly after: number;
   /** Empty for all types. Otherwise it examines a bounded number of events. */
   readonly types: readonly string[];
-  /**
-   * A shipment's reference or a webhook's id. `undefined` for all. Also bounds the number of
-   * examined events.
-   */
+  /** A shipment's reference or a webhook's id. `undefined` for all. Also bounds the number of examined events. */
   readonly subject?: string | undefined;
   readonly newestFirst?: boolean;
   /** Maximum number of events to load. */
@@ -77,9 +71,8 @@ interface FeedQuery {
 }
 
 /**
- * Loads the workspace's events after a position, oldest first. Positions are committed in order, so
- * no event can appear later before a loaded one. With `newestFirst`, loads those before the
- * position instead.
+ * Loads the workspace's events after a position, oldest first. Positions are committed in order, so no event can
+ * appear later before a loaded one. With `newestFirst`, loads those before the position instead.
  */
 export async function loadFeed(
   em: EntityManager,
@@ -153,10 +146,7 @@ const NEWEST = `
   from feed join workspace on workspace.id = feed.workspace_id
   where position > 0 and workspace.twin_of is null`;
 
-/**
- * Returns the time of the newest event of a live workspace, in milliseconds since the epoch. null
- * without events.
- */
+/** Returns the time of the newest event of a live workspace, in milliseconds since the epoch. null without events. */
 export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
   const [row] = await runStatement<{ changedMs: number | null }>(em, NEWEST);
   return row!.changedMs;

@@ -1,10 +1,7 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 
-/**
- * Workspaces whose oldest event is too old. The index of positions finds that event, so no other
- * index is needed.
- */
+/** Workspaces whose oldest event is too old. The index of positions finds that event, so no other index is needed. */
 const WORKSPACES_WITH_OLD_EVENTS = `
   select feed.workspace_id::float8 as id
   from feed cross join lateral (

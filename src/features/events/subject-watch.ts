@@ -24,10 +24,7 @@ interface Watched {
 
 const LOOK_MS = 60_000;
 
-/**
- * Creates the watch of one process. One statement reads new events for all listeners of a
- * workspace.
- */
+/** Creates the watch of one process. One statement reads new events for all listeners of a workspace. */
 export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   const watched = new Map<number, Watched>();
 

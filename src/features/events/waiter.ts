@@ -25,9 +25,7 @@ export function createWaiter(): Waiter {
   };
 }
 
-/**
- * Resolves after `ms`, when the signal aborts, or when the callback passed to `onStart` is called.
- */
+/** Resolves after `ms`, when the signal aborts, or when the callback passed to `onStart` is called. */
 function sleepUntil(
   ms: number,
   signal: AbortSignal | undefined,

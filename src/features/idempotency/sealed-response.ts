@@ -2,10 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { getOption, hasOption, type DescMessage } from "@bufbuild/protobuf";
 import { secret } from "../../../gen/shipments/v1/options_pb.js";
 
-/**
- * Inputs of a seal. The database contains all of them except the secret key, of which it stores
- * only the hash.
- */
+/** Inputs of a seal. The database contains all of them except the secret key, of which it stores only the hash. */
 export interface SealedFor {
   /** Secret key of the call, with 178 random bits. */
   readonly secretKey: string;

@@ -1,9 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/**
- * The response to a call with an idempotency key, written in the transaction of the call's effect.
- */
+/** The response to a call with an idempotency key, written in the transaction of the call's effect. */
 export const StoredResponse = defineEntity({
   name: "StoredResponse",
   tableName: "kept_answer",

@@ -82,10 +82,7 @@ export function storingResponse<C extends MethodCall>(
   ];
 }
 
-/**
- * Returns a response in binary form, sealed if it contains a secret, because secrets are stored
- * only as hashes.
- */
+/** Returns a response in binary form, sealed if it contains a secret, because secrets are stored only as hashes. */
 function bytesToStore<C extends MethodCall>(methodCall: C, response: ResponseTo<C>): Buffer {
   const { output } = methodCall.method;
   const bytes = Buffer.from(toBinary(output, response));
@@ -178,8 +175,7 @@ async function readStoredResponses(
   );
   const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
   if (expired.length > 0) {
-    // Checks the age again, because another call may have stored its response under the key in
-    // between.
+    // Checks the age again, because another call may have stored its response under the key in between.
     const sql = `delete from ${table}
       where ${owner} = $1 and key = any ($2) and created_at < now() - $3::interval`;
     await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key), RETENTION]);

@@ -52,10 +52,7 @@ export function withIdempotency<M extends DescMethodUnary>(
   return traceTransaction([call.received.span], transaction);
 }
 
-/**
- * In a distributed database, bookings and changes lock keys on a node, and other calls on the
- * coordinator.
- */
+/** In a distributed database, bookings and changes lock keys on a node, and other calls on the coordinator. */
 function throwAsInUse(error: unknown): never {
   throw isUniqueViolation(error) ? keyInUseError() : error;
 }
@@ -121,9 +118,8 @@ export async function withIdempotencyEach<C extends MethodCall, Facts>(
 }
 
 /**
- * Rejects a call while another call with its idempotency key is in flight in this process. Required
- * if calls share a transaction, because the database's lock on the key works only between
- * transactions.
+ * Rejects a call while another call with its idempotency key is in flight in this process. Required if calls share a
+ * transaction, because the database's lock on the key works only between transactions.
  *
  * @returns a function that runs the work of a call
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and errors of the work

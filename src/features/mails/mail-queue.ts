@@ -16,8 +16,7 @@ export interface OutgoingMail extends MailContent {
   readonly messageId: string;
   readonly to: string;
   /**
-   * URL at which a POST unsubscribes from such emails (RFC 8058). `undefined` if the email has no
-   * unsubscribe link.
+   * URL at which a POST unsubscribes from such emails (RFC 8058). `undefined` if the email has no unsubscribe link.
    */
   readonly unsubscribeUrl?: string | undefined;
 }
@@ -216,10 +215,7 @@ function nextWaitMs(attempts: number, random: number): number {
   return Math.round(waitMs * (1 + JITTER * random));
 }
 
-/**
- * Updates an email, with retries until the database accepts it, because an unrecorded email would
- * be sent twice.
- */
+/** Updates an email, with retries until the database accepts it, because an unrecorded email would be sent twice. */
 async function noteUntil(
   signal: AbortSignal,
   em: EntityManager,
@@ -237,10 +233,7 @@ async function noteUntil(
   }
 }
 
-/**
- * Returns the Message-ID of an email. With the host it is globally unique (RFC 5322, section
- * 3.6.4).
- */
+/** Returns the Message-ID of an email. With the host it is globally unique (RFC 5322, section 3.6.4). */
 export function messageIdOf(name: string, publicUrl: string): string {
   return `<${name}@${new URL(publicUrl).hostname}>`;
 }

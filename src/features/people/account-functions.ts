@@ -37,10 +37,7 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
       return { data: await loadAccount(em, caller) };
     },
 
-    /**
-     * Most recently used first. A session bound to a workspace sees only sessions bound to the same
-     * one.
-     */
+    /** Most recently used first. A session bound to a workspace sees only sessions bound to the same one. */
     async listSessions(_request, { caller: { personId, sessionId, boundTo } }, { em }) {
       const rows = await runStatement<SessionRow>(em.fork(), LIST_SESSIONS, [
         personId,

@@ -13,9 +13,8 @@ export async function endSessionOf(em: EntityManager, token: string): Promise<bo
 const TABLES = ["sign_in_link", "session"] as const;
 
 /**
- * Ends, in the caller's transaction, the sessions and unused links of a former member for a
- * workspace, even if they join again. Sessions and links for further workspaces remain valid for
- * those.
+ * Ends, in the caller's transaction, the sessions and unused links of a former member for a workspace, even if they
+ * join again. Sessions and links for further workspaces remain valid for those.
  */
 export async function endSignInsOfMember(
   tx: EntityManager,

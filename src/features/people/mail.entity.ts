@@ -21,10 +21,7 @@ export const Mail = defineEntity({
     state: p.text().$type<(typeof MAIL_STATES)[number]>(),
     /** As typed. The email goes to the address of the account. */
     email: p.text(),
-    /**
-     * Workspace of an invitation. null for other emails. Not a foreign key, because rows live for
-     * one day.
-     */
+    /** Workspace of an invitation. null for other emails. Not a foreign key, because rows live for one day. */
     workspaceId: p.bigint("number").nullable(),
     createdAt: p.datetime(3).index("mail_by_age"),
     /** Time of the next attempt. During an attempt, the end of its lease. */

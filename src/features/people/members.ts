@@ -28,8 +28,7 @@ export function memberMessage(membership: Membership, person: Person): MemberMes
 }
 
 /**
- * Returns a member by the person's id, and locks the memberships of the workspace until the
- * transaction ends.
+ * Returns a member by the person's id, and locks the memberships of the workspace until the transaction ends.
  *
  * @throws Refusal MEMBER_NOT_FOUND, also for members of other workspaces
  */

@@ -5,10 +5,7 @@ import { unavailable } from "../../domain/refusal.ts";
 
 /** Maximum number of unchecked requests. The service checks them within about a second. */
 const MAX_ASKED = 1_000;
-/**
- * Maximum number of emails per person and kind within 15 minutes. Invitations are counted per
- * workspace.
- */
+/** Maximum number of emails per person and kind within 15 minutes. Invitations are counted per workspace. */
 export const MAX_MAILS = 3;
 
 const ASK = `

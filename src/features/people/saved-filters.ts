@@ -36,8 +36,7 @@ const LIST = `
    order by lower(saved_filter.name), saved_filter.id limit ${MAX_SAVED_FILTERS})`;
 
 /**
- * The first condition limits the person's filters, the second the workspace's. Neither counts the
- * replaced filter.
+ * The first condition limits the person's filters, the second the workspace's. Neither counts the replaced filter.
  */
 const SAVE = `
   insert into saved_filter (person_id, workspace_id, name, query, shared)

@@ -110,9 +110,7 @@ const PURGE = `
     order by created_at limit $1 for update skip locked)
   returning 1`;
 
-/**
- * Deletes emails older than a day in batches, regardless of their outcome. Returns their number.
- */
+/** Deletes emails older than a day in batches, regardless of their outcome. Returns their number. */
 export function purgeMails(em: EntityManager): Promise<number> {
   return deleteInBatches(em, PURGE);
 }

@@ -102,8 +102,7 @@ async function findCaller(
 }
 
 /**
- * Uses the operator's name, which owners assign. People can change their own name, and the audit
- * log names operators.
+ * Uses the operator's name, which owners assign. People can change their own name, and the audit log names operators.
  */
 function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
   if (operatorId === null || operatorName === null || operatorRole === null) {
@@ -122,10 +121,9 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
 }
 
 /**
- * Marks the session as used, by a write at most once a minute. A person is the operator with the
- * same email. A session bound to a workspace has no rights elsewhere or for the platform. A session
- * has no rights in a workspace that its person has left since its start. A test twin uses the
- * membership of its live workspace.
+ * Marks the session as used, by a write at most once a minute. A person is the operator with the same email. A
+ * session bound to a workspace has no rights elsewhere or for the platform. A session has no rights in a workspace
+ * that its person has left since its start. A test twin uses the membership of its live workspace.
  */
 const FIND = `
   with seen as (

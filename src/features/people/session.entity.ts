@@ -11,13 +11,10 @@ export const Session = defineEntity({
     /** Public id. */
     id: p.bigint("number").autoincrement().unique("session_id_unique"),
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
-    /**
-     * The only workspace of the session. null for all of the person's workspaces and the platform.
-     */
+    /** The only workspace of the session. null for all of the person's workspaces and the platform. */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
     /**
-     * Workspaces that the person has left since the start. The session stays invalid there even if
-     * they join again.
+     * Workspaces that the person has left since the start. The session stays invalid there even if they join again.
      */
     leftWorkspaces: p
       .array((id) => Number(id))

@@ -26,10 +26,7 @@ export const SignInLink = defineEntity({
 
 export type SignInLink = InferEntity<typeof SignInLink>;
 
-/**
- * A single-use attempt to sign in at an identity provider, or to prove to be a shipment's
- * recipient.
- */
+/** A single-use attempt to sign in at an identity provider, or to prove to be a shipment's recipient. */
 export const SpentAttempt = defineEntity({
   name: "SpentAttempt",
   tableName: "spent_attempt",

@@ -7,9 +7,7 @@ import { recordingChanges, recordSignIn } from "../audit/record-change.ts";
 import { endSessionOf } from "./end-sign-ins.ts";
 import { Person } from "./person.entity.ts";
 
-/**
- * Maximum number of active links per person and workspace. Beyond that the oldest ends immediately.
- */
+/** Maximum number of active links per person and workspace. Beyond that the oldest ends immediately. */
 const MAX_LINKS = 5;
 
 /**
@@ -173,8 +171,7 @@ export interface Account {
 }
 
 /**
- * Returns the account with an email, ignoring case. Creates the person of a new operator in the
- * caller's transaction.
+ * Returns the account with an email, ignoring case. Creates the person of a new operator in the caller's transaction.
  */
 export async function findAccount(tx: EntityManager, email: string): Promise<Account | undefined> {
   const [person] = await runStatement<Account>(

@@ -17,8 +17,7 @@ export interface OpenedDetails {
   /** Opens the page again without the digits; see `recipientMac`. */
   readonly recipientMac: string;
   /**
-   * Loads the photo, a JPEG. Returns `undefined` before the delivery, and if the photo cannot be
-   * read immediately.
+   * Loads the photo, a JPEG. Returns `undefined` before the delivery, and if the photo cannot be read immediately.
    */
   loadPhoto(): Promise<Buffer | undefined>;
 }
@@ -44,8 +43,7 @@ const SPEND = `
   on conflict do nothing`;
 
 /**
- * Proof of being a shipment's recipient: digits entered by a person, or the MAC of a page that was
- * opened with them.
+ * Proof of being a shipment's recipient: digits entered by a person, or the MAC of a page that was opened with them.
  */
 export interface RecipientProof {
   readonly link: string;
@@ -55,10 +53,7 @@ export interface RecipientProof {
 
 interface OpenedLink {
   readonly found: LinkedShipment;
-  /**
-   * `undefined` if the page was opened for another phone number, so that digits must be entered
-   * again.
-   */
+  /** `undefined` if the page was opened for another phone number, so that digits must be entered again. */
   readonly opened: OpenedDetails | OpenProblem | undefined;
 }
 

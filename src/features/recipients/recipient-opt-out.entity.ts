@@ -12,10 +12,7 @@ export const RecipientOptOut = defineEntity({
   properties: {
     workspace: () =>
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
-    /**
-     * SHA-256 of the email in lower case, in base64url, so that no address outlives its shipments
-     * here.
-     */
+    /** SHA-256 of the email in lower case, in base64url, so that no address outlives its shipments here. */
     emailHash: p.text().primary(),
     createdAt: p.datetime(3),
   },

@@ -54,9 +54,8 @@ interface LeasedNotice extends LeasedMail {
 }
 
 /**
- * Creates the workers that send recipient emails. An email is not sent if the shipment has
- * progressed since, if the workspace has disabled it, or if the recipient's email was removed or
- * has unsubscribed.
+ * Creates the workers that send recipient emails. An email is not sent if the shipment has progressed since, if the
+ * workspace has disabled it, or if the recipient's email was removed or has unsubscribed.
  *
  * @param givingUp aborts the attempts in flight
  */
@@ -122,10 +121,7 @@ export async function unsubscribe(
   return { sender: tracked.workspace.name, recipientLocale: tracked.recipientLocale };
 }
 
-/**
- * Deletes recipient emails older than 30 days in batches, regardless of their outcome. Returns
- * their number.
- */
+/** Deletes recipient emails older than 30 days in batches, regardless of their outcome. Returns their number. */
 export function purgeRecipientNotices(em: EntityManager): Promise<number> {
   return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${KEPT}'`, []);
 }

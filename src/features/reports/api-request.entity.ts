@@ -3,9 +3,7 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 
 export type RequestOutcome = "succeeded" | "refused" | "failed";
 
-/**
- * A call of a workspace that changed something or failed. Kept for 7 days, up to some thousands.
- */
+/** A call of a workspace that changed something or failed. Kept for 7 days, up to some thousands. */
 export const ApiRequest = defineEntity({
   name: "ApiRequest",
   tableName: "api_request",

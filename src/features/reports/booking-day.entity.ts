@@ -1,9 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/**
- * Figures of one hour, 0 to 23, of a day, in the order of `BookingDay`. Amounts are in minor units.
- */
+/** Figures of one hour, 0 to 23, of a day, in the order of `BookingDay`. Amounts are in minor units. */
 type BookedHour = readonly [
   hour: number,
   bookings: number,

@@ -7,10 +7,7 @@ export const BookingRollUp = defineEntity({
   tableName: "booking_roll_up",
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    /**
-     * Changes by events up to this position of the feed are counted, except on days in
-     * `fillBefore`.
-     */
+    /** Changes by events up to this position of the feed are counted, except on days in `fillBefore`. */
     position: p.bigint("number"),
     /**
      * Days before this time are not counted yet since the last full recount. null when all are.

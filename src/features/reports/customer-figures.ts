@@ -28,8 +28,7 @@ interface Row extends Revenue {
 }
 
 /**
- * Sums up the bookings of a workspace's customers. Takes about a millisecond per thousand
- * shipments.
+ * Sums up the bookings of a workspace's customers. Takes about a millisecond per thousand shipments.
  *
  * @param em also that of a transaction
  * @param customers at most one page

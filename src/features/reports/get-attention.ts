@@ -157,10 +157,7 @@ const LATE = `
   where promised is not null
   order by promised, reference limit ${MAX_COUNTED}`;
 
-/**
- * Shipments with two or more attempts, or with a locked PIN that was neither given nor waived
- * since.
- */
+/** Shipments with two or more attempts, or with a locked PIN that was neither verified nor waived since. */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
     progress #>> '{attempts,-1,reason}' as reason,

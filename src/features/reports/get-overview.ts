@@ -16,12 +16,11 @@ const inOneDay = (hour: string) =>
   `width_bucket(${hour}, $2::timestamptz[]) = width_bucket(${hour} + interval '59 min 59.999999 s', $2::timestamptz[])`;
 
 /**
- * Uses the hours of `BookingDay` for days in UTC. Counts shipments on days that changed since or
- * were never counted, and in hours that belong to two days. One statement, so that all figures are
- * from one snapshot.
+ * Uses the hours of `BookingDay` for days in UTC. Counts shipments on days that changed since or were never counted,
+ * and in hours that belong to two days. One statement, so that all figures are from one snapshot.
  *
- * A day of the report is the number of the last bound that is not after the booking, from 1. The
- * bounds are parameters, so that PostgreSQL need not know Node's time zones or have the same rules.
+ * A day of the report is the number of the last bound that is not after the booking, from 1. The bounds are
+ * parameters, so that PostgreSQL need not know Node's time zones or have the same rules.
  */
 const BOOKED = `
   with counted as materialized (
@@ -81,8 +80,7 @@ const BOOKED = `
   from booked group by day, currency`;
 
 /**
- * Time zone offsets of this century are multiples of a quarter of an hour. The first and last hour
- * can be partial.
+ * Time zone offsets of this century are multiples of a quarter of an hour. The first and last hour can be partial.
  */
 const QUOTES = `
   select width_bucket(hour + minutes * interval '1 minute', $2::timestamptz[]) as day,

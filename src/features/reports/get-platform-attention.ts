@@ -69,10 +69,7 @@ async function loadStoppedProviders(em: EntityManager): Promise<Listed<Subject>>
   };
 }
 
-/**
- * Time after which a waiting email is overdue, in milliseconds. The first retries are within
- * seconds.
- */
+/** Time after which a waiting email is overdue, in milliseconds. The first retries are within seconds. */
 const MAIL_WAIT_MS = 5 * 60_000;
 
 async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>> {
@@ -87,8 +84,8 @@ async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>>
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
- * A workspace is notified of its failing webhooks immediately. Operators see them after a day,
- * until they are abandoned.
+ * A workspace is notified of its failing webhooks immediately. Operators see those that have been
+ * failing for 1 to 14 days. Older ones are abandoned.
  */
 const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };
 

@@ -38,10 +38,7 @@ type ReportFunctions = ServiceFunctions<
   { readonly em: EntityManager; readonly usage: UsageCounter }
 >;
 
-/**
- * Includes this process's unwritten counts, so that callers of a single replica see all finished
- * calls.
- */
+/** Includes this process's unwritten counts, so that callers of a single replica see all finished calls. */
 export const getUsage: ReportFunctions["getUsage"] = async (
   _request,
   { caller },

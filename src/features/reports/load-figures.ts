@@ -6,9 +6,7 @@ import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 export interface WebhookBacklog {
   /** Number of pending deliveries, up to a limit. */
   readonly pending: number;
-  /**
-   * Creation time of the oldest, in milliseconds since the epoch. null without pending deliveries.
-   */
+  /** Creation time of the oldest, in milliseconds since the epoch. null without pending deliveries. */
   readonly oldestMs: number | null;
 }
 
@@ -75,20 +73,14 @@ export interface TableRows {
   readonly rows: number;
 }
 
-/**
- * PostgreSQL maintains this count, but loses it in a crash. The estimate of the last ANALYZE
- * remains.
- */
+/** PostgreSQL maintains this count, but loses it in a crash. The estimate of the last ANALYZE remains. */
 const TABLE_ROWS = `
   select class.relname as "table",
     greatest(pg_stat_get_live_tuples(class.oid), class.reltuples, 0)::float8 as rows
   from json_array_elements_text($1) as name
   join pg_class as class on class.oid = to_regclass(name)`;
 
-/**
- * The same in a distributed database: each node counts its shards, which are tables with a numeric
- * suffix.
- */
+/** The same in a distributed database: each node counts its shards, which are tables with a numeric suffix. */
 const SHARD_ROWS = `
   select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
   from json_array_elements_text($1) with ordinality as asked (name, place)

@@ -5,10 +5,7 @@ import { msOf } from "./attention.ts";
 
 /** Age at which unprocessed work is overdue, in milliseconds. It is polled twice a second. */
 const OVERDUE_MS = 10 * 60_000;
-/**
- * Number of consecutive failures after which a payment is overdue despite its retries, which take
- * ten minutes.
- */
+/** Number of consecutive failures after which a payment is overdue despite its retries, which take ten minutes. */
 const OVERDUE_FAILURES = 8;
 /** Maximum number of items counted per kind, and of payments listed. */
 const MAX_COUNTED = 10_000;
@@ -55,9 +52,7 @@ const COUNTS = [
   countOf("payment_connection", "check_at <= $1 and live"),
 ];
 
-/**
- * Counts the overdue work on payments of all live workspaces. Test mode must not page operators.
- */
+/** Counts the overdue work on payments of all live workspaces. Test mode must not page operators. */
 export async function countOverdueWork(em: EntityManager, now: Date): Promise<OverdueWork> {
   const before = [overdueSince(now)];
   const counts: number[] = [];

@@ -2,10 +2,7 @@ import { LRUCache } from "lru-cache";
 
 /** Caches slow reports, so that repeated requests cost little. */
 export interface ReportCache<Report extends object> {
-  /**
-   * Returns the cached report, the one being computed, or a new one. Rejects with the error of
-   * `compute`.
-   */
+  /** Returns the cached report, the one being computed, or a new one. Rejects with the error of `compute`. */
   get(key: string, compute: () => Promise<Report>): Promise<Report>;
 }
 

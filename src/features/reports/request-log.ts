@@ -18,9 +18,7 @@ import { pathOf } from "./request-path.ts";
 const MAX_WAITING = 5_000;
 const MAX_OF_WORKSPACE = 200;
 
-/**
- * Number of calls kept per workspace, and number of further calls after which a process trims them.
- */
+/** Number of calls kept per workspace, and number of further calls after which a process trims them. */
 const KEPT = 10_000;
 const TRIM_EVERY = 1_000;
 /** Maximum number of workspaces whose writes a process counts. */
@@ -125,10 +123,7 @@ function outcomeOf(code: Code | 0): RequestOutcome {
   return FAILURES.has(code) ? "failed" : "refused";
 }
 
-/**
- * With ids taken in advance, because each node's ids increase independently and a workspace can
- * move.
- */
+/** With ids taken in advance, because each node's ids increase independently and a workspace can move. */
 const WRITE = `
   insert into api_request (workspace_id, id, started_at, method, path, outcome, code, http_status, duration_ms,
     request_id, reason, message, caller)

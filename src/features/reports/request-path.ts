@@ -7,10 +7,7 @@ const MAX_LENGTH = 200;
 /** Options are decoded whenever they are read. */
 const templates = new WeakMap<DescMethod, string | undefined>();
 
-/**
- * Returns a path such as `POST /v1/shipments/{shipment}/cancel`. `undefined` for a method without a
- * path.
- */
+/** Returns a path such as `POST /v1/shipments/{shipment}/cancel`. `undefined` for a method without a path. */
 export function pathTemplateOf(method: DescMethod): string | undefined {
   if (!templates.has(method)) templates.set(method, readTemplate(method));
   return templates.get(method);
@@ -23,9 +20,8 @@ function readTemplate(method: DescMethod): string | undefined {
 }
 
 /**
- * Returns the path of a request, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`, regardless
- * of its transport. Leaves out possible secrets. `undefined` if the path has no parameters or is
- * unknown.
+ * Returns the path of a request, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`, regardless of its transport.
+ * Leaves out possible secrets. `undefined` if the path has no parameters or is unknown.
  */
 export function pathOf(
   method: DescMethod | undefined,

@@ -4,10 +4,7 @@ import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { BOOKED_FIGURES } from "./overview.ts";
 
-/**
- * Poll interval of the background count, and minimum time between two counts of a workspace, in
- * milliseconds.
- */
+/** Poll interval of the background count, and minimum time between two counts of a workspace, in milliseconds. */
 const LOOK_MS = 10_000;
 /** Minimum pause after a poll and after each workspace, as a multiple of its duration. */
 const REST_FACTOR = 20;
@@ -123,8 +120,7 @@ interface Behind {
 }
 
 /**
- * Counts a part of a workspace's uncounted bookings: first fills days, then counts the changes of
- * some events.
+ * Counts a part of a workspace's uncounted bookings: first fills days, then counts the changes of some events.
  *
  * @returns whether there may be more
  */

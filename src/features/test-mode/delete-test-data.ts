@@ -87,10 +87,7 @@ async function deleteBefore(
   return { rows, complete: true };
 }
 
-/**
- * Maximum number of tries for a batch whose rows others have referenced, such as a booking for a
- * customer.
- */
+/** Maximum number of tries for a batch whose rows others have referenced, such as a booking for a customer. */
 const MAX_TRIES = 10;
 
 /** Runs one of `DELETIONS`. Returns the number of deleted rows. */

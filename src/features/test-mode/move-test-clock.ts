@@ -9,10 +9,7 @@ import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./t
 
 const MAX_YEARS = 2;
 
-/**
- * Freezes the clock at the given or current time, and takes the simulation steps that are due by
- * then.
- */
+/** Freezes the clock at the given or current time, and takes the simulation steps that are due by then. */
 export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   request,
   { caller: { workspaceId } },

@@ -135,8 +135,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
 };
 
 /**
- * Queues the payment changes of a step. At a provider, the payment is refunded, or closed so that
- * it cannot be paid.
+ * Queues the payment changes of a step. At a provider, the payment is refunded, or closed so that it cannot be paid.
  *
  * @param now the real time
  */
@@ -153,10 +152,7 @@ export function writeStep(
   if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
 }
 
-/**
- * Returns the courier's position after a step: an end of the route or halfway. `undefined` for
- * other steps.
- */
+/** Returns the courier's position after a step: an end of the route or halfway. `undefined` for other steps. */
 function courierPlace({ before, row }: PaymentChange): Point | undefined {
   const { courier, arrivedAt, etas } = row.progress ?? NO_PROGRESS;
   if (courier === null) return undefined;
@@ -170,10 +166,7 @@ function courierPlace({ before, row }: PaymentChange): Point | undefined {
     : undefined;
 }
 
-/**
- * Returns a failed attempt of the simulator. At the door of a shipment with a PIN, a wrong one is
- * entered.
- */
+/** Returns a failed attempt of the simulator. At the door of a shipment with a PIN, a wrong one is entered. */
 function attemptOf({ status, verification }: ShipmentRow): Parameters<typeof failAttempt>[1] {
   return status === "in_transit" && verification?.by === "pin"
     ? { reason: "other", note: "The PIN was wrong." }

@@ -29,10 +29,7 @@ export interface Deliveries {
 
 /** Poll interval for work without an announcement: retries, and deliveries of a crashed process. */
 const POLL_MS = 500;
-/**
- * Minimum pause after a poll, as a multiple of its duration, which is long with ten thousand
- * webhooks.
- */
+/** Minimum pause after a poll, as a multiple of its duration, which is long with ten thousand webhooks. */
 const REST_FACTOR = 50;
 const MAX_REST_MS = 5_000;
 const MAX_LOADED = 100;
@@ -44,30 +41,30 @@ const RETRY_MS = 1_000;
 const LOG_MS = 60_000;
 
 /**
- * Delivers webhooks, along with other replicas, until closed. The states of a delivery, and the files
- * that move it on; `due`, `delivered` and `failed` are rows, what is between them is in memory:
+ * Delivers webhooks together with other replicas until closed. The states of a delivery, and the files
+ * that change them. `due`, `delivered` and `failed` are rows, the states in between are in memory:
  *
  *             announced, or     loaded into      within window
  *             polled (0.5 s)    its queue        and limit             2xx
  *   event --> due ------------> leased --------> sending --------------------> delivered
  *             ^ ^               |  lease-webhooks   |  in-flight-limits
- *             | |  lease ended  |  load-due-        |  dispatch-deliveries
+ *             | |  lease expired|  load-due-        |  dispatch-deliveries
  *             | '---------------'  deliveries       |  send-webhook
- *             |                    webhook-queue    | anything else, or no response in 15 s
+ *             |                    webhook-queue    | other responses, or 15 s without one
  *             |                                     v
- *             '------------- attempts left <-- record-outcomes --> none left, --> failed
+ *             '------------- attempts left <-- record-outcomes --> no retries --> failed
  *              retry: due in 5 s, 5 min, ... 24 h                  or disabled
  *
- * - A receiver hangs: `send-webhook` ends each attempt after 15 s, as failed. The webhook's window
- *   halves from 4 to 1 attempt at a time, and each delivery is due again by `webhook-schedule`. No
- *   other waits: other webhooks have windows of their own that are always free, and failing webhooks are
- *   leased from a quota of their own. After 5 days without a success the webhook is disabled.
- * - A process dies: its leases end within 5 s, and another process leases the webhooks. What was being
- *   sent is sent again, under the same id.
- * - The database is away: outcomes are kept and recorded once it is back; until then their deliveries
- *   stay in flight, so that none is sent twice. A lease that cannot be renewed ends for its process 0.5 s
- *   before it ends in the database.
- * - A webhook is changed, disabled or deleted: what has been loaded is loaded again after 0.5 s.
+ * - A receiver hangs: `send-webhook` aborts each attempt after 15 s, as failed. The webhook's concurrency
+ *   halves from 4 to 1, and `webhook-schedule` schedules the retry of each delivery. Other webhooks are
+ *   not delayed, because each has a reserved concurrency, and failing webhooks are leased from a separate
+ *   quota. After 5 days without a success the webhook is disabled.
+ * - A process dies: its leases expire within 5 s, and another process leases the webhooks. Deliveries in
+ *   flight are sent again, with the same id.
+ * - The database is down: outcomes are recorded once it is back. Until then their deliveries stay in
+ *   flight, so that no delivery is sent twice. A process treats a lease that it cannot renew as expired 0.5 s
+ *   before the database does.
+ * - A webhook is changed, disabled or deleted: loaded data is reloaded after 0.5 s.
  */
 export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   const { em, events } = deps;
@@ -162,10 +159,9 @@ function createAnnouncedWorkspaces() {
 }
 
 /**
- * Loads the due deliveries of all queues that expect more, and hands each queue to `send`. Forgets
- * the queues of deleted webhooks and of webhooks whose secrets cannot be opened. After their leases
- * expire, any process with the key can take them. Queues of an unreachable workspace still expect
- * more.
+ * Loads the due deliveries of all queues that expect more, and hands each queue to `send`. Forgets the queues of
+ * deleted webhooks and of webhooks whose secrets cannot be opened. After their leases expire, any process with the
+ * key can take them. Queues of an unreachable workspace still expect more.
  *
  * @throws the database's error. The queues then still expect more
  */

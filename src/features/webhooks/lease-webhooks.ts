@@ -51,9 +51,7 @@ const dueSql = (workspaces: string, earliest: string) => `
   ) as due
   where rank <= ${MAX_FOUND}`;
 
-/**
- * Compares and sorts like the index of due deliveries, so that only the earliest delivery is read.
- */
+/** Compares and sorts like the index of due deliveries, so that only the earliest delivery is read. */
 const EARLIEST = `(delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
         and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
       order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id`;
@@ -67,9 +65,8 @@ const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST);
 const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE);
 
 /**
- * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since the search.
- * Skips webhooks that are being deleted, because the lease's foreign key would wait for the
- * deletion.
+ * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since the search. Skips webhooks
+ * that are being deleted, because the lease's foreign key would wait for the deletion.
  */
 const TAKE = `
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
@@ -81,9 +78,8 @@ const TAKE = `
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
 /**
- * Sets the end of this process's leases of webhooks `$2` to `$4` milliseconds from now. The column
- * has milliseconds, and PostgreSQL rounds: rounding up would extend an expiring lease by half a
- * millisecond.
+ * Sets the end of this process's leases of webhooks `$2` to `$4` milliseconds from now. The column has milliseconds,
+ * and PostgreSQL rounds: rounding up would extend an expiring lease by half a millisecond.
  */
 const SET_END = `
   update webhook_lease
@@ -99,16 +95,14 @@ interface FoundWebhook extends WebhookKey, DueRow {
 }
 
 /**
- * Creates the leases of one process. While it leases a webhook, no other process sends its
- * deliveries.
+ * Creates the leases of one process. While it leases a webhook, no other process sends its deliveries.
  *
  * @param worker a unique id of the process
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
   /**
-   * Runs a statement for the webhooks of each workspace. Returns its rows, and the webhooks of
-   * workspaces for which it failed. A lease lost in a database crash can cause duplicates, which a
-   * crash causes anyway.
+   * Runs a statement for the webhooks of each workspace. Returns its rows, and the webhooks of workspaces for which
+   * it failed. A lease lost in a database crash can cause duplicates, which a crash causes anyway.
    */
   async function ofEachWorkspace<Key extends WebhookKey>(
     sql: string,
@@ -207,10 +201,7 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   return {
     queues: () => queues.values(),
     forget,
-    /**
-     * Leases webhooks with due deliveries, as `take` of `createWebhookLeases`. Returns their
-     * number.
-     */
+    /** Leases webhooks with due deliveries, as `take` of `createWebhookLeases`. Returns their number. */
     async take(workspaces: readonly number[] | undefined): Promise<number> {
       const leasedUntilMs = certainEndMs();
       const taken = await leases.take(workspaces, quota());
@@ -238,10 +229,7 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   };
 }
 
-/**
- * Returns the time until which a lease acquired now is certain, on the clock of
- * `performance.now()`.
- */
+/** Returns the time until which a lease acquired now is certain, on the clock of `performance.now()`. */
 function certainEndMs(): number {
   return performance.now() + LEASE_MS - MARGIN_MS;
 }

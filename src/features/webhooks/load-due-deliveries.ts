@@ -64,9 +64,7 @@ const LOAD = `
   ) as event on true
   order by asked.place, due.next_attempt_at, due.id`;
 
-/**
- * Delivery columns are null without a due delivery. Event columns are null if the event was purged.
- */
+/** Delivery columns are null without a due delivery. Event columns are null if the event was purged. */
 interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly place: number;
   readonly secrets: string;

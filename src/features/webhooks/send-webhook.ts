@@ -35,10 +35,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/**
- * Maximum duration of an attempt in milliseconds, from resolving the name to the end of the
- * response.
- */
+/** Maximum duration of an attempt in milliseconds, from resolving the name to the end of the response. */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 1_024;
 /**
@@ -103,9 +100,7 @@ export function createSender(options: {
   };
 }
 
-/**
- * Loaded with the first webhook, because it takes some MiB that a service without webhooks saves.
- */
+/** Loaded with the first webhook, because it takes some MiB that a service without webhooks saves. */
 async function loadClient(resolve: ResolveName, timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));

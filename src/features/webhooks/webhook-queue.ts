@@ -115,9 +115,7 @@ function createDueBuffer() {
       loadedAtMs = performance.now();
       return (loading = query);
     },
-    /**
-     * Returns false if the buffer was discarded since the load began, because the result is stale.
-     */
+    /** Returns false if the buffer was discarded since the load began, because the result is stale. */
     endLoad(query: DueQuery, deliveries: readonly DueDelivery[]): boolean {
       if (loading !== query) return false;
       loading = undefined;
@@ -131,15 +129,12 @@ function createDueBuffer() {
 /** Initial concurrency of a healthy webhook. This many attempts are always possible. */
 export const USUAL_WINDOW = 4;
 export const MAX_WINDOW = 64;
-/**
- * Maximum number of attempts in flight per process beyond the usual concurrency of each webhook.
- */
+/** Maximum number of attempts in flight per process beyond the usual concurrency of each webhook. */
 const MAX_EXTRA = 512;
 
 /**
- * Returns the concurrency of a webhook after an attempt. Each success adds one, so it doubles
- * within one response time. Each failure halves it. A slow receiver gets many concurrent requests,
- * and one that hangs soon gets only one.
+ * Returns the concurrency of a webhook after an attempt. Each success adds one, so it doubles within one response
+ * time. Each failure halves it. A slow receiver gets many concurrent requests, and one that hangs soon gets only one.
  *
  * @param size from 1 to `MAX_WINDOW`
  */
@@ -156,9 +151,8 @@ export function nextWindow(size: number, isSuccess: boolean): number {
 export type AcquireAttempt = (workspace: number, inFlight: number) => (() => void) | undefined;
 
 /**
- * Creates the limit of one process. The usual concurrency of a webhook is always available. Beyond
- * that, a workspace can have as many attempts in flight as remain for others, so that hanging
- * receivers never take all.
+ * Creates the limit of one process. The usual concurrency of a webhook is always available. Beyond that, a workspace
+ * can have as many attempts in flight as remain for others, so that hanging receivers never take all.
  */
 export function createInFlightLimit(): AcquireAttempt {
   const extraOf = new Map<number, number>();
