@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import {
   ExportShipmentsResponseSchema,
@@ -62,6 +63,8 @@ export const exportShipments: ShipmentFunctions["exportShipments"] = async funct
       // Read while these rows are formatted and sent.
       next = end && readBatch(end, size);
       next?.catch(() => undefined);
+      // Formatting blocks the event loop: send the statement before.
+      await setImmediate();
       let bytes = 1;
       for (const piece of piecesOf(rows.map((row) => lineOf(shipmentJson(row, caller))))) {
         bytes += piece.length;
