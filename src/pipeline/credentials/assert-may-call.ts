@@ -1,6 +1,6 @@
 import { includesRole, type KeyScope, MEMBER_ROLES, OPERATOR_ROLES } from "../../domain/roles.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import type { Caller } from "../call.ts";
+import type { Caller, WorkspaceCaller } from "../call.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
  */
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
-    if (caller.suspended) throw suspendedError();
+    assertNotSuspended(caller);
     const { member, keyScope } = caller;
     if (keyScope !== undefined && !mayCall(keyScope, rpc)) throw scopeError(rpc, keyScope);
     const needed = rpc.minimumMemberRole;
@@ -26,8 +26,9 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   }
 }
 
-function suspendedError(): Refusal {
-  return refuse("WORKSPACE_SUSPENDED");
+/** @throws Refusal WORKSPACE_SUSPENDED */
+export function assertNotSuspended({ suspended }: WorkspaceCaller): void {
+  if (suspended) throw refuse("WORKSPACE_SUSPENDED");
 }
 
 function mayCall(scope: KeyScope, { limitClass, forCouriers }: Rpc | StreamRpc): boolean {

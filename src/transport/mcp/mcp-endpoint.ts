@@ -5,6 +5,7 @@ import type { Limiter } from "../../pipeline/bounds/rate-limiter.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { receiveCall, type WorkspaceCaller } from "../../pipeline/call.ts";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
+import { assertNotSuspended } from "../../pipeline/credentials/assert-may-call.ts";
 import { carriesKey, credentialError } from "../../pipeline/credentials/read-key.ts";
 import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
 import { rateLimitError } from "../../pipeline/stages/admit.ts";
@@ -43,6 +44,7 @@ export function createMcpEndpoint(
     const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
     const call = receiveCall(headers, request.socket, address);
     const caller = (await pipeline.authenticate("workspace", call)) as WorkspaceCaller;
+    assertNotSuspended(caller);
     const limit = caller.limits.read;
     const verdict = await limiter.take(caller.account, "read", limit);
     if (verdict.allowed) return caller;

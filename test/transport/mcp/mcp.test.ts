@@ -494,6 +494,18 @@ describe("a request that is refused before a message is read", () => {
     expect((await from(service.httpUrl)).status).toBe(200);
   });
 
+  test("from a suspended workspace", async () => {
+    const { id, apiKey } = await service.addWorkspace();
+    await suspend(service.app.em, id);
+    for (const body of [PING, { ...PING, method: "tools/list" }]) {
+      const refused = async () => {
+        const { status, code } = await post(apiKey, body);
+        return [status, code];
+      };
+      await expect.poll(refused).toEqual([403, "WORKSPACE_SUSPENDED"]);
+    }
+  });
+
   test("what is no single message", async () => {
     const { apiKey } = await service.addWorkspace();
     expect((await post(apiKey, [PING, PING])).code).toBe("BODY_UNREADABLE");
@@ -512,14 +524,6 @@ describe("a request that is refused before a message is read", () => {
     const { text } = await service.request("/metrics");
     expect(text).toMatch(/^shipments_rate_limited_total\{class="read"\} [1-9]/m);
   });
-});
-
-test("a suspended workspace's agent has the guides alone", async () => {
-  const { id, apiKey } = await service.addWorkspace();
-  await suspend(service.app.em, id);
-  await expect
-    .poll(async () => (await toolsOf(apiKey)).map(({ name }) => name))
-    .toEqual(["search_guides"]);
 });
 
 test("a tool's call is logged and counted as one of the key, with the request's id", async () => {
