@@ -65,10 +65,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
   /** Replaces the filter with the same name. */
   async saveFilter({ name, query, shared, ...request }, { caller }, { em }) {
     const { workspace, role } = await membershipOf(em, caller, request.workspace, "for update");
-    if (shared && role === "viewer") {
-      const text = "shared needs the role member in the workspace; yours is viewer.";
-      throw refuse("FIELD_INVALID", text, { subject: "shared" });
-    }
+    if (shared) assertMayShare(role);
     const values = [caller.personId, workspace, name, query, shared];
     const [row] = await runStatement<FilterRow>(em, SAVE, values);
     if (row === undefined) throw refuse("SAVED_FILTER_LIMIT");
@@ -76,7 +73,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
   },
 
   async renameSavedFilter({ name, ...request }, { caller }, { em }) {
-    const { workspace } = await membershipOf(em, caller, request.workspace);
+    const { workspace, role } = await membershipOf(em, caller, request.workspace, "for update");
     const id = readRecordId(request.savedFilter) ?? 0;
     const rename = runStatement<FilterRow>(
       em,
@@ -88,6 +85,8 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
       throw isUniqueViolation(error) ? refuse("SAVED_FILTER_NAME_TAKEN") : error;
     });
     if (row === undefined) throw refuse("SAVED_FILTER_NOT_FOUND");
+    // A refusal rolls the update back.
+    if (row.shared) assertMayShare(role);
     return { data: filterMessage(row) };
   },
 
@@ -104,6 +103,17 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
     return {};
   },
 };
+
+/**
+ * Checks that a member with this role may share a filter or change a shared one.
+ *
+ * @throws Refusal FIELD_INVALID
+ */
+function assertMayShare(role: MemberRole): void {
+  if (role !== "viewer") return;
+  const text = "shared needs the role member in the workspace; yours is viewer.";
+  throw refuse("FIELD_INVALID", text, { subject: "shared" });
+}
 
 /**
  * Returns a workspace of the session, and the person's role there.

@@ -90,6 +90,22 @@ test("what a member shares all of the workspace see until it is no longer shared
   await expectRefused(ann.remove(late.id, own.id), "SAVED_FILTER_NOT_FOUND");
 });
 
+test("a member who becomes a viewer can rename their own filters but not shared ones", async () => {
+  const own = await service.addWorkspace();
+  const mary = await newPerson("rename", own, "member");
+  const shared = await data(mary.post({ name: "Late", shared: true }, own.id));
+  const kept = await data(mary.post({ name: "Mine" }, own.id));
+  await newPerson("rename", own, "viewer");
+  await expectRefused(mary.rename(shared.id, "Later", own.id), "FIELD_INVALID", {
+    shared: "shared needs the role member in the workspace; yours is viewer.",
+  });
+  expect(await data(mary.rename(kept.id, "Own", own.id))).toEqual({ ...kept, name: "Own" });
+  expect((await data(mary.list(own.id))).map(({ name }: { name: string }) => name)).toEqual([
+    "Late",
+    "Own",
+  ]);
+});
+
 test("a workspace shares 50 filters and no more, however many its members have", async () => {
   const own = await service.addWorkspace();
   const [one, other] = [

@@ -810,7 +810,7 @@ export declare const AccountService: GenService<{
     output: typeof SaveFilterResponseSchema;
   },
   /**
-   * Renames a saved filter.
+   * Renames a saved filter. Viewers cannot rename a filter that is shared.
    *
    * @generated from rpc shipments.account.v1.AccountService.RenameSavedFilter
    */
