@@ -24,11 +24,11 @@ import {
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
-import { lazily } from "../ui/lazily.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ORDER_BY } from "../ui/table.tsx";
 import { countedText, listedText } from "./newest-shipments.ts";
+import { ViewActions } from "./saved-view-actions.tsx";
 import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
@@ -274,11 +274,6 @@ function isArranged(view: View, query: URLSearchParams): boolean {
     [...names].every((name) => [...NAMES, ...ARRANGED].includes(name))
   );
 }
-
-/** Loaded once a view exists or can be saved. */
-const ViewActions = lazily(() =>
-  import("./saved-view-actions.tsx").then((actions) => actions.ViewActions),
-);
 
 /** As wide before the views are loaded as after. On a phone there is no room for a name. */
 function SavedLabel(props: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
