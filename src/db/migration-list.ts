@@ -61,4 +61,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261128064700-audit-entry-api-key": async () =>
     (await import("./migrations/20261128064700-audit-entry-api-key.ts"))
       .Migration20261128064700_audit_entry_api_key,
+  "20261128073000-opt-out-secret": async () =>
+    (await import("./migrations/20261128073000-opt-out-secret.ts"))
+      .Migration20261128073000_opt_out_secret,
 };

@@ -10,6 +10,7 @@ import { sealConnections } from "../features/payments/seal-connections.ts";
 import { purgePaymentEvents } from "../features/payments/payment-jobs.ts";
 import { purgeSignIns } from "../features/people/end-sign-ins.ts";
 import { purgeMails } from "../features/people/send-mails.ts";
+import { convertOptOuts } from "../features/recipients/recipient-opt-out.entity.ts";
 import { purgeRecipientNotices } from "../features/recipients/send-notices.ts";
 import { purgeRequests } from "../features/reports/request-log.ts";
 import { purgeReports } from "../features/reports/usage-counter.ts";
@@ -136,8 +137,10 @@ export async function purgeExpired(options: {
 const SEAL_MS = 10 * 60 * 1_000;
 
 /**
- * Creates the work that encrypts secrets stored in plain text or with an earlier key, and returns
- * the pause in milliseconds. Its first run also logs how secrets are stored. Never rejects.
+ * Creates the work that encrypts secrets stored in plain text or with an earlier key, converts
+ * opt-outs stored without a key, and returns the pause in milliseconds. Its first run also logs how
+ * secrets are stored, and leaves opt-outs to earlier replicas that are about to be replaced. Never
+ * rejects.
  */
 export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log: Logger) {
   const { keyId } = secretSeal;
@@ -147,6 +150,7 @@ export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log
       const ofWebhooks = await sealStoredSecrets(em, secretSeal);
       const quoteKeys = await sealQuoteKeys(em, secretSeal);
       const connections = await sealConnections(em, secretSeal);
+      if (!isFirst) await convertOptOuts(em);
       const count = {
         ...ofWebhooks,
         sealed: ofWebhooks.sealed + quoteKeys + connections.sealed,

@@ -361,7 +361,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     hours: JSON.stringify([[12, 1, 0, 0, 0, 1_269]]),
   },
   used_quote: { workspace_id: 1, quote_id: "quo_a", reference: "SHP-0123456789AB", used_at: NOW },
-  installation: { id: "an-installation" },
+  installation: { id: "an-installation", opt_out_secret: "s" },
   quote_key: { id: 1, secret: "c2VjcmV0", created_at: NOW },
   booking_roll_up: { workspace_id: 1, position: 1, fill_before: null, rest_until: NOW },
   simulation: {
@@ -391,7 +391,7 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
     next_attempt_at: NOW,
     attempts: 0,
   },
-  recipient_opt_out: { workspace_id: 1, email_hash: "a".repeat(43), created_at: NOW },
+  recipient_opt_out: { workspace_id: 1, email_hash: `hmac:${"a".repeat(43)}`, created_at: NOW },
   courier_place: {
     workspace_id: 1,
     shipment_reference: "SHP-0123456789AB",

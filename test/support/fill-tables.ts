@@ -66,7 +66,7 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
       'sign_in', case i % 10 when 1 then 'waiting' else 'sent' end, 'p' || i || '@example.org', ${age}, ${age}`,
     "recipient_notice (workspace_id, shipment_reference, kind, state, created_at, next_attempt_at)": `
       ${whose}, 'SHP-' || i, 'delivered', case i % 10 when 1 then 'waiting' else 'sent' end, ${age}, now() + interval '1 day'`,
-    "recipient_opt_out (workspace_id, email_hash, created_at)": `${whose}, ${hash("email")}, now()`,
+    "recipient_opt_out (workspace_id, email_hash, created_at)": `${whose}, 'hmac:' || ${hash("email")}, now()`,
     "audit_entry (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes)": `
       ${age}, 'operator', 'o', 1 + i % 2, case i % 2 when 0 then 'CreateOperator' else 'UpdateOperator' end, 'operator/' || i % 2, ${whose}, '[]'`,
     "webhook (workspace_id, id, url, types, secrets, disabled_reason, created_at, updated_at)": `

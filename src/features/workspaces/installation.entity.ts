@@ -6,10 +6,20 @@ import { runStatement } from "../../db/statement.ts";
 export const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",
-  properties: { id: p.text().primary() },
+  properties: {
+    id: p.text().primary(),
+    /** 32 random bytes in base64url. HMAC key of recipients' opt-outs. Never changes. */
+    optOutSecret: p.text(),
+  },
 });
 
 export async function findInstallation(em: EntityManager): Promise<string> {
   const [row] = await runStatement<{ id: string }>(em, "select id from installation");
   return row!.id;
+}
+
+export async function findOptOutSecret(em: EntityManager): Promise<string> {
+  const sql = "select opt_out_secret as secret from installation";
+  const [row] = await runStatement<{ secret: string }>(em, sql);
+  return row!.secret;
 }
