@@ -92,8 +92,8 @@ export interface Limit {
 export const SERVER_LIMITS: readonly Limit[] = [
   {
     what: "open connections",
-    bound: `${n(CONNECTIONS.maxConnections)}; ${n(CONNECTIONS.maxConnectionsOfAddress)} of an address`,
-    beyond: "an idle one is closed",
+    bound: `${n(CONNECTIONS.maxConnections)}, and ${n(CONNECTIONS.maxConnectionsOfAddress)} per address`,
+    beyond: "then an idle one is closed",
     where: "transport/connections/connections.ts",
   },
   {
@@ -103,46 +103,46 @@ export const SERVER_LIMITS: readonly Limit[] = [
     where: "transport/connections/connections.ts",
   },
   {
-    what: "calls at once on a connection",
+    what: "concurrent calls per connection",
     bound: `${CONNECTIONS.maxServed} (gRPC), ${CONNECTIONS.maxServedOfHttp1} (HTTP/1.1)`,
-    beyond: `${n(CONNECTIONS.maxWaiting)} wait, then are refused`,
+    beyond: `${n(CONNECTIONS.maxWaiting)} wait, further calls are refused`,
     where: "transport/connections/connection-calls.ts",
   },
   {
-    what: "resets by a caller on a connection",
+    what: "stream resets per connection",
     bound: thenRate(STREAM_RESETS),
     beyond: "it is closed",
     where: "transport/grpc/grpc-server.ts",
   },
   {
-    what: "time in which nothing of an answer is read",
+    what: "time without reading a response",
     bound: seconds(CONNECTIONS.stallMs),
-    beyond: "stream or connection is closed",
+    beyond: "the stream or connection is closed",
     where: "transport/connections/unread-responses.ts",
   },
   {
-    what: "unsent answers of a gRPC connection",
-    bound: `${mib(CONNECTIONS.pauseBytes)}; ${mib(CONNECTIONS.maxBytesOfConnection)}`,
-    beyond: "calls wait; `ENHANCE_YOUR_CALM`",
+    what: "unsent responses per gRPC connection",
+    bound: `${mib(CONNECTIONS.pauseBytes)}, then calls wait`,
+    beyond: `above ${mib(CONNECTIONS.maxBytesOfConnection)} \`ENHANCE_YOUR_CALM\``,
     where: "transport/connections/connection-calls.ts",
   },
   {
-    what: `unsent answers in all, ${kib(CONNECTIONS.callBytes)} added to each`,
+    what: `all unsent responses, plus ${kib(CONNECTIONS.callBytes)} each`,
     bound: mib(CONNECTIONS.maxBytes),
-    beyond: `unread for ${seconds(CONNECTIONS.slowMs)}: closed`,
+    beyond: `those unread for ${seconds(CONNECTIONS.slowMs)} are closed`,
     where: "transport/connections/unread-responses.ts",
   },
 ];
 
 export const CALL_LIMITS: readonly Limit[] = [
   {
-    what: "look-ups of unknown keys of an address",
+    what: "unknown keys looked up per address",
     bound: thenRate(UNKNOWN_KEYS),
     beyond: "`RATE_LIMITED`, unless cached",
     where: "pipeline/credentials/authenticate.ts",
   },
   {
-    what: "failed attempts of an address to sign in",
+    what: "failed sign-ins per address",
     bound: thenRate(SIGN_IN_ATTEMPTS),
     beyond: "`RATE_LIMITED` (429)",
     where: "transport/http/sign-in.ts",
@@ -150,7 +150,7 @@ export const CALL_LIMITS: readonly Limit[] = [
   {
     what: "unknown credentials looked up",
     bound: String(LOOK_UPS.atOnce),
-    beyond: `${n(LOOK_UPS.maxWaiting)} wait, for ${seconds(LOOK_UPS.maxWaitMs)} each`,
+    beyond: `${n(LOOK_UPS.maxWaiting)} wait up to ${seconds(LOOK_UPS.maxWaitMs)}`,
     where: "pipeline/credentials/look-ups.ts",
   },
   {
@@ -160,19 +160,19 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "pipeline/bounds/in-flight-limit.ts",
   },
   {
-    what: "calls in flight of a workspace",
+    what: "calls in flight per workspace",
     bound: String(IN_FLIGHT.ofAccount),
     beyond: `${n(IN_FLIGHT.waitingOfAccount)} wait, then \`UNAVAILABLE\``,
     where: "pipeline/bounds/in-flight-limit.ts",
   },
   {
-    what: "calls of a workspace that write",
+    what: "writes per workspace",
     bound: thenRate(DEFAULT_LIMITS.write),
-    beyond: "`RATE_LIMITED`; `limits set`",
+    beyond: "`RATE_LIMITED`; change it with `limits set`",
     where: "pipeline/bounds/rate-limiter.ts",
   },
   {
-    what: "a request, unless its method says more",
+    what: "request size, unless the method allows more",
     bound: kib(MAX_REQUEST_BYTES),
     beyond: "`BODY_TOO_LARGE` (413)",
     where: "pipeline/rpc.ts",
@@ -180,23 +180,23 @@ export const CALL_LIMITS: readonly Limit[] = [
   {
     what: "larger requests, together",
     bound: mib(MEMORY.requests),
-    beyond: "`UNAVAILABLE`, before reading",
+    beyond: "`UNAVAILABLE` before reading",
     where: "pipeline/bounds/memory-budget.ts",
   },
   {
-    what: "connections of a workspace, of the 20",
-    bound: `${DATABASE_CONNECTIONS.ofAccount}; bookings share`,
-    beyond: `${seconds(DATABASE_CONNECTIONS.maxWaitMs)} of waiting, \`UNAVAILABLE\``,
+    what: "database connections per workspace",
+    bound: `${DATABASE_CONNECTIONS.ofAccount} of ${DATABASE_CONNECTIONS.ofProcess}`,
+    beyond: `\`UNAVAILABLE\` after ${seconds(DATABASE_CONNECTIONS.maxWaitMs)}`,
     where: "db/connection-shares.ts",
   },
   {
-    what: "streams of a workspace",
-    bound: `${STREAMS.ofAccount}; ${STREAMS.ofProcess} of all`,
-    beyond: "`RATE_LIMITED`; `UNAVAILABLE`",
+    what: "streams",
+    bound: `${STREAMS.ofAccount} per workspace, ${STREAMS.ofProcess} in all`,
+    beyond: "`RATE_LIMITED` or `UNAVAILABLE`",
     where: "pipeline/stages/execute-stream.ts",
   },
   {
-    what: "documents by Connect, gRPC-Web, together",
+    what: "documents over Connect and gRPC-Web, together",
     bound: mib(MEMORY.answers),
     beyond: "`UNAVAILABLE`",
     where: "pipeline/bounds/memory-budget.ts",
