@@ -64,4 +64,13 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261128073000-opt-out-secret": async () =>
     (await import("./migrations/20261128073000-opt-out-secret.ts"))
       .Migration20261128073000_opt_out_secret,
+  "20261128073500-membership-name": async () =>
+    (await import("./migrations/20261128073500-membership-name.ts"))
+      .Migration20261128073500_membership_name,
+  "20261128073600-person-name": async () =>
+    (await import("./migrations/20261128073600-person-name.ts"))
+      .Migration20261128073600_person_name,
+  "20261128073700-shown-names": async () =>
+    (await import("./migrations/20261128073700-shown-names.ts"))
+      .Migration20261128073700_shown_names,
 };

@@ -15,7 +15,6 @@ export type Audience = "workspace" | "operator" | "person";
 export interface SignedInPerson {
   readonly personId: number;
   readonly email: string;
-  readonly name: string;
   readonly sessionId: number;
   /** The only workspace that the session acts in; null for all that the person may do. */
   readonly boundTo: number | null;

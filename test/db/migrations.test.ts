@@ -145,6 +145,37 @@ test("a database that a later release migrated from a newer baseline is reported
   await inside.end();
 });
 
+test("members who had signed in keep their names, and other names stay in the workspace that invited first", async () => {
+  const old = await createEmptyDatabase();
+  const earlier = Object.entries(MIGRATIONS).filter(([name]) => name < "20261128073500");
+  await applyMigrations(old.url, { migrations: Object.fromEntries(earlier) });
+  const inside = new pg.Client(old.url);
+  await inside.connect();
+  await inside.query(`
+    insert into workspace (id, name, created_at) values (1, 'First', now()), (2, 'Second', now());
+    insert into person (id, email, name, created_at, last_signed_in_at) values
+      (1, 'ada@example.org', 'Ada', now(), '2026-11-01T00:00:00Z'),
+      (2, 'grace@example.org', 'Grace Hopper', now(), null);
+    insert into membership (workspace_id, person_id, role, created_at)
+    select workspace.id, person.id, 'viewer', now() + interval '1 minute' * workspace.id
+    from workspace cross join person`);
+  await migrate(old.url);
+  const { rows } = await inside.query(`
+    select workspace_id::int as workspace, email, membership.name, person.name as own,
+      membership.last_signed_in_at as time
+    from membership join person on person.id = person_id order by person.id, workspace_id`);
+  const ada = { email: "ada@example.org", name: null, own: "Ada", time: new Date("2026-11-01") };
+  const grace = { email: "grace@example.org", own: null, time: null };
+  expect(rows).toEqual([
+    { ...ada, workspace: 1 },
+    { ...ada, workspace: 2 },
+    { ...grace, workspace: 1, name: "Grace Hopper" },
+    { ...grace, workspace: 2, name: "grace" },
+  ]);
+  await inside.end();
+  await old.drop();
+});
+
 const NOW = new Date();
 
 /** A valid row of each table, in an order that satisfies foreign keys. */

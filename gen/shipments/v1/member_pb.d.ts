@@ -32,7 +32,8 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * Display name. Empty if not set.
+   * The name that the person chose, once they signed in by email or through the identity provider. Until then,
+   * the name from the invitation.
    *
    * @generated from field: string name = 3;
    */
@@ -53,7 +54,8 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time of the last sign-in. Unset if the person has never signed in.
+   * Time of the last sign-in with a link of the workspace, by email or through the identity provider. Unset if
+   * the person has not signed in since they became a member.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */
@@ -81,7 +83,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * Display name. Empty if not set.
+   * The name that the person chose, once they signed in by email or through the identity provider. Until then,
+   * the name from the invitation.
    *
    * @generated from field: string name = 3;
    */
@@ -102,7 +105,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   createdAt: Timestamp;
 
   /**
-   * Time of the last sign-in. Unset if the person has never signed in.
+   * Time of the last sign-in with a link of the workspace, by email or through the identity provider. Unset if
+   * the person has not signed in since they became a member.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */

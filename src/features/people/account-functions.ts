@@ -10,6 +10,7 @@ import type { PersonCall } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadAccount } from "./load-account.ts";
+import { Membership } from "./membership.entity.ts";
 import { Person } from "./person.entity.ts";
 import { SAVED_FILTER_FUNCTIONS } from "./saved-filters.ts";
 import { Session, SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
@@ -27,13 +28,19 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
     }),
 
     /**
-     * A session from a workspace's link must not change a person's name elsewhere, because the
-     * workspace's admins could have used the link.
+     * A session that is bound to a workspace changes the name in this workspace only, because an admin of the workspace
+     * can use its links.
      */
     async updateAccount({ name }, { caller }, { em }) {
       if (caller.boundTo !== null && (await actsElsewhere(em, caller)))
         throw refuse("SESSION_BOUND");
-      await em.nativeUpdate(Person, { id: caller.personId }, { name });
+      if (caller.boundTo === null) {
+        await em.nativeUpdate(Person, { id: caller.personId }, { name });
+        await runStatement(em, SHOW_NAME, [caller.personId, caller.sessionId]);
+      } else {
+        const membership = { workspace: caller.boundTo, person: caller.personId };
+        await em.nativeUpdate(Membership, membership, { name });
+      }
       return { data: await loadAccount(em, caller) };
     },
 
@@ -62,6 +69,12 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
 
     ...SAVED_FILTER_FUNCTIONS,
   };
+
+/** Shows the name that a person chose to the workspaces that they were a member of when the session began. */
+const SHOW_NAME = `
+  update membership set name = null from session
+  where session.id = $2 and membership.person_id = $1 and membership.created_at <= session.created_at
+    and membership.workspace_id <> all (session.left_workspaces)`;
 
 interface SessionRow {
   readonly id: number;

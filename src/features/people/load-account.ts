@@ -26,14 +26,23 @@ interface WorkspaceRow {
 
 const toMessage = compileToMessage(AccountSchema);
 
-/** Loads a person's own view of their account, with the rights of a session. */
+/** The person's own name, or for a session that is bound to a workspace, the name that the workspace sees. */
+const NAME = `coalesce(
+  case when $2::bigint is null then person.name end,
+  (select name from membership
+   where person_id = $1 and workspace_id = coalesce($2::bigint, workspace_id) and name is not null
+   order by created_at, workspace_id limit 1),
+  person.name,
+  split_part(person.email, '@', 1))`;
+
+/** Loads the signed-in person, with the permissions of the session. */
 export async function loadAccount(
   em: EntityManager,
   { personId, sessionId, boundTo }: SignedInPerson,
 ): Promise<Account> {
   const [account] = await runStatement<AccountRow>(
     em,
-    `select person.email, person.name, operator.role as "operatorRole"
+    `select person.email, ${NAME} as name, operator.role as "operatorRole"
      from person left join operator
        on lower(operator.email) = lower(person.email) and operator.revoked_at is null
          and operator.kind = 'person' and $2::bigint is null

@@ -22,9 +22,15 @@ export const memberRoleOf = compileEnumName<MemberRole>(MemberRoleSchema);
 
 const toMessage = compileToMessage(MemberSchema);
 
-/** Returns the public representation of a member. */
+/** Returns a member as their workspace may see them. */
 export function memberMessage(membership: Membership, person: Person): MemberMessage {
-  return toMessage({ ...person, ...membership, person: person.id });
+  const name = membership.name ?? person.name ?? defaultName(person.email);
+  return toMessage({ ...person, ...membership, name, person: person.id });
+}
+
+/** The part of an email before the @. */
+function defaultName(email: string): string {
+  return email.slice(0, email.indexOf("@"));
 }
 
 /**
@@ -82,7 +88,7 @@ export interface InviteDeps extends DatabaseDeps {
 /** Invited person and role. */
 export interface Invitation {
   readonly email: string;
-  /** Name of a new person. */
+  /** Name of a new member in the workspace. The part of the email before the @ if undefined. */
   readonly name: string | undefined;
   /** `undefined` to keep a member's role. */
   readonly role: MemberRole | undefined;
@@ -106,9 +112,9 @@ export async function invitePerson(
   workspaceId: number,
   invitation: Invitation,
 ): Promise<{ data: MemberMessage; signInPath: string; mailed: boolean }> {
-  const { email, name, role } = invitation;
+  const { email, role } = invitation;
   await lockMembers(tx, workspaceId);
-  const person = await findOrInsertPerson(tx, email, name);
+  const person = await findOrInsertPerson(tx, email, null);
   const known = await tx.findOne(Membership, { workspace: workspaceId, person: person.id });
   const before = known?.role;
   const membership = known ?? (await createMembership(tx, workspaceId, person.id, invitation));
@@ -127,12 +133,20 @@ async function createMembership(
   tx: EntityManager,
   workspace: number,
   person: number,
-  { role, roleOfFirst }: Invitation,
+  { email, name = defaultName(email), role, roleOfFirst }: Invitation,
 ): Promise<Membership> {
   const count = await tx.count(Membership, { workspace });
   if (count >= MAX_MEMBERS) {
     throw refuse("MEMBER_LIMIT");
   }
   const given = role ?? (count === 0 ? roleOfFirst : "viewer");
-  return tx.create(Membership, { workspace, person, role: given, createdAt: new Date() });
+  const createdAt = new Date();
+  return tx.create(Membership, {
+    workspace,
+    person,
+    role: given,
+    name,
+    lastSignedInAt: null,
+    createdAt,
+  });
 }

@@ -3,7 +3,7 @@ import { MEMBER_ROLES, type MemberRole } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
-/** Role of a person in a workspace. */
+/** Role of a person in a workspace, and the personal data that the workspace may see. */
 export const Membership = defineEntity({
   name: "Membership",
   tableName: "membership",
@@ -12,6 +12,13 @@ export const Membership = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     person: () => p.manyToOne(Person).mapToPk().primary().index("membership_of_person"),
     role: p.text().$type<MemberRole>(),
+    /**
+     * Name from the invitation, or from a session that is bound to the workspace. Null if the workspace sees the name
+     * that the person chose.
+     */
+    name: p.text().nullable(),
+    /** Last sign-in with a session that acts in the workspace. Null if there is none. */
+    lastSignedInAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
   },
   checks: [

@@ -7,9 +7,10 @@ export const Person = defineEntity({
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     email: p.text(),
-    name: p.text(),
+    /** Chosen by the person, or copied from the operator. Null otherwise. */
+    name: p.text().nullable(),
     createdAt: p.datetime(3),
-    /** null before the first sign-in. */
+    /** Last sign-in by any means, never shown to workspaces. Null if there is none. */
     lastSignedInAt: p.datetime(3).nullable(),
   },
   indexes: [

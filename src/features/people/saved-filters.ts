@@ -30,8 +30,10 @@ const LIST = `
    where person_id = $1 and workspace_id = $2
    order by lower(name) limit ${MAX_SAVED_FILTERS})
   union all
-  (select saved_filter.id::float8, saved_filter.name, query, shared, person.name
-   from saved_filter join person on person.id = person_id
+  (select saved_filter.id::float8, saved_filter.name, query, shared,
+     coalesce(membership.name, person.name, split_part(person.email, '@', 1))
+   from saved_filter join membership using (workspace_id, person_id)
+     join person on person.id = person_id
    where workspace_id = $2 and shared and person_id <> $1
    order by lower(saved_filter.name), saved_filter.id limit ${MAX_SAVED_FILTERS})`;
 

@@ -78,8 +78,8 @@ async function findCaller(
 ): Promise<Caller | undefined> {
   const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
   if (found === undefined) return undefined;
-  const { personId, email, name, sessionId, boundTo } = found;
-  const person = { personId, email, name, sessionId, boundTo };
+  const { personId, email, sessionId, boundTo } = found;
+  const person = { personId, email, sessionId, boundTo };
   if (audience === "person") {
     return { audience, account: `person ${personId}`, limits: OPERATOR_LIMITS, ...person };
   }
@@ -131,7 +131,7 @@ const FIND = `
     where hash = $1 and ${SESSION_GOES_ON}
       and last_seen_at < now() - interval '1 minute'
   )
-  select person.id::float8 as "personId", person.email, person.name,
+  select person.id::float8 as "personId", person.email,
     session.id::float8 as "sessionId", session.workspace_id::float8 as "boundTo",
     membership.role as "memberRole",
     named.twin_of is not null as test,

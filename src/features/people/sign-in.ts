@@ -113,10 +113,21 @@ interface SessionBounds {
 }
 
 /**
+ * Shows the sign-in to the workspaces in which the session acts. They see the name that the person chose only after a
+ * session that is bound to no workspace: an admin can use the links of a workspace.
+ */
+const SHOW_SIGN_IN = `
+  update membership set last_signed_in_at = now(),
+    name = case when $2::bigint is null and person.name is not null then null else membership.name end
+  from person
+  where person.id = person_id and person_id = $1 and workspace_id = coalesce($2::bigint, workspace_id)
+    and workspace_id <> all ($3::bigint[])`;
+
+/**
  * Starts a session of a person in the caller's transaction, with a maximum of 7 days and an idle
  * timeout of 12 hours. Ends the browser's previous session.
  *
- * @returns its token, which cannot be read again
+ * @returns the token, which cannot be read again
  */
 async function beginSession(
   tx: EntityManager,
@@ -124,6 +135,7 @@ async function beginSession(
   { userAgent, session }: Browser,
 ): Promise<string> {
   if (session !== undefined) await endSessionOf(tx, session);
+  await runStatement(tx, SHOW_SIGN_IN, [personId, workspaceId, leftWorkspaces]);
   const token = createToken();
   await runStatement(
     tx,
@@ -197,12 +209,12 @@ async function insertOperator(tx: EntityManager, email: string): Promise<Account
  * Returns the person with an email, ignoring case. Creates it in the caller's transaction if
  * necessary. Concurrent creations return the same person.
  *
- * @param name of a new person. Defaults to the part of the email before the @
+ * @param name name of a new person, which all their workspaces can see; null until the person chooses one
  */
 export async function findOrInsertPerson(
   tx: EntityManager,
   email: string,
-  name: string | undefined,
+  name: string | null,
 ): Promise<Person> {
   const lock = "select pg_advisory_xact_lock(hashtextextended('person ' || lower($1), 0))";
   await runStatement(tx, lock, [email]);
@@ -210,7 +222,7 @@ export async function findOrInsertPerson(
   if (known !== null) return known;
   const person = tx.create(Person, {
     email,
-    name: name ?? email.slice(0, email.indexOf("@")),
+    name,
     createdAt: new Date(),
     lastSignedInAt: null,
   });

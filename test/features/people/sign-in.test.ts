@@ -459,6 +459,7 @@ describe("signing in by a link", () => {
     actor: { kind: "person", name: email, operator: null, api_key: null },
     action: "SignIn",
     subject: `person/${person}`,
+    subject_name: email,
     workspace: workspaceId,
     changes: [{ field: "link_made_by", before: null, after: by }],
     request_id: expect.any(String),

@@ -1,0 +1,36 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/**
+ * Members who have signed in keep their name and time. For the others, the name from the first invitation stays in the
+ * workspace that sent it. Each statement is a transaction of its own and can be repeated.
+ */
+export class Migration20261128073700_shown_names extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    this.addSql(SIGN_INS);
+    this.addSql(INVITED_NAMES);
+    this.addSql(OWN_NAMES);
+  }
+}
+
+const SIGN_INS = `
+  update membership set last_signed_in_at = person.last_signed_in_at from person
+  where person.id = person_id and membership.last_signed_in_at is null
+    and person.last_signed_in_at is not null`;
+
+const INVITED_NAMES = `
+  update membership set name = case
+    when exists (
+      select from membership as earlier
+      where earlier.person_id = person.id
+        and (earlier.created_at, earlier.workspace_id) < (membership.created_at, membership.workspace_id)
+    ) then split_part(person.email, '@', 1) else person.name end
+  from person
+  where person.id = person_id and membership.name is null and person.last_signed_in_at is null`;
+
+const OWN_NAMES = `
+  update person set name = null
+  where last_signed_in_at is null and exists (select from membership where person_id = person.id)`;
