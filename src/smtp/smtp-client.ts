@@ -51,12 +51,13 @@ export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
     (await import("nodemailer")).createTransport(transportOptions(url)),
   );
   return {
-    async send({ to, unsubscribeUrl, ...mail }, signal) {
+    async send({ to, subject, unsubscribeUrl, ...mail }, signal) {
       try {
         await (
           await transport.get()
         ).sendMail({
           ...mail,
+          subject: encodeSubject(subject),
           from,
           to: { name: "", address: to },
           headers: {
@@ -76,6 +77,24 @@ export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
       }
     },
   };
+}
+
+/** Maximum UTF-8 length of text in an encoded word, whose maximum length is 75 characters (RFC 2047). */
+const WORD_BYTES = 45;
+
+/**
+ * Encodes a subject that contains the start of an encoded word, which mail programs would decode.
+ * Nodemailer encodes only text beyond ASCII.
+ */
+function encodeSubject(subject: string): string {
+  if (!subject.includes("=?")) return subject;
+  const words = [""];
+  for (const character of subject) {
+    const longer = `${words.at(-1)}${character}`;
+    if (Buffer.byteLength(longer) > WORD_BYTES) words.push(character);
+    else words[words.length - 1] = longer;
+  }
+  return words.map((it) => `=?UTF-8?B?${Buffer.from(it).toString("base64")}?=`).join(" ");
 }
 
 /**

@@ -49,6 +49,18 @@ test("a mail is sent with user and password", async () => {
   });
 });
 
+test.each([
+  "=?utf-8?q?Pay=20here?=",
+  "Ünal =?utf-8?B?UGF5?=: Your delivery is on its way, and will be there tomorrow. 📦".repeat(3),
+])("a subject that contains an encoded word is received as it was written: %s", async (subject) => {
+  const server = await startMailServer();
+  expect(await clientOf(server.url).send({ ...MAIL, subject }, never)).toBeUndefined();
+  const words = server.mails[0]!.headers["subject"]!.split(" ");
+  expect(words.filter((word) => word.length > 75)).toEqual([]);
+  const texts = words.map((word) => /^=\?UTF-8\?B\?(.*)\?=$/.exec(word)?.[1] ?? "");
+  expect(texts.map((text) => Buffer.from(text, "base64").toString()).join("")).toBe(subject);
+});
+
 test("a mail server that is not there, or not for this mail, is told apart", async () => {
   const answers = new Map([
     ["550@example.org", 550],
