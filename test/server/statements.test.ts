@@ -87,6 +87,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
     "customer_alias",
     "event",
     "kept_answer",
+    "membership",
     "operator",
     "operator_key",
     "operator_stored_response",
