@@ -132,7 +132,7 @@ const FLOORS: readonly Floor[] = [
     bans: DATABASE,
     rooms: {
       json: "gen domain/*",
-      oidc: "domain/refusal.ts domain/secret-seal.ts",
+      oidc: "domain/{email,refusal,secret-seal}.ts",
       smtp: "domain/load-once.ts",
       s3: "domain/load-once.ts",
       tracking: "tracking/texts/* domain/* domain/*/*",

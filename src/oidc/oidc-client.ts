@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type * as OpenidClient from "openid-client";
+import { withAsciiDomain } from "../domain/email.ts";
 import { unavailable } from "../domain/refusal.ts";
 import { createAttemptSeal, type Attempt, type Purpose } from "./attempt-seal.ts";
 
@@ -106,7 +107,7 @@ export function createOidcClient(
         log.warn(details, "sign-in refused by OIDC: the provider vouches for no email");
         return undefined;
       }
-      return { email, purpose: attempt };
+      return { email: withAsciiDomain(email), purpose: attempt };
     },
   };
 }

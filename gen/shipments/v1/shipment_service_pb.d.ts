@@ -250,7 +250,8 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   customerName: string;
 
   /**
-   * Compared with existing customers, ignoring case. At most 254 characters.
+   * Compared with existing customers, ignoring case. At most 254 characters. An internationalized domain
+   * is stored in its ASCII form.
    *
    * @generated from field: string customer_email = 2;
    */
@@ -423,7 +424,8 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   customerName: string;
 
   /**
-   * Compared with existing customers, ignoring case. At most 254 characters.
+   * Compared with existing customers, ignoring case. At most 254 characters. An internationalized domain
+   * is stored in its ASCII form.
    *
    * @generated from field: string customer_email = 2;
    */

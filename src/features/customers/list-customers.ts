@@ -1,5 +1,6 @@
 import { beginsWith } from "../../db/begins-with.ts";
 import type { Statement } from "../../db/statement.ts";
+import { withAsciiDomain } from "../../domain/email.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import {
   customerRecordJson,
@@ -9,6 +10,7 @@ import {
   NAME_KEY,
 } from "./customer.entity.ts";
 import { type CustomerFunctions, selectCustomers } from "./customers.ts";
+import { foldEmail } from "./link-customers.ts";
 
 /**
  * Lists customers of the workspace: newest first, optionally by email ignoring case, or by a name prefix in
@@ -19,8 +21,9 @@ export const listCustomers: CustomerFunctions["listCustomers"] = async (
   { caller: { workspaceId: workspace } },
   { em, loadCustomerFigures },
 ) => {
-  const { name } = request;
-  const filters = { workspace, emailLower: request.email?.toLowerCase(), name };
+  const { name, email } = request;
+  const emailLower = email && foldEmail(withAsciiDomain(email));
+  const filters = { workspace, emailLower, name };
   const page = readPage(request, filters, toId);
   const search = { ...filters, ...page };
   const statement = name === undefined ? findNewest(search) : findByName({ ...search, name });

@@ -6,9 +6,11 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { decimals } from "../../../gen/shipments/v1/options_pb.js";
 import { mapKey } from "../../domain/clip.ts";
+import { hasValidLocalPart, withAsciiDomain } from "../../domain/email.ts";
 import { roundHalfUp } from "../../domain/pricing/money.ts";
 import type { Violation } from "../../domain/refusal.ts";
 import { upperCaseReference } from "../../domain/shipment/shipment-reference.ts";
@@ -24,7 +26,7 @@ type NormalizeField = (fields: Fields, path: string, violations: Violation[]) =>
  * trimmed, and loses directional embeddings and overrides. Text of invisible characters only is blank. A blank optional
  * string is absent; in an update it is empty text, which clears the field, since there an absent field stays unchanged.
  * Text must be well-formed Unicode without NUL, since PostgreSQL stores neither NUL nor half a surrogate pair. Times must
- * be in the years 0001 to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. Covers nested messages, lists and
+ * be in the years 0001 to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. The domain of an email is converted to ASCII. Covers nested messages, lists and
  * map values.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
@@ -206,11 +208,34 @@ function invalidKey(at: string, problem: string): Violation {
 /** Fields that name shipments by their references; `subject` may name a webhook instead. */
 const REFERENCE_FIELDS: ReadonlySet<string> = new Set(["shipment", "shipments", "subject"]);
 
-/** The normalization of a field's text. References match in any letter case. */
-function textOf({ name }: DescField): typeof normalizeText {
-  if (!REFERENCE_FIELDS.has(name)) return normalizeText;
+/**
+ * The normalization of a field's text. References match in any letter case, and emails with either
+ * form of an internationalized domain.
+ */
+function textOf(field: DescField): typeof normalizeText {
+  if (isEmail(field)) return normalizeEmail;
+  if (!REFERENCE_FIELDS.has(field.name)) return normalizeText;
   return (...given) => upperCaseReference(normalizeText(...given));
 }
+
+/** Whether the field has the rule `string.email`. */
+function isEmail(field: DescField): boolean {
+  if (!hasOption(field, fieldRules)) return false;
+  const { type } = getOption(field, fieldRules);
+  return type.case === "string" && type.value.wellKnown.case === "email";
+}
+
+/** Checks the part before the @, because the rule `string.email` accepts any length and dots anywhere. */
+function normalizeEmail(text: string, path: string, violations: Violation[]): string {
+  const email = withAsciiDomain(normalizeText(text, path, violations));
+  if (!hasValidLocalPart(email)) {
+    violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${LOCAL_PART}.` });
+  }
+  return email;
+}
+
+const LOCAL_PART =
+  "must have at most 64 characters before the @, with single dots only between other characters";
 
 function normalizeText(text: string, path: string, violations: Violation[]): string {
   const normalized = composeText(text, path, violations).trim();

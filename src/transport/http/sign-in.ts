@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
+import { withAsciiDomain } from "../../domain/email.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
@@ -31,7 +32,7 @@ export interface SignIn {
 }
 
 const MAX_AT_ONCE = 2;
-/** ASCII, like account emails. RFC 5321 allows 254 characters. */
+/** With the domain in ASCII, like account emails. RFC 5321 allows 254 characters. */
 const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 const MAX_EMAIL = 254;
 
@@ -47,7 +48,7 @@ function createMailRequests(
 ): (email: string, address: string) => Promise<void> {
   const inTurn = createTurns(MAX_AT_ONCE);
   return async (typed, address) => {
-    const email = typed.trim();
+    const email = withAsciiDomain(typed.trim());
     if (!EMAIL.test(email) || email.length > MAX_EMAIL) {
       throw refuse("FIELD_INVALID", "Type an email such as ada@example.org.", { subject: "email" });
     }

@@ -80,6 +80,15 @@ async function sampleOf(of: TestService, name: string) {
 /** Follows the link of an email. */
 const follow = (link: string, at = service) => signInByPath(at, link.slice(PUBLIC_URL.length));
 
+test("a person signs in with either form of an internationalized domain", async () => {
+  const stored = "ida@xn--bcher-kva.example";
+  await addMember("ida@b\u00fccher.example");
+  await ask("ida@b\u00fccher.example");
+  await untilStatesAre(stored, ["sent"]);
+  await ask(stored);
+  await untilStatesAre(stored, ["sent", "sent"]);
+});
+
 describe("somebody who asks for a link by mail", () => {
   test("gets it in words and in HTML, at the address of the account, and signs in by it once", async () => {
     await addMember("Ada@example.org");

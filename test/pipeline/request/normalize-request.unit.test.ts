@@ -42,6 +42,36 @@ describe("text is normalized", () => {
   });
 });
 
+describe("an email", () => {
+  const emailOf = (customerEmail: string) => {
+    const { request, texts } = normalize({ customerEmail });
+    return [request.customerEmail, texts];
+  };
+
+  test.each([
+    ["Ada@b\u00fccher.example", "Ada@xn--bcher-kva.example"],
+    ["ada@bu\u0308cher.example", "ada@xn--bcher-kva.example"],
+    ["ada@B\u00dcCHER\u3002example", "ada@xn--bcher-kva.example"],
+    ["ada@\u4f8b\u5b50.example", "ada@xn--fsqu00a.example"],
+    // Left to the rule of the field.
+    ["ada@b\u00fc cher.example", "ada@b\u00fc cher.example"],
+    ["b\u00fccher.example", "b\u00fccher.example"],
+    ["ada@127.1", "ada@127.1"],
+  ])("%j has its domain in ASCII", (sent, stored) => {
+    expect(emailOf(sent)).toEqual([stored, []]);
+  });
+
+  test.each([`${"a".repeat(65)}@example.org`, "a..b@example.org", ".a@example.org", "a.@x.org"])(
+    "%s is refused",
+    (sent) => {
+      const text =
+        "customer_email must have at most 64 characters before the @, with single dots only between other characters.";
+      expect(emailOf(sent)).toEqual([sent, [text]]);
+      expect(emailOf(`a.b-${"c".repeat(60)}@example.org`)[1]).toEqual([]);
+    },
+  );
+});
+
 describe("a map's keys and values are normalized", () => {
   test("in NFC", () => {
     const { request, texts } = normalize({ metadata: { "e\u0301": "e\u0301", b: "\u200b" } });
