@@ -49,6 +49,7 @@ export async function serveFile(
           call.headers.requestId,
           ...headersOf(call),
         ]);
+        if (response.req.method === "HEAD") break;
       }
       await write(response, piece);
       if (response.destroyed) return;

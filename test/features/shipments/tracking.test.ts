@@ -6,6 +6,7 @@ import { book, bookAnd, BOOKING, takeStep, type Step } from "../../support/booki
 import { connectTo } from "../../support/database.ts";
 import { auditEntriesOf } from "../../support/audit.ts";
 import { eventually } from "../../support/eventually.ts";
+import { stopClock } from "../../support/stop-clock.ts";
 import { HURRIED, startReplica, startService } from "../../support/service.ts";
 
 const PUBLIC_URL = "https://book.example.org";
@@ -540,6 +541,7 @@ test("links end while they are switched off or the workspace is suspended, and w
 });
 
 test("a page that is read too often asks to come back, as a page", async () => {
+  stopClock();
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();
   const { tracking_url: url } = await book(own, apiKey);
@@ -558,6 +560,7 @@ test("a page that is read too often asks to come back, as a page", async () => {
 });
 
 test("an address that asks for many links that are none has to wait, and what it has seen still opens", async () => {
+  stopClock();
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();
   const { tracking_url: url } = await book(own, apiKey);

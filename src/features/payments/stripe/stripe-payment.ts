@@ -131,7 +131,10 @@ function refundSnapshot(
   };
 }
 
-/** An inquiry (`warning_...`) and an appeal count as open. */
+/**
+ * An inquiry (`warning_...`) and an appeal count as open. A prevented dispute is lost: the card network's rules refunded
+ * the buyer before it was opened (Rapid Dispute Resolution).
+ */
 const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatus>> = {
   warning_needs_response: "open",
   warning_under_review: "open",
@@ -140,7 +143,7 @@ const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatu
   under_review: "open",
   appeal_needs_response: "open",
   appeal_under_review: "open",
-  prevented: "won",
+  prevented: "lost",
   won: "won",
   lost: "lost",
 };

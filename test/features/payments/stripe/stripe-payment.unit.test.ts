@@ -43,7 +43,7 @@ test.for([
   ["under_review", "open"],
   ["appeal_needs_response", "open"],
   ["appeal_under_review", "open"],
-  ["prevented", "won"],
+  ["prevented", "lost"],
   ["won", "won"],
   ["lost", "lost"],
 ] as const)("a dispute with the status %s is %s", ([status, ours]) => {
