@@ -35,15 +35,15 @@ const OF_CALLS: {
   SCOPE_INSUFFICIENT: ({ method: { name }, limitClass, forCouriers }) => ({
     text:
       limitClass === "write"
-        ? `${name} needs a key of the scope ${forCouriers ? "courier or full" : "full"}; that of yours is read_only.`
-        : `${name} needs a key of the scope read_only or full; that of yours is courier.`,
+        ? `${name} requires a key with the scope ${forCouriers ? "courier or full" : "full"}. Your key has the scope read_only.`
+        : `${name} requires a key with the scope read_only or full. Your key has the scope courier.`,
   }),
   RATE_LIMITED: ({ audience, limitClass }) => ({
     text: `The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`,
   }),
   ETAG_STALE: ({ method: { name } }) => {
     const [subject = "draft"] = /Shipment$|Customer$/.exec(name) ?? [];
-    const text = `etag is not the ${subject.toLowerCase()}'s any more: it was changed meanwhile. Read it again.`;
+    const text = `etag is stale because the ${subject.toLowerCase()} was changed. Read it again.`;
     return { text };
   },
 };
@@ -53,5 +53,5 @@ function insufficientRole(name: string, needed: string): string {
   const role = LESSER_ROLE[needed];
   return role === undefined
     ? "Links for other operators need the role owner; yours is viewer."
-    : `${name} needs the role ${needed}; yours is ${role}.`;
+    : `${name} requires the role ${needed}. Your role is ${role}.`;
 }

@@ -128,7 +128,7 @@ test("the last owner is not revoked by the command line either", async () => {
   const { operator } = await create("owner");
   expect(
     await runCommand(["operator", "revoke", "--operator", String(operator.id)], environment),
-  ).toEqual(refused("The operator is the last owner: make another one first.\n"));
+  ).toEqual(refused("The operator is the last owner. Make another operator an owner first.\n"));
 });
 
 test.each([

@@ -32,7 +32,7 @@ test("refusals tell times by the clock of the place, which they name, and what w
     message: "",
     fields: {
       pickup_window: [
-        "pickup_window must be one of the slots of 60 minutes that GET /v1/pickup_slots lists; the next that can be booked is 2026-12-01T17:00:00.000Z to 2026-12-01T18:00:00.000Z.",
+        "pickup_window must be one of the slots of 60 minutes that GET /v1/pickup_slots lists. The next available window is 2026-12-01T17:00:00.000Z to 2026-12-01T18:00:00.000Z.",
         "pickup_window had to be booked by 2026-11-30T17:00:00.000Z.",
       ],
       dropoff_window: ["dropoff_window must neither start nor end before pickup_window does."],
@@ -51,7 +51,7 @@ test("refusals tell times by the clock of the place, which they name, and what w
     .flat()
     .map((text) => text.replaceAll(/[\u2009\u202f]/g, " "));
   expect(plain).toEqual([
-    "Pickup time must be one of the slots of 60 minutes; the next that can be booked is Tue, Dec 1, 10:45 – 11:45 PM Kathmandu time.",
+    "Pickup time must be one of the slots of 60 minutes. The next available window is Tue, Dec 1, 10:45 – 11:45 PM Kathmandu time.",
     "Pickup time had to be booked by Mon, Nov 30, 10:45 PM Kathmandu time.",
     "Dropoff time must neither start nor end before pickup time does.",
   ]);

@@ -89,7 +89,7 @@ test("a statement that exceeds its time limit is refused as too slow, without a 
   expect(refusal).toMatchObject({
     reason: "REQUEST_TOO_SLOW",
     message:
-      "The request took longer than the service allows, and was ended; ask for less at a time, or try again in some minutes.",
+      "The request took longer than the service allows and was stopped. Request less at a time, or try again in a few minutes.",
     retryAfterSeconds: undefined,
   });
 });

@@ -107,7 +107,7 @@ describe("an admin method is refused to every role below the one that it needs",
     return below.map((role) => [method.name, role, needed, method] as const);
   });
   test.each(cases)("%s to %s, since it needs %s", async (name, role, needed, method) => {
-    const message = `${name} needs the role ${needed}; yours is ${role}.`;
+    const message = `${name} requires the role ${needed}. Your role is ${role}.`;
     const { json, grpc } = await answersTo(method, keyOf[role]);
     expect(json.length).toBeGreaterThan(0);
     for (const { status, body } of json) {
@@ -140,7 +140,7 @@ const writes = (method: DescMethod) =>
 describe("a workspace's key that is read-only", () => {
   test.each(named(OF_WORKSPACES.filter(writes)))("is refused %s", async (_, method) => {
     const needed = getOption(method, for_couriers) ? "courier or full" : "full";
-    const message = `${method.name} needs a key of the scope ${needed}; that of yours is read_only.`;
+    const message = `${method.name} requires a key with the scope ${needed}. Your key has the scope read_only.`;
     const { json, grpc } = await answersTo(method, readOnlyKey);
     expect(json.length).toBeGreaterThan(0);
     for (const { status, body } of json) {
@@ -196,7 +196,7 @@ describe("a workspace's key for couriers", async () => {
       return;
     }
     const needed = writes(method) ? "full" : "read_only or full";
-    const message = `${method.name} needs a key of the scope ${needed}; that of yours is courier.`;
+    const message = `${method.name} requires a key with the scope ${needed}. Your key has the scope courier.`;
     for (const { status, body } of json) {
       expect({ status, body }).toEqual({ status: 403, body: errorBody(message) });
     }

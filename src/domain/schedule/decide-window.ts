@@ -71,7 +71,7 @@ function placeOf(calendar: Calendar, window: Span, day: Day): Place {
   const after = [1, 2].map((days) => calendar.day(day.number + days));
   const touched = openingsOver(window, [before, day, ...after]);
   if (touched === undefined) {
-    const text = `must be within the hours of its zone, whose time zone is ${timeZone}`;
+    const text = `must be within the hours of its zone, in the time zone ${timeZone}`;
     return { feeMinor: 0, fault: { reason: "OUTSIDE_HOURS", text } };
   }
   const feeMinor = Math.max(...touched.map((opening) => opening.feeMinor));

@@ -121,7 +121,7 @@ function refusal(
 
 function nextText(next: Span | undefined): string {
   if (next === undefined) return "";
-  return `; the next that can be booked is ${instantText(next.startMs)} to ${instantText(next.endMs)}`;
+  return `. The next available window is ${instantText(next.startMs)} to ${instantText(next.endMs)}`;
 }
 
 function instantText(instantMs: number): string {

@@ -211,8 +211,8 @@ function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): v
   if (!hasAllLasting && others.length < MAX_WORKING_API_KEYS) return;
   const keys = hasAllLasting
     ? `${MAX_API_KEYS} keys`
-    : `${MAX_WORKING_API_KEYS} keys that work, with those that are to end`;
-  const text = `The workspace has ${keys}, and no more fit: revoke one first.`;
+    : `${MAX_WORKING_API_KEYS} active keys, expiring ones included`;
+  const text = `The workspace has reached its limit of ${keys}. Revoke one first.`;
   throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
 }
 

@@ -218,7 +218,7 @@ function keyReusedError(): Refusal {
 function sealedError(): Refusal {
   return refuse(
     "IDEMPOTENCY_KEY_REUSED",
-    "This idempotency key came with another secret key before, and the answer, which holds a secret, is given to that key alone; use a new idempotency key.",
+    "This idempotency key was used with another secret key. The response contains a secret and is returned only to that key. Use a new idempotency key.",
     { subject: "idempotency_key" },
   );
 }

@@ -270,7 +270,7 @@ export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentStat
 function assertVerified({ verification, progress }: ShipmentRow): void {
   if (verification === null || isVerified(verification, progress ?? NO_PROGRESS)) return;
   const what = verification.by === "pin" ? "PIN" : verification.by;
-  const text = `The shipment cannot be delivered because its ${what} was not recorded; record it, or waive the verification.`;
+  const text = `The shipment cannot be delivered because its ${what} was not recorded. Record it, or waive the verification.`;
   throw refuse("NOT_VERIFIED", text, { subject: "dropoff_verification" });
 }
 

@@ -136,7 +136,7 @@ function decideBooking(
 function referenceTakenError(shipment: string): Refusal {
   return refuse(
     "EXTERNAL_REFERENCE_TAKEN",
-    `external_reference belongs to the shipment ${shipment} already.`,
+    `external_reference already belongs to the shipment ${shipment}.`,
     { subject: "external_reference", facts: { shipment } },
   );
 }

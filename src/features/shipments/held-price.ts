@@ -96,7 +96,7 @@ export function heldPrice(
     throw goneError("QUOTE_EXPIRED", `The quote expired at ${expired_at}`, current, { expired_at });
   }
   if (voidedBelow !== null && held.tariffVersion < voidedBelow) {
-    const what = "The prices have changed, and quotes of before are not honoured";
+    const what = "The prices have changed, and earlier quotes are no longer valid";
     throw goneError("QUOTE_VOID", what, current);
   }
   assertSame(request, held);
@@ -105,7 +105,7 @@ export function heldPrice(
 }
 
 function usedError(shipment: string): Refusal {
-  return refuse("QUOTE_USED", `quote_id was booked already, as the shipment ${shipment}.`, {
+  return refuse("QUOTE_USED", `quote_id was already booked as the shipment ${shipment}.`, {
     subject: "quote_id",
     facts: { shipment },
   });
@@ -118,7 +118,7 @@ function goneError(
   facts: Readonly<Record<string, string>> = {},
 ): Refusal {
   const { total, currency } = priceInMajor(current);
-  const text = `${what}; by now the shipment would cost ${total} ${currency}. Ask for a new quote.`;
+  const text = `${what}. The shipment would now cost ${total} ${currency}. Request a new quote.`;
   return refuse(reason, text, {
     subject: "quote_id",
     facts: { ...priceFacts(current), ...facts },
@@ -130,7 +130,7 @@ function assertSame(request: CreateShipmentRequest, held: HeldQuote): void {
   const ofRoute = FIELDS.flatMap(([subject, property, valueIn]): Mismatch[] => {
     const [asked, quoted] = [request[property], valueIn(route)];
     if (asked === undefined || asked === quoted) return [];
-    const text = `${subject} is ${asked}, but ${quoted} in the quote; leave it out, or ask for another quote.`;
+    const text = `${subject} is ${asked}, but ${quoted} in the quote. Omit it, or request another quote.`;
     return [{ subject, text, facts: { [subject]: String(quoted) } }];
   });
   const asked = windowsOf(request);
@@ -163,7 +163,7 @@ function windowMismatch(
 ): Mismatch[] {
   const isSame = asked?.startMs === quoted?.startMs && asked?.endMs === quoted?.endMs;
   if (asked === undefined || isSame) return [];
-  const text = `${subject} is not that of the quote; leave it out, or ask for another quote.`;
+  const text = `${subject} differs from the quote. Omit it, or request another quote.`;
   const facts = quoted && {
     [`${subject}_start`]: new Date(quoted.startMs).toISOString(),
     [`${subject}_end`]: new Date(quoted.endMs).toISOString(),

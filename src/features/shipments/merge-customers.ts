@@ -147,13 +147,9 @@ async function merge(
   const { workspaceId } = call.caller;
   const both = [workspaceId, merged.id, survivor.id];
   const shipments = await count(tx, COUNT_SHIPMENTS, [workspaceId, merged.id]);
-  assertAtMost(shipments, MAX_MOVED, "shipments; merge it the other way round");
+  assertAtMost(shipments, MAX_MOVED, "shipments. Merge the other customer into it instead");
   const aliases = await count(tx, COUNT_ALIASES, [workspaceId, [survivor.id, merged.id]]);
-  assertAtMost(
-    aliases + 1,
-    MAX_MERGED,
-    "others that were merged into it or into the one that stays",
-  );
+  assertAtMost(aliases + 1, MAX_MERGED, "customers merged into it or into the other one");
   const filled = fillFrom(survivor, merged);
   await runStatement(tx, LOCK_SHIPMENTS, [workspaceId, merged.id]);
   await runStatement(tx, MOVE_SHIPMENTS, both);
@@ -192,7 +188,7 @@ function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRec
   const joined = [...notes].join("\n\n");
   if (Array.from(joined).length > MAX_NOTES) {
     throw notMergeable(
-      `The notes of both have more than ${MAX_NOTES.toLocaleString("en")} characters together; shorten them first.`,
+      `The notes of both have more than ${MAX_NOTES.toLocaleString("en")} characters together. Shorten them first.`,
     );
   }
   return {

@@ -122,9 +122,9 @@ function recordProof(
   );
   const next =
     left === 0
-      ? "no more tries are left, so that its verification has to be waived"
-      : `${left} more ${left === 1 ? "try is" : "tries are"} left, then its verification has to be waived`;
-  const refusal = refuse("PIN_WRONG", `pin is not the shipment's; ${next}.`, { subject: "pin" });
+      ? "No attempts are left, so the verification must be waived"
+      : `${left} ${left === 1 ? "attempt is" : "attempts are"} left. After that, the verification must be waived`;
+  const refusal = refuse("PIN_WRONG", `pin is wrong. ${next}.`, { subject: "pin" });
   return { row: counted, made: {}, refusal };
 }
 

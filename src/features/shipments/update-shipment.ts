@@ -97,11 +97,9 @@ function assertEtag(
 ): void {
   if (!etag || etag === String(version)) return;
   if (version - 1 === endedVersion && etag === String(endedVersion)) return;
-  throw refuse(
-    "ETAG_STALE",
-    "etag is not the shipment's any more: it was changed meanwhile. Read it again.",
-    { subject: "etag" },
-  );
+  throw refuse("ETAG_STALE", "etag is stale because the shipment was changed. Read it again.", {
+    subject: "etag",
+  });
 }
 
 function stateError(what: string, { status }: ShipmentRow): Refusal {

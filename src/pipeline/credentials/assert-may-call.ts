@@ -40,10 +40,13 @@ function scopeError(rpc: Rpc | StreamRpc, scope: KeyScope): Refusal {
   const { method, limitClass, forCouriers } = rpc;
   const other = limitClass !== "write" ? "read_only or " : forCouriers ? "courier or " : "";
   const needed = `${other}full`;
-  const text = `${method.name} needs a key of the scope ${needed}; that of yours is ${scope}.`;
+  const text = `${method.name} requires a key with the scope ${needed}. Your key has the scope ${scope}.`;
   return refuse("SCOPE_INSUFFICIENT", text);
 }
 
 function roleError({ method }: Rpc | StreamRpc, needed: string, role: string): Refusal {
-  return refuse("ROLE_INSUFFICIENT", `${method.name} needs the role ${needed}; yours is ${role}.`);
+  return refuse(
+    "ROLE_INSUFFICIENT",
+    `${method.name} requires the role ${needed}. Your role is ${role}.`,
+  );
 }

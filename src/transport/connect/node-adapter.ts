@@ -108,7 +108,7 @@ function refuseProtocol(
 ): void {
   if (status === 405) {
     const allow = allowedMethods.toSorted().join(", ");
-    const text = `This path does not take that method; it takes ${allow}.`;
+    const text = `This path does not support that method. It supports ${allow}.`;
     refuseOutsideRpc(request, response, refuse("METHOD_NOT_ALLOWED", text), { allow });
   } else {
     const text = "The content type is none of gRPC, gRPC-Web or Connect.";

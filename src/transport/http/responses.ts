@@ -101,5 +101,8 @@ export function forMethods(
 }
 
 export function methodNotAllowed(allow: string): Refusal {
-  return refuse("METHOD_NOT_ALLOWED", `This path does not take that method; it takes ${allow}.`);
+  return refuse(
+    "METHOD_NOT_ALLOWED",
+    `This path does not support that method. It supports ${allow}.`,
+  );
 }

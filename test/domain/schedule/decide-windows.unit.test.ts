@@ -48,9 +48,9 @@ test("both windows are refused with everything that is wrong, and with what woul
     "dropoff_window WINDOW_INVALID",
   ]);
   expect(decision.violations.map(({ text }) => text)).toEqual([
-    "pickup_window had to be booked by 2026-12-01T08:00:00.000Z; the next that can be booked is 2026-12-02T07:00:00.000Z to 2026-12-02T08:00:00.000Z.",
+    "pickup_window had to be booked by 2026-12-01T08:00:00.000Z. The next available window is 2026-12-02T07:00:00.000Z to 2026-12-02T08:00:00.000Z.",
     "pickup_window must not start before 60 minutes from now.",
-    "dropoff_window must be within the hours of its zone, whose time zone is America/New_York; the next that can be booked is 2026-12-01T13:00:00.000Z to 2026-12-01T14:00:00.000Z.",
+    "dropoff_window must be within the hours of its zone, in the time zone America/New_York. The next available window is 2026-12-01T13:00:00.000Z to 2026-12-01T14:00:00.000Z.",
     "dropoff_window must neither start nor end before pickup_window does.",
   ]);
   expect(decision.facts).toEqual({
@@ -72,7 +72,7 @@ test("a pickup without a window is refused where none is offered as soon as poss
       {
         reason: "WINDOW_INVALID",
         subject: "pickup_window",
-        text: "pickup_window must be given: the zone offers no pickup as soon as possible; the next that can be booked is 2026-12-01T09:00:00.000Z to 2026-12-01T10:00:00.000Z.",
+        text: "pickup_window must be given: the zone offers no pickup as soon as possible. The next available window is 2026-12-01T09:00:00.000Z to 2026-12-01T10:00:00.000Z.",
       },
     ],
     facts: {

@@ -209,8 +209,7 @@ describe("without a geocoder", async () => {
       as.reverseGeocode({ lat: 1, lng: 1 }),
     ]) {
       await expectRefused(call, "GEOCODER_NOT_CONFIGURED", {
-        geocoder:
-          "The platform has no geocoder: an operator of it sets GEOCODER and GEOCODER_URL to have one.",
+        geocoder: "The platform has no geocoder. An operator can set GEOCODER and GEOCODER_URL.",
       });
     }
     expect((await data(as.getWorkspace())).address_search).toBe(false);

@@ -8,10 +8,10 @@ import { sharedService, type TestWorkspace } from "../../support/service.ts";
 
 const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
 const NO_KEY = `key_${"0".repeat(24)}`;
-const TEN = { api_key: "The workspace has 10 keys, and no more fit: revoke one first." };
+const TEN = { api_key: "The workspace has reached its limit of 10 keys. Revoke one first." };
 const TWENTY = {
   api_key:
-    "The workspace has 20 keys that work, with those that are to end, and no more fit: revoke one first.",
+    "The workspace has reached its limit of 20 active keys, expiring ones included. Revoke one first.",
 };
 const LAST = {
   api_key: "This is the last key without expiry with full scope. Create another one first.",

@@ -164,7 +164,7 @@ test("what cannot be merged is refused, and stays as it is", async () => {
   await refused([ada, ada], "from must be another customer.");
   await change(ada, { notes: "a".repeat(1_000) });
   await change(ida, { notes: "b".repeat(999) });
-  const long = "The notes of both have more than 2,000 characters together; shorten them first.";
+  const long = "The notes of both have more than 2,000 characters together. Shorten them first.";
   await refused([ada, ida], long, "CUSTOMER_NOT_MERGEABLE");
   await change(ada, { notes: "" });
   await change(ida, { notes: "" });
@@ -177,7 +177,7 @@ test("ten thousand shipments are moved at once, and more are refused with the wa
   const many = { workspace: id, customer: String(ida), salt: "many" };
   await insertShipments(sql, { ...many, count: 10_000 });
   const text =
-    "The customer to merge has more than 10,000 shipments; merge it the other way round.";
+    "The customer to merge has more than 10,000 shipments. Merge the other customer into it instead.";
   await expectRefused(merge(ada, ida), "CUSTOMER_NOT_MERGEABLE", { from: text });
   const [{ reference }] = await shipmentsOf(ada);
   await data(caller.updateShipment({ shipment: reference, customer_id: ida }));

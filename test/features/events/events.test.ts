@@ -340,7 +340,7 @@ test("an event stream whose caller does not watch the deadline ends with it, not
   );
   expect([trailers["grpc-status"], trailers["grpc-message"]]).toEqual([
     String(Code.DeadlineExceeded),
-    encodeURIComponent("The caller's deadline passed before the answer."),
+    encodeURIComponent("The caller's deadline passed before the response."),
   ]);
   const answer = await fetch(service.httpUrl + path, {
     method: "POST",

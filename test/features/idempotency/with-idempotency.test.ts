@@ -70,7 +70,7 @@ test("an idempotency key that came with another request is refused, by the same 
     await expectKeyRefused(
       call(),
       "IDEMPOTENCY_KEY_REUSED",
-      "This idempotency key came with another request before; use a new key for every request.",
+      "This idempotency key was already used for another request. Use a new key for each request.",
     );
   }
   expect(await countShipments(id)).toBe(1);

@@ -68,11 +68,11 @@ const READY = {
 };
 const NOT_READY = {
   payment_provider:
-    "The payment provider takes no payments for the workspace now; look at its connection.",
+    "The payment provider does not accept payments for the workspace at present. Check its connection.",
 };
 const OPEN = {
   payment_provider:
-    "Payments or refunds of the workspace are open at the payment provider; wait for their end.",
+    "The workspace has pending payments or refunds at the payment provider. Wait until they are complete.",
 };
 
 test("an account is onboarded by a link, and blocks bookings until it may charge", async () => {
@@ -354,7 +354,7 @@ test.each<[string, keyof Client, object, string, string | undefined]>([
     "checkPaymentConnection",
     {},
     "payment_provider",
-    "The workspace has no payment provider connected; connect one before booking.",
+    "The workspace has no payment provider connected. Connect one before booking.",
   ],
 ])("%s is refused", async (_, method, fields, subject, text) => {
   const { client } = await unconnected();

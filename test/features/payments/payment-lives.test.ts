@@ -15,7 +15,7 @@ const MAY_BE_PAID = "it may still be paid at the checkout of a disconnected acco
 const NO_CHARGES =
   "Your account cannot currently make charges. If you are a customer trying to make a purchase, please contact the owner of this site. Your transaction has not been processed.";
 const NOT_CONFIRMED =
-  "refused: The payment provider does not confirm it; what it says is in the shipment's payment_details.";
+  "refused: The payment provider has not confirmed the payment. See the shipment's payment_details.";
 const TOOK = "error The payment of 9 USD differs from the shipment's total.";
 const OTHER = "error The payment at the checkout belongs to another shipment.";
 const IN_XDR = "error The payment is in XDR, which is not a supported currency.";

@@ -118,7 +118,7 @@ test("a checkout is refused where the provider has no page to pay at", async () 
   const manual = await service.addWorkspace();
   const { reference } = await book(service, manual.apiKey);
   const { status, body } = await askCheckout(service, manual.apiKey, reference);
-  const message = "The payment provider has no page to pay at; record the payment instead.";
+  const message = "The payment provider has no checkout page. Record the payment instead.";
   expect({ status, body }).toEqual({
     status: 422,
     body: { message, errors: { payment_provider: [message] } },

@@ -79,7 +79,7 @@ test("what a member shares all of the workspace see until it is no longer shared
     ["Late", true, null],
   ]);
   await expectRefused(vic.post({ name: "Mine", shared: true }, own.id), "FIELD_INVALID", {
-    shared: "shared needs the role member in the workspace; yours is viewer.",
+    shared: "shared requires the role member in the workspace. Your role is viewer.",
   });
   for (const call of [vic.remove(dear.id, own.id), ann.rename(dear.id, "Ours", own.id)]) {
     await expectRefused(call, "SAVED_FILTER_NOT_FOUND");
@@ -146,7 +146,7 @@ test("only members have filters in a workspace, and not in its test twin", async
     ]),
     there.list(),
   ]) {
-    expect((await call).body.message).toBe("You are no member of a workspace with this id.");
+    expect((await call).body.message).toBe("You are not a member of a workspace with this id.");
   }
   expect(await data(person.list())).toMatchObject([{ id: filter, name: "Mine" }]);
   expect(await data(there.list(elsewhere.id))).toEqual([]);

@@ -226,7 +226,7 @@ describe("a session", () => {
     ["a program", {}],
   ])("does not count from %s", async (_, given: Record<string, string>) => {
     const headers = { cookie: admin.cookie, ...inWorkspace(), ...given };
-    const text = "Calls with a session are taken from pages of this site alone.";
+    const text = "Calls with a session are accepted only from pages of this site.";
     const call = service.as(undefined).getWorkspace({}, headers);
     await expectRefused(call, "CROSS_SITE", text);
   });

@@ -141,7 +141,7 @@ describe("when another tariff is published", () => {
     const [voided, kept] = [await quote(), await quote()];
     await publish(dearer(), { honoursQuotes: false });
     const quote_id =
-      "The prices have changed, and quotes of before are not honoured; by now the shipment would cost 20 USD. Ask for a new quote.";
+      "The prices have changed, and earlier quotes are no longer valid. The shipment would now cost 20 USD. Request a new quote.";
     await refused(() => book(voided), "QUOTE_VOID", { quote_id }, DEARER_FACTS);
     const later = await quote();
     await publish(dearer({ base_fee: "30.00" }));
@@ -174,7 +174,7 @@ describe("one quote is booked once", () => {
   const used = (shipment: string) =>
     [
       "QUOTE_USED",
-      { quote_id: `quote_id was booked already, as the shipment ${shipment}.` },
+      { quote_id: `quote_id was already booked as the shipment ${shipment}.` },
       { shipment },
     ] as const;
 
@@ -227,7 +227,7 @@ test("a quote holds until it expires, and then tells the price of now", async ()
   expect(await data(book(id))).toMatchObject(BOOKING_PRICE);
   now = new Date(now.getTime() + 1);
   const expired_at = now.toISOString();
-  const quote_id = `The quote expired at ${expired_at}; by now the shipment would cost 20 USD. Ask for a new quote.`;
+  const quote_id = `The quote expired at ${expired_at}. The shipment would now cost 20 USD. Request a new quote.`;
   await refused(() => book(late), "QUOTE_EXPIRED", { quote_id }, { ...DEARER_FACTS, expired_at });
 });
 
@@ -249,7 +249,7 @@ describe("a booking that differs from its quote is refused for", () => {
       ([field, value]) => [field, value, (COVERED_ROUTE as Record<string, number>)[field]] as const,
     );
     const textOf = (field: string, value: number, quoted: unknown) =>
-      `${field} is ${value}, but ${String(quoted)} in the quote; leave it out, or ask for another quote.`;
+      `${field} is ${value}, but ${String(quoted)} in the quote. Omit it, or request another quote.`;
     await refused(
       () => book(id, fields),
       "QUOTE_MISMATCH",
@@ -262,7 +262,7 @@ describe("a booking that differs from its quote is refused for", () => {
 
 describe("a quote that there is not", () => {
   const UNKNOWN = {
-    quote_id: "quote_id is no quote of the workspace, or one of days ago; ask for a new quote.",
+    quote_id: "quote_id is not a quote of this workspace, or it is too old. Request a new quote.",
   };
 
   test("is unknown, alike for another workspace's, with and without a route", async () => {

@@ -83,9 +83,9 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
 
   const outside = "The dropoff point is outside the coverage zones, 8643 km from the nearest one.";
   const changed = "expected_total is 1 USD, but the booking would cost 12.69 USD.";
-  const missing = "The workspace has no payment provider connected; connect one before booking.";
+  const missing = "The workspace has no payment provider connected. Connect one before booking.";
   const taker = nameMade[0]!.body.data.reference;
-  const taken = `external_reference belongs to the shipment ${taker} already.`;
+  const taken = `external_reference already belongs to the shipment ${taker}.`;
   const inUse = "A call with this idempotency key is still running; try again in a moment.";
   for (const answer of uncovered) {
     await expectRefused(answer, "ROUTE_NOT_COVERED", { coverage: outside });
@@ -141,7 +141,7 @@ test("a booking that the database refuses fails alone, and the rest of its group
   expect(answers.map(wrote)).toEqual(
     answers.map((_, i) =>
       i === 20
-        ? { status: 500, body: errorBody("The service failed; report this with the request id.") }
+        ? { status: 500, body: errorBody("The service failed. Report this with the request id.") }
         : {
             status: 201,
             body: {

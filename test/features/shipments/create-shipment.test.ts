@@ -183,7 +183,7 @@ describe("a booking is linked to a customer of the workspace", () => {
 describe("a refused booking names every reason, and stores nothing", () => {
   const coverage = "The dropoff point is outside the coverage zones, 8643 km from the nearest one.";
   const weight = "No pricing tier covers 999 kg; weights above 0 kg and up to 50 kg are served.";
-  const provider = "The workspace has no payment provider connected; connect one before booking.";
+  const provider = "The workspace has no payment provider connected. Connect one before booking.";
   const AWAY = { dropoff_lat: 0, dropoff_lng: 0 };
   const HEAVY = { weight_kg: 999 };
 

@@ -22,7 +22,7 @@ test.each(["json", "grpc"] as const)(
     const external_reference = `once by ${door}`;
     const again = () => service.as(apiKey, door).createShipment({ ...BOOKING, external_reference });
     const { reference } = await bookAnd(service, apiKey, ["cancel"], { external_reference });
-    const text = `external_reference belongs to the shipment ${reference} already.`;
+    const text = `external_reference already belongs to the shipment ${reference}.`;
     await expectRefused(
       again(),
       "EXTERNAL_REFERENCE_TAKEN",

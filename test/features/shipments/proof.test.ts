@@ -30,11 +30,11 @@ const PROOF = {
   waived: null,
 };
 const WRONG = (left: string) => ({
-  pin: `pin is not the shipment's; ${left}, ${left.startsWith("no") ? "so that its verification has to be waived" : "then its verification has to be waived"}.`,
+  pin: `pin is wrong. ${left}${left.startsWith("No") ? ", so" : ". After that,"} the verification must be waived.`,
 });
 
 const unverified = (what: string) => ({
-  dropoff_verification: `The shipment cannot be delivered because its ${what} was not recorded; record it, or waive the verification.`,
+  dropoff_verification: `The shipment cannot be delivered because its ${what} was not recorded. Record it, or waive the verification.`,
 });
 
 test("a shipment is delivered by the PIN that its recipient alone was sent", async () => {
@@ -51,7 +51,7 @@ test("a shipment is delivered by the PIN that its recipient alone was sent", asy
   await expectRefused(
     courier.recordProof({ ...told, pin: other }),
     "PIN_WRONG",
-    WRONG("4 more tries are left"),
+    WRONG("4 attempts are left"),
   );
   expect(await data(as.getShipment({ shipment }))).toEqual(moving);
   await expectRefused(as.getProofPhoto({ shipment }), "PICTURE_NOT_FOUND");
@@ -93,11 +93,11 @@ test("an answer that was kept for another key is none for a courier's", async ()
 test("after five wrong PINs none is accepted until there is another PIN, or it is waived", async () => {
   const { reference: shipment, dropoff_pin: pin } = await bring("pin");
   const lefts = [
-    "4 more tries are left",
-    "3 more tries are left",
-    "2 more tries are left",
-    "1 more try is left",
-    "no more tries are left",
+    "4 attempts are left",
+    "3 attempts are left",
+    "2 attempts are left",
+    "1 attempt is left",
+    "No attempts are left",
   ];
   for (const [i, left] of lefts.entries()) {
     const wrong = String((Number(pin) + 1 + i) % 10_000).padStart(4, "0");
@@ -106,7 +106,7 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
       await expectRefused(courier.recordProof({ shipment, pin: wrong }), "PIN_WRONG", WRONG(left));
     }
   }
-  const locked = WRONG("no more tries are left");
+  const locked = WRONG("No attempts are left");
   const more = String((Number(pin) + 8) % 10_000).padStart(4, "0");
   await expectRefused(courier.recordProof({ shipment, pin: more }), "PIN_WRONG", locked);
   expect(await data(as.listShipmentEvents({ shipment }))).toHaveLength(4);
@@ -119,7 +119,7 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
   await expectRefused(
     courier.recordProof({ shipment, pin: wrong }),
     "PIN_WRONG",
-    WRONG("4 more tries are left"),
+    WRONG("4 attempts are left"),
   );
 
   expect((await courier.waiveVerification({ shipment, reason: "Lost it" })).status).toBe(403);
@@ -215,7 +215,7 @@ test("a PIN entered before an attempt that failed is replaced, because the couri
   await expectRefused(
     courier.recordProof({ shipment, pin: first }),
     "PIN_WRONG",
-    WRONG("4 more tries are left"),
+    WRONG("4 attempts are left"),
   );
   await data(courier.recordAttempt({ shipment, reason: "nobody_there" }));
   expect((await data(as.getShipment({ shipment }))).dropoff_pin).toBe(second);

@@ -214,7 +214,7 @@ test("of concurrent bookings with one external reference exactly one is made, an
     );
     const made = answers.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
-    const text = `external_reference belongs to the shipment ${made[0]!.body.data.reference} already.`;
+    const text = `external_reference already belongs to the shipment ${made[0]!.body.data.reference}.`;
     const refused = answers.filter((it) => it !== made[0]);
     for (const answer of refused) {
       await expectRefused(

@@ -154,7 +154,7 @@ describe("an update of a shipment that is", () => {
 test("an update with a stale etag is 409 and changes nothing; the current etag and none are accepted", async () => {
   const booked = await book(service, apiKey);
   await data(update(booked, { etag: "1", pickup_address: "A" }));
-  const text = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
+  const text = "etag is stale because the shipment was changed. Read it again.";
   for (const etag of ["1", "3", "02", '"2"', "x"]) {
     await expectRefused(update(booked, { etag, pickup_address: "B" }), "ETAG_STALE", {
       etag: text,
@@ -175,7 +175,7 @@ describe("If-Match", () => {
     const { reference } = await book(service, apiKey);
     const path = `/v1/shipments/${reference}`;
     await data(patch(path, '"1"', { pickup_address: "A" }));
-    const etag = "etag is not the shipment's any more: it was changed meanwhile. Read it again.";
+    const etag = "etag is stale because the shipment was changed. Read it again.";
     await expectRefused(patch(path, '"1"'), "ETAG_STALE", { etag });
     expect(await data(patch(path, "2"))).toMatchObject({ pickup_address: "B", etag: "3" });
     expect(await data(patch(path, "*", { pickup_address: "C" }))).toMatchObject({ etag: "4" });

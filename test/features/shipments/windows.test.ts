@@ -140,8 +140,7 @@ test("a booking by a quote takes its windows, at its price, and other windows ar
     caller.createShipment(other),
     "QUOTE_MISMATCH",
     {
-      pickup_window:
-        "pickup_window is not that of the quote; leave it out, or ask for another quote.",
+      pickup_window: "pickup_window differs from the quote. Omit it, or request another quote.",
     },
     { pickup_window_start: EVENING.start, pickup_window_end: EVENING.end },
   );
@@ -161,11 +160,11 @@ describe("windows that cannot be booked", () => {
   };
   const errors = {
     pickup_window: [
-      "pickup_window had to be booked by 2026-11-30T17:00:00.000Z; the next that can be booked is 2026-12-01T17:00:00.000Z to 2026-12-01T18:00:00.000Z.",
+      "pickup_window had to be booked by 2026-11-30T17:00:00.000Z. The next available window is 2026-12-01T17:00:00.000Z to 2026-12-01T18:00:00.000Z.",
       "pickup_window must not start before 60 minutes from now.",
     ],
     dropoff_window: [
-      "dropoff_window must last at least 10 minutes; the next that can be booked is 2026-12-01T13:00:00.000Z to 2026-12-01T13:10:00.000Z.",
+      "dropoff_window must last at least 10 minutes. The next available window is 2026-12-01T13:00:00.000Z to 2026-12-01T13:10:00.000Z.",
     ],
   };
   const facts = {
@@ -235,7 +234,7 @@ test("where no pickup is offered as soon as possible, one without a window is re
   const { body } = await caller.createShipment({ ...BOOKING, ...ROUTE, ...OSLO });
   expect(body.errors).toEqual({
     pickup_window: [
-      "pickup_window must be given: the zone offers no pickup as soon as possible; the next that can be booked is 2026-12-01T10:00:00.000Z to 2026-12-01T11:00:00.000Z.",
+      "pickup_window must be given: the zone offers no pickup as soon as possible. The next available window is 2026-12-01T10:00:00.000Z to 2026-12-01T11:00:00.000Z.",
     ],
   });
 });

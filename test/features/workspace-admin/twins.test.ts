@@ -103,11 +103,11 @@ test("members act in test mode in their role, and strangers and those who have l
   expect((await listIn(one.twin.id)).status).toBe(200);
   const headers = { "x-workspace": String(one.twin.id) };
   const booking = viewer.request("/v1/shipments", { headers, body: BOOKING });
-  const text = "CreateShipment needs the role member; yours is viewer.";
+  const text = "CreateShipment requires the role member. Your role is viewer.";
   await expectRefused(booking, "ROLE_INSUFFICIENT", text);
   for (const id of [another.id, another.twin.id]) {
     const { body } = await listIn(id);
-    expect(body.message).toBe("You are no member of a workspace with this id.");
+    expect(body.message).toBe("You are not a member of a workspace with this id.");
   }
   const { listMembers, removeMember } = service.as(one.apiKey);
   const { person } = (await data(listMembers())).find((member: any) => member.email === email);
@@ -120,7 +120,7 @@ test("members act in test mode in their role, and strangers and those who have l
 test("members are managed in live mode alone", async () => {
   const { twin } = await service.addWorkspace();
   const text =
-    "This works in live mode alone; use a live key, which begins with shp_ but not with shp_test_.";
+    "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.";
   await expectRefused(service.as(twin.apiKey).listMembers(), "LIVE_MODE_ONLY", text);
 });
 

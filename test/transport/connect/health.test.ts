@@ -65,7 +65,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
     const watching = Array.fromAsync(health.watch({}, { headers }));
     expect(await rpcError(watching)).toEqual({
       code: "DeadlineExceeded",
-      message: "The caller's deadline passed before the answer.",
+      message: "The caller's deadline passed before the response.",
       details: { ErrorInfo: { reason: "DEADLINE_EXCEEDED", domain: "shipments.v1" } },
     });
   },

@@ -104,7 +104,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
       rpcRefusal(
         "DeadlineExceeded",
         "DEADLINE_EXCEEDED",
-        "The caller's deadline passed before the answer.",
+        "The caller's deadline passed before the response.",
       ),
     );
   });

@@ -95,6 +95,6 @@ test("the OpenAPI document takes no other method", async () => {
   expect([status, headers.get("allow"), body]).toEqual([
     405,
     "GET, HEAD",
-    { message: "This path does not take that method; it takes GET, HEAD.", errors: {} },
+    { message: "This path does not support that method. It supports GET, HEAD.", errors: {} },
   ]);
 });

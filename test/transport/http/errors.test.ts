@@ -202,7 +202,7 @@ describe("405: the path exists, the method does not", () => {
     for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const answer = await service.request(path, { apiKey, method });
       expectError(answer, 405, {
-        message: `This path does not take that method; it takes ${allow}.`,
+        message: `This path does not support that method. It supports ${allow}.`,
         errors: {},
       });
       expect(answer.headers.get("allow")).toBe(allow);
@@ -325,7 +325,7 @@ test("without a tariff the process is alive but not ready, which has a Retry-Aft
 test("504: a call whose deadline has passed", async () => {
   const headers = { "connect-timeout-ms": "0" };
   expectError(await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers }), 504, {
-    message: "The caller's deadline passed before the answer.",
+    message: "The caller's deadline passed before the response.",
     errors: {},
   });
 });

@@ -48,7 +48,7 @@ test("metrics that cannot be read are answered as a failure of the service", asy
   const answer = answerOf(response.status, response.headers, await response.text());
   expect([answer.status, answer.body, answer.code]).toEqual([
     500,
-    { message: "The service failed; report this with the request id.", errors: {} },
+    { message: "The service failed. Report this with the request id.", errors: {} },
     "INTERNAL",
   ]);
 });

@@ -290,7 +290,8 @@ describe("a refusal says what to change", async () => {
   test("a tool that the key may not call is refused as the RPC is", async () => {
     const { call } = await connectAgent(service, await keyOf("read_only"));
     expect((await call("create_shipment", BOOKING)).json).toEqual({
-      message: "CreateShipment needs a key of the scope full; that of yours is read_only.",
+      message:
+        "CreateShipment requires a key with the scope full. Your key has the scope read_only.",
       errors: {},
       code: "SCOPE_INSUFFICIENT",
       request_id,
