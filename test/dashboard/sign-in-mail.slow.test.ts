@@ -46,7 +46,7 @@ test.runIf(HAS_CHROMIUM)(
     await expectWellShown(page, "sign-in-mail");
     await page.keyboard.type("ada@");
     await page.keyboard.press("Enter");
-    await page.getByText("Type an email such as ada@example.org.").waitFor();
+    await page.getByText("Enter an email such as ada@example.org.").waitFor();
     await page.locator("input:focus").waitFor();
     await expectWellShown(page, "sign-in-mail-refused");
     await page.keyboard.press("End");

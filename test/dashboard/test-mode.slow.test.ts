@@ -53,7 +53,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
       await press(page, button("To a time…"));
       await page.getByLabel("Until").fill("2020-01-01T08:00");
       await press(page, inDialog("Move it"));
-      await page.getByText("it only moves on").waitFor();
+      await page.getByText("The clock only moves forward").waitFor();
       await page.keyboard.press("Escape");
       await press(page, button("Real time"));
       await bar.locator("time").waitFor({ state: "detached" });

@@ -125,7 +125,7 @@ describe("an admin method is refused to every role below the one that it needs",
 
 describe("an admin method refuses a workspace's key, known or not, and says whose it is", () => {
   const message =
-    "The credential is a workspace's key, and this call takes an operator's. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
+    "The credential is a workspace's key, but this call requires an operator's. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
   test.each(named(ADMIN))("%s", async (_, method) => {
     for (const key of [workspaceKey, createSecretKey("shp_")]) {
       await expectUnauthenticated(method, key, message);
@@ -206,7 +206,7 @@ describe("a workspace's key for couriers", async () => {
 
 describe("a workspace's method refuses an operator's key, known or not, and says whose it is", () => {
   const message =
-    "The credential is an operator's key, and this call takes a workspace's. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....";
+    "The credential is an operator's key, but this call requires a workspace's. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....";
   test.each(named(OF_WORKSPACES))("%s", async (_, method) => {
     for (const key of [keyOf.owner, createSecretKey("sho_")]) {
       await expectUnauthenticated(method, key, message);

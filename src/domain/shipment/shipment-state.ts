@@ -126,7 +126,7 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     payment: PAID,
   },
   locate: {
-    participle: "given its courier's place",
+    participle: "given a courier location",
     status: { ...TO_PICK_UP, ...TO_DELIVER },
     payment: PAID,
   },

@@ -38,7 +38,7 @@ export function literalAddress({ hostname }: URL): string | undefined {
 }
 
 const NOT_BY_HTTP =
-  "must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+  "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 /** Same limit as the field, so that a returned URL can be sent again. */
 const MAX_LENGTH = 2_000;
@@ -58,7 +58,7 @@ export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): strin
   const reach = reachOf(url, allowLoopbackHttp);
   if (reach === undefined)
     return url.protocol === "http:" ? NOT_BY_HTTP : "must begin with https://";
-  if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   if (url.hash !== "") return "must not have a fragment";
   if (url.href.length > MAX_LENGTH) {
     return `must have at most ${MAX_LENGTH} characters with its special ones encoded`;

@@ -77,7 +77,7 @@ function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
   if (lat !== undefined && lng !== undefined) return { lat, lng };
   if (lat === undefined && lng === undefined) return undefined;
   const [given, missing] = lat === undefined ? ["lng", "lat"] : ["lat", "lng"];
-  const text = `${missing} is required with ${given}: give both or neither.`;
+  const text = `${missing} is required with ${given}. Set both or neither.`;
   throw refuse("FIELD_INVALID", text, { subject: missing! });
 }
 

@@ -90,21 +90,25 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     if (statusCode === 200) return readBounded(body);
     await body.dump({ limit: MAX_ANSWER_BYTES, signal });
     if (statusCode !== 429) {
-      const text = `The geocoder answers with the status ${statusCode}.`;
+      const text = `The geocoder responded with the status ${statusCode}.`;
       throw new GeocoderUnavailable("failed", text);
     }
     const seconds = pauseOf([response.headers["retry-after"]].flat()[0]);
     pausedUntilMs = nowMs() + seconds * 1_000;
-    throw new GeocoderUnavailable("limited", "The geocoder is asked too often.", seconds);
+    throw new GeocoderUnavailable("limited", "The geocoder's rate limit is reached.", seconds);
   }
 
   async function lookUp(given: LookUp): Promise<readonly FoundAddress[]> {
     const pausedSeconds = Math.ceil((pausedUntilMs - nowMs()) / 1_000);
     if (pausedSeconds > 0) {
-      throw new GeocoderUnavailable("limited", "The geocoder is asked too often.", pausedSeconds);
+      throw new GeocoderUnavailable(
+        "limited",
+        "The geocoder's rate limit is reached.",
+        pausedSeconds,
+      );
     }
     if (inFlight >= MAX_IN_FLIGHT) {
-      throw new GeocoderUnavailable("limited", "The geocoder has too much to answer.");
+      throw new GeocoderUnavailable("limited", "The geocoder is overloaded.");
     }
     inFlight++;
     try {
@@ -159,7 +163,7 @@ function readAnswer(text: string, read: LookUp["read"]): readonly FoundAddress[]
   try {
     return read(JSON.parse(text));
   } catch {
-    throw new GeocoderUnavailable("failed", "The answer of the geocoder cannot be read.");
+    throw new GeocoderUnavailable("failed", "The geocoder's response cannot be read.");
   }
 }
 
@@ -183,7 +187,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
     chunks.push(chunk);
     size += chunk.length;
     if (size > MAX_ANSWER_BYTES) {
-      throw new GeocoderUnavailable("failed", "The answer of the geocoder is too large.");
+      throw new GeocoderUnavailable("failed", "The geocoder's response is too large.");
     }
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -191,7 +195,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
 
 function unanswered(error: unknown): GeocoderUnavailable {
   const isLate = error instanceof Error && /timeout/i.test(error.name);
-  const why = isLate ? "The geocoder does not answer in time." : "The geocoder does not answer.";
+  const why = isLate ? "The geocoder did not respond in time." : "The geocoder did not respond.";
   return new GeocoderUnavailable("unanswered", why);
 }
 

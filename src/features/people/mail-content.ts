@@ -26,13 +26,14 @@ export function mailContent({ publicUrl, signInPath, workspace }: MailTold): Mai
   const renew = `${publicUrl}/sign-in`;
   const why =
     workspace === undefined
-      ? `Somebody, hopefully you, asked to sign in to Shipments at ${host}.`
+      ? `You requested a link to sign in to Shipments at ${host}.`
       : `You are invited to ${isolateText(workspace)}, a workspace of Shipments at ${host}.`;
-  const once = "The link works once, within 15 minutes. After that, get a new one by your email at";
+  const once =
+    "The link works once, within 15 minutes. After that, request a new one with your email at";
   const ignore =
     workspace === undefined
-      ? "If it was not you, delete this mail: nobody signs in without the link."
-      : "If you did not expect this, delete this mail.";
+      ? "If you did not request it, ignore this email. No one can sign in without the link."
+      : "If you did not expect this, ignore this email.";
   const subject =
     workspace === undefined
       ? "Your link to Shipments"
@@ -47,7 +48,7 @@ export function mailContent({ publicUrl, signInPath, workspace }: MailTold): Mai
       mailButton(link, "Sign in"),
       mailParagraph(`${once} ${mailLink(renew)}.`),
       mailParagraph(
-        `If the button does nothing, copy this address into your browser:<br>${escapeHtml(link)}`,
+        `If the button does not work, copy this address into your browser:<br>${escapeHtml(link)}`,
       ),
       mailParagraph(ignore),
     ),

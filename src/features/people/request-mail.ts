@@ -23,7 +23,7 @@ const ASK = `
  */
 export async function requestSignInMail(em: EntityManager, email: string): Promise<void> {
   if ((await runStatement(em, ASK, [email])).length > 0) return;
-  throw unavailable("Too many people ask for a mail at the moment; try again in a minute.");
+  throw unavailable("Too many sign-in emails are requested at present. Try again in a minute.");
 }
 
 const INVITE = `

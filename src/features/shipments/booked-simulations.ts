@@ -26,7 +26,7 @@ export function assertMaySimulate({ simulation }: CreateShipmentRequest, { calle
   if (simulation === undefined || caller.test) return;
   throw refuse(
     "FIELD_INVALID",
-    "simulation works with a test key alone, which begins with shp_test_; leave it out.",
+    "simulation requires a test key, which begins with shp_test_. Omit it.",
     { subject: "simulation" },
   );
 }

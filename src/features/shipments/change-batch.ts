@@ -92,7 +92,7 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
     if (before === undefined) first.set(request.shipment, place);
     else {
       const subject = pathOf(place);
-      const text = `${subject} is the same as ${pathOf(before)}; name each shipment once.`;
+      const text = `${subject} is the same as ${pathOf(before)}. Name each shipment once.`;
       violations.push({ reason: "FIELD_INVALID", subject, text });
     }
   }

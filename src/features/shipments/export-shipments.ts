@@ -158,7 +158,7 @@ function piecesOf(lines: readonly string[]): Buffer[] {
 function tooMany(): Refusal {
   return refuse(
     "FIELD_INVALID",
-    "More than 1,000,000 shipments pass the filters; take fewer at a time with created_after and created_before.",
+    "More than 1,000,000 shipments match the filters. Narrow them with created_after and created_before.",
     { subject: "created_after" },
   );
 }

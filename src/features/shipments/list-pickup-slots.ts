@@ -60,7 +60,7 @@ function givenDay(date: string): number {
   const number = dayNumberOf(date);
   const isDate = new Date(number * 86_400_000).toISOString().startsWith(date);
   if (isDate) return number;
-  throw refuse("FIELD_INVALID", "from_date must be a date that there is.", {
+  throw refuse("FIELD_INVALID", "from_date must be an existing date.", {
     subject: "from_date",
   });
 }

@@ -105,7 +105,7 @@ async function findMerged(tx: EntityManager, workspace: number, from: bigint) {
     return await findCustomer(tx, workspace, from);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw refuse("FIELD_INVALID", "from is no customer of the workspace.", { subject: "from" });
+    throw refuse("FIELD_INVALID", "from is not a customer of the workspace.", { subject: "from" });
   }
 }
 

@@ -103,14 +103,14 @@ function recordProof(
     ...(pin && { pinVerified: true }),
   };
   if (Object.keys(given).length === 0) {
-    const text = "photo is missing; record it, signature, pin, received_by or note.";
+    const text = "photo is missing. Record a photo, signature, pin, received_by or note.";
     throw refuse("FIELD_INVALID", text, { subject: "photo" });
   }
   const proven = prove(row, given, at);
   if (pin === undefined) return { row: proven, made: pictures };
   const { verification } = row;
   if (verification?.by !== "pin") {
-    throw refuse("FIELD_INVALID", "pin is not asked for; leave it out.", { subject: "pin" });
+    throw refuse("FIELD_INVALID", "pin is not required. Omit it.", { subject: "pin" });
   }
   const { wrongPins: before = 0, lastWrongPin } = row.progress ?? NO_PROGRESS;
   if (before < MAX_WRONG_PINS && pin === verification.pin) return { row: proven, made: pictures };

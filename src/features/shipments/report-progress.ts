@@ -49,7 +49,7 @@ export const PROGRESS_CHANGES = {
 
   reportProgress: changeBy(method.reportProgress, (row, { stage, pickupEta, dropoffEta }, at) => {
     if ((stage ?? pickupEta ?? dropoffEta) === undefined) {
-      const text = "stage is missing; report it, pickup_eta or dropoff_eta.";
+      const text = "stage is missing. Report stage, pickup_eta or dropoff_eta.";
       throw refuse("FIELD_INVALID", text, { subject: "stage" });
     }
     const isOnItsWay = row.status === "in_transit";
@@ -65,7 +65,7 @@ export const PROGRESS_CHANGES = {
     const reason = reasonOf(request.reason)!;
     const note = request.note || null;
     if (reason === "other" && note === null) {
-      const text = "note is missing; say what went wrong, as the reason is other.";
+      const text = "note is required when the reason is other.";
       throw refuse("FIELD_INVALID", text, { subject: "note" });
     }
     return failAttempt(row, { reason, note }, at);

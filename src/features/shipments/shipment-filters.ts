@@ -37,7 +37,7 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
     failed: request.failed || undefined,
   };
   if (filters.failed && (filters.status ?? filters.paymentStatus) !== undefined) {
-    const text = "failed finds shipments of any status: leave out status and payment_status.";
+    const text = "failed finds shipments of any status. Omit status and payment_status.";
     throw refuse("FIELD_INVALID", text, { subject: "failed" });
   }
   return filters;

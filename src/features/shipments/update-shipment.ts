@@ -254,7 +254,7 @@ function changedCustomer(
 ): CustomerRow {
   if (request.customerId === undefined) return row.customer;
   if (customer !== null) return customer;
-  throw refuse("FIELD_INVALID", "customer_id is no customer of the workspace.", {
+  throw refuse("FIELD_INVALID", "customer_id is not a customer of the workspace.", {
     subject: "customer_id",
   });
 }

@@ -97,7 +97,7 @@ async function freeze(em: EntityManager, twin: number, at: Date, realTime: Date)
 
 function backwardsError(current: Date): Refusal {
   return timeError(
-    `time must not be before the clock's, which is ${current.toISOString()}: it only moves on.`,
+    `time must not be before the clock's, which is ${current.toISOString()}. The clock only moves forward.`,
   );
 }
 

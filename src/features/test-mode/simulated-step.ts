@@ -69,7 +69,7 @@ export function applyStep(
 ): PaymentChange {
   if (isAtProvider && !OF_SHIPMENT.has(step)) {
     const text =
-      "The shipment has a checkout, so that its payment cannot be simulated: pay, refund or dispute it at the payment provider.";
+      "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.";
     throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
   }
   return { before, row: APPLY[step](before, at), at };

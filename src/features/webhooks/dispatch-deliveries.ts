@@ -96,7 +96,7 @@ export function createDispatcher(
 const SIMULATED_FAILURE: SendResult = {
   durationMs: 0,
   status: 503,
-  answer: "Not sent, as Simulate asks.",
+  answer: "Not sent, as requested by Simulate.",
 };
 
 async function attemptDelivery(

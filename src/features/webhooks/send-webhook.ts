@@ -155,10 +155,9 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
 function describe(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error];
   const causes = errors.flatMap((cause: unknown) => [cause, (cause as { cause?: unknown })?.cause]);
-  if (causes.some((cause) => cause instanceof OutOfReachError))
-    return "The address is not a public one.";
+  if (causes.some((cause) => cause instanceof OutOfReachError)) return "The address is not public.";
   if (causes.some((cause) => cause instanceof Error && cause.name === "TimeoutError")) {
-    return "There was no answer in time.";
+    return "The receiver did not respond in time.";
   }
   const code = causes
     .map((cause) => (cause as { code?: unknown })?.code)
@@ -172,6 +171,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "The connection was refused.",
   ECONNRESET: "The connection was reset.",
   UND_ERR_SOCKET: "The connection was reset.",
-  UND_ERR_CONNECT_TIMEOUT: "There was no answer in time.",
-  UND_ERR_HEADERS_TIMEOUT: "There was no answer in time.",
+  UND_ERR_CONNECT_TIMEOUT: "The receiver did not respond in time.",
+  UND_ERR_HEADERS_TIMEOUT: "The receiver did not respond in time.",
 };

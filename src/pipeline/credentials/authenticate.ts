@@ -32,7 +32,7 @@ export function createAuthenticate(options: {
   const attempts = createFailedAttempts(
     () => performance.now(),
     UNKNOWN_KEYS,
-    "Too many unknown keys came from this address",
+    "Too many unknown keys from this address",
   );
 
   async function lookUp(

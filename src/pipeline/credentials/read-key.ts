@@ -23,8 +23,8 @@ const SEND: Readonly<Record<Audience, string>> = {
 
 /** Prefixes of keys for other audiences, and the error for each. */
 const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
-  workspace: ["sho_", "is an operator's key, and this call takes a workspace's"],
-  operator: ["shp_", "is a workspace's key, and this call takes an operator's"],
+  workspace: ["sho_", "is an operator's key, but this call requires a workspace's"],
+  operator: ["shp_", "is a workspace's key, but this call requires an operator's"],
   person: undefined,
 };
 

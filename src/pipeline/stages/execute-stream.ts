@@ -54,7 +54,7 @@ export function createExecuteStream(options: {
     const isFile = fileFieldOf(rpc.method.output) !== undefined;
     const assertOpen = () => {
       if (isFile || !shutdownSignal.aborted) return;
-      throw unavailable("The service is shutting down; go on elsewhere.");
+      throw unavailable("The service is shutting down. Reconnect.");
     };
     const signals = [signal, ending.signal, ...(isFile ? [] : [shutdownSignal])];
     open.add(caller);
@@ -135,7 +135,7 @@ function assertFewer(counts: Counts, key: number | string, most: number, whose: 
   if ((counts.get(key) ?? 0) < most) return;
   throw refuse(
     "RATE_LIMITED",
-    `${whose} ${most} streams open here, and may have no more; close one first.`,
+    `${whose} ${most} streams open here, which is the maximum. Close one first.`,
     { retryAfterSeconds: 1 },
   );
 }

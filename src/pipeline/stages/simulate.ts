@@ -64,12 +64,17 @@ export function isAnswerLost({ received, replayed }: AnyCall): boolean {
 const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
-  unavailable: () => unavailable("The service is unavailable, as Simulate asks; try again."),
+  unavailable: () =>
+    unavailable("The service is unavailable, as requested by Simulate; try again."),
   rate_limited: (call) => {
     call.rateLimit = { ...call.rateLimit!, verdict: USED_UP };
-    return refuse("RATE_LIMITED", "The workspace has used up its calls, as Simulate asks.", {
-      retryAfterSeconds: USED_UP.resetSeconds,
-    });
+    return refuse(
+      "RATE_LIMITED",
+      "The workspace has used up its calls, as requested by Simulate.",
+      {
+        retryAfterSeconds: USED_UP.resetSeconds,
+      },
+    );
   },
   in_flight: () => refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 }),
 };
@@ -122,7 +127,7 @@ function parseFault(text: string): readonly [name: string, count: number | undef
 function simulateError(): Refusal {
   return refuse(
     "FIELD_INVALID",
-    `Simulate must be one or several, by commas and each once, of unavailable, rate_limited, slow=MS (up to ${MAX_SLOW_MS}), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to ${MAX_ATTEMPTS}).`,
+    `Simulate must be one or more of these, separated by commas, each once: unavailable, rate_limited, slow=MS (up to ${MAX_SLOW_MS}), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to ${MAX_ATTEMPTS}).`,
     { subject: "simulate" },
   );
 }

@@ -171,7 +171,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
 /** The response is dropped, for a simulated loss. */
 class LostAnswer extends ConnectError {
   constructor() {
-    super("the answer is lost, as Simulate asks", Code.Canceled);
+    super("the answer is lost, as requested by Simulate", Code.Canceled);
   }
 }
 

@@ -111,7 +111,7 @@ function refuseProtocol(
     const text = `This path does not support that method. It supports ${allow}.`;
     refuseOutsideRpc(request, response, refuse("METHOD_NOT_ALLOWED", text), { allow });
   } else {
-    const text = "The content type is none of gRPC, gRPC-Web or Connect.";
+    const text = "The content type must be one of gRPC, gRPC-Web or Connect.";
     refuseOutsideRpc(request, response, refuse("BODY_NOT_JSON", text, { subject: "body" }));
   }
 }

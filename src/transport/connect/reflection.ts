@@ -44,7 +44,7 @@ export function addReflection(
     const ending = AbortSignal.any([signal, shutdownSignal]);
     for await (const request of untilAborted(requests, ending)) {
       if (++answers > MAX_ANSWERS) {
-        const text = "This stream has asked for much; go on in another.";
+        const text = "This stream has reached its limit. Continue in another one.";
         throw connectError(refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 }));
       }
       yield {
@@ -73,7 +73,7 @@ async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): A
     const next = await Promise.race([iterator.next(), aborted.promise]);
     if (isPastDeadline(signal)) throw connectError(deadlineError());
     if (next === undefined) {
-      throw connectError(unavailable("The service is shutting down; go on elsewhere."));
+      throw connectError(unavailable("The service is shutting down. Reconnect."));
     }
     if (next.done) return;
     yield next.value;
@@ -134,7 +134,7 @@ function answer(
     case "allExtensionNumbersOfType":
       return listExtensions(index, request.value);
     default:
-      return failure(Code.InvalidArgument, "The request asks for nothing.");
+      return failure(Code.InvalidArgument, "The request is empty.");
   }
 }
 

@@ -30,7 +30,7 @@ function endWith(socket: Socket, bytes: string | Uint8Array): void {
 
 const SETTINGS = 4;
 const GOAWAY = 7;
-const REASON = "This port speaks HTTP/1.1; gRPC, by HTTP/2, is at the port GRPC_PORT.";
+const REASON = "This port speaks HTTP/1.1. gRPC over HTTP/2 is on the port GRPC_PORT.";
 
 /**
  * Refuses an HTTP/2 caller with SETTINGS, which must come first, and GOAWAY, whose debug data gRPC

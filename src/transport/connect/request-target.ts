@@ -34,7 +34,7 @@ export function hostError(request: IncomingMessage): string | undefined {
     return request.httpVersion === "1.1" ? "The Host header is missing." : undefined;
   }
   if (!isHost(host)) return "The Host header is not a host.";
-  return isOnce(request.rawHeaders) ? undefined : "The Host header comes twice.";
+  return isOnce(request.rawHeaders) ? undefined : "The Host header is sent twice.";
 }
 
 /** `rawHeaders` alternates names and values. */

@@ -47,7 +47,7 @@ export function createPaymentNotices(
   const attempts = createFailedAttempts(
     () => performance.now(),
     UNSIGNED_NOTICES,
-    "Too many notices from this address are not signed by the payment provider",
+    "Too many events from this address are not signed by the payment provider",
   );
 
   async function take(address: string, notice: HttpNotice): Promise<void> {
@@ -131,7 +131,7 @@ function createBoundedReader() {
   /** @throws Refusal BODY_TOO_LARGE, or REQUEST_MALFORMED if the sender disconnects */
   return (request: IncomingMessage, headers: CallHeaders, address: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      const gone = () => reject(refuse("REQUEST_MALFORMED", "The notice was not sent whole."));
+      const gone = () => reject(refuse("REQUEST_MALFORMED", "The event was not sent completely."));
       if (request.closed) return gone();
       request.once("close", gone);
       bound(request, address);

@@ -50,7 +50,9 @@ function createMailRequests(
   return async (typed, address) => {
     const email = withAsciiDomain(typed.trim());
     if (!EMAIL.test(email) || email.length > MAX_EMAIL) {
-      throw refuse("FIELD_INVALID", "Type an email such as ada@example.org.", { subject: "email" });
+      throw refuse("FIELD_INVALID", "Enter an email such as ada@example.org.", {
+        subject: "email",
+      });
     }
     await attempts.make(address, async () => {
       await inTurn(() => mail(email));
@@ -80,7 +82,7 @@ export function createSignInPages(options: {
   const attempts = createFailedAttempts(
     () => performance.now(),
     SIGN_IN_ATTEMPTS,
-    "Too many attempts to sign in came from this address",
+    "Too many sign-in attempts from this address",
   );
   const deps = { ...options, attempts };
   const { oidc, byMail } = options.signIn;

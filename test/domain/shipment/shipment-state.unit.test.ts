@@ -27,7 +27,7 @@ const PARTICIPLES: Readonly<Record<Trigger, string>> = {
   arrive_at_dropoff: "reported at its dropoff",
   attempt: "recorded as attempted",
   prove: "given a proof of delivery",
-  locate: "given its courier's place",
+  locate: "given a courier location",
 };
 const TRIGGERS = Object.keys(PARTICIPLES) as Trigger[];
 

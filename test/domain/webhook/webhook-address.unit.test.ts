@@ -47,10 +47,10 @@ test.for(["8.8.8.8", "168.63.129.17", "93.184.215.14", "2606:4700::1111", "::fff
 );
 
 const PUBLIC = "must lead to a public address";
-const CONTROLS = "must not hold control characters";
+const CONTROLS = "must not contain control characters";
 const HTTPS = "must begin with https://";
 const NOT_BY_HTTP =
-  "must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+  "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 test.for([
   ["https://example.org/hook", undefined],
@@ -68,7 +68,7 @@ test.for([
   ["http://127.0.0.1/", NOT_BY_HTTP],
   ["ftp://example.org/", HTTPS],
   ["javascript:alert(1)", HTTPS],
-  ["https://user:secret@example.org/", "must not hold a user name or password"],
+  ["https://user:secret@example.org/", "must not contain a user name or password"],
   ["https://example.org/#part", "must not have a fragment"],
   ["https://example\t.org/", CONTROLS],
   ["https://example.org/a\nb", CONTROLS],

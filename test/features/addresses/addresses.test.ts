@@ -94,8 +94,8 @@ describe("with a geocoder", () => {
     ["?query=a&limit=0", { limit: [expect.any(String)] }],
     ["?query=a&limit=11", { limit: [expect.any(String)] }],
     ["?query=a&lat=91&lng=0", { lat: [expect.any(String)] }],
-    ["?query=a&lat=1", { lng: ["lng is required with lat: give both or neither."] }],
-    ["?query=a&lng=1", { lat: ["lat is required with lng: give both or neither."] }],
+    ["?query=a&lat=1", { lng: ["lng is required with lat. Set both or neither."] }],
+    ["?query=a&lng=1", { lat: ["lat is required with lng. Set both or neither."] }],
     ["?query=a&near=1", { near: [expect.any(String)] }],
     ["/reverse?lat=1", { lng: ["lng is required."] }],
     ["/reverse?lat=1&lng=181", { lng: [expect.any(String)] }],
@@ -143,7 +143,7 @@ describe("with a geocoder", () => {
 
   test("while the geocoder fails, what needs it is unavailable and says so", async () => {
     standIn.answer = (response) => response.end("[]");
-    const why = "The answer of the geocoder cannot be read.";
+    const why = "The geocoder's response cannot be read.";
     await expectWaiting(search("failing"), 1, why);
     await expectWaiting(reverse(1, 1), 1, why);
     standIn.answer = undefined;
@@ -154,7 +154,7 @@ describe("with a geocoder", () => {
   test("while the geocoder wants to be left alone, callers are told until when", async () => {
     await data(reverse(0, 0));
     standIn.answer = (response) => response.writeHead(429, { "retry-after": "7" }).end();
-    const why = "The geocoder is asked too often.";
+    const why = "The geocoder's rate limit is reached.";
     await expectWaiting(search("limited"), 7, why);
     standIn.answer = undefined;
     clock.ms += 4_000;

@@ -113,7 +113,7 @@ describe.each(KINDS)("%s", (kind) => {
   });
 });
 
-const UNREADABLE = { message: "The answer of the geocoder cannot be read.", retryAfterSeconds: 1 };
+const UNREADABLE = { message: "The geocoder's response cannot be read.", retryAfterSeconds: 1 };
 
 const ASKED = {
   photon: [
@@ -188,14 +188,14 @@ test("a geocoder that does not answer in time is given up, and so is one that st
   const begun = (response: ServerResponse) => void response.writeHead(200).write("{");
   for (const answer of [() => undefined, begun]) {
     standIn.answer = answer;
-    const message = "The geocoder does not answer in time.";
+    const message = "The geocoder did not respond in time.";
     await expect(geocoder.search(KARL)).rejects.toMatchObject({ message });
     expect(ended.at(-1)).toMatchObject({ outcome: "unanswered", error: message });
   }
 });
 
 test("a connection that breaks, or is refused, is told as no answer", async () => {
-  const unanswered = { message: "The geocoder does not answer." };
+  const unanswered = { message: "The geocoder did not respond." };
   expect(await failure((response) => response.destroy())).toMatchObject(unanswered);
   expect(
     await failure((response) => {
@@ -218,7 +218,7 @@ test("an answer that is larger than any is not read to its end", async () => {
     response.writeHead(200);
     write();
   });
-  expect(failed.message).toBe("The answer of the geocoder is too large.");
+  expect(failed.message).toBe("The geocoder's response is too large.");
   await expect.poll(() => wasCut).toBe(true);
 });
 
@@ -229,7 +229,7 @@ test.each([301, 302, 307, 400, 401, 403, 404, 500, 503])(
     const failed = await failure((response) =>
       response.writeHead(status, { location: `${atPhoton.url}/elsewhere` }).end("{}"),
     );
-    expect(failed.message).toBe(`The geocoder answers with the status ${status}.`);
+    expect(failed.message).toBe(`The geocoder responded with the status ${status}.`);
     expect(ofPhoton.at(-1)).toMatchObject({ outcome: "failed", status });
     expect(atPhoton.asked).toHaveLength(1);
   },
@@ -248,7 +248,7 @@ test.each([
     const { standIn, geocoder, ended, clock } = await start("photon");
     const headers = after === undefined ? {} : { "retry-after": after };
     standIn.answer = (response) => response.writeHead(429, headers).end();
-    const limited = { message: "The geocoder is asked too often.", retryAfterSeconds: wait };
+    const limited = { message: "The geocoder's rate limit is reached.", retryAfterSeconds: wait };
     await expect(geocoder.search(KARL)).rejects.toMatchObject(limited);
     expect(ended).toMatchObject([{ outcome: "limited", status: 429 }]);
     standIn.answer = undefined;
@@ -276,7 +276,7 @@ test("more than 32 requests at once are refused, not sent", async () => {
   standIn.answer = (response) => void held.push(response);
   const many = Array.from({ length: 33 }, () => geocoder.reverse(POINT));
   await expect(many.at(-1)).rejects.toMatchObject({
-    message: "The geocoder has too much to answer.",
+    message: "The geocoder is overloaded.",
   });
   await expect.poll(() => held.length).toBe(32);
   standIn.answer = undefined;

@@ -160,7 +160,7 @@ test("what cannot be merged is refused, and stays as it is", async () => {
   const refused = (pair: [number, number], from: string, reason: RefusalReason = "FIELD_INVALID") =>
     expectRefused(merge(...pair), reason, { from });
   await expectRefused(merge(999_999, ida), "CUSTOMER_NOT_FOUND");
-  await refused([ada, 999_999], "from is no customer of the workspace.");
+  await refused([ada, 999_999], "from is not a customer of the workspace.");
   await refused([ada, ada], "from must be another customer.");
   await change(ada, { notes: "a".repeat(1_000) });
   await change(ida, { notes: "b".repeat(999) });

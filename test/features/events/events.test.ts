@@ -364,7 +364,7 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   expect(await rpcError(Promise.race(streams))).toEqual({
     code: "ResourceExhausted",
     message:
-      "The workspace's keys have 20 streams open here, and may have no more; close one first.",
+      "The workspace's keys have 20 streams open here, which is the maximum. Close one first.",
     details: {
       ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
       RetryInfo: { retryDelay: "1s" },
@@ -403,10 +403,10 @@ test("a workspace can hold 100 event streams open at most, however many people i
   expect(new Set(await Promise.all(all.map(open)))).toEqual(new Set(["{}"]));
   const refusal = (message: string) => ({ error: { code: "resource_exhausted", message } });
   expect(JSON.parse(await open(people[5]!))).toMatchObject(
-    refusal("The workspace has 100 streams open here, and may have no more; close one first."),
+    refusal("The workspace has 100 streams open here, which is the maximum. Close one first."),
   );
   expect(JSON.parse(await open(people[0]!))).toMatchObject(
-    refusal("You have 20 streams open here, and may have no more; close one first."),
+    refusal("You have 20 streams open here, which is the maximum. Close one first."),
   );
   const other = await service.addWorkspace();
   const client = service.grpcClient(other.apiKey, EventService);

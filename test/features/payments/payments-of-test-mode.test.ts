@@ -306,7 +306,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
 
 describe("in a twin that is connected, a simulation", () => {
   const AT_PROVIDER =
-    "The shipment has a checkout, so that its payment cannot be simulated: pay, refund or dispute it at the payment provider.";
+    "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.";
 
   test("pays a shipment without a checkout, as in any twin", async () => {
     const twin = await testMode.connect();

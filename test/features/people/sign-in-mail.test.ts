@@ -102,14 +102,14 @@ describe("somebody who asks for a link by mail", () => {
     const link = linkIn(mail);
     expect(link).toMatch(/^http:\/\/book\.example\.org\/sign-in#token=[\w-]{43}$/);
     expect(mail.text).toBe(
-      `Somebody, hopefully you, asked to sign in to Shipments at book.example.org. Sign in:
+      `You requested a link to sign in to Shipments at book.example.org. Sign in:
 
 ${link}
 
-The link works once, within 15 minutes. After that, get a new one by your email at
+The link works once, within 15 minutes. After that, request a new one with your email at
 http://book.example.org/sign-in
 
-If it was not you, delete this mail: nobody signs in without the link.
+If you did not request it, ignore this email. No one can sign in without the link.
 `,
     );
     expect(mail.html).toContain(`<a href="${link}"`);
@@ -196,7 +196,7 @@ If it was not you, delete this mail: nobody signs in without the link.
     "\u{212a}ate@example.org",
   ])("is told what an email is, for %j", async (email) => {
     const refused = await ask(email);
-    const text = "Type an email such as ada@example.org.";
+    const text = "Enter an email such as ada@example.org.";
     expect([refused.status, await refused.json()]).toEqual([
       422,
       {

@@ -67,7 +67,7 @@ test("of each shipment that is brought the newest place is kept, which is no cha
     etag: null,
     error: { code, message, errors },
   });
-  const state = "The shipment cannot be given its courier's place because it is pending.";
+  const state = "The shipment cannot be given a courier location because it is pending.";
   const missing = ["SHIPMENT_NOT_FOUND", "There is no such shipment."] as const;
   expect(results).toEqual([
     taken(coming),

@@ -199,7 +199,7 @@ describe("If-Match", () => {
 
 test("an update to a customer that the workspace does not have is the error of that field", async () => {
   const booked = await book(service, apiKey);
-  const text = "customer_id is no customer of the workspace.";
+  const text = "customer_id is not a customer of the workspace.";
   for (const customer_id of [2 ** 50, 0, -1]) {
     await expectRefused(update(booked, { customer_id }), "FIELD_INVALID", { customer_id: text });
   }

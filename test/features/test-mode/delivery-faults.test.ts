@@ -43,7 +43,7 @@ async function endedDeliveries(apiKey: string, webhook: string, count: number) {
   );
 }
 
-const NOT_SENT = "Not sent, as Simulate asks.";
+const NOT_SENT = "Not sent, as requested by Simulate.";
 
 const DOORS = ["json", ...(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])] as const;
 

@@ -304,8 +304,7 @@ test("a simulation is refused with a live key, and nothing is booked", async () 
   const caller = service.as(apiKey);
   const fields = { ...BOOKING, ...simulated("deliver") };
   await expectRefused(caller.createShipment(fields), "FIELD_INVALID", {
-    simulation:
-      "simulation works with a test key alone, which begins with shp_test_; leave it out.",
+    simulation: "simulation requires a test key, which begins with shp_test_. Omit it.",
   });
   expect(await data(caller.listShipments())).toEqual([]);
 });

@@ -167,7 +167,7 @@ test.for(Object.entries(FAILURES))(
 
 test("a receiver that hangs without an answer is tried again likewise", () =>
   everLonger(700, async (webhookTimeoutMs) => {
-    const outcome = { status: null, error: "There was no answer in time.", answer: null };
+    const outcome = { status: null, error: "The receiver did not respond in time.", answer: null };
     await expectTriedAgain(await start(webhookTimeoutMs), () => {}, outcome);
   }));
 

@@ -64,7 +64,7 @@ test("a webhook's URL is stored as it is parsed, so that what is shown is where 
     expect((await data(as.updateWebhook({ webhook, url }))).url).toBe(parsed);
   }
   const refused = as.updateWebhook({ webhook, url: "https://hooks.example/a\tb" });
-  const text = "url must not hold control characters.";
+  const text = "url must not contain control characters.";
   await expectRefused(refused, "FIELD_INVALID", { url: text });
   expect((await data(as.getWebhook({ webhook }))).url).toBe("https://hooks.example/b");
 });

@@ -21,7 +21,7 @@ const service = await startService({
   },
 });
 
-const NOT_PUBLIC = { status: null, error: "The address is not a public one.", answer: null };
+const NOT_PUBLIC = { status: null, error: "The address is not public.", answer: null };
 
 /** Adds a webhook as if an older rule had allowed its URL. */
 async function storeWebhook(at: TestService, apiKey: string, url: string): Promise<any> {
@@ -94,7 +94,7 @@ test("an attempt records a host name that cannot be resolved, and a refused conn
 });
 
 const NOT_BY_HTTP = {
-  url: "url must begin with https://; http:// leads to this machine alone, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true.",
+  url: "url must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true.",
 };
 
 test.for(["http://example.com/", "http://10.0.0.5/"])(

@@ -63,7 +63,7 @@ const MISSING = "is missing";
 const NOT_BEARER = "is not of the form `Bearer shp_...`";
 const DIFFERENT = "names two different keys";
 const NO_KEY = "is not an API key of this service";
-const OPERATORS = "is an operator's key, and this call takes a workspace's";
+const OPERATORS = "is an operator's key, but this call requires a workspace's";
 const UNKNOWN = "is not known, was revoked or has expired";
 
 const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {

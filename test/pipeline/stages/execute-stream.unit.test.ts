@@ -33,7 +33,7 @@ test.for([
   [
     "a watch",
     EventService.method.watchEvents,
-    unavailable("The service is shutting down; go on elsewhere."),
+    unavailable("The service is shutting down. Reconnect."),
   ],
   ["a file", ShipmentService.method.exportShipments, "left"],
 ] as const)("at a shutdown %s ends as it should", async ([, method, outcome]) => {

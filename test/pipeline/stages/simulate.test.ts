@@ -67,12 +67,17 @@ async function count(workspace: number): Promise<number> {
 const lostBy = (protocol: Name) => (protocol.endsWith("gRPC server") ? "Internal" : "Aborted");
 
 const REFUSALS = [
-  ["unavailable", 503, "Unavailable", "The service is unavailable, as Simulate asks; try again."],
+  [
+    "unavailable",
+    503,
+    "Unavailable",
+    "The service is unavailable, as requested by Simulate; try again.",
+  ],
   [
     "rate_limited",
     429,
     "ResourceExhausted",
-    "The workspace has used up its calls, as Simulate asks.",
+    "The workspace has used up its calls, as requested by Simulate.",
   ],
 ] as const;
 
@@ -288,7 +293,7 @@ const ODD = [
 ];
 
 const ODD_TEXT =
-  "Simulate must be one or several, by commas and each once, of unavailable, rate_limited, slow=MS (up to 10000), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
+  "Simulate must be one or more of these, separated by commas, each once: unavailable, rate_limited, slow=MS (up to 10000), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
 
 test("odd values of Simulate are refused, by every protocol, and nothing is done", async () => {
   const before = await count(twin.id);

@@ -309,7 +309,7 @@ describe("a request to no known RPC", () => {
   });
 
   test("with a content type of no protocol is 415, with the usual body", async () => {
-    const text = "The content type is none of gRPC, gRPC-Web or Connect.";
+    const text = "The content type must be one of gRPC, gRPC-Web or Connect.";
     const headers = { "content-type": "text/plain" };
     const answer = await service.request(QUOTE, { apiKey, body: "{}", headers });
     expect([answer.status, answer.body]).toEqual([415, errorBody(text, "body")]);
