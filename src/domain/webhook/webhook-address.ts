@@ -51,7 +51,7 @@ const MAX_LENGTH = 2_000;
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
   // URL parsing drops tabs and newlines, so the displayed URL would differ from the target.
-  if (/\p{Cc}/u.test(text)) return "must not hold control characters";
+  if (/\p{Cc}/u.test(text)) return "must not contain control characters";
   const url = URL.parse(text);
   if (url === null)
     return "must be a URL that begins with https://, such as https://example.com/hook";

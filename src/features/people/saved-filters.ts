@@ -113,7 +113,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
  */
 function assertMayShare(role: MemberRole): void {
   if (role !== "viewer") return;
-  const text = "shared needs the role member in the workspace; yours is viewer.";
+  const text = "shared requires the role member in the workspace. Your role is viewer.";
   throw refuse("FIELD_INVALID", text, { subject: "shared" });
 }
 

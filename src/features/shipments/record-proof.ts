@@ -52,7 +52,7 @@ export const PROOF_CHANGES = {
     (row, { reason }, at) => {
       const waived = prove(row, { waived: reason }, at);
       if (row.verification !== null) return waived;
-      const text = "The shipment's verification cannot be waived because none is asked for.";
+      const text = "The shipment's verification cannot be waived because none is required.";
       throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
     },
     ({ progress }) => ({ waived: progress?.proof?.waived }),

@@ -27,7 +27,7 @@ export interface FailedAttempts {
   make<T>(who: string, attempt: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** `tooMany` is the message of the refusal ("Too many unknown keys came from this address"). */
+/** `tooMany` is the message of the refusal ("Too many unknown keys from this address"). */
 export function createFailedAttempts(
   nowMs: () => number,
   limit: RateLimit,
