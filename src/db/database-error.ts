@@ -111,14 +111,14 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
 
 function unavailableText(causes: readonly Error[]): string {
   if (causes.some((cause) => sqlStateOf(cause) === "53100")) {
-    return "The service's database has no space left on its disk; try again later.";
+    return "The service's database has no space left on its disk. Try again later.";
   }
   if (causes.some(isReadOnly)) {
-    return "The service's database is read-only now, so nothing can be changed; try again later.";
+    return "The service's database is read-only now, so nothing can be changed. Try again later.";
   }
   return causes.some((cause) => isContention(cause) || isCollision(cause))
-    ? "The service is busy with other calls; try again in a moment."
-    : "The service cannot reach its database; try again in a moment.";
+    ? "The service is busy with other calls. Try again in a moment."
+    : "The service cannot reach its database. Try again in a moment.";
 }
 
 /**

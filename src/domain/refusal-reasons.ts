@@ -74,7 +74,7 @@ export const REASONS = {
   ...answered("Aborted", 409, {
     ETAG_STALE: "e.g. etag: etag is stale because the shipment was changed. Read it again.",
     IDEMPOTENCY_KEY_IN_USE:
-      "idempotency_key: A call with this idempotency key is still running; try again in a moment.",
+      "idempotency_key: A call with this idempotency key is still running. Try again in a moment.",
     TARIFF_REPLACED:
       "e.g. replaces: Version 3 is now in force, not 2. Compare with it before you replace it.",
     TARIFF_SCHEDULED:
@@ -166,14 +166,14 @@ export const REASONS = {
     SIMULATION_LIMIT: `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some end, advance the test clock, or delete the test data.`,
   }),
   ...answered("ResourceExhausted", 429, {
-    RATE_LIMITED: "e.g. The workspace has used up its write calls; try again in 1 s.",
+    RATE_LIMITED: "e.g. The workspace has used up its write calls. Try again in 1 s.",
   }),
   ...answered("ResourceExhausted", 431, { HEADERS_TOO_LARGE: "The headers are too large." }),
   ...answered("Internal", 500, {
     INTERNAL: "The service failed. Report this with the request id.",
   }),
   ...answered("Unavailable", 503, {
-    UNAVAILABLE: "e.g. The service cannot reach its database; try again in a moment.",
+    UNAVAILABLE: "e.g. The service cannot reach its database. Try again in a moment.",
   }),
   ...answered("DeadlineExceeded", 504, {
     DEADLINE_EXCEEDED: "The caller's deadline passed before the response.",

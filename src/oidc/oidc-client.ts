@@ -70,7 +70,7 @@ export function createOidcClient(
         return undefined;
       }
       log.warn({ err: error }, "the identity provider cannot be reached");
-      throw unavailable("The identity provider cannot be reached; try again in a moment.", error);
+      throw unavailable("The identity provider cannot be reached. Try again in a moment.", error);
     }
   }
 

@@ -39,7 +39,7 @@ const OF_CALLS: {
         : `${name} requires a key with the scope read_only or full. Your key has the scope courier.`,
   }),
   RATE_LIMITED: ({ audience, limitClass }) => ({
-    text: `The ${CALLERS[audience]} has used up its ${limitClass} calls; try again in 1 s.`,
+    text: `The ${CALLERS[audience]} has used up its ${limitClass} calls. Try again in 1 s.`,
   }),
   ETAG_STALE: ({ method: { name } }) => {
     const [subject = "draft"] = /Shipment$|Customer$/.exec(name) ?? [];

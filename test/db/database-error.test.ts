@@ -76,7 +76,7 @@ test("a write on a read-only server is refused as such", async () => {
   await client.end();
   expect(databaseRefusal(error)).toMatchObject({
     reason: "UNAVAILABLE",
-    message: "The service's database is read-only now, so nothing can be changed; try again later.",
+    message: "The service's database is read-only now, so nothing can be changed. Try again later.",
   });
 });
 
@@ -107,16 +107,16 @@ test.each(["select from nowhere", "select 1 / 0", "selec"])(
 test("a disk that is full is told as such, calls in each other's way as busy, and any other transient error as a database away", () => {
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
   expect(databaseRefusal(new Error("the commit failed", { cause: full }))?.message).toBe(
-    "The service's database has no space left on its disk; try again later.",
+    "The service's database has no space left on its disk. Try again later.",
   );
   for (const code of ["40P01", "40001", "55P03"]) {
     expect(databaseRefusal(Object.assign(new Error("in the way"), { code }))?.message).toBe(
-      "The service is busy with other calls; try again in a moment.",
+      "The service is busy with other calls. Try again in a moment.",
     );
   }
   const away = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
   expect(databaseRefusal(away)?.message).toBe(
-    "The service cannot reach its database; try again in a moment.",
+    "The service cannot reach its database. Try again in a moment.",
   );
   expect(databaseRefusal(new Error("a defect"))).toBeUndefined();
 });

@@ -160,7 +160,7 @@ test("a member that collides until its caller leaves is refused as one that may 
   const take = createColliding(() => performance.now() + 50);
   const error = await take(Infinity).catch((error: unknown) => error);
   expect(databaseRefusal(error)?.message).toBe(
-    "The service is busy with other calls; try again in a moment.",
+    "The service is busy with other calls. Try again in a moment.",
   );
   expect(error).toMatchObject({ cause: { code: "23503" } });
 });

@@ -62,7 +62,7 @@ const REAL_WAITS = { maxWaitMs: DATABASE_CONNECTIONS.maxWaitMs };
 const crowd = <T>(call: (customer: string) => Promise<T>) =>
   Promise.all(Array.from({ length: CROWD }, (_, i) => call(`customer${i}`)));
 
-const UNAVAILABLE = errorBody("The service cannot reach its database; try again in a moment.");
+const UNAVAILABLE = errorBody("The service cannot reach its database. Try again in a moment.");
 
 function expectUnavailable({ status, headers, body }: Answer): void {
   expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({

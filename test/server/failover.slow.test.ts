@@ -189,7 +189,7 @@ test("a booking that no synchronous standby has confirmed is not acknowledged, a
   expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
     status: 503,
     retryAfter: "1",
-    body: errorBody("The service cannot reach its database; try again in a moment."),
+    body: errorBody("The service cannot reach its database. Try again in a moment."),
   });
   await pair.second.startAsStandby();
   await eventually("the booking", async () => (await book("alone")).status === 201);

@@ -68,7 +68,7 @@ describe("a body that is the value of one field", () => {
 });
 
 const TOO_LARGE = "The body is larger than 65536 KiB.";
-const BUSY = "Too many large requests are in flight; try again in a moment.";
+const BUSY = "Too many large requests are in flight. Try again in a moment.";
 
 describe("a request of an RPC that takes more than others", () => {
   test("may be as large by HTTP, announced or in chunks", async () => {

@@ -103,7 +103,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
   return {
     current() {
       if (current === undefined)
-        throw unavailable("The service is starting; try again in a moment.");
+        throw unavailable("The service is starting. Try again in a moment.");
       return current;
     },
     byId,

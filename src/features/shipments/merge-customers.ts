@@ -69,7 +69,7 @@ async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (error) {
       if (!(error instanceof MergedMeanwhile)) throw error;
-      if (tries === MAX_TRIES) throw unavailable("The customers are being merged; try again.");
+      if (tries === MAX_TRIES) throw unavailable("The customers are being merged. Try again.");
     }
   }
 }

@@ -126,7 +126,7 @@ async function readObject(bucket: PictureBucket | undefined, key: string) {
     if (bucket === undefined) throw new Error("PICTURES_S3_URL is not set.");
     return await bucket.get(key);
   } catch (error) {
-    throw unavailable("The picture cannot be read now; try again in a moment.", error);
+    throw unavailable("The picture cannot be read now. Try again in a moment.", error);
   }
 }
 

@@ -11,7 +11,7 @@ export class ProviderCheckRequired extends Refusal {
   readonly version: number;
 
   constructor({ version }: ShipmentRow) {
-    const text = "The payment is changing at the payment provider; try again in a moment.";
+    const text = "The payment is changing at the payment provider. Try again in a moment.";
     super([{ reason: "UNAVAILABLE", text }], { retryAfterSeconds: 1 });
     this.version = version;
   }

@@ -75,5 +75,5 @@ export function createInFlightLimit(): InFlightLimit {
 }
 
 function overloadError(what: string): Refusal {
-  return unavailable(`${what}; try again in a moment.`);
+  return unavailable(`${what}. Try again in a moment.`);
 }

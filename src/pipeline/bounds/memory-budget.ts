@@ -12,7 +12,7 @@ export function createMemoryBudget(maxBytes: number, what: string) {
      */
     reserve(call: ReceivedCall, bytes: number): void {
       if (reserved + bytes > maxBytes) {
-        throw unavailable(`Too many large ${what} are in flight; try again in a moment.`);
+        throw unavailable(`Too many large ${what} are in flight. Try again in a moment.`);
       }
       reserved += bytes;
       bytesOf.set(call, (bytesOf.get(call) ?? 0) + bytes);

@@ -52,7 +52,7 @@ export function createFailedAttempts(
       const block = addressBlock(who);
       const bucket = bucketOf(block, nowMs());
       if (!takeCall(bucket, limit, nowMs()).allowed) {
-        throw refuse("RATE_LIMITED", `${tooMany}; try again in 1 s.`, { retryAfterSeconds: 1 });
+        throw refuse("RATE_LIMITED", `${tooMany}. Try again in 1 s.`, { retryAfterSeconds: 1 });
       }
       let failed = false;
       try {

@@ -70,7 +70,7 @@ export function rateLimitError(
   const { resetSeconds: retryAfterSeconds } = verdict;
   return refuse(
     "RATE_LIMITED",
-    `The ${NAMES[audience]} has used up its ${limitClass} calls; try again in ${retryAfterSeconds} s.`,
+    `The ${NAMES[audience]} has used up its ${limitClass} calls. Try again in ${retryAfterSeconds} s.`,
     { retryAfterSeconds },
   );
 }

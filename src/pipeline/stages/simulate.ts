@@ -65,7 +65,7 @@ const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
   unavailable: () =>
-    unavailable("The service is unavailable, as requested by Simulate; try again."),
+    unavailable("The service is unavailable, as requested by Simulate. Try again."),
   rate_limited: (call) => {
     call.rateLimit = { ...call.rateLimit!, verdict: USED_UP };
     return refuse(
@@ -145,7 +145,7 @@ function createSlowedCalls() {
       const own = ofAccounts.get(account) ?? 0;
       if (own >= SLOWED.ofAccount || all >= SLOWED.ofProcess) {
         throw unavailable(
-          "Too many calls are slowed down at the same time; try again in a moment.",
+          "Too many calls are slowed down at the same time. Try again in a moment.",
         );
       }
       ofAccounts.set(account, own + 1);

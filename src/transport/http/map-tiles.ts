@@ -45,7 +45,7 @@ export function createMapTiles(
     }
     if (path !== ARCHIVE || tiles === undefined || !("file" in tiles)) return false;
     if (endSignal.aborted) {
-      const refusal = unavailable("The service is shutting down; try again in a moment.");
+      const refusal = unavailable("The service is shutting down. Try again in a moment.");
       sendRefusal(response, requestId, refusal);
       return true;
     }

@@ -130,7 +130,7 @@ describe("with a geocoder", () => {
     const statuses = await Promise.all(Array.from({ length: 101 }, (_, n) => lookUpStatus(n)));
     // Some of so many concurrent calls find the geocoder busy.
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
-    const text = "The workspace looks up too many addresses; try again in 1 s.";
+    const text = "The workspace looks up too many addresses. Try again in 1 s.";
     const { headers } = await expectRefused(lookUp(1_000), "RATE_LIMITED", text);
     expect(headers.get("retry-after")).toBe("1");
     // Neither cached lookups nor those of another workspace, such as the test twin, count.

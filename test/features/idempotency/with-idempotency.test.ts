@@ -87,7 +87,7 @@ test("of concurrent bookings with one idempotency key, one is made; the others a
     await expectKeyRefused(
       refused,
       "IDEMPOTENCY_KEY_IN_USE",
-      "A call with this idempotency key is still running; try again in a moment.",
+      "A call with this idempotency key is still running. Try again in a moment.",
     );
   }
   expect(await countShipments(id)).toBe(1);

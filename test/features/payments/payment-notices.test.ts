@@ -172,7 +172,7 @@ describe("of a workspace that signs by a secret of its own", () => {
     const untilRefused = async (): Promise<Awaited<ReturnType<typeof send>>> =>
       (await sendSome()).find(({ status }) => status !== 200) ?? untilRefused();
     const last = await untilRefused();
-    const message = "Too many payment events for the workspace; try again in a moment.";
+    const message = "Too many payment events for the workspace. Try again in a moment.";
     expect(last).toEqual({
       status: 429,
       body: { message, errors: {}, code: "RATE_LIMITED", request_id: expect.any(String) },

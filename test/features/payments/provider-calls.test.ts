@@ -9,7 +9,7 @@ const { service, stripe } = setup;
 
 const refusal = (what: string) => ({
   status: 429,
-  body: { message: `The workspace has had ${what} too often; try again in a moment.`, errors: {} },
+  body: { message: `The workspace has had ${what} too often. Try again in a moment.`, errors: {} },
 });
 
 test("calls about the account of a workspace go to Stripe up to a limit of its own", async () => {

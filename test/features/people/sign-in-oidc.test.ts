@@ -325,7 +325,7 @@ describe("a service", () => {
       oidc: late.config,
     });
     const away = await visitor(own).visit(`${PUBLIC_URL}/sign-in/oidc`);
-    const text = "The identity provider cannot be reached; try again in a moment.";
+    const text = "The identity provider cannot be reached. Try again in a moment.";
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(away.text).toContain(`<p>${text}</p>`);
     await late.start();

@@ -86,7 +86,7 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
   const missing = "The workspace has no payment provider connected. Connect one before booking.";
   const taker = nameMade[0]!.body.data.reference;
   const taken = `external_reference already belongs to the shipment ${taker}.`;
-  const inUse = "A call with this idempotency key is still running; try again in a moment.";
+  const inUse = "A call with this idempotency key is still running. Try again in a moment.";
   for (const answer of uncovered) {
     await expectRefused(answer, "ROUTE_NOT_COVERED", { coverage: outside });
   }
@@ -218,7 +218,7 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
   await eventually("the commits to end", async () => (await inCommit()) === 0);
   await sql.query("drop trigger linger on event");
 
-  const text = "The service cannot reach its database; try again in a moment.";
+  const text = "The service cannot reach its database. Try again in a moment.";
   const unheard = answers.filter(({ status }) => status !== 201).map(wrote);
   expect(unheard.length).toBeGreaterThan(1);
   expect(unheard).toEqual(unheard.map(() => ({ status: 503, body: errorBody(text) })));

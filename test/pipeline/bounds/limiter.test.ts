@@ -42,7 +42,7 @@ test("every answer says how many calls are left, and a refused call when to retr
   const { status, headers, body } = await read(service, apiKey);
   expect({ status, body }).toEqual({
     status: 429,
-    body: { message: "The workspace has used up its read calls; try again in 1 s.", errors: {} },
+    body: { message: "The workspace has used up its read calls. Try again in 1 s.", errors: {} },
   });
   expect(headers.get("retry-after")).toBe("1");
   expect(headers.get("ratelimit-policy")).toBe('"read";q=5;w=5');
@@ -116,7 +116,7 @@ test("calls by gRPC and by JSON count against one limit, with the same headers",
   for (let i = 0; i < 5; i++) await (i % 2 === 0 ? read(service, apiKey) : listShipments({}));
   expect(await rpcError(listShipments({}))).toMatchObject({
     code: "ResourceExhausted",
-    message: "The workspace has used up its read calls; try again in 1 s.",
+    message: "The workspace has used up its read calls. Try again in 1 s.",
     details: {
       ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
       RetryInfo: { retryDelay: "1s" },

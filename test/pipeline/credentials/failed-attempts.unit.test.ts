@@ -3,7 +3,7 @@ import { refuse, unavailable } from "../../../src/domain/refusal.ts";
 import { createFailedAttempts } from "../../../src/pipeline/credentials/failed-attempts.ts";
 
 const LIMIT = { rate: 100, burst: 1_000 };
-const TOO_MANY = "Too many unknown keys from this address; try again in 1 s.";
+const TOO_MANY = "Too many unknown keys from this address. Try again in 1 s.";
 
 /** Returns attempts with a clock that is frozen until it is set. */
 function attemptsAt() {

@@ -97,7 +97,7 @@ test("calls count as in flight until their work ends, although their callers hav
   await vi.advanceTimersByTimeAsync(20);
   const left = await leaving;
   expect(left.every(({ status }) => status === "rejected")).toBe(true);
-  await expect(admit(5)).rejects.toThrow("The service is overloaded; try again in a moment.");
+  await expect(admit(5)).rejects.toThrow("The service is overloaded. Try again in a moment.");
   work.reject(new Error("the work ended"));
   await work.promise.catch(() => undefined);
   expect(await admit(5)).toMatchObject({ caller: { workspaceId: 5 } });

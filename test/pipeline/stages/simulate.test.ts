@@ -71,7 +71,7 @@ const REFUSALS = [
     "unavailable",
     503,
     "Unavailable",
-    "The service is unavailable, as requested by Simulate; try again.",
+    "The service is unavailable, as requested by Simulate. Try again.",
   ],
   [
     "rate_limited",

@@ -170,7 +170,7 @@ test("an error that a retry can solve has RetryInfo with the delay", async () =>
   const unprepared = await startUnprepared();
   expect(await rpcError(unprepared.grpcClient(createSecretKey("shp_")).quoteShipment({}))).toEqual({
     code: "Unavailable",
-    message: "The service cannot reach its database; try again in a moment.",
+    message: "The service cannot reach its database. Try again in a moment.",
     details: {
       ErrorInfo: { reason: "UNAVAILABLE", domain: "shipments.v1" },
       RetryInfo: { retryDelay: "1s" },

@@ -126,7 +126,7 @@ test("a file is closed at the end, and not opened again", async () => {
   expect({ status, body: JSON.parse(text) }).toEqual({
     status: 503,
     body: {
-      message: "The service is shutting down; try again in a moment.",
+      message: "The service is shutting down. Try again in a moment.",
       code: "UNAVAILABLE",
       errors: {},
       request_id: "request-1",
