@@ -97,7 +97,7 @@ function detailsOf(details: object | null): string[] {
 export const UNEVEN_MS = 1;
 
 const WAITS =
-  /^The payment (provider does not respond\. T|is changing at the payment provider; t|is being checked\. T)ry again in a moment\.$/;
+  /^The payment (provider does not respond|is changing at the payment provider|is being checked)\. Try again in a moment\.$/;
 
 /** Calls to the service. */
 function callsOf(

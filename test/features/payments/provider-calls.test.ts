@@ -9,7 +9,10 @@ const { service, stripe } = setup;
 
 const refusal = (what: string) => ({
   status: 429,
-  body: { message: `The workspace has had ${what} too often. Try again in a moment.`, errors: {} },
+  body: {
+    message: `Too many checks of the workspace's ${what}. Try again in a moment.`,
+    errors: {},
+  },
 });
 
 test("calls about the account of a workspace go to Stripe up to a limit of its own", async () => {
@@ -22,7 +25,7 @@ test("calls about the account of a workspace go to Stripe up to a limit of its o
   // Connecting took one call to begin and one to check.
   const left = PROVIDER_LIMITS.account.burst - 2;
   expect(refused.map(({ status, body }) => ({ status, body }))).toEqual(
-    Array.from({ length: 60 - left }, () => refusal("its payment account looked at")),
+    Array.from({ length: 60 - left }, () => refusal("payment account")),
   );
   const reads = stripe.taken.slice(length).filter(({ line }) => line.startsWith("GET /v1/acc"));
   expect(reads).toHaveLength(left);
@@ -43,10 +46,10 @@ test("calls about payments of a workspace go to Stripe up to a limit of its own"
   const references = await Promise.all(Array.from({ length: 20 }, askForOne));
   await stripe.comeBack();
   const { status, body } = await askCheckout(service, apiKey, references[0]!);
-  expect({ status, body }).toEqual(refusal("payments looked at"));
+  expect({ status, body }).toEqual(refusal("payments"));
   const paid = await service.request(`/v1/shipments/${references[0]}/payments`, {
     apiKey,
     body: { amount: 12.69, currency: "USD" },
   });
-  expect({ status: paid.status, body: paid.body }).toEqual(refusal("payments looked at"));
+  expect({ status: paid.status, body: paid.body }).toEqual(refusal("payments"));
 });
