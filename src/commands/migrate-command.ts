@@ -8,7 +8,7 @@ const WAIT_MS = 60_000;
 
 export const migrateCommand = databaseCommand(
   "migrate",
-  "bring the database's schema up to date",
+  "apply pending database migrations",
   [],
   async ({ migrated }) => ({
     json: { applied: migrated },

@@ -20,12 +20,12 @@ export const operatorCommand = commandGroup(
   "those who run the platform",
   rpcCommand(
     "create",
-    "add an operator and its first key",
+    "add an operator and create its first key",
     method.createOperator,
     {
       name: ["--name <name>", "who it is"],
       kind: ["--kind <kind>", "what it is"],
-      email: ["--email <email>", "its email, which a person needs"],
+      email: ["--email <email>", "its email, required for a person"],
       role: ["--role <role>", "what it may do"],
     },
     ({ data, operator_key }) => ({
@@ -38,9 +38,9 @@ export const operatorCommand = commandGroup(
   ),
   rpcCommand(
     "list",
-    "list the operators and their working keys",
+    "list the operators and their active keys",
     method.listOperators,
-    { include_revoked: ["--all", "those that were revoked too"] },
+    { include_revoked: ["--all", "include revoked operators"] },
     ({ data }) => ({
       json: { operators: data.map(operatorJson) },
       lines: data.length === 0 ? ["No operators yet."] : data.map(operatorLine),
@@ -48,7 +48,7 @@ export const operatorCommand = commandGroup(
   ),
   rpcCommand(
     "create-key",
-    "make one more key, beside the operator's others",
+    "create an additional key for an operator",
     method.createOperatorKey,
     { operator: OPERATOR, name: ["--name <name>", "what the key is for"] },
     ({ operator_key }) => ({
@@ -58,12 +58,12 @@ export const operatorCommand = commandGroup(
   ),
   rpcCommand(
     "rotate",
-    "make a new key; the one that it replaces, or all others, end after the overlap",
+    "create a new key; the key it replaces, or all others, expire after the overlap",
     method.rotateOperatorKey,
     {
       operator: OPERATOR,
       last4: last4Option(),
-      overlap_seconds: ["--overlap <seconds>", "how long what is replaced goes on working"],
+      overlap_seconds: ["--overlap <seconds>", "how long replaced keys stay active"],
     },
     ({ operator_key }, { last4, overlap_seconds }) => ({
       json: { operator_key },
@@ -85,7 +85,7 @@ export const operatorCommand = commandGroup(
   ),
   rpcCommand(
     "sign-in",
-    "give an operator that is a person a link to sign in by",
+    "create a sign-in link for an operator who is a person",
     method.createOperatorSignInLink,
     { operator: OPERATOR },
     ({ data, sign_in_path }) => ({
@@ -95,7 +95,7 @@ export const operatorCommand = commandGroup(
   ),
   rpcCommand(
     "revoke",
-    "end all keys of an operator, for good",
+    "revoke an operator and all its keys permanently",
     method.revokeOperator,
     { operator: OPERATOR },
     ({ data }) => ({
@@ -130,7 +130,7 @@ export const auditCommand = commandGroup(
     "list the last administrative changes, newest first",
     listAuditEntries,
     {
-      after: ["--after <id>", "those after this entry, oldest first; 0 for the first"],
+      after: ["--after <id>", "entries after this one, oldest first; 0 to start with the first"],
       page_size: ["--limit <count>", "how many; 25 unless you say"],
     },
     ({ data }) => ({

@@ -24,7 +24,7 @@ interface PublishOptions {
 
 const publishOptions = () => [
   fieldOption(field.note, "--note <text>", "why, for those who read it later"),
-  new Option("--void-quotes", "refuse bookings by quotes that were made before"),
+  new Option("--void-quotes", "refuse bookings of earlier quotes"),
 ];
 
 export const tariffCommand = commandGroup(
@@ -32,7 +32,7 @@ export const tariffCommand = commandGroup(
   "what deliveries cost and where they go",
   databaseCommand<PublishOptions>(
     "publish <file>",
-    "check a tariff document and put it in force",
+    "check a tariff document and publish it",
     publishOptions(),
     async ({ em, url }, { note, voidQuotes }, file) => {
       const document = await readTariffFile(file);

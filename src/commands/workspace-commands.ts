@@ -34,7 +34,7 @@ export const workspaceCommand = commandGroup(
   "the teams that book",
   rpcCommand(
     "create",
-    "make a workspace and its first API keys, one for tests",
+    "create a workspace and its first API keys, one of them for tests",
     method.createWorkspace,
     { name: NAME, payment_provider: ["--payment-provider <provider>", "the payment provider"] },
     ({ data, api_key, test_api_key }) => ({
@@ -48,7 +48,7 @@ export const workspaceCommand = commandGroup(
   ),
   rpcCommand(
     "list",
-    "list the workspaces, their payment providers and working keys",
+    "list the workspaces, their payment providers and active keys",
     method.listWorkspaces,
     {},
     async ({ data }, _, em) => {
@@ -69,7 +69,7 @@ export const workspaceCommand = commandGroup(
   ),
   rpcCommand(
     "rename",
-    "give a workspace another name",
+    "rename a workspace",
     method.renameWorkspace,
     { workspace: WORKSPACE, name: NAME },
     ({ data }) => ({
@@ -79,7 +79,7 @@ export const workspaceCommand = commandGroup(
   ),
   rpcCommand(
     "time-zone",
-    "set the time zone whose days a workspace's reports are by",
+    "set the time zone of a workspace's reports",
     method.updateWorkspaceTimeZone,
     {
       workspace: WORKSPACE,
@@ -102,7 +102,7 @@ export const workspaceCommand = commandGroup(
   ),
   rpcCommand(
     "resume",
-    "take the calls of a suspended workspace again",
+    "accept calls of a suspended workspace again",
     method.resumeWorkspace,
     { workspace: WORKSPACE },
     ({ data }) => ({
@@ -127,7 +127,7 @@ export const paymentProviderCommand = commandGroup(
   "through whom workspaces are paid",
   rpcCommand(
     "connect",
-    "connect a payment provider, so that the workspace can book",
+    "connect a payment provider so that the workspace can book",
     method.connectPaymentProvider,
     { workspace: WORKSPACE, payment_provider: ["--provider <provider>", "the payment provider"] },
     ({ data }) => ({
@@ -137,7 +137,7 @@ export const paymentProviderCommand = commandGroup(
   ),
   rpcCommand(
     "show",
-    "show whether the provider takes payments, and what it still has to know",
+    "show whether the provider accepts payments and which details are missing",
     method.getWorkspace,
     { workspace: WORKSPACE, test: TEST },
     async ({ data }, _, em) => {
@@ -160,7 +160,7 @@ export const paymentProviderCommand = commandGroup(
   ),
   rpcCommand(
     "disconnect",
-    "disconnect it again, so that the workspace books nothing more",
+    "disconnect the provider; the workspace can then no longer book",
     method.disconnectPaymentProvider,
     { workspace: WORKSPACE },
     ({ data }) => ({
@@ -216,7 +216,7 @@ export const keyCommand = commandGroup(
   "the secret keys of workspaces",
   rpcCommand(
     "create",
-    "make one more key, beside the others",
+    "create an additional key",
     method.createWorkspaceApiKey,
     { workspace: WORKSPACE, test: TEST, name: KEY_NAME, scope: SCOPE },
     ({ data, api_key }) => ({
@@ -239,12 +239,12 @@ export const keyCommand = commandGroup(
   ),
   rpcCommand(
     "rotate",
-    "make a new key; the others end after the overlap",
+    "create a new key; the others expire after the overlap",
     method.rotateWorkspaceApiKeys,
     {
       workspace: WORKSPACE,
       test: TEST,
-      overlap_seconds: ["--overlap <seconds>", "how long the other keys go on working"],
+      overlap_seconds: ["--overlap <seconds>", "how long the other keys stay active"],
     },
     ({ api_key }, { overlap_seconds }) => ({
       json: { api_key },
@@ -276,13 +276,16 @@ export const memberCommand = commandGroup(
   "the people who act for workspaces",
   rpcCommand(
     "invite",
-    "make a person a member, or give a member a new link to sign in by",
+    "add a person as a member, or create a new sign-in link for a member",
     method.inviteWorkspaceMember,
     {
       workspace: WORKSPACE,
       email: ["--email <email>", "the person's email"],
-      name: ["--name <name>", "the person's name; the part before the @ unless you say"],
-      role: ["--role <role>", "admin for the first member, else viewer, unless you say"],
+      name: ["--name <name>", "the person's name; default: the part before the @"],
+      role: [
+        "--role <role>",
+        "the member's role; default: admin for the first member, otherwise viewer",
+      ],
     },
     ({ data, sign_in_path }) => ({
       json: { member: pick(data!, "person", "email", "name", "role"), sign_in_path },

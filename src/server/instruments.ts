@@ -44,21 +44,21 @@ export function createInstruments(registry: Registry) {
   const { counter, histogram } = createMetrics(registry);
   const fallbacks = counter(
     "shipments_limiter_fallbacks_total",
-    "Calls let through uncounted, because Redis did not answer.",
+    "Calls admitted without rate limiting because Redis did not respond.",
   );
   const attempts = counter(
     "shipments_webhook_attempts_total",
-    "Attempts at webhooks: delivered (2xx), rejected (another status), unanswered (none).",
+    "Webhook attempts: delivered (2xx), rejected (another status), unanswered (no response).",
     "outcome",
   );
   const refused = counter(
     "shipments_rate_limited_total",
-    "Calls refused because the caller's limit of the class was used up.",
+    "Calls refused because the caller reached the rate limit of the class.",
     "class",
   );
   const unlogged = counter(
     "shipments_unlogged_requests_total",
-    "Calls left out of the log of requests, because there were too many or the database was away.",
+    "Calls missing from the request log because there were too many or the database was unavailable.",
   );
   const rows = counter(
     "shipments_purged_rows_total",
@@ -67,7 +67,7 @@ export function createInstruments(registry: Registry) {
   );
   const failures = counter(
     "shipments_purge_failures_total",
-    "Purges that failed, by kind; each is tried again after 10 minutes.",
+    "Failed purges by kind. Each is retried after 10 minutes.",
     "kind",
   );
   // Series exist from the start, so that the first count is an increase.
@@ -116,12 +116,12 @@ type CreateHistogram = ReturnType<typeof createMetrics>["histogram"];
 function createMailCounters(counter: CreateCounter) {
   const mailAttempts = counter(
     "shipments_mail_attempts_total",
-    "Attempts at mails: sent, refused (for good), deferred, unreachable (nothing is taken).",
+    "Email attempts: sent, refused (permanently), deferred, unreachable (no server accepts emails).",
     "outcome",
   );
   const failedMails = counter(
     "shipments_mails_failed_total",
-    "Mails given up: refused, or not sent for as long as they were worth it.",
+    "Emails given up: refused, or not sent before they expired.",
   );
   for (const outcome of MAIL_OUTCOMES) mailAttempts.inc({ outcome }, 0);
   return {
@@ -133,7 +133,7 @@ function createMailCounters(counter: CreateCounter) {
 function createObserveProviderCall(histogram: CreateHistogram) {
   const providerCalls = histogram(
     "shipments_provider_call_seconds",
-    "Calls of payment providers, by outcome: ok, refused, or unanswered in 10 s.",
+    "Calls to payment providers by outcome: ok, refused, or unanswered within 10 s.",
     PROVIDER_BUCKETS,
     "outcome",
   );
@@ -145,7 +145,7 @@ function createObserveProviderCall(histogram: CreateHistogram) {
 function createCountUnknownStatus(counter: CreateCounter) {
   const unknown = counter(
     "shipments_provider_unknown_statuses_total",
-    "Statuses at the payment provider that this release does not know, by object.",
+    "Unknown statuses from the payment provider, by object.",
     "object",
   );
   for (const object of ["payment_intent", "refund", "dispute"]) unknown.inc({ object }, 0);
@@ -155,7 +155,7 @@ function createCountUnknownStatus(counter: CreateCounter) {
 function createObserveLookUp(histogram: CreateHistogram) {
   const lookUps = histogram(
     "shipments_geocoder_request_seconds",
-    "Requests to the geocoder: ok, limited (429), failed (of no use), unanswered in 1 s.",
+    "Requests to the geocoder: ok, limited (429), failed (unusable), unanswered within 1 s.",
     GEOCODER_BUCKETS,
     "geocoder",
     "outcome",
@@ -186,7 +186,7 @@ function createPoolObserver(registry: Registry, histogram: CreateHistogram): Poo
   registry.registerMetric(connections);
   const waits = histogram(
     "shipments_database_wait_seconds",
-    "Time that work waited for a connection of the pool, new connections included.",
+    "Time spent waiting for a pool connection, new connections included.",
     WAIT_BUCKETS,
   );
   return {
@@ -203,13 +203,13 @@ const NO_SHARES = { waiting: () => 0 };
 function createObserveGroups(histogram: CreateHistogram): ObserveGroups {
   const sizes = histogram(
     "shipments_group_size",
-    "Members that shared a transaction or a statement, by what they are.",
+    "Members that shared a transaction or a statement, by kind.",
     SIZE_BUCKETS,
     "group",
   );
   const waits = histogram(
     "shipments_group_wait_seconds",
-    "Time that the first member of a group waited before the group was taken.",
+    "Time that the first member of a group waited before the group started.",
     WAIT_BUCKETS,
     "group",
   );

@@ -28,7 +28,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   addDatabaseGauges(addGauge, sources);
   addGauge(
     "shipments_open_connections",
-    "Connections to the service that are open, by server; 10,000 may be on each.",
+    "Open connections to the service, by server. Maximum 10,000 each.",
     () => ({
       http: servers.http.openConnections(),
       grpc: servers.grpc.openConnections(),
@@ -38,13 +38,13 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   );
   addGauge(
     "shipments_memory_reserved_bytes",
-    "Memory that large requests and answers in flight have taken of their budget, by kind.",
+    "Memory budget used by large requests and responses in flight, by kind.",
     servers.reservedBytes,
     "kind",
   );
   addGauge(
     "shipments_memory_budget_bytes",
-    "Memory that large requests and answers may take; beyond it calls are UNAVAILABLE.",
+    "Memory budget for large requests and responses. Beyond it calls are UNAVAILABLE.",
     () => MEMORY,
     "kind",
   );
@@ -56,7 +56,7 @@ function addStateGauges(
 ): void {
   addGauge(
     "shipments_build_info",
-    "Always 1; its labels tell which versions run.",
+    "Always 1. The labels contain the running versions.",
     () => ({ [manifest.version]: 1 }),
     "version",
     { node: process.versions.node },
@@ -66,22 +66,22 @@ function addStateGauges(
   );
   addGauge(
     "shipments_database_contact_age_seconds",
-    "How long ago the database last answered; at most about 1 while it is reached.",
+    "Time since the last response of the database, at most about 1 while it is reachable.",
     contact.ageSeconds,
   );
   addGauge(
     "shipments_database_clock_ahead_seconds",
-    "By how much the clock of the process is ahead of the database's; not ready from 30 on.",
+    "Offset of the process's clock ahead of the database's. Not ready from 30.",
     databaseClock.aheadSeconds,
   );
   addGauge(
     "shipments_tariff_version",
-    "Version of the tariff that prices are of; 0 while there is none.",
+    "Version of the tariff used for prices. 0 if there is none.",
     () => tariffs.currentVersion() ?? 0,
   );
   addGauge(
     "shipments_tariff_lag_seconds",
-    "For how long prices have been of another tariff than the one in force; 0 when they are not.",
+    "Time for which prices have not used the tariff in force. 0 if they do.",
     tariffs.lagSeconds,
   );
 }
@@ -95,30 +95,32 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
     backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
   addGauge(
     "shipments_event_newest_age_seconds",
-    "Age of the newest event; grows when nothing happens, too.",
+    "Age of the newest event. It also grows when nothing happens.",
     () => secondsSince(latest()?.newestEventMs),
   );
   addGauge(
     "shipments_webhook_backlog",
-    "Webhook deliveries that have not ended, retries that wait included; 100,000 at most.",
+    "Pending webhook deliveries, waiting retries included. Counted up to 100,000.",
     () => latest()?.backlog.pending,
   );
   addGauge(
     "shipments_webhook_backlog_age_seconds",
-    "Age of the oldest of them; 0 for none. Receivers that fail are tried for days.",
+    "Age of the oldest pending delivery. 0 if there is none. Failing receivers are retried for days.",
     () => ageOf(latest()?.backlog),
   );
   addGauge(
     "shipments_mails_waiting",
-    "Mails that have not been sent, retries that wait included; 10,000 at most.",
+    "Pending emails, waiting retries included. Counted up to 10,000.",
     () => latest()?.mails.waiting,
   );
-  addGauge("shipments_mails_waiting_age_seconds", "Age of the oldest of them; 0 for none.", () =>
-    ageOf(latest()?.mails),
+  addGauge(
+    "shipments_mails_waiting_age_seconds",
+    "Age of the oldest pending email. 0 if there is none.",
+    () => ageOf(latest()?.mails),
   );
   addGauge(
     "shipments_payments_overdue",
-    "Work on payments not done for ten minutes, by kind; 10,000 of each at most.",
+    "Payment tasks overdue by ten minutes, by kind. Counted up to 10,000 each.",
     () => {
       const { payments, notices, accounts } = latest()?.overdue ?? {};
       return { payments, notices, accounts };
@@ -127,13 +129,13 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
   addGauge(
     "shipments_table_rows",
-    "About how many rows the tables have that grow; kept_answer holds the stored responses.",
+    "Approximate number of rows in growing tables. kept_answer contains the stored responses.",
     () => Object.fromEntries((latest()?.tables ?? []).map(({ table, rows }) => [table, rows])),
     "table",
   );
   addGauge(
     "shipments_database_figures_age_seconds",
-    "How long ago the database was asked for backlogs, newest event and rows.",
+    "Time since backlogs, newest event and rows were last queried.",
     () => secondsSince(latest()?.readMs),
   );
 }

@@ -55,7 +55,7 @@ export function createObserver(options: {
   registry.registerMetric(
     new Gauge({
       name: "shipments_requests_in_flight",
-      help: "Calls that have begun and not ended.",
+      help: "Calls in flight.",
       registers: [],
       collect() {
         this.set(inFlight);
@@ -115,19 +115,19 @@ function createCounters(
   const labelNames = ["method", "code"] as const;
   const requests = new Counter({
     name: "shipments_requests_total",
-    help: "Calls answered, by method and gRPC code; without those in test mode.",
+    help: "Completed calls by method and gRPC code, without test mode.",
     labelNames,
     registers: [registry],
   });
   const testRequests = new Counter({
     name: "shipments_test_requests_total",
-    help: "Calls in test mode answered, by method and gRPC code.",
+    help: "Completed calls in test mode, by method and gRPC code.",
     labelNames,
     registers: [registry],
   });
   const durations = new Histogram({
     name: "shipments_request_duration_seconds",
-    help: "Time from a call's first line to its answer, by method and gRPC code; without test mode.",
+    help: "Time from a call's first line to its response, by method and gRPC code, without test mode.",
     labelNames,
     buckets: DURATION_BUCKETS,
     registers: [registry],
