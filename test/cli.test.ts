@@ -70,7 +70,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   [
     "SECRETS_KEYS",
     `${"A".repeat(43)}=,${"A".repeat(40)}`,
-    "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
+    "must be keys of 32 bytes in base64, separated by commas. Create one with `openssl rand -base64 32`",
   ],
   [
     "STRIPE_SECRET_KEY",
@@ -82,7 +82,11 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "rk_live_1",
     "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for a live key",
   ],
-  ["STRIPE_TEST_WEBHOOK_SECRET", "secret", "must be a secret such as whsec_..., or two by a comma"],
+  [
+    "STRIPE_TEST_WEBHOOK_SECRET",
+    "secret",
+    "must be a secret such as whsec_..., or two separated by a comma",
+  ],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
   ["REUSE_PORT", "perhaps", "must be true or false"],
   [
@@ -199,7 +203,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
   ],
   [
     { MAP_TILES_URL: TILES },
-    "MAP_TILES_ATTRIBUTION: must name whom the map's images are from, as their licence asks",
+    "MAP_TILES_ATTRIBUTION: must name the source of the map's images, as their licence requires",
   ],
   [
     { MAP_TILES_ATTRIBUTION: "© Example" },
@@ -211,7 +215,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
     "PICTURES_S3_SECRET_ACCESS_KEY: must be set for pictures in a bucket",
   ],
   [{ GEOCODER_URL }, "GEOCODER: must be photon, nominatim or pelias for GEOCODER_URL"],
-  [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to where the geocoder is, for GEOCODER"],
+  [{ GEOCODER: "photon" }, "GEOCODER_URL: must be set to the geocoder's address for GEOCODER"],
   [
     { GEOCODER: "photon", GEOCODER_URL, GEOCODER_KEY: "secret" },
     "GEOCODER_KEY: must not be set for photon, which takes no key",

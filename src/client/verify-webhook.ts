@@ -55,7 +55,7 @@ export async function verifyWebhook(
   for (const secret of typeof secrets === "string" ? [secrets] : secrets) {
     if (secret && (await isSigned(secret, signed, signatures))) return parseEvent(text);
   }
-  throw new WebhookError("SIGNATURE_WRONG", "No signature is by a secret of the webhook's.");
+  throw new WebhookError("SIGNATURE_WRONG", "No signature matches a secret of the webhook.");
 }
 
 function requireHeader(headers: WebhookHeaders, name: string): string {
@@ -87,6 +87,6 @@ function parseEvent(text: string): Event {
   try {
     return decodeEvent(JSON.parse(text));
   } catch (cause) {
-    throw Object.assign(new WebhookError("NOT_AN_EVENT", "The body is no event."), { cause });
+    throw Object.assign(new WebhookError("NOT_AN_EVENT", "The body is not an event."), { cause });
   }
 }

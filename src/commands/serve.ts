@@ -137,7 +137,7 @@ async function serveOn(
  */
 async function leave(app: App, { shutdownDelaySeconds }: Config, log: Logger): Promise<void> {
   if (shutdownDelaySeconds === 0 || !app.leave()) return;
-  log.info({ seconds: shutdownDelaySeconds }, "not ready, and serving on before the end");
+  log.info({ seconds: shutdownDelaySeconds }, "not ready, still serving before shutdown");
   await Promise.race([sleep(shutdownDelaySeconds * 1_000), once(process, "SIGINT")]);
 }
 
@@ -196,7 +196,7 @@ async function openDatabase(
 /** Ensures that the process exits in time from now on. */
 function endInTime({ log, flush }: Log): void {
   const exit = () => {
-    log.error(`work was cut: it had not ended after ${END_MS / 1_000} s`);
+    log.error(`work was aborted: it had not finished after ${END_MS / 1_000} s`);
     void flush().finally(() => process.exit(1));
   };
   setTimeout(exit, END_MS).unref();

@@ -59,7 +59,8 @@ const VARIABLES = {
   SECRETS_KEYS: list
     .transform((keys) => keys.map((text) => Buffer.from(text, "base64")))
     .refine((keys) => keys.every(({ length }) => length === SEALING_KEY_LENGTH), {
-      error: "must be keys of 32 bytes in base64, by commas: `openssl rand -base64 32` makes one",
+      error:
+        "must be keys of 32 bytes in base64, separated by commas. Create one with `openssl rand -base64 32`",
     })
     .meta(SECRET),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),

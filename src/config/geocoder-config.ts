@@ -31,7 +31,7 @@ export function readGeocoder(given: Variables) {
     throw new ConfigError(`GEOCODER: must be photon, nominatim or pelias for ${set}`);
   }
   if (url === undefined) {
-    throw new ConfigError("GEOCODER_URL: must be set to where the geocoder is, for GEOCODER");
+    throw new ConfigError("GEOCODER_URL: must be set to the geocoder's address for GEOCODER");
   }
   if (kind !== "pelias" && key !== undefined) {
     throw new ConfigError(`GEOCODER_KEY: must not be set for ${kind}, which takes no key`);

@@ -15,7 +15,7 @@ function keyOf(mode: "live" | "test", other: string) {
 /** Secrets that sign provider events, two during a rotation. */
 const signingSecrets = list
   .refine((secrets) => secrets.length <= 2 && secrets.every((it) => it.startsWith("whsec_")), {
-    error: "must be a secret such as whsec_..., or two by a comma",
+    error: "must be a secret such as whsec_..., or two separated by a comma",
   })
   .meta(SECRET);
 

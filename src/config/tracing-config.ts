@@ -15,7 +15,7 @@ function endpoint(pattern: RegExp) {
 }
 
 const protocol = z
-  .literal("http/json", { error: "must be http/json: traces are sent in no other way" })
+  .literal("http/json", { error: "must be http/json, the only supported protocol" })
   .optional();
 
 /**

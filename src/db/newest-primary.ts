@@ -83,7 +83,7 @@ function placesOf(servers: readonly Candidate[]): string {
 
 function undecided(servers: readonly Candidate[], what: string): UndecidedPrimaryError {
   return new UndecidedPrimaryError(
-    `${placesOf(servers)} ${what}, so that nothing tells which is the primary`,
+    `${placesOf(servers)} ${what}, so the primary cannot be determined`,
     "stop all but one, or make them its standbys",
   );
 }

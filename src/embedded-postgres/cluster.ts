@@ -26,7 +26,7 @@ const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.U
 export function ensureCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   const version = join(folder.cluster, "PG_VERSION");
   if (!existsSync(version)) makeCluster(folder, programs, durable);
-  if (!existsSync(version)) throw new Error(`${folder.cluster} is in the way, and is no cluster`);
+  if (!existsSync(version)) throw new Error(`${folder.cluster} exists but is not a cluster`);
   const major = readFileSync(version, "utf8").trim();
   if (major === String(programs.major)) return;
   throw new Error(

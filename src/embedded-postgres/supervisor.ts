@@ -25,7 +25,7 @@ export async function superviseEmbeddedPostgres(
     for (;;) {
       await Promise.race([lease.lost, stopped]);
       if (signal.aborted) return;
-      log.warn("the embedded database has ended; starting it again");
+      log.warn("the embedded database has exited; restarting it");
       try {
         lease = await acquireAgain(dataDir, url);
         log.info("the embedded database is back");
@@ -49,5 +49,5 @@ async function acquireAgain(dataDir: string, url: string): Promise<Lease> {
   const lease = await acquireEmbeddedPostgres(dataDir, { port: Number(new URL(url).port) });
   if (lease.url === url) return lease;
   await lease.release();
-  throw new Error(`another process started it at ${new URL(lease.url).host} meanwhile`);
+  throw new Error(`another process has started it at ${new URL(lease.url).host}`);
 }

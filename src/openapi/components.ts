@@ -19,29 +19,29 @@ export const HEADERS: Json = {
     ),
   },
   "RateLimit-Policy": text(
-    'How often calls of this class may be made: up to `q` in `w` seconds, as in `"write";q=4000;w=2`.',
+    'Rate limit of this class of calls: up to `q` in `w` seconds, as in `"write";q=4000;w=2`.',
     { pattern: '^"(quote|read|write)";q=[0-9]+;w=[0-9]+$' },
   ),
   RateLimit: text(
-    'What is left: `r` calls, and all of them again in `t` seconds, as in `"write";r=3999;t=1`. With 429, `t` says when there is a call again.',
+    'Remaining quota: `r` calls, and all of them again in `t` seconds, as in `"write";r=3999;t=1`. With 429, `t` is the time until the next call is possible.',
     { pattern: '^"(quote|read|write)";r=[0-9]+;t=[0-9]+$' },
   ),
   "Idempotency-Replayed": text("`true` when this is the stored response of an earlier call.", {
     const: "true",
   }),
   Simulated: text(
-    "The faults that the call meets, as `Simulate` asks; `ignored` with a live key. Absent without that.",
+    "The faults requested by `Simulate`. `ignored` with a live key. Absent without `Simulate`.",
   ),
   "Ignored-Fields": text(
-    "The fields of the body that there are not, by their paths: the first 20. Absent when there are none.",
+    "Paths of unknown fields of the body, at most 20. Absent if there are none.",
   ),
   "Preference-Applied": text("Present when the call was handled strictly, as preferred.", {
     const: "handling=strict",
   }),
-  "Retry-After": text("After how many seconds to try again.", { pattern: "^[0-9]+$" }),
+  "Retry-After": text("Seconds to wait before a retry.", { pattern: "^[0-9]+$" }),
   "WWW-Authenticate": text("How to authenticate.", { const: "Bearer" }),
-  ETag: text("Names the document as it is now; send it as `If-None-Match` next time."),
-  "Cache-Control": text("How the document may be kept."),
+  ETag: text("Version of the document. Send it as `If-None-Match` with the next request."),
+  "Cache-Control": text("Caching rules for the document."),
 };
 
 const FAULT =
@@ -50,33 +50,33 @@ const FAULT =
 export const PARAMETERS = {
   "X-Request-Id": header(
     "X-Request-Id",
-    "Goes into the log and the answer. One is made without it.",
+    "Included in the log and the response. Generated if absent.",
     {
       pattern: "^[\\x21-\\x7e]{1,128}$",
     },
   ),
   "Connect-Timeout-Ms": header(
     "Connect-Timeout-Ms",
-    "How long the caller will wait, in milliseconds; after that the answer is 504.",
+    "The caller's timeout in milliseconds. After that, the response is 504.",
     { pattern: "^[0-9]{1,10}$" },
   ),
   Simulate: header(
     "Simulate",
-    "In test mode, faults that the call is to meet, by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
+    "In test mode, faults to simulate, separated by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
     {
       pattern: `^${FAULT}( *, *${FAULT})*$`,
     },
   ),
   "Idempotency-Key": header(
     "Idempotency-Key",
-    "Makes the call safe to repeat: for 24 hours, the same request with the same key is answered with the stored response.",
+    "Makes the call safe to repeat. For 24 hours, the same request with the same key returns the stored response.",
     { pattern: "^[\\x21-\\x7e]{1,255}$" },
   ),
   Prefer: header(
     "Prefer",
-    "`handling=strict` (RFC 7240) has a body with unknown fields refused, with each as a key of `errors`.",
+    "`handling=strict` (RFC 7240) refuses a body with unknown fields. Each is a key of `errors`.",
   ),
-  "If-None-Match": header("If-None-Match", "The `ETag` of the document the caller has."),
+  "If-None-Match": header("If-None-Match", "The `ETag` of the caller's copy of the document."),
 } as const;
 
 function header(name: string, description: string, rules: Json = {}): Json {
@@ -110,11 +110,11 @@ export const REFUSAL: Json = {
   properties: {
     message: {
       type: "string",
-      description: "The first problem, for people, and how many more there are.",
+      description: "The first problem as text for people, and the number of further ones.",
     },
     errors: {
       type: "object",
-      description: "What is wrong, by field or subject; empty when no field is to blame.",
+      description: "Problems by field or subject. Empty if no field is at fault.",
       additionalProperties: { type: "array", minItems: 1, items: { type: "string" } },
     },
     code: {
@@ -126,7 +126,7 @@ export const REFUSAL: Json = {
     metadata: {
       type: "object",
       description:
-        "Facts for programs that go with the code, such as the new `total` or `next_available`; absent where there are none.",
+        "Further facts for programs, such as the new `total` or `next_available`. Absent if there are none.",
       additionalProperties: { type: "string" },
     },
   },
@@ -152,11 +152,11 @@ function coverage(): Json {
             type: { const: "Feature", description: "The kind of GeoJSON object." },
             id: { type: "string", description: "Stays the same as long as the zone does." },
             properties: {
-              description: "What is known of the zone.",
+              description: "Properties of the zone.",
               ...members({ name: { type: "string", description: "The name of the zone." } }),
             },
             geometry: {
-              description: "Where the zone is.",
+              description: "Geometry of the zone.",
               oneOf: [geometry("Polygon", polygon), geometry("MultiPolygon", listOf(polygon))],
             },
           }),

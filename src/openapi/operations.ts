@@ -186,7 +186,7 @@ function successResponse(method: DescMethod, schemas: Schemas, more: readonly st
 function successOf({ output }: DescMethod): string {
   const { description } = descriptionOf(output);
   if (description !== undefined) return description;
-  if (output.fields.length === 0) return "Done; the answer is empty.";
+  if (output.fields.length === 0) return "Done. The response is empty.";
   return dataDescription(output.field["data"]).description ?? "The answer.";
 }
 
@@ -199,7 +199,7 @@ function documentSchema(field: DescField): Json {
 
 function notModified(): Json {
   return {
-    description: "The caller has the document already.",
+    description: "The caller's copy is current.",
     headers: headers("X-Request-Id", "RateLimit-Policy", "RateLimit", "ETag", "Cache-Control"),
   };
 }

@@ -4,7 +4,7 @@ import type { Schemas } from "./schemas.ts";
 
 const PARAMETERS: readonly Json[] = [
   parameter("webhook-id", "The event's id, the same with every attempt.", {}),
-  parameter("webhook-timestamp", "When the attempt was made, in seconds since 1970.", {
+  parameter("webhook-timestamp", "Time of the attempt, in seconds since 1970.", {
     pattern: "^[0-9]+$",
   }),
   parameter(
@@ -21,7 +21,7 @@ function parameter(name: string, description: string, rules: Json): Json {
 const RESPONSES: Json = {
   "2XX": { description: "Taken. It has to come within 15 seconds." },
   "410": { description: "Disables the webhook." },
-  default: { description: "Tried again, up to 10 attempts in all." },
+  default: { description: "Retried, up to 10 attempts in all." },
 };
 
 /** Returns the webhook events by type, from the rules of `Event`. */
@@ -34,7 +34,8 @@ export function webhooksOf(registry: Registry, schemas: Schemas): Json {
       operationId: `receive${type.replace(/(^|[._])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase())}`,
       tags: ["WebhookService"],
       summary: `An event of the type ${type}`,
-      description: "Sent at least once, in no certain order, to the webhooks that take the type.",
+      description:
+        "Sent at least once, in no particular order, to the webhooks subscribed to the type.",
       security: [],
       parameters: PARAMETERS,
       requestBody: {

@@ -117,7 +117,7 @@ export function createBackground(options: BackgroundDeps): Background {
       reports.start();
       const mails = options.mails?.(givingUp.signal) ?? [];
       mailing = Promise.all(
-        mails.map((workers) => runWorkers(running, "sending mails was interrupted", workers)),
+        mails.map((workers) => runWorkers(running, "sending emails was interrupted", workers)),
       );
       jobs = Promise.all([mailing, runJobs(running)]);
       void repeat(keyUse.record);
@@ -185,11 +185,11 @@ function runJobs(running: Running): Promise<unknown> {
     bucket &&
       runWorkers(
         running,
-        "pictures could not be looked for",
+        "pictures could not be searched",
         createPictureWorkers({ ...running, bucket }),
       ),
     ...createPaymentJobs(paymentJobs).map((workers) =>
-      runWorkers(running, "payments could not be looked at", workers),
+      runWorkers(running, "payments could not be checked", workers),
     ),
     repeatJob(running, "simulations could not be run", () => takeDueSteps(simulations)),
   ]);

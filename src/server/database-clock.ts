@@ -43,7 +43,7 @@ export function createDatabaseClock(
       const wasReadOnly = isReadOnly;
       ({ isReadOnly } = rows[0]!);
       if (isReadOnly && !wasReadOnly) log.warn({}, "the database is read-only");
-      if (wasReadOnly && !isReadOnly) log.info({}, "the database takes writes again");
+      if (wasReadOnly && !isReadOnly) log.info({}, "the database accepts writes again");
       const roundTripMs = nowMs() - sentMs;
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
       const differed = differs;

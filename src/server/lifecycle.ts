@@ -140,7 +140,7 @@ async function drain(
   }
   const calls = openCalls();
   if (calls > 0) {
-    log.warn({ calls }, `calls were cut: they had not ended after ${DRAIN_MS / 1_000} s`);
+    log.warn({ calls }, `calls were aborted: they had not finished after ${DRAIN_MS / 1_000} s`);
     readiness.end();
   }
   const graceMs = calls > 0 ? 0 : HANG_UP_MS;

@@ -69,5 +69,5 @@ const NO_TASKS: TariffTasks = {
 };
 
 function needsServer(): never {
-  throw new Error("this RPC works within a running service alone");
+  throw new Error("this RPC works only within a running service");
 }

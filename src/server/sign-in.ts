@@ -53,7 +53,7 @@ function createOidcSignIn(deps: SignInDeps): OidcSignIn | undefined {
       const { email, purpose } = signedIn;
       const session = await signInByEmail(em, email, { ...browser, session: purpose.session });
       if (session === undefined) {
-        log.warn("sign-in refused by OIDC: no person or operator has the email");
+        log.warn("sign-in refused by OIDC: no person or operator has this email");
         return undefined;
       }
       if (purpose.session !== undefined) sessions.forgetAll();

@@ -157,18 +157,18 @@ export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log
         unopened: ofWebhooks.unopened + connections.unopened,
       };
       if (count.unopened > 0) {
-        log.error(count, "no key in SECRETS_KEYS opens some of the stored secrets");
+        log.error(count, "no key in SECRETS_KEYS decrypts some of the stored secrets");
       } else if (keyId === undefined) {
         if (isFirst && count.webhooks > 0) log.warn(count, NOT_SEALED);
       } else if (isFirst || count.sealed > 0) {
-        log.info({ ...count, keyId }, "the first key in SECRETS_KEYS seals all secrets");
+        log.info({ ...count, keyId }, "the first key in SECRETS_KEYS encrypts all secrets");
       }
     } catch (error) {
-      log.warn({ err: error }, "secrets could not be sealed");
+      log.warn({ err: error }, "secrets could not be encrypted");
     }
     isFirst = false;
     return SEAL_MS;
   };
 }
 
-const NOT_SEALED = "secrets of webhooks are stored as they are: SECRETS_KEYS would seal them";
+const NOT_SEALED = "secrets of webhooks are stored unencrypted: set SECRETS_KEYS to encrypt them";

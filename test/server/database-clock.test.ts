@@ -60,7 +60,7 @@ test("while the database is read-only, the service is not ready", async () => {
   expect(await look(0)).toEqual([0, undefined]);
   expect(said).toEqual([
     ["the database is read-only", {}],
-    ["the database takes writes again", {}],
+    ["the database accepts writes again", {}],
   ]);
 });
 

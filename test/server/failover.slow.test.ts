@@ -285,7 +285,7 @@ test("two servers that take writes on one timeline, or of two clusters, are refu
   );
   const url = reversed(pair.url);
   await expect(primaryFinder(url)!.find()).rejects.toThrow(
-    `cannot use the database: ${second} and ${first} take writes on one timeline, 1, so that nothing tells which is the primary; stop all but one, or make them its standbys`,
+    `cannot use the database: ${second} and ${first} take writes on one timeline, 1, so the primary cannot be determined; stop all but one, or make them its standbys`,
   );
   const { password } = new URL(pair.first.url);
   await other.first.startAlone();
@@ -293,7 +293,7 @@ test("two servers that take writes on one timeline, or of two clusters, are refu
   await expect(
     primaryFinder(pair.first.url.replace(first!, `${first},${foreign}`))!.find(),
   ).rejects.toThrow(
-    `cannot use the database: ${first} and ${foreign} take writes and are of different clusters, so that nothing tells which is the primary; stop all but one, or make them its standbys`,
+    `cannot use the database: ${first} and ${foreign} take writes and are of different clusters, so the primary cannot be determined; stop all but one, or make them its standbys`,
   );
 
   const waiting: string[] = [];

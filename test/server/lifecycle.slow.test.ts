@@ -198,7 +198,7 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
   expect(await short.ended).toMatchObject({ code: 0, stderr: "" });
   // Earlier calls are logged at their own time.
   const said = short.log().flatMap(({ msg }) => (msg === "call" ? [] : msg));
-  expect(said.slice(-2)).toEqual(["not ready, and serving on before the end", "shutting down"]);
+  expect(said.slice(-2)).toEqual(["not ready, still serving before shutdown", "shutting down"]);
 });
 
 test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).status === 0)(
@@ -267,7 +267,7 @@ test("a call that never ends does not keep the process from ending, and is logge
   const signalledAt = signal(served, "SIGTERM");
   await expect(response).rejects.toThrow();
   await expectEndInTime(served, signalledAt);
-  const msg = `calls were cut: they had not ended after ${DRAIN_MS / 1_000} s`;
+  const msg = `calls were aborted: they had not finished after ${DRAIN_MS / 1_000} s`;
   expect(served.log().filter(({ level }) => level !== "info")).toEqual([
     { ...OF_PROCESS, level: "warn", time: expect.any(Number), calls: 1, msg },
   ]);

@@ -63,7 +63,7 @@ test("a start at a port that another program does not share fails and says what 
   });
   expect(ended).toMatchObject({
     code: 1,
-    stderr: `port ${port} at 127.0.0.1 is taken: stop the program that has it, or set PORT to another port; those that share it run as one account, each with REUSE_PORT=true\n`,
+    stderr: `port ${port} at 127.0.0.1 is taken: stop the program that has it, or set PORT to another port; processes that share it must run as one account, each with REUSE_PORT=true\n`,
   });
 });
 

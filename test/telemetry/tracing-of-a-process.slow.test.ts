@@ -242,7 +242,7 @@ test.for([
     "must be an address such as http://collector:4318",
   ],
   ["OTEL_SDK_DISABLED", "perhaps", "must be true or false"],
-  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/json: traces are sent in no other way"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/json, the only supported protocol"],
   ["OTEL_TRACES_EXPORTER", "zipkin", "must be otlp or none"],
   [
     "OTEL_TRACES_SAMPLER",

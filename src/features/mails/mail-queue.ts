@@ -192,7 +192,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
         performance.now() < restsUntilMs ? [] : queue.find(limit, except),
       work,
     },
-    (error) => log.warn({ err: error }, "sending mails was interrupted"),
+    (error) => log.warn({ err: error }, "sending emails was interrupted"),
   );
 }
 

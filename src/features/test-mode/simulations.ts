@@ -163,7 +163,7 @@ export async function takeNextStep(
   const said = { workspace, shipment: reference, taken: leased.taken };
   if (leased.tries > MAX_TRIES) {
     await end();
-    log.warn(said, `a simulation is given up: its next step failed ${MAX_TRIES} times`);
+    log.warn(said, `simulation abandoned: its next step failed ${MAX_TRIES} times`);
     return true;
   }
   try {

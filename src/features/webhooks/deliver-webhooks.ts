@@ -198,7 +198,10 @@ function createOpenSecrets({ secretSeal, now }: DeliverDeps, log: Logger): OpenS
     const opened = openSecrets(secretSeal, webhook, activeSecrets(stored, now()));
     if (opened === undefined && performance.now() - loggedAtMs >= LOG_MS) {
       loggedAtMs = performance.now();
-      log.error(webhook, "deliveries wait: no key in SECRETS_KEYS opens the secret of a webhook");
+      log.error(
+        webhook,
+        "deliveries wait: no key in SECRETS_KEYS decrypts the secret of a webhook",
+      );
     }
     return opened;
   };

@@ -535,7 +535,7 @@ test("a step that fails is tried ever more rarely, while others go on, and is gi
   const said = logged.filter((line) => line["shipment"] === reference).map(({ msg }) => msg);
   expect(said).toEqual([
     ...Array.from({ length: 8 }, () => "a step of a simulation failed"),
-    "a simulation is given up: its next step failed 8 times",
+    "simulation abandoned: its next step failed 8 times",
   ]);
   expect(await statusOf(reference)).toBe("pending");
 });

@@ -81,7 +81,7 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
   );
   expect(counted).toMatchObject({
     level: "error",
-    msg: "no key in SECRETS_KEYS opens some of the stored secrets",
+    msg: "no key in SECRETS_KEYS decrypts some of the stored secrets",
     webhooks: 1,
     sealed: 0,
     unopened: 1,
@@ -92,7 +92,7 @@ test("what is sealed by a key that is not there is said, and its deliveries wait
   );
   expect(waiting).toMatchObject({
     level: "error",
-    msg: "deliveries wait: no key in SECRETS_KEYS opens the secret of a webhook",
+    msg: "deliveries wait: no key in SECRETS_KEYS decrypts the secret of a webhook",
     workspace: id,
   });
   without.process.kill("SIGTERM");
@@ -124,7 +124,7 @@ test("a start without a key says that secrets are not sealed, once there are any
   expect(await start()).toMatchObject([
     {
       level: "warn",
-      msg: "secrets of webhooks are stored as they are: SECRETS_KEYS would seal them",
+      msg: "secrets of webhooks are stored unencrypted: set SECRETS_KEYS to encrypt them",
       webhooks: 1,
     },
   ]);
