@@ -87,7 +87,7 @@ function closeOn(document: unknown, name: string, holidays: readonly Closed[]): 
   }
   const all = [...exceptions, ...added];
   if (all.length > MAX_EXCEPTIONS) {
-    const text = `The schedule would have ${all.length} dates, and ${MAX_EXCEPTIONS} fit; remove those that are past.`;
+    const text = `The schedule would have ${all.length} dates, but at most ${MAX_EXCEPTIONS} are allowed. Remove past dates.`;
     throw new CommandRefused(text);
   }
   schedule.exceptions = all;

@@ -100,7 +100,7 @@ export const operatorCommand = commandGroup(
     { operator: OPERATOR },
     ({ data }) => ({
       json: { operator: operatorJson(data!) },
-      lines: [`Operator ${data!.id} can call no more.`],
+      lines: [`Operator ${data!.id} is revoked.`],
     }),
   ),
 );

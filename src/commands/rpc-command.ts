@@ -160,9 +160,9 @@ async function keyEndingIn(
   const owner = operator === undefined ? `Workspace ${workspace}` : `Operator ${operator}`;
   const [key, another] = keys.filter((it) => it.last4 === last4);
   if (key === undefined)
-    throw new CommandRefused(`${owner} has no working key that ends in ${last4}.`);
+    throw new CommandRefused(`${owner} has no active key that ends in ${last4}.`);
   if (another === undefined) return key.id;
-  throw new CommandRefused(`${owner} has several working keys that end in ${last4}; use its RPC.`);
+  throw new CommandRefused(`${owner} has several active keys that end in ${last4}; use its RPC.`);
 }
 
 /** Calls an operator RPC as the system account that runs the command. */

@@ -153,7 +153,7 @@ export const paymentProviderCommand = commandGroup(
           provider === null
             ? `Workspace ${workspace} has no payment provider.`
             : `Workspace ${workspace} is paid through ${provider}: ${words.filter(Boolean).join(", ")}.`,
-          ...(missing.length === 0 ? [] : [`It still has to know: ${missing.join(", ")}`]),
+          ...(missing.length === 0 ? [] : [`Missing details: ${missing.join(", ")}`]),
         ],
       };
     },

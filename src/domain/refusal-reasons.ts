@@ -40,7 +40,7 @@ export const REASONS = {
     NOT_AN_OPERATOR: "Your account does not belong to an operator of the platform.",
   }),
   ...answered("Unimplemented", 404, {
-    NO_SUCH_METHOD: "e.g. There is nothing at this path; did you mean /v1/shipments?",
+    NO_SUCH_METHOD: "e.g. This path does not exist. Did you mean /v1/shipments?",
   }),
   ...answered("NotFound", 404, {
     SHIPMENT_NOT_FOUND: "e.g. There is no such shipment.",

@@ -94,7 +94,7 @@ export function createOidcClient(
       const attempt = seal.open(sealed ?? "");
       if (attempt === undefined) return undefined;
       if (!(await spend(attempt.state))) {
-        log.warn("sign-in refused by OIDC: this attempt has come to its end before");
+        log.warn("sign-in refused by OIDC: this attempt has already ended");
         return undefined;
       }
       const { library, provider } = (await ask(discover))!;
@@ -104,7 +104,7 @@ export function createOidcClient(
       const { email, email_verified: verified } = claims;
       if (typeof email !== "string" || !isVerified(verified, settings)) {
         const details = { email: typeof email, email_verified: verified };
-        log.warn(details, "sign-in refused by OIDC: the provider vouches for no email");
+        log.warn(details, "sign-in refused by OIDC: the provider returned no verified email");
         return undefined;
       }
       return { email: withAsciiDomain(email), purpose: attempt };

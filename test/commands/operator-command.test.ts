@@ -71,7 +71,7 @@ test("operator create-key, rotate and revoke-key change one key, and leave the o
   const revoke = ["operator", "revoke-key", ...at, "--last4", last4Of(third)];
   expect(await json(...revoke)).toEqual({ operator: { ...first.operator, keys: [kept] } });
   expect(await runCommand(revoke, environment)).toEqual(
-    refused(`Operator ${first.operator.id} has no working key that ends in ${last4Of(third)}.\n`),
+    refused(`Operator ${first.operator.id} has no active key that ends in ${last4Of(third)}.\n`),
   );
 });
 
@@ -157,9 +157,7 @@ test("without --json the commands print sentences, and a key only when it is cre
   expect(await words("operator", "list")).toMatch(
     /^1 {2}Ada {2}ada@example.org {2}viewer {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,
   );
-  expect(await words("operator", "revoke", "--operator", "1")).toBe(
-    "Operator 1 can call no more.\n",
-  );
+  expect(await words("operator", "revoke", "--operator", "1")).toBe("Operator 1 is revoked.\n");
   expect(await words("operator", "list", "--all")).toMatch(/ {2}viewer {2}revoked \S+Z\n$/);
   expect(await words("audit", "list", "--limit", "1")).toMatch(
     /^\S+Z {2}\S+ \(command_line\) {2}RevokeOperator {2}operator\/1 {2}revoked_at: nothing -> \S+Z\n$/,

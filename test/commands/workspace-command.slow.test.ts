@@ -84,7 +84,7 @@ test("payment-provider show says whether payments can be taken, and what is miss
     missing: ["external_account"],
   });
   expect((await runCommand(at, environment)).stdout).toBe(
-    `Workspace ${workspace.id} is paid through stripe: onboarding, account acct_1, live mode.\nIt still has to know: external_account\n`,
+    `Workspace ${workspace.id} is paid through stripe: onboarding, account acct_1, live mode.\nMissing details: external_account\n`,
   );
   const { rows } = await client.query("select id::int from workspace where twin_of = $1", [
     workspace.id,
@@ -164,7 +164,7 @@ test("key revoke ends the working key with the given last characters, in the giv
   expect(await json(...revoke)).toEqual({ revoked: 1 });
   expect(await list()).toMatchObject([{ keys: [] }]);
   expect(await runCommand(revoke, environment)).toEqual(
-    refused(`Workspace ${workspace.id} has no working key that ends in ${last4}.\n`),
+    refused(`Workspace ${workspace.id} has no active key that ends in ${last4}.\n`),
   );
 });
 

@@ -128,7 +128,7 @@ test("browsers are told on a page that there is no such document, and programs i
   const program = await service.request("/docs/nothing");
   expect({ status: program.status, body: program.body }).toEqual({
     status: 404,
-    body: { message: "There is nothing at this path.", errors: {} },
+    body: { message: "This path does not exist.", errors: {} },
   });
 });
 

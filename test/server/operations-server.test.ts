@@ -15,7 +15,7 @@ const service = await startService({ operationsPort: 0 });
 const operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
 
 const NOTHING = errorBody(
-  "There is nothing at this path; there are /metrics, /healthz and /readyz.",
+  "This path does not exist. Available paths: /metrics, /healthz and /readyz.",
 );
 
 test("operators' server serves metrics, health and readiness, and nothing else", async () => {
@@ -54,7 +54,7 @@ test("with a server for operators, the public one has probes and no metrics", as
     expect((await service.request(path)).status).toBe(200);
   }
   const { status, body } = await service.request("/metrics");
-  expect([status, body]).toEqual([404, errorBody("There is nothing at this path.")]);
+  expect([status, body]).toEqual([404, errorBody("This path does not exist.")]);
 });
 
 test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(

@@ -64,11 +64,11 @@ function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefi
   for (let hole = 1; hole + 1 < outline.firstOf.length; hole++) {
     const { around, touched } = ringsAt(outline, edges, hole);
     if (!around.has(0) && !touched.has(0)) {
-      return `${ringName(hole)} lies outside the outer ring; draw it as a polygon of its own or remove it`;
+      return `${ringName(hole)} lies outside the outer ring; draw it as a separate polygon or remove it`;
     }
     for (const ring of around) {
       if (ring === 0 || touched.has(ring)) continue;
-      return `${ringName(hole)} lies inside ${ringName(ring)}; draw an island as a polygon of its own, or remove it`;
+      return `${ringName(hole)} lies inside ${ringName(ring)}; draw an island as a separate polygon, or remove it`;
     }
   }
   return undefined;

@@ -71,7 +71,7 @@ function decideEnd(end: keyof Ends<unknown>, asked: AskedWindows, nowMs: number)
   const window = asked.windows[end];
   if (window === undefined) return decideWithout(end, calendar, nowMs);
   if (calendar === undefined) {
-    return invalid(end, `must be left out: the zone of the ${end} has no schedule`);
+    return invalid(end, `must be omitted: the zone of the ${end} has no schedule`);
   }
   const decision = decideWindow(calendar, window, nowMs);
   if (decision.faults.length > 0) {
@@ -93,7 +93,7 @@ function decideWithout(
     return { violations: [], facts: {} };
   }
   const next = nextAvailable(calendar, { startMs: nowMs, endMs: nowMs }, nowMs);
-  return invalid(end, "must be given: the zone offers no pickup as soon as possible", next);
+  return invalid(end, "is required: the zone does not offer pickup as soon as possible", next);
 }
 
 function invalid(end: keyof Ends<unknown>, text: string, next?: Span): EndDecision {

@@ -37,7 +37,7 @@ export function parseSchedules(document: Json, reader: Reader): Scheduling | und
   const { schedules: listed, default_schedule } = document;
   if (isLeftOut(listed) && isLeftOut(default_schedule)) return undefined;
   if (JSON.stringify(listed ?? []).length > MAX_SCHEDULES_CHARACTERS) {
-    const text = `must be at most ${MAX_SCHEDULES_CHARACTERS} characters of JSON; remove dates that are past`;
+    const text = `must be at most ${MAX_SCHEDULES_CHARACTERS} characters of JSON; remove past dates`;
     reader.faults.add("schedules", text);
     return undefined;
   }

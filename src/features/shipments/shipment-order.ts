@@ -65,14 +65,14 @@ export function readShipmentOrder(
   const name = orderBy === USUAL ? undefined : orderBy || undefined;
   if ((pickupFrom ?? pickupBefore) !== undefined && field !== "pickup_window") {
     const subject = pickupFrom === undefined ? "pickup_before" : "pickup_from";
-    const text = `${subject} goes with order_by pickup_window or pickup_window desc.`;
+    const text = `${subject} requires order_by pickup_window or pickup_window desc.`;
     throw refuse("FIELD_INVALID", text, { subject });
   }
   const order = { name, descends: direction === "desc", range: rangeOf(request) };
   if (key === undefined) return order;
   if (states.length !== 1 || !isDue(states[0]!) || isNarrowed(filters)) {
     const text =
-      `order_by ${field} is for one queue: give status pending, awaiting_pickup or in_transit, or payment_status ` +
+      `order_by ${field} requires a single queue: set status pending, awaiting_pickup or in_transit, or payment_status ` +
       "refund_pending, and no other filter. With any filters order_by can be created_at or created_at desc.";
     throw refuse("FIELD_INVALID", text, { subject: "order_by" });
   }

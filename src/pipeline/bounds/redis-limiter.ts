@@ -59,7 +59,7 @@ export function createRedisLimiter(
   function logFailure(error: unknown): void {
     if (performance.now() - loggedAtMs < LOG_INTERVAL_MS) return;
     loggedAtMs = performance.now();
-    log.error({ err: error }, "limits are not enforced: Redis does not answer");
+    log.error({ err: error }, "limits are not enforced: Redis does not respond");
   }
 
   const client = connect(redisUrl, timeoutMs, logFailure);

@@ -87,5 +87,5 @@ export function createTurns(atOnce: number, maxWaitMs: number = LOOK_UPS.maxWait
 }
 
 function tooManyError() {
-  return unavailable("Too many unknown callers came at the same time. Try again in a moment.");
+  return unavailable("Too many unknown callers at the same time. Try again in a moment.");
 }

@@ -7,7 +7,7 @@ import type { NodeRequest, NodeResponse } from "./connect-options.ts";
 
 /** Returns the refusal of an unknown path, with the nearest known one. */
 export function noSuchPath(text: string, nearest: string | undefined): Refusal {
-  const hint = nearest === undefined ? "." : `; did you mean ${nearest}?`;
+  const hint = nearest === undefined ? "." : `. Did you mean ${nearest}?`;
   return refuse("NO_SUCH_METHOD", text + hint);
 }
 

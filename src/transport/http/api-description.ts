@@ -51,7 +51,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     if (splitUrl(request)[0] !== DESCRIPTION_PATH) return false;
     return forReading(request, response, requestId, () => {
       send(request, response, requestId).catch(() => {
-        const text = "The service cannot read its own description; report this.";
+        const text = "The service cannot read its own description. Report this.";
         sendRefusal(response, requestId, refuse("INTERNAL", text));
       });
     });

@@ -51,7 +51,7 @@ builds it; then reload this page.</p>`;
 const PAGES = {
   start: { status: 200, body: page("Shipment booking", CONTENT) },
   unbuilt: { status: 200, body: page("Shipment booking", `${NOT_BUILT}\n${CONTENT}`) },
-  nothing: { status: 404, body: page("There is nothing at this path", CONTENT) },
+  nothing: { status: 404, body: page("This path does not exist", CONTENT) },
 } as const;
 
 /** Returns a page without scripts. `head` is additional head content. */

@@ -79,7 +79,7 @@ export function createJsonGateway(
       sendRefusal({ response, call, calls, pipeline }, refusal, ["allow", found.allow]);
     } else {
       const refusal = pipeline.refuseCall(
-        noSuchPath("There is nothing at this path", nearestPath(path)),
+        noSuchPath("This path does not exist", nearestPath(path)),
         call,
       );
       if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);

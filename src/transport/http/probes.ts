@@ -64,7 +64,7 @@ export function createOperationsServer(probes: HttpHandler): TransportServer {
   return createBoundedServer((request, response) => {
     const requestId = readCallHeaders(request.rawHeaders).requestId;
     if (probes(request, response, requestId)) return;
-    const text = "There is nothing at this path; there are /metrics, /healthz and /readyz.";
+    const text = "This path does not exist. Available paths: /metrics, /healthz and /readyz.";
     sendRefusal(response, requestId, refuse("NO_SUCH_METHOD", text));
   });
 }

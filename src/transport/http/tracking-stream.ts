@@ -25,7 +25,7 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
     ] as const;
     for (const [holder, most] of bounds) {
       if ((open.get(holder) ?? 0) < most) continue;
-      const text = `The page is followed ${most} times already.`;
+      const text = `The page already has ${most} open connections.`;
       throw refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 });
     }
     if (all >= LINK_STREAMS.ofProcess)

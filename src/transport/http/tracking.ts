@@ -179,8 +179,8 @@ async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
 /** Limits link lookups, so that neither guessing nor many readers of one link block others. */
 function createLinkReads(clientAddress: ClientAddress) {
   const lookUps = createLookUps();
-  const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links came from this address");
-  const reads = failedAttempts(LINK_READS, "The page is read too often");
+  const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links from this address");
+  const reads = failedAttempts(LINK_READS, "The page is requested too often");
   return {
     addressOf(request: IncomingMessage): string {
       const { forwardedFor } = readCallHeaders(request.rawHeaders);

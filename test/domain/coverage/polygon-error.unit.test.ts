@@ -44,10 +44,10 @@ const reaches = (place: string) =>
   `hole 1 reaches outside the outer ring at or near [${place}]; keep it inside`;
 const sharesOuter = (place: string) =>
   `hole 1 shares an edge with the outer ring near [${place}]; cut it out of the outer ring instead`;
-const OUTSIDE = "hole 1 lies outside the outer ring; draw it as a polygon of its own or remove it";
+const OUTSIDE = "hole 1 lies outside the outer ring; draw it as a separate polygon or remove it";
 const overlaps = (place: string) =>
   `hole 2 overlaps hole 1 at or near [${place}]; merge the two into one hole`;
-const ISLAND = "draw an island as a polygon of its own, or remove it";
+const ISLAND = "draw an island as a separate polygon, or remove it";
 
 const AROUND = "2,2 8,2 8,8 2,8";
 

@@ -72,7 +72,7 @@ test("a pickup without a window is refused where none is offered as soon as poss
       {
         reason: "WINDOW_INVALID",
         subject: "pickup_window",
-        text: "pickup_window must be given: the zone offers no pickup as soon as possible. The next available window is 2026-12-01T09:00:00.000Z to 2026-12-01T10:00:00.000Z.",
+        text: "pickup_window is required: the zone does not offer pickup as soon as possible. The next available window is 2026-12-01T09:00:00.000Z to 2026-12-01T10:00:00.000Z.",
       },
     ],
     facts: {
@@ -85,8 +85,8 @@ test("a pickup without a window is refused where none is offered as soon as poss
 test("a window is refused where the zone has no schedule", () => {
   const asked = { calendars: NONE, windows: { pickup: MORNING, dropoff: MORNING } };
   expect(decideWindows(asked, NOW).violations.map(({ text }) => text)).toEqual([
-    "pickup_window must be left out: the zone of the pickup has no schedule.",
-    "dropoff_window must be left out: the zone of the dropoff has no schedule.",
+    "pickup_window must be omitted: the zone of the pickup has no schedule.",
+    "dropoff_window must be omitted: the zone of the dropoff has no schedule.",
   ]);
 });
 

@@ -380,11 +380,11 @@ describe("the order of a list of shipments", async () => {
     const cases: [Query, Record<string, string>][] = [
       [
         { status, pickup_from },
-        { pickup_from: "pickup_from goes with order_by pickup_window or pickup_window desc." },
+        { pickup_from: "pickup_from requires order_by pickup_window or pickup_window desc." },
       ],
       [
         { status, pickup_before: pickup_from, order_by: "total" },
-        { pickup_before: "pickup_before goes with order_by pickup_window or pickup_window desc." },
+        { pickup_before: "pickup_before requires order_by pickup_window or pickup_window desc." },
       ],
       [
         { status, pickup_from, pickup_before: pickup_from, order_by: "pickup_window" },
@@ -411,7 +411,7 @@ describe("the order of a list of shipments", async () => {
     ];
     for (const field of ["total", "pickup_window"]) {
       const text =
-        `order_by ${field} is for one queue: give status pending, awaiting_pickup or in_transit, or ` +
+        `order_by ${field} requires a single queue: set status pending, awaiting_pickup or in_transit, or ` +
         "payment_status refund_pending, and no other filter. With any filters order_by can be created_at or created_at desc.";
       for (const filter of filters) {
         const listing = ask(apiKey, { ...filter, order_by: `${field} desc` });

@@ -234,7 +234,7 @@ test("where no pickup is offered as soon as possible, one without a window is re
   const { body } = await caller.createShipment({ ...BOOKING, ...ROUTE, ...OSLO });
   expect(body.errors).toEqual({
     pickup_window: [
-      "pickup_window must be given: the zone offers no pickup as soon as possible. The next available window is 2026-12-01T10:00:00.000Z to 2026-12-01T11:00:00.000Z.",
+      "pickup_window is required: the zone does not offer pickup as soon as possible. The next available window is 2026-12-01T10:00:00.000Z to 2026-12-01T11:00:00.000Z.",
     ],
   });
 });

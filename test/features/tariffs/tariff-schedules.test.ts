@@ -101,7 +101,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
     ],
   });
   // No zone has a schedule any more.
-  const noSchedule = "pickup_window must be left out: the zone of the pickup has no schedule.";
+  const noSchedule = "pickup_window must be omitted: the zone of the pickup has no schedule.";
   expect(replayed.body).toMatchObject({
     shipments: {
       routes: 1,

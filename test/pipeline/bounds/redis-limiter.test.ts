@@ -12,7 +12,7 @@ import { hasRedis, startRedis } from "../../support/redis.ts";
 /** Rate of a bucket that does not refill during a test, in calls per second. */
 const SELDOM = 1 / 1024;
 
-const FAILED = "limits are not enforced: Redis does not answer";
+const FAILED = "limits are not enforced: Redis does not respond";
 
 test("while Redis is away calls are let through and counted as such, and the log says so every five seconds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });

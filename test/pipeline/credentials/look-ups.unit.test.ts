@@ -4,7 +4,7 @@ import { createLookUps, createTurns } from "../../../src/pipeline/credentials/lo
 
 afterEach(() => void vi.useRealTimers());
 
-const TOO_MANY = "Too many unknown callers came at the same time. Try again in a moment.";
+const TOO_MANY = "Too many unknown callers at the same time. Try again in a moment.";
 
 /** Returns lookups that end on request, and the started ones. */
 function heldLookUps() {

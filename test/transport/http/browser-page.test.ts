@@ -23,8 +23,8 @@ const linksOf = (address: string) => ({
 
 test.each([
   ["/", 200, "Shipment booking"],
-  ["/nowhere", 404, "There is nothing at this path"],
-  ["/v1/nowhere", 404, "There is nothing at this path"],
+  ["/nowhere", 404, "This path does not exist"],
+  ["/v1/nowhere", 404, "This path does not exist"],
 ])("a browser at %s gets a page, with %i, that loads nothing", async (path, status, title) => {
   const answer = await get(path, BROWSER);
   const [, style = ""] = /<style>(.*)<\/style>/s.exec(answer.text) ?? [];
@@ -59,7 +59,7 @@ test.each([
     const { status, body } = await get("/nowhere", accept);
     expect({ status, body }).toEqual({
       status: 404,
-      body: { message: "There is nothing at this path.", errors: {} },
+      body: { message: "This path does not exist.", errors: {} },
     });
   },
 );
@@ -90,7 +90,7 @@ describe("with the dashboard", async () => {
     expect(await kindOf("/w/1/shipments")).toEqual([200, "Shipments"]);
     expect(await kindOf("/healthz")).toEqual([200, "JSON"]);
     expect(await kindOf("/v1/shipments")).toEqual([401, "JSON"]);
-    expect(await kindOf("/v1/nowhere")).toEqual([404, "There is nothing at this path"]);
+    expect(await kindOf("/v1/nowhere")).toEqual([404, "This path does not exist"]);
   });
 
   test("without scripts it leads to the documents, which need none", async () => {

@@ -162,7 +162,7 @@ test.each([
   "/shipments.v1.ShipmentService",
 ])("404: nothing is at %s", async (path) => {
   const answer = await service.request(path, { apiKey, body: {} });
-  expectError(answer, 404, { message: "There is nothing at this path.", errors: {} });
+  expectError(answer, 404, { message: "This path does not exist.", errors: {} });
 });
 
 test.each([
@@ -181,7 +181,7 @@ test.each([
   ["/openapi.yaml", "/openapi.json"],
   ["/docs/webhook", "/docs/webhooks"],
 ])("404: %s may be meant for %s, whoever asks", async (path, meant) => {
-  const message = `There is nothing at this path; did you mean ${meant}?`;
+  const message = `This path does not exist. Did you mean ${meant}?`;
   for (const key of [apiKey, undefined]) {
     const answer = await service.request(path, { apiKey: key, body: {} });
     expectError(answer, 404, { message, errors: {} });
@@ -503,5 +503,5 @@ test("an unknown expectation is ignored", async () => {
     service.httpUrl,
     `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`,
   );
-  expectError(answer, 404, { message: "There is nothing at this path.", errors: {} });
+  expectError(answer, 404, { message: "This path does not exist.", errors: {} });
 });
