@@ -97,7 +97,7 @@ describeDashboard(
       const workspace = await setup.connect();
       setup.stripe.fault("GET /v1/account", "failed");
       const page = await openAsMember(dashboard, `${PATH}?back=done`, { workspace });
-      await page.getByRole("alert").getByText("does not answer").waitFor();
+      await page.getByRole("alert").getByText("does not respond").waitFor();
       await expectWellShown(page, "payments-away");
       await button(page, "Try again").click();
       await page.getByText("Stripe takes payments for this workspace from now on.").waitFor();
