@@ -24,7 +24,7 @@ describeDashboard("Settings → Members", (dashboard) => {
 
   test("somebody who is invited signs in by the link in a browser of their own", async () => {
     const page = await open("ada@example.org", "admin");
-    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByRole("button", { name: "Invite a member" }).click();
     await page.getByLabel("Email").fill("nobody");
     await page.getByRole("button", { name: "Make a sign-in link" }).click();
     await page.locator(".field-error").waitFor();
@@ -49,7 +49,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await other.keyboard.press("Escape");
     await other.goto(`/w/${dashboard.workspace.id}/settings#members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
-    const buttons = ["Invite somebody", "New link", "Change role", "Remove"];
+    const buttons = ["Invite a member", "New link", "Change role", "Remove"];
     for (const name of buttons)
       await expect.poll(() => other.getByRole("button", { name }).count()).toBe(0);
   });
@@ -68,7 +68,7 @@ describeDashboard("Settings → Members", (dashboard) => {
       .poll(async () => {
         await other.reload();
         await rows(other).first().waitFor();
-        return other.getByRole("button", { name: "Invite somebody" }).count();
+        return other.getByRole("button", { name: "Invite a member" }).count();
       })
       .toBe(1);
   });

@@ -180,9 +180,9 @@ describeDashboard("the search", (dashboard) => {
       .poll(async () => (await actsOf(admin, reference)).allInnerTexts())
       .toEqual([`Mark ${reference} as paid`, `Edit ${reference}`, `Cancel ${reference}`]);
     await box(admin).fill("invi");
-    await options(admin).getByText("Invite somebody").waitFor();
+    await options(admin).getByText("Invite a member").waitFor();
     await admin.keyboard.press("Enter");
-    await admin.getByRole("dialog", { name: "Invite somebody" }).waitFor();
+    await admin.getByRole("dialog", { name: "Invite a member" }).waitFor();
     await admin.keyboard.press("Escape");
     await actsOf(admin, `mark ${reference.toLowerCase()} paid`);
     await admin.keyboard.press("Enter");
@@ -201,7 +201,7 @@ describeDashboard("the search", (dashboard) => {
         `Record a failed attempt of ${reference}`,
         `Cancel ${reference}`,
         "Book a shipment",
-        "Invite somebody",
+        "Invite a member",
       ]);
     await expectWellShown(admin, "search-acts");
     await box(admin).fill("cancel");

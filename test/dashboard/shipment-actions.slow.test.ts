@@ -64,9 +64,9 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await button(page, "Save the courier").click();
     await page.getByText("Ada Byron", { exact: true }).waitFor();
     await chooseMore(page, "Record attempt");
-    await dialog(page).getByLabel("Reason").selectOption("Nobody there");
+    await dialog(page).getByLabel("Reason").selectOption("No one there");
     await button(page, "Record the attempt").click();
-    await courier.getByText("Dropoff: Nobody there").waitFor();
+    await courier.getByText("Dropoff: No one there").waitFor();
     await expectWellShown(page, "shipment-attempt");
     await chooseMore(page, "Mark as returned");
     await button(page, "It is returned").click();

@@ -80,7 +80,7 @@ test.runIf(HAS_CHROMIUM)(
     await other.close();
 
     await page.goto(`/w/${id}/settings#members`);
-    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByRole("button", { name: "Invite a member" }).click();
     await page.getByLabel("Email").fill("grace@example.org");
     await page.getByRole("button", { name: "Make a sign-in link" }).click();
     await page.getByText("An invitation is on its way to grace@example.org.").waitFor();

@@ -29,7 +29,7 @@ export function MembersSection() {
   const isAdmin = useRole("admin");
   const me = useAccount().id;
   const list = useRpc(listMembers, {});
-  const invite = <DialogButton dialog={<InviteDialog />}>Invite somebody</DialogButton>;
+  const invite = <DialogButton dialog={<InviteDialog />}>Invite a member</DialogButton>;
   const columns = columnsFor(me);
   return (
     <Section id="members" title="Members" actions={isAdmin && invite}>
@@ -48,7 +48,7 @@ export function InviteDialog() {
   return (
     <RpcDialog
       method={inviteMember}
-      title="Invite somebody"
+      title="Invite a member"
       submit="Make a sign-in link"
       fields={{
         email: "Email",
@@ -138,8 +138,8 @@ function MemberActions({ member }: { readonly member: Member }) {
         }}
       >
         <p>
-          {isSelf ? "You see" : `${email} sees`} nothing of this workspace any more. Keys are not
-          people’s: revoke those that {isSelf ? "you have" : "they have"} copied, too.
+          {isSelf ? "You lose" : `${email} loses`} access to this workspace. API keys keep working:
+          revoke those that {isSelf ? "you" : "they"} have copied, too.
         </p>
       </RpcButton>
     </span>

@@ -26,7 +26,7 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
     acts.push({ label: "Book a shipment", href: paths.book({ workspace: id }) });
   }
   if (role >= MemberRole.ADMIN && !isTest) {
-    acts.push({ label: "Invite somebody", run: opener(workspace, <InviteDialog />) });
+    acts.push({ label: "Invite a member", run: opener(workspace, <InviteDialog />) });
   }
   return acts;
 }

@@ -16,7 +16,7 @@ const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
 
 const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
   [AttemptReason.UNSPECIFIED]: "Choose a reason",
-  [AttemptReason.NOBODY_THERE]: "Nobody there",
+  [AttemptReason.NOBODY_THERE]: "No one there",
   [AttemptReason.REFUSED]: "Not handed over or not accepted",
   [AttemptReason.WRONG_ADDRESS]: "Problem with the address",
   [AttemptReason.DAMAGED]: "Damaged",

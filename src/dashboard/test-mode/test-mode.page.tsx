@@ -183,7 +183,7 @@ const STEPS: Readonly<Record<SimulatedStep, string>> = {
   [SimulatedStep.ARRIVE]: "The courier arrives",
   [SimulatedStep.PICK_UP]: "It is picked up",
   [SimulatedStep.TRAVEL]: "The courier comes nearer",
-  [SimulatedStep.FAIL_ATTEMPT]: "Nobody is there",
+  [SimulatedStep.FAIL_ATTEMPT]: "No one is there",
   [SimulatedStep.DELIVER]: "It is delivered",
   [SimulatedStep.RETURN]: "It is returned",
   [SimulatedStep.CANCEL]: "It is cancelled",
