@@ -66,7 +66,7 @@ describeDashboard("the account", (dashboard) => {
     await rows(page).getByText("This one").waitFor();
 
     await other.reload();
-    await other.getByText("You sign in by a link").waitFor();
+    await other.getByText("Sign in with a link").waitFor();
     await signInTo(other, dashboard, undefined, { email: "twice@example.org" });
     await other.waitForURL(`**/w/${dashboard.workspace.id}/settings/webhooks`);
     await other.getByText("No webhooks yet").waitFor();
@@ -75,9 +75,9 @@ describeDashboard("the account", (dashboard) => {
   test("signing out here ends the session, and the page is asked for again after signing in", async () => {
     const page = await open("here@example.org");
     await page.getByRole("button", { name: "Sign out here" }).click();
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     await page.goto("/account");
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     await signInTo(page, dashboard, undefined, { email: "here@example.org" });
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Overview" }).waitFor();

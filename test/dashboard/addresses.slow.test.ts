@@ -146,7 +146,7 @@ describeDashboard(
       standIn.answer = (response) => response.writeHead(500).end();
       const page = await openAsMember(dashboard, "/book");
       await box(page, "Pickup").fill("77 nowhere");
-      await page.locator(".suggestions p", { hasText: "cannot be suggested now" }).waitFor();
+      await page.locator(".suggestions p", { hasText: "suggestions are unavailable" }).waitFor();
       standIn.answer = undefined;
       page.faults.length = 0;
     });

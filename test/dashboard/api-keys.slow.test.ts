@@ -51,7 +51,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "The new key" }).waitFor();
     for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
-    await page.getByText("This is the only copy of the key.").waitFor();
+    await page.getByText("The key is shown only once.").waitFor();
     await expectWellShown(page, "api-secret");
     const secret = await takeSecret(page);
     expect(await callWith(secret)).toBe(200);
@@ -100,7 +100,7 @@ describeDashboard("Settings → API", (dashboard) => {
     const own = await dashboard.service.addWorkspace();
     const page = await open("admin", own);
     await page.getByRole("button", { name: /^Rotate/ }).click();
-    await page.getByLabel("The old key ends").selectOption("In 1 hour");
+    await page.getByLabel("Old key expires").selectOption("In 1 hour");
     await expectWellShown(page, "api-rotate");
     await page.getByRole("button", { name: "Make a new key" }).click();
     const secret = await takeSecret(page);

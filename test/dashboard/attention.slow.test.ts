@@ -70,7 +70,7 @@ describeDashboard("what needs attention", (dashboard) => {
         ["Disabled webhooks", "1", "https://hooks.example.org/given-upsince …"],
         ["Failing webhooks", "1", "https://hooks.example.org/failingsince …"],
         ["Refunds due", "1", `${own.reference}since …`],
-        ["Keys about to end", "1", "Warehouseends tomorrow"],
+        ["Keys about to expire", "1", "Warehouseends tomorrow"],
       ]);
     await page.getByText("$12.69", { exact: true }).waitFor();
     await expectWellShown(page, "attention");
@@ -110,10 +110,10 @@ describeDashboard("what needs attention", (dashboard) => {
   test("is what stops bookings, with the way to payments, by keyboard alone", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
-    await page.getByText("No payment provider takes payments for this workspace.").waitFor();
+    await page.getByText("No payment provider accepts payments for this workspace.").waitFor();
     await enter(page, page.getByRole("link", { name: "Set up payments" }));
     await page.waitForURL("**/settings#payments");
-    await page.getByText("Routes can be quoted already.").waitFor();
+    await page.getByText("Routes can already be quoted.").waitFor();
   });
 
   test("is a dot on a phone's navigation, and all of it works by touch", async () => {

@@ -31,7 +31,7 @@ test.each([
   [
     "SignIn",
     [change("link_made_by")],
-    ["signed in by a link that somebody else had made", undefined],
+    ["signed in with a link that another person created", undefined],
   ],
   ["FoldWorkspace", [], ["did FoldWorkspace to ", ""]],
 ] as const)("%s of %j is said as %j", (action, changes, words) => {

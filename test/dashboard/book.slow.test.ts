@@ -195,7 +195,7 @@ describeDashboard("quoting and booking", (dashboard) => {
         "Dropoff address is required.",
         "Name is required.",
         "Email must be a valid email address.",
-        "Some fields are not right yet.",
+        "Fix the highlighted fields.",
       ]);
     await page.getByLabel("Email", { exact: true }).fill("g");
     await expect
@@ -260,7 +260,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       await fillRest(page);
       await publishDocument(service.app.em, dearer, { honoursQuotes: false });
       await submit(page).click();
-      await page.getByText("Nothing is booked yet: the price is $20.00 now.").waitFor();
+      await page.getByText("The price has changed to $20.00.").waitFor();
       expect(await listed(own)).toEqual([]);
       await expect.poll(() => submit(page).textContent()).toBe("Book for $20.00");
       await submit(page).click();
@@ -293,8 +293,8 @@ describeDashboard("quoting and booking", (dashboard) => {
   test("a workspace that cannot book says what to do, and still gives prices", async () => {
     const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
     const page = await open(COVERED, "member", own);
-    await page.getByText("Nothing can be booked at present.").waitFor();
-    await page.getByText("No payment provider takes payments for this workspace.").waitFor();
+    await page.getByText("Bookings are currently blocked.").waitFor();
+    await page.getByText("No payment provider accepts payments for this workspace.").waitFor();
     await total(page).waitFor();
     await expect.poll(() => submit(page).count()).toBe(0);
     await expectWellShown(page, "book-blocked");

@@ -56,7 +56,7 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => new URL(page.url()).search).toBe("?email=C7%40example.org");
     await page.getByLabel("Email", { exact: true }).fill("nobody@example.org");
     await page.keyboard.press("Enter");
-    await page.getByText("No customer is found").waitFor();
+    await page.getByText("No customers match").waitFor();
     await expectWellShown(page, "customers-none");
     await page.goBack();
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(1);
@@ -159,7 +159,7 @@ describeDashboard("customers", (dashboard) => {
     await dialog.getByLabel("Name").fill("Grace B. Hopper");
     await service.as(own.apiKey).updateCustomer({ customer: stays, notes: "Theirs" });
     await dialog.getByRole("button", { name: "Save the changes" }).click();
-    await dialog.getByText("Somebody else changed the customer").waitFor();
+    await dialog.getByText("Someone else has changed the customer").waitFor();
     await dialog.getByRole("button", { name: "Reload" }).click();
     await expect.poll(() => dialog.getByLabel("Notes").inputValue()).toBe("Theirs");
     for (const field of ["Usual pickup", "Latitude", "Longitude"]) {

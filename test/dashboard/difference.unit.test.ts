@@ -18,9 +18,9 @@ const overviewOf = (first: number, bookings: readonly (number | null)[]) =>
 test.each([
   ["more", [6, 6], [4, 4], "Up 50%"],
   ["fewer", [1, 2], [3, 3], "Down 50%"],
-  ["as many", [1, 2], [2, 1], "As before"],
-  ["none before", [1, 2], [0, 0], "None in the days before"],
-  ["none at all", [0, 0], [0, 0], "None, as before"],
+  ["as many", [1, 2], [2, 1], "No change"],
+  ["none before", [1, 2], [0, 0], "None in the previous period"],
+  ["none at all", [0, 0], [0, 0], "None in both periods"],
   ["what is not known", [1, 2], [1, null], undefined],
 ])("the difference of days with %s", (_, now, then, text) => {
   const comparison = {
@@ -38,7 +38,7 @@ test("a day that is not over is left out, with the one that it would be compared
   const [overview, before] = [overviewOf(11, [3, 1]), overviewOf(9, [2, 100])];
   const quotesOf = ({ quotes }: { quotes?: bigint }) => Number(quotes);
   expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe(
-    "Up 50% (without today)",
+    "Up 50% on complete days",
   );
   expect(differenceText({ overview, before, today: "2026-03-11" }, quotesOf)).toBe(undefined);
 });

@@ -12,7 +12,7 @@ describeDashboard("Developers → Events", (dashboard) => {
     const member = { workspace, role: "viewer" };
     const options = { permissions: ["clipboard-read", "clipboard-write"] };
     const page = await openAsMember(dashboard, "/settings/events", member, options);
-    await page.getByText("Nothing has happened yet").waitFor();
+    await page.getByText("No events yet").waitFor();
     const first = await bookAnd(service, apiKey, ["pay"]);
     const second = await bookAnd(service, apiKey, ["pay"]);
     const url = "https://hooks.example.org/events";
@@ -62,10 +62,10 @@ describeDashboard("Developers → Events", (dashboard) => {
     const page = await openAsMember(dashboard, "/settings/events?type=shipment.paid", {
       workspace: own,
     });
-    await page.getByText("None among the next 1,000 events").waitFor();
-    await page.getByRole("link", { name: "Look further back" }).click();
+    await page.getByText("No matches in the next 1,000 events").waitFor();
+    await page.getByRole("link", { name: "Search older events" }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByRole("button", { name: "First page" }).click();
-    await page.getByText("None among the next 1,000 events").waitFor();
+    await page.getByText("No matches in the next 1,000 events").waitFor();
   });
 });

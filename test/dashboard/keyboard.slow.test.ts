@@ -132,7 +132,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(1);
     for (const key of ["j", "u"]) await page.keyboard.press(key);
     await enter(page, inDialog(page, "Mark as picked up"));
-    await page.getByText("Nothing is to be picked up").waitFor();
+    await page.getByText("No shipments to pick up").waitFor();
     await expect.poll(() => focused(page).textContent()).toBe("Show all shipments");
   });
 

@@ -96,7 +96,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await page.getByRole("button", { name: "Remove from the workspace" }).click();
     await expect.poll(() => rows(page).count()).toBe(1);
     await other.reload();
-    await other.getByText("You sign in by a link").waitFor();
+    await other.getByText("Sign in with a link").waitFor();
   });
 
   test("an admin who leaves is shown no more of the workspace", async () => {
@@ -105,6 +105,6 @@ describeDashboard("Settings → Members", (dashboard) => {
     const page = await open("kay@example.org", "admin", own);
     await page.getByRole("button", { name: "Remove: kay@example.org" }).click();
     await page.getByRole("button", { name: "Remove from the workspace" }).click();
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
   });
 });

@@ -29,7 +29,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await dialog(page).getByLabel("Name").fill("Deploy robot");
     await dialog(page)
       .getByLabel("Role")
-      .selectOption("Operator: changes everything but operators");
+      .selectOption("Operator: changes everything except operators");
     await pressInDialog(page, "Create the operator");
     const first = await dialog(page).locator("pre").innerText();
     await expectWellShown(page, "operator-key");
@@ -69,7 +69,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     expect((await self(first)).status).toBe(200);
 
     await chooseMore(page, "Rotate the key");
-    await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
+    await dialog(page).getByLabel("Other keys expire").selectOption("In 1 hour");
     await pressInDialog(page, "Make a new key");
     const second = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
@@ -102,7 +102,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await dialog(page).getByText("This cannot be undone").waitFor();
     await expectWellShown(page, "operator-revoke");
     await pressInDialog(page, "Revoke the operator");
-    await page.getByText("No key works.").waitFor();
+    await page.getByText("No active keys.").waitFor();
     await expect.poll(async () => (await self(second)).status).toBe(401);
 
     await page.goto("/platform/operators");
@@ -132,7 +132,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await dialog(page).getByLabel("Name").fill("Alan M. Turing");
     await dialog(page)
       .getByLabel("Role")
-      .selectOption("Operator: changes everything but operators");
+      .selectOption("Operator: changes everything except operators");
     await expectWellShown(page, "operator-edit");
     await pressInDialog(page, "Save");
     await page.getByRole("heading", { name: "Alan M. Turing", level: 1 }).waitFor();

@@ -57,9 +57,9 @@ describeDashboard(
       const account = await accountAtStripe(page);
 
       await page.goto(`/w/${workspace.id}${PATH}?back=ended`);
-      await page.getByText("That link to Stripe has ended").waitFor();
+      await page.getByText("The link to Stripe has expired").waitFor();
       await page.goto(`/w/${workspace.id}${PATH}?back=done`);
-      await page.getByText("which does not take payments yet").waitFor();
+      await page.getByText("which does not accept payments yet").waitFor();
       await isShown(page, "Not finished");
       await says(page, "A bank account to pay out to");
       await expectWellShown(page, "payments-onboarding");
@@ -70,7 +70,7 @@ describeDashboard(
       setup.stripe.completeOnboarding(account);
       await page.goto(`/w/${workspace.id}${PATH}?back=done`);
       await isShown(page, "Connected");
-      await page.getByText("Stripe takes payments for this workspace from now on.").waitFor();
+      await page.getByText("Stripe now accepts payments for this workspace.").waitFor();
       await page.waitForURL(`**${PATH}#payments`);
       expect(await read(workspace.apiKey)).toMatchObject({ provider: "stripe", state: "ready" });
       await expectWellShown(page, "payments-ready");
@@ -83,7 +83,7 @@ describeDashboard(
       setup.stripe.restrictAccount(workspace.account);
       await button(page, "Check now").click();
       await isShown(page, "Restricted");
-      await page.getByText("Nothing can be booked before it knows what is missing.").waitFor();
+      await page.getByText("Bookings are blocked until you provide the missing details.").waitFor();
       await expectWellShown(page, "payments-restricted");
       setup.stripe.deauthorise(workspace.account);
       await button(page, "Check now").click();
@@ -100,13 +100,13 @@ describeDashboard(
       await page.getByRole("alert").getByText("does not respond").waitFor();
       await expectWellShown(page, "payments-away");
       await button(page, "Try again").click();
-      await page.getByText("Stripe takes payments for this workspace from now on.").waitFor();
+      await page.getByText("Stripe now accepts payments for this workspace.").waitFor();
     });
 
     test("a key of the workspace's own connects its account, is replaced, and shown nowhere", async () => {
       const workspace = await unconnected();
       const page = await openAsMember(dashboard, PATH, { workspace });
-      await button(page, "Use a key of your own").click();
+      await button(page, "Use your own key").click();
       const dialog = page.getByRole("dialog");
       await dialog.getByText(`/webhooks/stripe/${workspace.id}`).waitFor();
       await dialog.getByLabel("Restricted key").fill("nothing");
@@ -121,7 +121,7 @@ describeDashboard(
       await dialog.getByLabel("Signing secret").fill("whsec_own");
       await page.keyboard.press("Enter");
       await isShown(page, "Connected");
-      await says(page, "By a key of the workspace’s own");
+      await says(page, "With the workspace’s own key");
       expect(await read(workspace.apiKey)).toMatchObject({
         account,
         own_key: true,
@@ -130,7 +130,7 @@ describeDashboard(
 
       stripe.revokeKey(first);
       await button(page, "Check now").click();
-      await page.getByText("Stripe does not accept the key any more.").waitFor();
+      await page.getByText("Stripe no longer accepts the key.").waitFor();
       await expectWellShown(page, "payments-key-ended");
       await button(page, "Replace the key").click();
       await expect.poll(() => dialog.getByLabel("Restricted key").inputValue()).toBe("");
@@ -190,7 +190,7 @@ describeDashboard(
       await says(page, "Manual");
       await expectWellShown(page, "payments-manual");
       await button(page, "Connect Stripe").click();
-      await page.getByText("Stripe takes the place of manual payments at once.").waitFor();
+      await page.getByText("Stripe replaces manual payments at once.").waitFor();
       await pressInDialog(page, "Cancel");
       expect(await read(workspace.apiKey)).toMatchObject({ provider: "manual" });
       await connectStripe(dashboard.service, setup.stripe, workspace.apiKey);
@@ -231,7 +231,9 @@ describeDashboard(
       await page.getByText("No money moves in test mode.").waitFor();
       await expectWellShown(page, "payments-test-admin");
       await button(page, "Connect Stripe’s test mode").click();
-      await page.getByText("Nothing can be booked in test mode before Stripe is done.").waitFor();
+      await page
+        .getByText("Bookings in test mode are blocked until the setup at Stripe is complete.")
+        .waitFor();
       await expectWellShown(page, "payments-test-connect");
       await pressInDialog(page, "Continue at Stripe");
       const account = await accountAtStripe(page);
@@ -244,7 +246,7 @@ describeDashboard(
       expect(await read(twin.apiKey)).toMatchObject({ account, live: false, state: "ready" });
       expect(await read(workspace.apiKey)).toMatchObject({ state: "none" });
       await button(page, "Disconnect").click();
-      await page.getByText("what is recorded as paid is believed").waitFor();
+      await page.getByText("Payments are then recorded manually").waitFor();
       await pressInDialog(page, "Disconnect Stripe");
       await page.getByText("No money moves in test mode.").waitFor();
       expect(await read(twin.apiKey)).toMatchObject({ provider: "test", state: "ready" });
@@ -255,7 +257,7 @@ describeDashboard(
       const { twin } = workspace;
       const page = await openAsMember(dashboard, "", { workspace });
       await page.goto(`/w/${twin.id}${PATH}`);
-      await button(page, "Use a key of your own").click();
+      await button(page, "Use your own key").click();
       const dialog = page.getByRole("dialog");
       await dialog.getByText(`/webhooks/stripe/${twin.id}`).waitFor();
       await dialog.getByLabel("Restricted key").fill("rk_live_1");
@@ -266,7 +268,7 @@ describeDashboard(
       const account = setup.stripeTest.addAccount();
       await dialog.getByLabel("Restricted key").fill(setup.stripeTest.addKey(account));
       await pressInDialog(page, "Connect Stripe’s test mode");
-      await says(page, "By a key of the workspace’s own");
+      await says(page, "With the workspace’s own key");
       expect(await read(twin.apiKey)).toMatchObject({ account, live: false, own_key: true });
     });
   },

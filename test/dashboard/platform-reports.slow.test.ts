@@ -139,8 +139,8 @@ describeDashboard("what the platform reports", (dashboard) => {
       const page = await open("/platform/health");
       await page.getByText("1 of 1 up").waitFor();
       await page.getByText("Version 1 in force").waitFor();
-      await page.getByText("Nothing waits").waitFor();
-      await page.getByText("Nothing is overdue").waitFor();
+      await page.getByText("None waiting").waitFor();
+      await page.getByText("None overdue").waitFor();
       await page.getByText("PostgreSQL").waitFor();
       await expectWellShown(page, "health");
       await sql.query(
@@ -162,12 +162,12 @@ describeDashboard("what the platform reports", (dashboard) => {
 
     test("is not taken for known while the service cannot be reached", async () => {
       const page = await open("/platform/health");
-      await page.getByText("Answers").waitFor();
+      await page.getByText("Reachable").waitFor();
       await page.context().setOffline(true);
-      await page.getByText("Not known now", { exact: true }).waitFor();
+      await page.getByText("No response", { exact: true }).waitFor();
       await expectWellShown(page, "health-offline");
       await page.context().setOffline(false);
-      await page.getByText("Answers").waitFor();
+      await page.getByText("Reachable").waitFor();
     });
 
     test("says which work on payments is overdue", async () => {
@@ -181,7 +181,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       );
       const page = await open("/platform/health");
       await page.getByText("1 payment or refund", { exact: true }).waitFor();
-      const table = page.getByRole("table", { name: "Payments that are overdue" });
+      const table = page.getByRole("table", { name: "Overdue payment tasks" });
       const cells = await table.locator("tbody td").allTextContents();
       expect(cells.slice(0, 3)).toEqual([reference, String(id), "9"]);
       await expectWellShown(page, "health-overdue");
@@ -203,7 +203,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       const page = await open("/platform/health");
       await page.getByText("Version 2 from Jan 1, 2099").waitFor();
       await page.getByText(/^[12] waiting$/).waitFor();
-      await page.getByText("The oldest since").waitFor();
+      await page.getByText("Oldest since").waitFor();
       await expectWellShown(page, "health-waiting");
       await receiver.close();
     });
@@ -252,7 +252,7 @@ describeDashboard("what the platform reports", (dashboard) => {
 
     test("of days without bookings says so", async () => {
       const page = await open("/platform?from=2025-03-01&to=2025-03-07");
-      await page.getByText("Nothing was booked on these days").waitFor();
+      await page.getByText("No bookings on these days").waitFor();
       await expectWellShown(page, "platform-overview-none");
     });
   });

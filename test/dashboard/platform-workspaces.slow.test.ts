@@ -134,7 +134,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Disconnect payments" }).click();
       await pressInDialog(page, "Disconnect payments");
-      await page.getByText("Not connected: nothing can be booked").waitFor();
+      await page.getByText("Not connected: bookings are blocked").waitFor();
       expect((await admin(`/workspaces/${id}`)).body.data.payment_provider).toBeNull();
       await page.getByRole("button", { name: "Connect payments" }).click();
       await pressInDialog(page, "Connect manual payments");
@@ -174,7 +174,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       expect((await quote(second)).status).toBe(200);
 
       await page.getByRole("button", { name: "Rotate all" }).click();
-      await dialog(page).getByLabel("The other keys end").selectOption("In 1 hour");
+      await dialog(page).getByLabel("Other keys expire").selectOption("In 1 hour");
       await pressInDialog(page, "Make a new key");
       const third = await dialog(page).locator("pre").innerText();
       await pressInDialog(page, "Done");

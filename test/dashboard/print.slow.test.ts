@@ -108,7 +108,7 @@ describeDashboard("what is taken along", (dashboard) => {
     const workspace = await service.addWorkspace();
     const { reference } = await book(service, workspace.apiKey);
     const page = await openAsMember(dashboard, `/shipments/${reference}/receipt`, { workspace });
-    await page.getByText("There is a receipt once the shipment is paid.").waitFor();
+    await page.getByText("The receipt is available once the shipment is paid.").waitFor();
   });
 
   test("the manifest of today has what has no time apart, that of another day its own alone", async () => {

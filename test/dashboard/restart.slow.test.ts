@@ -27,7 +27,7 @@ describeDashboard(
       const rows = rowsOf(page, "Shipments");
       await expect.poll(() => rows.count()).toBe(1);
       await started.close();
-      await page.getByText("This page reconnects by itself").waitFor();
+      await page.getByText("This page reconnects automatically").waitFor();
       await startReplica(service.databaseUrl, { dashboard: true, port });
       // There is no event for it.
       const sql = await connectTo(service.databaseUrl);
@@ -47,7 +47,7 @@ describeDashboard(
       };
       await expect.poll(afterSecond).toBe(2);
       expect(isLost).toBe(true);
-      await expect.poll(() => page.getByText("This page reconnects by itself").count()).toBe(0);
+      await expect.poll(() => page.getByText("This page reconnects automatically").count()).toBe(0);
     });
   },
   start,

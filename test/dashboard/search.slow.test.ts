@@ -260,7 +260,7 @@ describeDashboard("the search", (dashboard) => {
     );
     await expectWellShown(page, "search-recent");
     await box(page).fill("nobody has this");
-    await page.getByText("Nothing is found by “nobody has this”.").waitFor();
+    await page.getByText("No results for “nobody has this”.").waitFor();
     await expectWellShown(page, "search-none");
     await page.keyboard.press("Escape");
     await expect.poll(() => box(page).count()).toBe(0);

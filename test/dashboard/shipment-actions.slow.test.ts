@@ -85,7 +85,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       dropoff_verification: "pin",
     });
     const page = await open(shipment, "member");
-    const proof = page.locator("section", { hasText: "Needed at the door" });
+    const proof = page.locator("section", { hasText: "Required at the door" });
     await proof.getByText(shipment["dropoff_pin"], { exact: true }).waitFor();
     await button(page, "Mark as delivered").click();
     await button(page, "It is delivered").click();
@@ -229,7 +229,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       const change = { shipment: shipment["reference"], pickup_address: "Somebody else's" };
       await dashboard.service.as(apiKey).updateShipment(change);
       await button(page, "Save the changes").click();
-      await page.getByText("Somebody else changed the shipment").waitFor();
+      await page.getByText("Someone else has changed the shipment").waitFor();
       expect(await read(shipment)).toMatchObject({ dropoff_address: shipment["dropoff_address"] });
       await expectWellShown(page, "shipment-stale");
       await button(page, "Reload").click();
@@ -255,7 +255,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await book(service, apiKey);
     await expect.poll(() => receiver.received.length).toBe(3);
     const page = await open(shipment);
-    await button(page, "Look for deliveries").click();
+    await button(page, "Show deliveries").click();
     const rows = rowsOf(page, "Webhook deliveries");
     await expect.poll(() => rows.count()).toBe(2);
     await expect
@@ -295,7 +295,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     const page = await open(shipment);
     await button(page, "Mark as picked up").click();
     await takeStep(service, dashboard.workspace.apiKey, shipment["reference"], "advance");
-    await dialog(page).getByText("The shipment has moved on").waitFor();
+    await dialog(page).getByText("The shipment has changed").waitFor();
     await expectWellShown(page, "shipment-moved");
     await button(page, "Show the shipment").click();
     expect(await read(shipment)).toMatchObject({ status: "in_transit" });

@@ -38,7 +38,7 @@ describeDashboard("the map of shipments", (dashboard) => {
   }
 
   const marks = (page: TestPage) =>
-    page.getByRole("list", { name: "In view, the most first" }).getByRole("button");
+    page.getByRole("list", { name: "In view, largest first" }).getByRole("button");
   const names = (page: TestPage): Promise<string[]> =>
     marks(page).evaluateAll((found) => found.map((it) => it.getAttribute("aria-label")!));
   const focused = (page: TestPage) =>
@@ -95,7 +95,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.keyboard.press("Escape");
     await peek.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Failed" }).click();
-    await page.getByText("Nothing failed").waitFor();
+    await page.getByText("No failed shipments").waitFor();
     await expect.poll(() => page.locator(".map").count()).toBe(0);
   });
 
@@ -173,7 +173,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     const loaded = page.locator(".loaded", { has: page.locator(".shipment-map") });
     await expect.poll(() => loaded.getAttribute("aria-busy")).toBe("true");
     release();
-    await page.getByText("Nothing is on its way").waitFor();
+    await page.getByText("No shipments in transit").waitFor();
   });
 
   test("those of one place are on one card, and lead to their pages and back", async () => {
@@ -213,7 +213,7 @@ describeDashboard("the map of shipments", (dashboard) => {
       .getByRole("navigation", { name: "Queues" })
       .getByRole("link", { name: /^In transit/ })
       .tap();
-    await page.getByText("Nothing is on its way").waitFor();
+    await page.getByText("No shipments in transit").waitFor();
     await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "List" }).tap();
     await expect.poll(() => new URL(page.url()).search).toBe("?status=3");
   });

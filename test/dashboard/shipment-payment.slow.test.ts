@@ -80,7 +80,7 @@ describeDashboard(
       await expectWellShown(page, "payment-link");
 
       setup.stripe.failPayment(sessionOf(setup.stripe, workspace.account, reference));
-      await page.getByText("It is not paid.").waitFor();
+      await page.getByText("Payment attempt failed.").waitFor();
       await expect.poll(() => badges(page)).toEqual(["To pay", "Payment failed"]);
       await link.waitFor();
       await expectWellShown(page, "payment-failed");
@@ -99,7 +99,7 @@ describeDashboard(
       const workspace = await setup.connect();
       const { reference } = await book(setup.service, workspace.apiKey);
       const page = await open(workspace, reference, "viewer");
-      await page.getByText("There is no pay link yet.").waitFor();
+      await page.getByText("No pay link yet.").waitFor();
       await expect.poll(() => button(page, "Create a pay link").count()).toBe(0);
       await askCheckout(setup.service, workspace.apiKey, reference);
       await page.getByRole("link", { name: "Open the pay link" }).waitFor();
@@ -114,7 +114,7 @@ describeDashboard(
         body: {},
       });
       const page = await open(workspace, reference);
-      await page.getByRole("link", { name: "see what payments wait for" }).click();
+      await page.getByRole("link", { name: "complete the payment settings" }).click();
       await page.getByText("Restricted", { exact: true }).waitFor();
     });
 
@@ -123,7 +123,7 @@ describeDashboard(
       const { reference, session } = await bookCheckout(setup, workspace);
       const page = await open(workspace, reference);
       setup.stripe.startProcessing(session);
-      await page.getByText("the money is on its way, which can take days").waitFor();
+      await page.getByText("The payment is processing, which can take days").waitFor();
       await expect.poll(() => badges(page)).toEqual(["To pay", "Payment processing"]);
       await expectWellShown(page, "payment-processing");
       await chooseMore(page, "Edit");
@@ -139,9 +139,9 @@ describeDashboard(
       setup.stripe.refundsBecome(workspace.account, "failed");
       const page = await open(workspace, reference);
       await chooseMore(page, "Cancel shipment");
-      await page.getByText("will go back to the customer by itself").waitFor();
+      await page.getByText("will be refunded automatically").waitFor();
       await pressInDialog(page, "Cancel the shipment");
-      await page.getByText("The money did not go back.").waitFor();
+      await page.getByText("The refund was not completed.").waitFor();
       await expect.poll(() => badges(page)).toEqual(["Refund due", "Refund failed"]);
       await expect.poll(() => actions(page)).toEqual([]);
       await expectWellShown(page, "payment-refund-failed");
@@ -151,9 +151,9 @@ describeDashboard(
 
       await page.goto(`/w/${workspace.id}/shipments/${reference}`);
       setup.stripe.refundsBecome(workspace.account, "pending");
-      await button(page, "Try the refund again").focus();
+      await button(page, "Retry the refund").focus();
       await page.keyboard.press("Enter");
-      await page.getByText("is on its way back to").waitFor();
+      await page.getByText("is being refunded to").waitFor();
       await expectWellShown(page, "payment-refund-pending");
       const { refunds } = setup.stripe.books(workspace.account);
       setup.stripe.settleRefund([...refunds.keys()].at(-1)!);
@@ -183,10 +183,10 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["To pick up", "Disputed"]);
       await cancel(workspace, reference);
       await expect.poll(() => badges(page)).toEqual(["Refund due", "Disputed"]);
-      await expect.poll(() => button(page, "Try the refund again").count()).toBe(0);
+      await expect.poll(() => button(page, "Retry the refund").count()).toBe(0);
       await expectWellShown(page, "payment-disputed");
       setup.stripe.closeDispute(dispute, "lost");
-      await page.getByText("the bank took back what was disputed").waitFor();
+      await page.getByText("The bank reversed the disputed amount").waitFor();
       await expect.poll(() => badges(page)).toEqual(["Refunded"]);
     });
 
@@ -198,9 +198,11 @@ describeDashboard(
       const details = { payment_details: { uncounted: true } };
       await untilShipment(setup.service, workspace.apiKey, reference, details);
       const page = await open(workspace, reference);
-      await page.getByText("Money was taken that does not count").waitFor();
-      await expect.poll(() => badges(page)).toEqual(["To pay", "Money not counted"]);
-      await button(page, "Accept the money").click();
+      await page
+        .getByText("Stripe may hold money that is not assigned to this shipment.")
+        .waitFor();
+      await expect.poll(() => badges(page)).toEqual(["To pay", "Unassigned payment"]);
+      await button(page, "Accept the payment").click();
       await expect.poll(() => badges(page)).toEqual(["To pay"]);
     });
 

@@ -50,7 +50,7 @@ describeDashboard("many shipments at once", (dashboard) => {
 
     await bar(page).getByRole("button", { name: "Record payments" }).click();
     await page
-      .getByText("Each is recorded as paid in full, $25.38 in all. A payment that is recorded")
+      .getByText("Each is recorded as paid in full, $25.38 in all. Recorded payments")
       .waitFor();
     await expectWellShown(page, "selection-pay");
     await pressInDialog(page, "Record payments");
@@ -240,7 +240,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     const chosen = ["", "Shipment", "State", "Customer", "Booked, total ↓", "Pickup"];
     await expect.poll(heads).toEqual(chosen);
     await saved.click();
-    await page.getByRole("button", { name: "Show “All” this way" }).click();
+    await page.getByRole("button", { name: "Save as my “All”" }).click();
     await page.getByText("Saved: All").waitFor();
     // Another queue has a separate selection.
     await page.getByRole("link", { name: "To pay" }).click();

@@ -153,9 +153,9 @@ describeDashboard("shipments", (dashboard) => {
         await expect.poll(heads).toEqual(columns);
       }
       for (const [queue, done] of [
-        ["In transit", "Nothing is on its way"],
-        ["Refund due", "No refund is due"],
-        ["Failed", "Nothing failed"],
+        ["In transit", "No shipments in transit"],
+        ["Refund due", "No refunds due"],
+        ["Failed", "No failed shipments"],
       ] as const) {
         await queues.getByRole("link", { name: queue }).click();
         await page.getByText(done).waitFor();
@@ -254,7 +254,7 @@ describeDashboard("shipments", (dashboard) => {
       await rows(page).getByText("The card was declined.").waitFor();
       await expectWellShown(page, "shipments-failed");
       await takeStep(dashboard.service, own.apiKey, failed!, "cancel");
-      await page.getByText("Nothing failed").waitFor();
+      await page.getByText("No failed shipments").waitFor();
       await expect.poll(() => queue("Failed").textContent()).toBe("Failed0");
     });
 
@@ -516,10 +516,10 @@ describeDashboard("shipments", (dashboard) => {
     await expect.poll(() => rows(page).count()).toBe(50);
     await page.context().setOffline(true);
     await chooseFilter(page, "Status", "Cancelled");
-    await page.getByText("This page reconnects by itself").waitFor();
+    await page.getByText("This page reconnects automatically").waitFor();
     await expectWellShown(page, "shipments-offline");
     await page.context().setOffline(false);
     await expect.poll(() => rows(page).count()).toBe(40);
-    await expect.poll(() => page.getByText("This page reconnects by itself").count()).toBe(0);
+    await expect.poll(() => page.getByText("This page reconnects automatically").count()).toBe(0);
   });
 });

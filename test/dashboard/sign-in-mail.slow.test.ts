@@ -52,8 +52,8 @@ test.runIf(HAS_CHROMIUM)(
     await page.keyboard.press("End");
     await page.keyboard.type("example.org");
     await page.keyboard.press("Enter");
-    await page.locator("h2:focus", { hasText: "Check your mail" }).waitFor();
-    await expect.poll(() => page.title()).toBe("Check your mail · Shipments");
+    await page.locator("h2:focus", { hasText: "Check your email" }).waitFor();
+    await expect.poll(() => page.title()).toBe("Check your email · Shipments");
     await page.getByText("If ada@example.org has an account here").waitFor();
     await expectWellShown(page, "sign-in-mail-sent");
 

@@ -22,7 +22,7 @@ describeDashboard("signing in", (dashboard) => {
   test("nobody sees anything but how to sign in, at any address", async () => {
     const page = await dashboard.newPage();
     await page.goto("/w/1/shipments");
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     await expectWellShown(page, "sign-in");
     await expect.poll(() => page.title()).toBe("Sign in · Shipments");
   });
@@ -54,14 +54,14 @@ describeDashboard("signing in", (dashboard) => {
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
     await other.getByText("This link does not work").waitFor();
-    await other.getByText("You sign in by a link").waitFor();
+    await other.getByText("Sign in with a link").waitFor();
     await expectWellShown(other, "sign-in-refused");
   });
 
   test("who signs in comes back to where they were, with the filters", async () => {
     const page = await dashboard.newPage();
     await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     await signInTo(page, dashboard);
     await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments?status=1`);
     await currentQueue(page).getByText("To pay").waitFor();
@@ -75,7 +75,7 @@ describeDashboard("signing in", (dashboard) => {
     await page.context().clearCookies();
     // The event reloads the list, without a click that might come too late.
     await book(dashboard.service, dashboard.workspace.apiKey);
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     await signInTo(page, dashboard);
     await page.waitForURL(address);
   });
@@ -83,8 +83,8 @@ describeDashboard("signing in", (dashboard) => {
   test("a link that opens in another tab leads to the page that was asked for, in both tabs", async () => {
     const page = await dashboard.newPage();
     await page.goto(`/w/${dashboard.workspace.id}/shipments?status=1`);
-    await page.getByText("You sign in by a link").waitFor();
-    await expect.poll(() => page.getByText("Your session has ended").count()).toBe(0);
+    await page.getByText("Sign in with a link").waitFor();
+    await expect.poll(() => page.getByText("Your session has expired").count()).toBe(0);
     const other = await page.context().newPage();
     await signInTo(other, dashboard);
     await other.waitForURL(`**/w/${dashboard.workspace.id}/shipments?status=1`);
@@ -126,14 +126,14 @@ describeDashboard("signing in", (dashboard) => {
     const loseSession = async () => {
       await page.context().clearCookies();
       await page.getByRole("button", { name: /^Book/ }).click();
-      await page.getByText("Your session has ended.").waitFor();
+      await page.getByText("Your session has expired.").waitFor();
     };
     await type();
     await loseSession();
-    await page.getByText("What you typed there is kept in this tab").waitFor();
+    await page.getByText("Your unsaved changes are kept in this tab").waitFor();
     await expectWellShown(page, "sign-in-ended");
     await signInTo(await page.context().newPage(), dashboard);
-    await page.getByText("What you typed is here again.").waitFor();
+    await page.getByText("Your unsaved changes were restored.").waitFor();
     for (const [label, text] of fields) {
       await expect.poll(() => field(label).inputValue()).toBe(text);
     }
@@ -149,8 +149,8 @@ describeDashboard("signing in", (dashboard) => {
     // Like a sign-out in another tab.
     await page.evaluate("localStorage.removeItem('person')");
     await page.getByRole("button", { name: /^Book/ }).click();
-    await page.getByText("You sign in by a link").waitFor();
-    await expect.poll(() => page.getByText("Your session has ended.").count()).toBe(0);
+    await page.getByText("Sign in with a link").waitFor();
+    await expect.poll(() => page.getByText("Your session has expired.").count()).toBe(0);
     await expect.poll(() => page.evaluate("sessionStorage.getItem('kept-forms')")).toBe(null);
   });
 
@@ -159,9 +159,9 @@ describeDashboard("signing in", (dashboard) => {
     const menu = await openPlaceMenu(page);
     await expectWellShown(page, "place-menu");
     await menu.getByRole("button", { name: "Sign out" }).click();
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     await page.goto("/");
-    await page.getByText("You sign in by a link").waitFor();
+    await page.getByText("Sign in with a link").waitFor();
     expect(await page.context().cookies()).toEqual([]);
   });
 

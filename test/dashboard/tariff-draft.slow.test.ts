@@ -185,8 +185,8 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Publish…" }).click();
     await page.getByRole("button", { name: "Publish now" }).click();
     await page.getByText(`Version ${version + 1} is now in force, not ${version}.`).waitFor();
-    await page.getByText(`It takes the place of version ${version + 1}.`).waitFor();
-    await page.getByRole("link", { name: "Look at what is in force by now" }).waitFor();
+    await page.getByText(`It replaces version ${version + 1}.`).waitFor();
+    await page.getByRole("link", { name: "Check the tariff now in force" }).waitFor();
     await expectWellShown(page, "draft-publish-replaced");
     await page.getByRole("button", { name: "Publish now" }).click();
     await page.getByText(`Version ${version + 2} is in force.`).waitFor();
@@ -230,9 +230,9 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByLabel("Minimum charge").fill("1.00");
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { name: "Theirs" });
     await page.getByRole("button", { name: "Save the draft" }).click();
-    await page.getByText("Somebody else has changed these fees meanwhile.").waitFor();
+    await page.getByText("Someone else has changed these fees.").waitFor();
     expect((await draftIn(page)).fees.base_fee).toBe("0");
-    await page.getByRole("button", { name: "Show theirs, and drop mine" }).click();
+    await page.getByRole("button", { name: "Discard my changes" }).click();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Theirs");
     await page.getByLabel("Minimum charge").fill("2.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
@@ -326,7 +326,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.context().clearCookies();
     // Unless the page has already detected it.
     await page.evaluate("document.querySelector('.page-bar button')?.click()");
-    await page.getByText("Your session has ended.").waitFor();
+    await page.getByText("Your session has expired.").waitFor();
     await page.reload();
     expect(asked).toEqual([]);
   });
@@ -356,7 +356,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await upload(page, zones);
     expect(offsets).toEqual(Array.from({ length: 9 }, (_, i) => String(i * 1024 * 1024)));
     expect((await draftIn(page)).zones_bytes).toBe(JSON.stringify(zones).length);
-    await page.getByText("The zones have 9 MB").waitFor();
+    await page.getByText("The zones take 9 MB").waitFor();
     await page.getByRole("button", { name: "Show them on the map" }).click();
     await page.getByRole("application", { name: /Zones: .*Zone 1/ }).waitFor();
   });
@@ -366,7 +366,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}?check=on`);
     await page.getByLabel("GeoJSON file").waitFor();
     await upload(page, "{ no json", "broken.geojson");
-    await page.getByText("The zones cannot be shown").waitFor();
+    await page.getByText("The zones are not a valid GeoJSON FeatureCollection").waitFor();
     const faults = page.getByRole("list", { name: "Faults of the zones" });
     await faults.getByText("Must be JSON text in UTF-8").waitFor();
   });

@@ -168,9 +168,9 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     const theirs = { schedules: [scheduleOf({ name: "theirs" })] };
     await drafts.call("PATCH", `tariff_drafts/${draft.id}`, { schedules: theirs });
     await page.getByRole("button", { name: "Save the schedules" }).click();
-    await page.getByText("Somebody else has changed these schedules meanwhile.").waitFor();
+    await page.getByText("Someone else has changed these schedules.").waitFor();
     expect((await read()).schedules[0].name).toBe("theirs");
-    await page.getByRole("button", { name: "Go on with mine" }).click();
+    await page.getByRole("button", { name: "Keep my changes" }).click();
     await save(page);
     expect((await read()).schedules[0]).toMatchObject({ name: "day", lead_time_minutes: 5 });
   });
@@ -179,12 +179,12 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     const { page, draft } = await open([scheduleOf(), scheduleOf({ name: "night" })], "Zones", {
       default_schedule: "day",
     });
-    await page.getByText("day, as no other is named").waitFor();
+    await page.getByText("day, the default").waitFor();
     await page.getByLabel("Its schedule").selectOption("night");
     await page.getByLabel("Zone", { exact: true }).selectOption("Zone 1");
     await page.getByRole("button", { name: "Set the schedule" }).click();
     await page.getByText("The zones are saved.").waitFor();
-    await page.getByText("day, as no other is named").waitFor({ state: "detached" });
+    await page.getByText("day, the default").waitFor({ state: "detached" });
     await expectWellShown(page, "schedule-zones");
     const zones = await drafts.call("GET", `tariff_drafts/${draft.id}/zones`);
     expect(zones.body.features).toMatchObject([

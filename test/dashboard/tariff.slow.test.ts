@@ -132,7 +132,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Publish…" }).click();
     await page.getByLabel("When").selectOption("At a time");
     await page.getByRole("button", { name: "Schedule", exact: true }).click();
-    await page.locator(".field-error").getByText("Choose a time to come.").waitFor();
+    await page.locator(".field-error").getByText("Choose a time in the future.").waitFor();
     await page.getByLabel("Takes effect").fill(`${day}T03:04`);
     await page.getByLabel("Note").fill("New year.");
     await page.getByRole("button", { name: "Schedule", exact: true }).click();

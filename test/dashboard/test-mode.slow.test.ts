@@ -25,7 +25,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
     async ([, options, press]) => {
       const own = await addSimulated();
       const page = await openAsMember(dashboard, "/test", { workspace: own }, options);
-      await page.getByText("There is nothing at this address").waitFor();
+      await page.getByText("No page at this address").waitFor();
       await page.goto(`/w/${own.twin.id}/test`);
       const rows = rowsOf(page, "Simulations");
       const stuck = rows.filter({ hasText: "Never picked up" });
@@ -62,7 +62,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
       await page.getByText("2 shipments, with their payments and simulations").waitFor();
       await expectUsable(page);
       await press(page, inDialog("Delete all test data"));
-      await page.getByText("No simulation is under way").waitFor();
+      await page.getByText("No simulations running").waitFor();
       await press(page, page.getByRole("link", { name: "To live mode" }));
       await page.waitForURL(`**/w/${own.id}/shipments`);
     },

@@ -59,7 +59,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await expectWellShown(page, "webhooks-secret");
     await page.getByRole("button", { name: "Done" }).click();
 
-    await page.getByText("Nothing was sent yet").waitFor();
+    await page.getByText("No deliveries yet").waitFor();
     await page.getByRole("button", { name: "Send a test" }).click();
     await rows(page).getByText("Delivered").waitFor();
     expect(receiver.received.at(-1)?.body.type).toBe("webhook.test");
@@ -76,7 +76,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     await chooseMore(page, "Disable");
     await page.getByRole("button", { name: "Disable the webhook" }).click();
-    await page.getByText("Nothing is sent to it.").waitFor();
+    await page.getByText("No events are sent to this webhook.").waitFor();
     await expectWellShown(page, "webhook-disabled");
     await expect.poll(() => page.getByRole("button", { name: "Send a test" }).count()).toBe(0);
     await page.getByRole("button", { name: "Enable" }).click();
@@ -102,7 +102,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await rows(page).getByRole("link", { name: "shipment.created" }).click();
     await page.waitForURL("**?delivery=*");
     const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
-    await dialog.getByText("Answered 500").first().waitFor();
+    await dialog.getByText("Returned 500").first().waitFor();
     await dialog.getByText("Out of order").first().waitFor();
     await dialog.getByText("Sent", { exact: true }).click();
     const { headers, body } = receiver.received.at(-1)!;
@@ -149,7 +149,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
       const link = rows(page).getByRole("link", { name: "shipment.created" });
       await press(page, link);
       const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
-      await dialog.getByText("Answered 500").first().waitFor();
+      await dialog.getByText("Returned 500").first().waitFor();
       await expectUsable(page);
       await press(page, dialog.getByRole("button", { name: "Close" }));
       await dialog.waitFor({ state: "detached" });
@@ -173,7 +173,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.clock.runFor(10_000);
     expect(calls).toHaveLength(1);
     release();
-    await page.getByText("Nothing was sent yet").waitFor();
+    await page.getByText("No deliveries yet").waitFor();
     await expect.poll(() => calls.length).toBeGreaterThan(1);
     await page.unrouteAll({ behavior: "wait" });
   });

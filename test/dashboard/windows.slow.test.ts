@@ -134,7 +134,7 @@ describeDashboard(
       const pickup = group(page, "Pickup time");
       await pickup.getByLabel("At a time").check();
       const days = pickup.getByLabel("Day").locator("option");
-      const later = pickup.getByRole("button", { name: "Look at later days" });
+      const later = pickup.getByRole("button", { name: "Show later days" });
       await expect.poll(() => days.last().textContent()).toBe("Mon, Dec 14");
       await expectWellShown(page, "book-windows-later");
       await later.click();
@@ -254,7 +254,7 @@ describeDashboard(
       await pickup.getByLabel("At a time").check();
       await pickup.getByLabel("6:00 – 7:00 PM").check();
       await page.getByRole("button", { name: "Save the times" }).click();
-      await page.getByText("Nothing is changed: the shipment is paid").waitFor();
+      await page.getByText("The shipment is already paid").waitFor();
       await expectWellShown(page, "shipment-reschedule-refused");
       expect(await read(booked["reference"])).toMatchObject({ pickup_window: null, total: 5 });
       await page.getByRole("button", { name: "Cancel", exact: true }).click();

@@ -104,8 +104,8 @@ describeDashboard("a workspace", (dashboard) => {
         has: page.getByRole("heading", { name: "Bookings", exact: true }),
       });
       await lead.getByText("Up 50%").waitFor();
-      await lead.locator(".reading").getByText("Before: Feb 26 – 28, 2026").waitFor();
-      await page.getByText("compare with Feb 26 – 28, 2026. Days are those of Kathmandu").waitFor();
+      await lead.locator(".reading").getByText("Previous period: Feb 26 – 28, 2026").waitFor();
+      await page.getByText("compare with Feb 26 – 28, 2026. Days are in Kathmandu").waitFor();
       await expectWellShown(page, "overview-compared");
 
       const reader = lead.getByRole("slider", { name: "Values of Bookings by day" });
@@ -121,25 +121,25 @@ describeDashboard("a workspace", (dashboard) => {
       await lead.locator(".reading").getByText("Mar 1, 2026: 2").waitFor();
       await expectWellShown(page, "overview-read");
       await reader.blur();
-      await lead.locator(".reading").getByText("These days").waitFor();
+      await lead.locator(".reading").getByText("This period").waitFor();
 
       const box = (await lead.locator(".plot svg").boundingBox())!;
       await page.mouse.move(box.x + box.width - 20, box.y + 40);
       await lead.locator(".reading").getByText("Mar 3, 2026: 4").waitFor();
       await page.mouse.move(0, 0);
-      await lead.locator(".reading").getByText("These days").waitFor();
+      await lead.locator(".reading").getByText("This period").waitFor();
     });
 
     test("of one day, of nothing, and of today alone is well shown", async () => {
       const page = await open("?from=2026-01-01&to=2026-01-01");
       const lead = page.locator(".chart").first();
       await expect.poll(() => lead.locator("circle").count()).toBe(2);
-      await page.getByText("None, as before").first().waitFor();
+      await page.getByText("None in both periods").first().waitFor();
       await expectWellShown(page, "overview-one-day");
       // An incomplete day is not compared.
       const today = new Date().toISOString().slice(0, 10);
       await page.goto(`/w/${dashboard.workspace.id}?from=${today}&to=${today}`);
-      await page.getByText("without today, which is not over").waitFor();
+      await page.getByText("complete days only").waitFor();
       await expect.poll(() => page.getByText(/^(Up|Down|None)/).count()).toBe(0);
     });
 
@@ -168,7 +168,7 @@ describeDashboard("a workspace", (dashboard) => {
     test("says what stands in the way of booking, and what to do", async () => {
       const own = await dashboard.service.addWorkspace({ paymentProvider: undefined });
       const page = await open("", own);
-      await page.getByText("No payment provider takes payments for this workspace.").waitFor();
+      await page.getByText("No payment provider accepts payments for this workspace.").waitFor();
       await expectWellShown(page, "overview-blocked");
       await page.getByRole("link", { name: "Set up payments" }).click();
       await page.getByText("Not connected", { exact: true }).waitFor();
@@ -185,7 +185,7 @@ describeDashboard("a workspace", (dashboard) => {
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(40);
     await page.goBack();
     await page.getByRole("link", { name: "Refund due" }).click();
-    await page.getByText("No refund is due").waitFor();
+    await page.getByText("No refunds due").waitFor();
   });
 
   test("Settings → Workspace says its name, id and limits", async () => {

@@ -68,6 +68,6 @@ async function bodyOf(response: Response): Promise<RefusalBody> {
   try {
     return (await response.json()) as RefusalBody;
   } catch {
-    return { message: `The service answered with the status ${response.status}.` };
+    return { message: `The service returned status ${response.status}.` };
   }
 }

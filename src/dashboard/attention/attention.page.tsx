@@ -24,7 +24,7 @@ export function AttentionPage() {
   useLive(useContext(AttentionQuery)!.reload);
   return (
     <AttentionList
-      otherwise="What is late or was not delivered, refunds that are due, webhooks that fail, keys that are about to end and whatever stops bookings appear here."
+      otherwise="Late and failed deliveries, refunds due, failing webhooks, expiring keys and booking problems appear here automatically."
       kindsOf={({ ofWorkspace }) => ofWorkspace}
       groupOf={groupOf}
     />
@@ -56,22 +56,22 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     ...OF_REFUNDS,
     title: "Refunds that failed",
     isBad: true,
-    besides: "These customers do not have their money.",
+    besides: "These customers have not received their refunds.",
     forAll: ["retry", "Retry all"],
   },
   [AttentionKind.PAYMENT_UNCOUNTED]: {
     ...OF_SHIPMENTS,
-    title: "Money that does not count",
+    title: "Unassigned payments",
     isBad: true,
     besides:
-      "It was taken for these shipments, or may have been. Refund it at Stripe, or accept it on the page of the shipment.",
+      "Stripe may hold payments that were not assigned to these shipments. Refund them in Stripe, or accept them on the shipment’s page.",
   },
   [AttentionKind.DISPUTE_OPEN]: {
     ...OF_SHIPMENTS,
     title: "Disputed payments",
     isBad: true,
     besides:
-      "These customers have asked their bank for the money back. Answer at Stripe before the bank decides.",
+      "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
   },
   [AttentionKind.DELIVERY_LATE]: {
     ...ofShipments("All shipments to pick up", {
@@ -79,7 +79,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     }),
     title: "Late deliveries",
     besides:
-      "These miss a booked window, or have none and are too old. Find their couriers, or tell their customers.",
+      "These shipments missed their window, or have no window and are too old. Contact the couriers or the customers.",
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
@@ -88,35 +88,35 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.PIN_LOCKED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
-    title: "PINs told wrong five times",
-    besides: "Ask the recipient who is at the door, then waive the verification of the shipment.",
+    title: "Wrong PIN five times",
+    besides: "Check the identity with the recipient, then waive the shipment’s verification.",
   },
   [AttentionKind.WEBHOOK_DISABLED]: {
     ...OF_WEBHOOKS,
     title: "Disabled webhooks",
     isBad: true,
     besides:
-      "They failed for too long, and nothing is sent to them. Fix the receiving end, then enable it. What it missed can be sent again.",
+      "They failed for too long and no longer receive events. Fix the receiver, then enable the webhook. Missed events can be sent again.",
   },
   [AttentionKind.WEBHOOK_FAILING]: {
     ...OF_WEBHOOKS,
     title: "Failing webhooks",
     isBad: true,
     besides:
-      "No event arrives. Each is tried for a while, and after five days of failures the webhook is disabled.",
+      "Events do not arrive. Each one is retried for a while. After five days of failures the webhook is disabled.",
   },
   [AttentionKind.REFUND_DUE]: {
     ...OF_REFUNDS,
     title: "Refunds due",
     besides:
-      "These shipments were cancelled after they were paid. Give the customers the money back, then record that.",
+      "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
     forAll: ["record", "Record all refunds"],
   },
   [AttentionKind.API_KEY_ENDING]: {
-    title: "Keys about to end",
-    besides: "Whatever still calls with them needs another key by then.",
+    title: "Keys about to expire",
+    besides: "Programs that use these keys need new ones before they expire.",
     row: ({ name, at }) => ({
-      name: name ?? "A key without a name",
+      name: name ?? "Unnamed key",
       href: paths.apiKeys(),
       note: (
         <>
@@ -146,7 +146,7 @@ function blocked(isTariff: boolean): Group<AttentionSubject> {
   const [what, next] = BLOCKED[isTariff ? BookingBlocker.TARIFF : BookingBlocker.PAYMENT_PROVIDER];
   return {
     title: what,
-    besides: `Nothing can be booked meanwhile. ${next}`,
+    besides: `Bookings are blocked. ${next}`,
     all: isTariff ? undefined : { label: "Set up payments", href: settingsHref("payments") },
   };
 }

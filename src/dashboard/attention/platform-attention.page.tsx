@@ -12,7 +12,7 @@ import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
 export function PlatformAttentionPage() {
   return (
     <AttentionList
-      otherwise="A missing tariff, work on payments that is overdue, mails that wait, webhooks that fail and keys that are about to end appear here."
+      otherwise="A missing tariff, overdue payment tasks, unsent emails, failing webhooks and expiring keys appear here automatically."
       kindsOf={({ ofPlatform }) => ofPlatform}
       groupOf={groupOf}
     />
@@ -26,14 +26,13 @@ const allWorkspaces = () => ({ label: "All workspaces", href: paths.platformWork
 const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   [PlatformAttentionKind.TARIFF]: {
     title: "No tariff is in force.",
-    besides: "Nothing can be quoted or booked until one is published.",
+    besides: "Quotes and bookings are blocked until one is published.",
     all: () => ({ label: "See the tariff", href: paths.tariff({}) }),
   },
   [PlatformAttentionKind.PAYMENT_OVERDUE]: {
-    title: "Work on payments that is overdue",
+    title: "Overdue payment tasks",
     isBad: true,
-    besides:
-      "The provider could not be asked, or did not do what was to be done, such as a refund.",
+    besides: "The provider could not be reached, or did not complete a task such as a refund.",
     row: (subject) => ({
       name: (
         <>
@@ -44,8 +43,8 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
       note: (
         <>
           {subject.at && timestampMs(subject.at) < Date.now()
-            ? "was to be tried"
-            : "is tried again"}{" "}
+            ? "was due for a retry"
+            : "will be retried"}{" "}
           <Time at={subject.at} exact />
         </>
       ),
@@ -56,14 +55,14 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     title: "Workspaces without payments",
     isBad: true,
     besides:
-      "Their payment provider takes no payments for them, so they cannot book. Their admins see in the settings what it wants to know.",
+      "Their payment provider does not accept payments for them, so they cannot book. Their admins find the missing details in the settings.",
     row: (subject) => ({ name: subject.owner, href: workspaceHref(subject) }),
     all: allWorkspaces,
   },
   [PlatformAttentionKind.WEBHOOK_FAILING]: {
     title: "Failing webhooks",
     besides:
-      "No event arrives. Their admins are told too. If webhooks of many workspaces fail, look at what the service can reach.",
+      "Events do not arrive. Their admins see this too. If webhooks of many workspaces fail, check the service’s network access.",
     row: (subject) => ({
       name: subject.owner,
       href: workspaceHref(subject),
@@ -76,10 +75,10 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     all: allWorkspaces,
   },
   [PlatformAttentionKind.OPERATOR_KEY_ENDING]: {
-    title: "Keys about to end",
-    besides: "Whatever still calls with them needs another key by then.",
+    title: "Keys about to expire",
+    besides: "Programs that use these keys need new ones before they expire.",
     row: ({ operator, owner, name, at }) => ({
-      name: `${name ?? "A key without a name"} of ${owner}`,
+      name: `${name ?? "Unnamed key"} of ${owner}`,
       href: operator === undefined ? undefined : paths.operator({ operator }),
       note: (
         <>
@@ -103,7 +102,7 @@ function groupOf({
   if (text === undefined) return undefined;
   const isNotice = kind === PlatformAttentionKind.PAYMENT_OVERDUE && subjects.length === 0;
   const besides = isNotice
-    ? `Notices of payment providers, or accounts at them, wait to be looked at: ${numberText(count)}. Each is looked at within seconds, unless the provider does not answer or the service is too busy.`
+    ? `Events or accounts of payment providers waiting to be processed: ${numberText(count)}. Processing takes seconds unless the provider does not respond or the service is overloaded.`
     : text.besides;
   return { ...text, besides, all: text.all() };
 }
@@ -114,12 +113,12 @@ function mails(
 ): Group<PlatformAttentionSubject> {
   const besides = (
     <>
-      {count === 1 ? "A mail waits" : `${numberText(count)} mails wait`} to be sent, the oldest
-      since <Time at={oldest?.at} exact />. The mail server does not take them. The log says why: “a
-      mail was not sent”.
+      {count === 1 ? "1 email is waiting" : `${numberText(count)} emails are waiting`} to be sent,
+      the oldest since <Time at={oldest?.at} exact />. The mail server rejects them. The log
+      contains the reason: “a mail was not sent”.
     </>
   );
-  return { title: "Mails that wait", besides };
+  return { title: "Unsent emails", besides };
 }
 
 function workspaceHref({ workspace }: PlatformAttentionSubject): string | undefined {

@@ -72,13 +72,13 @@ function NoEntries({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
       <Empty title="No changes yet">
-        What operators, admins of workspaces and the command line change appears on this page.
+        Changes by operators, workspace admins and the command line appear here.
       </Empty>
     );
   }
   return (
     <Empty title="No changes match" link={{ label: "Show all changes", href: paths.auditLog({}) }}>
-      Change the filters. What was changed is given as a kind and a number, such as workspace/12.
+      Change the filters. Enter the changed item as a kind and a number, such as workspace/12.
     </Empty>
   );
 }

@@ -151,7 +151,7 @@ export function RecentChanges(props: {
       <QueryView query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="minor">Nothing was changed yet.</p>
+            <p class="minor">No changes yet.</p>
           ) : (
             <Table label={title} columns={AUDIT_COLUMNS} rows={data} />
           )

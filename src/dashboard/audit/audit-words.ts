@@ -54,7 +54,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   DeleteTariffDraft: ["Draft deleted", "deleted {it}"],
   UploadTariffZones: ["Zones imported", "imported zones into {it}"],
   PublishTariff: ["Tariff published", "published {it}"],
-  RollBackTariff: ["Tariff rolled back", "rolled the tariff back, which made {it}"],
+  RollBackTariff: ["Tariff rolled back", "rolled the tariff back, creating {it}"],
   CallOffTariff: ["Tariff called off", "called off {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],

@@ -72,11 +72,7 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
             <ShipmentList
               query={list}
               view={OF_CUSTOMER}
-              empty={
-                <Empty title="No shipments">
-                  No shipment is booked for this customer any more.
-                </Empty>
-              }
+              empty={<Empty title="No shipments">This customer has no shipments.</Empty>}
             />
           </section>
         </div>
@@ -190,7 +186,7 @@ function MergeCustomersDialog({ customer }: CustomerProps) {
       <p>
         The other customer’s shipments become those of {customer.name}, and bookings for the other
         customer’s name and email are booked for {customer.name} from then on. A phone, id number or
-        usual address that {customer.name} lacks is taken over, and notes are joined.{" "}
+        usual address that {customer.name} lacks is copied, and notes are combined.{" "}
         <strong>This cannot be undone.</strong>
       </p>
       <ExistingCustomer name="from" except={customer.id} chosen={chosen} choose={setChosen} />
@@ -278,7 +274,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
           notes: {
             label: "Notes",
             isLong: true,
-            hint: "For members of the workspace alone: shipments and webhooks do not show them.",
+            hint: "Visible to members of the workspace only, not in shipments or webhooks.",
           },
         }}
         values={from}

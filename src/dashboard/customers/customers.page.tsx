@@ -32,8 +32,8 @@ const COLUMNS: readonly Column<Customer>[] = [
 const CHANGES_FIGURES = /^shipment\.(created|updated|paid|cancelled)$/;
 
 const FILTERS = {
-  name: { label: "First or last name", placeholder: "How it begins" },
-  email: { label: "Email", placeholder: "The whole address" },
+  name: { label: "First or last name", placeholder: "Starts with" },
+  email: { label: "Email", placeholder: "Full address" },
 } as const;
 
 export function CustomersPage() {
@@ -65,10 +65,10 @@ function NoCustomers({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Empty
-        title="No customer is found"
+        title="No customers match"
         link={{ label: "Show all customers", href: paths.customers() }}
       >
-        The case of letters does not matter.
+        Searches ignore upper and lower case.
       </Empty>
     );
   }
@@ -83,7 +83,7 @@ function NoCustomers({ isFiltered }: { readonly isFiltered: boolean }) {
         )
       }
     >
-      A customer is made by the first shipment that is booked for them.
+      Booking a shipment creates its customer.
     </Empty>
   );
 }

@@ -43,7 +43,7 @@ export function ApiKeysPage() {
             data.length === 0 ? (
               <Empty title="No keys">
                 {isAdmin
-                  ? "Programs call the service with a key: create one for each of them."
+                  ? "Programs call the service with a key. Create one for each program."
                   : "Programs call the service with a key. Ask an admin of the workspace to create one."}
               </Empty>
             ) : (
@@ -76,11 +76,11 @@ const OWNER: KeyOwner<ApiKey> = {
     title: `Rotate ${keyTitle(key)}`,
     text: (
       <>
-        A new key of the same name and scope takes the place of <KeyText last4={key.last4} />.
+        A new key with the same name and scope replaces <KeyText last4={key.last4} />.
       </>
     ),
-    label: "The old key ends",
-    hint: "Both work until then, so that your program can change over.",
+    label: "Old key expires",
+    hint: "Both keys work until then, so that you can update your program.",
     overlapSeconds: 86_400,
     rotate: keyCall(rotateApiKey, { key: key.id }, ({ apiKey }) => apiKey),
   }),
@@ -92,8 +92,8 @@ const OWNER: KeyOwner<ApiKey> = {
   ),
   secretText: (
     <>
-      Keep it where your program keeps its secrets, never in its source. Calls carry it in the
-      header <code>Authorization: Bearer</code>. The commands on this page take it from the variable{" "}
+      Store it with your program’s secrets, never in its source code. Send it in the header{" "}
+      <code>Authorization: Bearer</code>. The commands on this page take it from the variable{" "}
       <code>SHIPMENTS_KEY</code>.
     </>
   ),
@@ -109,17 +109,14 @@ function ApiCalls() {
   return (
     <Section title="A first call">
       <div class="form">
-        <p>
-          Put a key into a variable, and ask what a delivery would cost. The key says for which
-          workspace.
-        </p>
+        <p>Put a key into a variable and request a quote. The key identifies the workspace.</p>
         <Code
           text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")}
           what="command"
         />
         <p>
-          The same by gRPC, with the definitions from the service itself. Connect and gRPC-Web are
-          spoken at <code>{location.origin}</code>.
+          The same with gRPC, using the service’s own definitions. Connect and gRPC-Web are
+          available at <code>{location.origin}</code>.
         </p>
         <QueryView query={grpc}>
           {(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}
@@ -207,8 +204,8 @@ function Shown({ usage }: { readonly usage: Usage }) {
         size="small"
       />
       <p class="hint">
-        Limits hold for the whole workspace: a second’s calls, and how many may come at once after a
-        rest. Calls refused for a limit are not counted. People on these pages count too.
+        Limits apply to the whole workspace: calls per second, and the maximum burst after a pause.
+        Calls refused by a limit are not counted. Calls from the dashboard are.
       </p>
     </div>
   );

@@ -209,7 +209,7 @@ export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
 
 /** Purpose and permissions of a workspace's key. */
 export const API_KEY_FIELDS: KeyFields["fields"] = {
-  name: { label: "Name", hint: "The program that it is for, such as “Web shop”." },
+  name: { label: "Name", hint: "The program that uses it, such as “Web shop”." },
   scope: {
     label: "Allowed calls",
     choices: [

@@ -88,18 +88,18 @@ export function RequestsPage() {
         empty={
           outcome || method ? (
             <Empty title="No requests match">
-              A method is given by its name, such as CreateShipment.
+              Enter the method’s name, such as CreateShipment.
             </Empty>
           ) : (
             <Empty title="No requests yet">
-              What programs and people change by the API is listed here a moment later.
+              Calls that change data are listed here a moment later.
             </Empty>
           )
         }
       />
       <p class="hint note">
-        Calls of the last 7 days that changed something, were refused or failed, up to 10,000. Those
-        that only read or price are left out.
+        Up to 10,000 calls of the last 7 days that changed data, were refused or failed. Reads and
+        quotes are left out.
       </p>
       {opened && <RequestDialog request={opened} />}
     </Page>

@@ -70,7 +70,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
       <ul
         ref={list}
         class={`marks ${tone}`}
-        aria-label="In view, the most first"
+        aria-label="In view, largest first"
         onKeyDown={focus.onKeyDown}
       >
         {shown.map((cluster, i) => (

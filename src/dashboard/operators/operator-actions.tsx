@@ -110,8 +110,8 @@ function LinkButton({ operator: { id, name, email } }: ActionProps) {
       )}
     >
       <p>
-        Whoever opens the link is signed in as {email}: send it to them alone. It works once, within
-        15 minutes.
+        Anyone who opens the link is signed in as {email}. Send it only to them. It works once,
+        within 15 minutes.
       </p>
     </RpcButton>
   );
@@ -120,9 +120,9 @@ function LinkButton({ operator: { id, name, email } }: ActionProps) {
 function rotation({ id, name }: Operator) {
   return rotateDialog(OPERATOR_KEY_TEXT, {
     title: `Rotate the key of ${name}`,
-    text: `A new key takes the place of all that ${name} has.`,
-    label: "The other keys end",
-    hint: "They work until then, so that programs can change over.",
+    text: `A new key replaces all keys of ${name}.`,
+    label: "Other keys expire",
+    hint: "They work until then, so that you can update your programs.",
     overlapSeconds: 0,
     rotate: keyCall(rotateOperatorKey, { operator: id }, ({ operatorKey }) => operatorKey),
   });
@@ -145,7 +145,7 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
   return (
     <Section title="Keys" actions={mayChange && create}>
       {operator.keys.length === 0 ? (
-        <p class="minor">No key works.</p>
+        <p class="minor">No active keys.</p>
       ) : (
         <KeyTable
           label="Keys"
@@ -161,7 +161,7 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
 function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
   return {
     create: keyCall(createOperatorKey, { operator }, ({ operatorKey }) => operatorKey),
-    fields: { name: { label: "Name", hint: "What it is for, such as “Laptop”." } },
+    fields: { name: { label: "Name", hint: "Its purpose, such as “Laptop”." } },
     rotate: (key) => ({
       title: `Rotate ${keyTitle(key)}`,
       text: (
@@ -169,8 +169,8 @@ function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
           A new key takes the place of <code>sho_…{key.last4}</code>. The others go on.
         </>
       ),
-      label: "The old key ends",
-      hint: "Both work until then, so that programs can change over.",
+      label: "Old key expires",
+      hint: "Both keys work until then, so that you can update your programs.",
       overlapSeconds: 0,
       rotate: keyCall(
         rotateOperatorKey,
@@ -231,7 +231,7 @@ export const ROLE_FIELD = {
   label: "Role",
   choices: [
     [String(OperatorRole.VIEWER), "Viewer: sees everything"],
-    [String(OperatorRole.OPERATOR), "Operator: changes everything but operators"],
+    [String(OperatorRole.OPERATOR), "Operator: changes everything except operators"],
     [String(OperatorRole.OWNER), "Owner: changes operators too"],
   ],
 } as const;

@@ -136,8 +136,8 @@ function EndDialog({ session: { id, userAgent, current } }: { readonly session: 
   return (
     <Dialog title={`Sign out ${browser}`} submit="Sign out" tone="danger" run={end}>
       <p>
-        {current ? "You are signed out here." : "Whoever uses that browser is signed out."} Signing
-        in again takes a new link.
+        {current ? "This browser is signed out." : "The other browser is signed out."} Signing in
+        again takes a new link.
       </p>
     </Dialog>
   );

@@ -29,7 +29,7 @@ export function InvitedDialog(
         </p>
       )}
       <p>
-        {!mailed && `Send it to ${email} yourself. `}Whoever opens it is signed in as {email}.{" "}
+        {!mailed && `Send it to ${email} yourself. `}Anyone who opens it is signed in as {email}.{" "}
         {children}
       </p>
     </SecretDialog>

@@ -56,7 +56,7 @@ export function InviteDialog() {
         role: {
           ...ROLE_FIELD,
           value: MemberRole.MEMBER,
-          hint: "Somebody who is a member already gets this role.",
+          hint: "An existing member gets this role.",
         },
       }}
       then={linkOf}

@@ -201,8 +201,8 @@ function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day:
   const { name, isTest } = useWorkspace();
   if (late.length + timed.length + untimed.length === 0) {
     return (
-      <Empty title={`Nothing is to be picked up on ${dayText(day)}`}>
-        A manifest has what is paid and waits for the courier.
+      <Empty title={`No pickups on ${dayText(day)}`}>
+        A manifest lists the paid shipments that wait for the courier.
       </Empty>
     );
   }
@@ -211,8 +211,8 @@ function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day:
       <h2>
         {name}, {dayText(day)}
       </h2>
-      {isTest && <p>Test: nothing is to be picked up.</p>}
-      <Pickups title="Late, of earlier days" shipments={late} textOf={windowText} />
+      {isTest && <p>Test. Not for pickup.</p>}
+      <Pickups title="Late, from earlier days" shipments={late} textOf={windowText} />
       <Pickups title="At a chosen time" shipments={timed} />
       <Pickups title="As soon as possible" shipments={untimed} />
       <p class="signature">Courier, time and signature</p>
@@ -299,8 +299,8 @@ export function ReceiptPage({ reference }: ParametersOf<"receipt">) {
             isPaid(shipment) ? (
               <Receipt shipment={shipment} paidAt={paidAt} />
             ) : (
-              <Empty title="Nothing is paid yet" link={{ ...up, label: "Show the shipment" }}>
-                There is a receipt once the shipment is paid.
+              <Empty title="Not paid yet" link={{ ...up, label: "Show the shipment" }}>
+                The receipt is available once the shipment is paid.
               </Empty>
             )
           }

@@ -30,12 +30,12 @@ export function differenceText(
     return undefined;
   }
   const text = comparisonText(now, then);
-  return count === overview.days.length ? text : `${text} (without today)`;
+  return count === overview.days.length ? text : `${text} on complete days`;
 }
 
 function comparisonText(now: number, then: number): string {
-  if (now === then) return now === 0 ? "None, as before" : "As before";
-  if (then === 0) return "None in the days before";
+  if (now === then) return now === 0 ? "None in both periods" : "No change";
+  if (then === 0) return "None in the previous period";
   const share = shareText(Math.abs(now - then) / then);
   return `${now > then ? "Up" : "Down"} ${share}`;
 }

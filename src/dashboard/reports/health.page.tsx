@@ -31,7 +31,7 @@ export function HealthPage() {
       note={
         checkedAt && (
           <span class="minor">
-            {query.problem ? "Not known now. Last checked" : "Checked every 5 seconds, last"}{" "}
+            {query.problem ? "Status unknown. Last checked" : "Checked every 5 seconds, last"}{" "}
             <Time at={checkedAt} exact="second" />
           </span>
         )
@@ -57,14 +57,14 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
         )}
       </Section>
       {health.payments && health.payments.payments.length > 0 && (
-        <Section title="Payments that are overdue">
+        <Section title="Overdue payment tasks">
           <div class="stack">
             <p class="minor">
-              The provider could not be asked, or did not do what was to be done. They are tried
-              again by themselves. The log says why they failed.
+              The provider could not be reached, or did not complete the task. Tasks are retried
+              automatically. The log contains the reasons.
             </p>
             <Table
-              label="Payments that are overdue"
+              label="Overdue payment tasks"
               columns={PAYMENT_COLUMNS}
               rows={health.payments.payments}
               keyOf={({ workspace, shipment }) => `${workspace} ${shipment}`}
@@ -150,7 +150,7 @@ function healthFigures(health: PlatformHealth, isCurrent: boolean): readonly Fig
     replicaFigure(replicas),
     {
       term: "Database",
-      value: isCurrent ? state("good", "Answers") : state("attention", "Not known now"),
+      value: isCurrent ? state("good", "Reachable") : state("attention", "No response"),
       note: database && `PostgreSQL ${database.version}, ${bytesText(Number(database.sizeBytes))}`,
     },
     ...(tariff ? [tariffFigure(tariff)] : []),
@@ -180,11 +180,11 @@ function tariffFigure(tariff: TariffHealth): Figure {
     term: "Tariff",
     value:
       versionInForce === undefined
-        ? state("bad", "No tariff: nothing can be quoted")
+        ? state("bad", "No tariff in force")
         : state("good", `Version ${versionInForce} in force`),
     note:
       scheduledVersion === undefined ? (
-        "No other is scheduled"
+        "No other version scheduled"
       ) : (
         <>
           Version {scheduledVersion} from <Time at={scheduledAt} exact />
@@ -203,15 +203,15 @@ function webhookFigure(webhooks: WebhookHealth, now: number): Figure {
     value: state(
       isLate ? "attention" : "good",
       pendingDeliveries === 0n
-        ? "Nothing waits"
+        ? "None waiting"
         : `${more}${numberText(Number(pendingDeliveries))} waiting`,
     ),
     note: oldestPendingAt ? (
       <>
-        The oldest since <Time at={oldestPendingAt} exact />
+        Oldest since <Time at={oldestPendingAt} exact />
       </>
     ) : (
-      "Every delivery is made"
+      "No pending deliveries"
     ),
   };
 }
@@ -225,9 +225,8 @@ function paymentFigure(payments: PaymentHealth): Figure {
   ].filter((text) => text !== undefined);
   return {
     term: "Payments",
-    value:
-      overdue.length === 0 ? state("good", "Nothing is overdue") : state("attention", "Overdue"),
-    note: overdue.length === 0 ? "Providers answer" : overdue.join(", "),
+    value: overdue.length === 0 ? state("good", "None overdue") : state("attention", "Overdue"),
+    note: overdue.length === 0 ? "Providers respond" : overdue.join(", "),
   };
 }
 

@@ -58,7 +58,7 @@ function revenueFigure(
 
 /** Returns the numbers behind the share of booked quotes, or why it is unavailable. */
 function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
-  if (quotes === undefined) return "Not known for all days";
+  if (quotes === undefined) return "Unknown for some days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes";
   const booked =
     quotedBookings === 1n ? "1 booking" : `${numberText(Number(quotedBookings))} bookings`;
@@ -131,7 +131,7 @@ function DayChart(
         label={`${title} by day`}
         points={pointsOf(overview.days)}
         before={before && pointsOf(before.days)}
-        names={["These days", before ? `Before: ${spanText(before)}` : ""]}
+        names={["This period", before ? `Previous period: ${spanText(before)}` : ""]}
         tickText={(value) => compactText(value, currency)}
         isWhole={currency === undefined}
         size={size}
@@ -149,11 +149,11 @@ function Meaning({ overview, before, today }: Comparison) {
   const isOver = overview.toDate < today;
   return (
     <p class="hint">
-      {before && `“Up” and “down” compare with ${spanText(before)}`}
-      {before && (isOver ? ". " : ", without today, which is not over. ")}
-      Days are those of {clockText(overview.timeZone || "UTC")}, and a shipment counts on the day on
-      which it was booked. Revenue is the totals of shipments that are paid and not refunded. “Quote
-      to booking” is the bookings that named a quote or its price, for each quote.{" "}
+      {before && `Changes compare with ${spanText(before)}`}
+      {before && (isOver ? ". " : ", complete days only. ")}
+      Days are in {clockText(overview.timeZone || "UTC")}. A shipment counts on the day it was
+      booked. Revenue is the total of shipments that are paid and not refunded. “Quote to booking”
+      is the share of quotes that were booked.{" "}
       <a href="/docs/dashboard#about-these-figures" rel="external">
         About these figures
       </a>

@@ -96,7 +96,7 @@ function ApiLink() {
 function FirstSteps() {
   const isAdmin = useRole("admin");
   return (
-    <Section title="Nothing is booked yet: the first steps">
+    <Section title="No bookings yet: first steps">
       <ol class="steps">
         <TimeZoneStep />
         <li>
@@ -107,16 +107,15 @@ function FirstSteps() {
           <ApiLink />.
         </li>
         <li>
-          <strong>Ask what a delivery costs,</strong> on the map of{" "}
-          <a href={paths.book()}>Quote and book</a>, or by the command on <ApiLink />, ready to be
-          copied.
+          <strong>Get a quote</strong> on the map of <a href={paths.book()}>Quote and book</a>, or
+          with the command on <ApiLink />.
         </li>
         <li>
-          <strong>Book it,</strong> with a customer. It appears under{" "}
+          <strong>Book it</strong> for a customer. It appears under{" "}
           <a href={paths.shipments()}>Shipments</a> at once.
         </li>
         <li>
-          <strong>Be told what happens</strong> by a webhook:{" "}
+          <strong>Receive events</strong> with a webhook:{" "}
           <a href={paths.webhooks()}>Settings → Webhooks</a>.
         </li>
       </ol>
@@ -131,7 +130,7 @@ function TimeZoneStep() {
   if (!mayChange || timeZone !== "UTC") return null;
   return (
     <li>
-      <strong>Choose your time zone.</strong> Days and times on these pages are UTC’s.{" "}
+      <strong>Choose your time zone.</strong> Days and times on these pages are in UTC.{" "}
       <TimeZoneButton
         method={WorkspaceService.method.updateWorkspace}
         then={loadAccount}

@@ -65,10 +65,10 @@ function Busiest({ workspaces }: { readonly workspaces: readonly WorkspaceBookin
   if (workspaces.length === 0) {
     return (
       <Empty
-        title="Nothing was booked on these days"
+        title="No bookings on these days"
         link={{ label: "Show the workspaces", href: paths.platformWorkspaces({}) }}
       >
-        Choose other days, or see that a workspace has a key and payments.
+        Choose other days, or check that a workspace has a key and payments.
       </Empty>
     );
   }

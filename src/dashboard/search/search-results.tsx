@@ -74,7 +74,7 @@ export function SearchResults(props: SearchResultsProps) {
         ))}
       </div>
       <p class="minor" role="status">
-        {isNothing && `Nothing is found by “${text.trim()}”.`}
+        {isNothing && `No results for “${text.trim()}”.`}
       </p>
     </>
   );

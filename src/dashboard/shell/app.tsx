@@ -128,7 +128,7 @@ function ConnectionNote() {
   const isConnected = useStore(connected);
   return (
     <div role="status" class="connection-note" hidden={isConnected}>
-      {!isConnected && "The service cannot be reached. This page reconnects by itself."}
+      {!isConnected && "The service cannot be reached. This page reconnects automatically."}
     </div>
   );
 }

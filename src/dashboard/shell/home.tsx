@@ -19,8 +19,8 @@ export function HomePage() {
   if (target !== undefined) return null;
   return (
     <Page title="Welcome">
-      <Empty title="You are in no workspace yet">
-        Ask somebody who manages one to invite {email}, then reload this page.
+      <Empty title="You are not in a workspace yet">
+        Ask a workspace admin to invite {email}, then reload this page.
       </Empty>
     </Page>
   );
@@ -31,8 +31,8 @@ export function NoOperatorPage() {
   return (
     <Page title="Operators only">
       <Empty title="You are not an operator of the platform" link={TO_START}>
-        Ask an owner to make {email} one. Somebody who is one already signs in by a link for
-        operators: a link into a workspace opens that workspace alone.
+        Ask an owner to make {email} an operator. If you already are one, sign in with an operator
+        link. A workspace link opens only that workspace.
       </Empty>
     </Page>
   );

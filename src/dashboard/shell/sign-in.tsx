@@ -39,8 +39,8 @@ function EndedNote() {
   return (
     <div class="problem attention" role="status">
       <p>
-        Your session has ended. Sign in again, and you come back to where you were.
-        {hasKeptForms() && " What you typed there is kept in this tab."}
+        Your session has expired. Sign in again to return to your page.
+        {hasKeptForms() && " Your unsaved changes are kept in this tab."}
       </p>
     </div>
   );
@@ -54,7 +54,7 @@ function WithLink({ token }: { readonly token: string }) {
   return (
     <>
       <Form action={enter} submit="Sign in">
-        <p>You opened a sign-in link. It works once, within 15 minutes of being made.</p>
+        <p>You opened a sign-in link. It works once, within 15 minutes of its creation.</p>
       </Form>
       {enter.problem && <WithoutLink />}
     </>
@@ -70,11 +70,9 @@ function WithoutLink() {
       {options?.oidc && <AtProvider {...options.oidc} isFirst={!options.mail} />}
       {!options?.mail && <ByHand />}
       <p>
-        The guides tell more: <Guide path="/docs">what this service is</Guide>,{" "}
-        <Guide path="/docs/signing-in#sign-in-with-a-link">
-          how to sign in and who makes links
-        </Guide>
-        , and <Guide path="/docs/api">how to call it by a key</Guide>, without signing in.
+        Read more: <Guide path="/docs">about this service</Guide>,{" "}
+        <Guide path="/docs/signing-in#sign-in-with-a-link">signing in</Guide> and{" "}
+        <Guide path="/docs/api">using the API</Guide>. No sign-in needed.
       </p>
     </>
   );
@@ -94,7 +92,7 @@ function ByMail() {
     return <CheckMail email={sentTo} again={() => setAgain(true)} />;
   }
   return (
-    <Form action={ask} submit="Send me a link" name="Sign in by mail">
+    <Form action={ask} submit="Send me a link" name="Sign in by email">
       <TextField
         name="email"
         label="Email"
@@ -110,19 +108,19 @@ function ByMail() {
 function CheckMail(props: { readonly email: string; readonly again: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
-  useTitle("Check your mail");
+  useTitle("Check your email");
   return (
     <section class="check-mail">
       <h2 ref={heading} tabIndex={-1}>
-        Check your mail
+        Check your email
       </h2>
       <p>
         If <strong>{props.email}</strong> has an account here, a link is on its way. It works once,
-        within 15 minutes. Open it in this browser, in any tab, and you come back to where you were.
+        within 15 minutes. Open it in this browser to return to your page.
       </p>
       <p>
-        Nothing there? Look among the junk, and whether the email is right. An admin of your
-        workspace can also hand you a link.
+        No email? Check your spam folder and the address. An admin of your workspace can also give
+        you a link.
       </p>
       <button type="button" class="button" onClick={props.again}>
         Use another email or ask again
@@ -136,10 +134,11 @@ function ByHand() {
   return (
     <>
       <p>
-        You sign in by a link that works once, for 15 minutes.{" "}
-        <strong>Ask an admin of your workspace</strong> for one, who makes it in the settings.
+        Sign in with a link that works once, within 15 minutes.{" "}
+        <strong>Ask an admin of your workspace</strong> for one. Admins create links in the
+        settings.
       </p>
-      <p>Open the link in this browser, in any tab, and you come back to where you were.</p>
+      <p>Open the link in this browser to return to your page.</p>
     </>
   );
 }
@@ -198,8 +197,8 @@ export function AfterPaymentPage({ isPaid }: { readonly isPaid: boolean }) {
       </h1>
       <p>
         {isPaid
-          ? "Whoever sent you the link has been told. You can close this page."
-          : "Nothing was paid. You can pay by the same link as long as it works, or ask whoever sent it for another."}
+          ? "The sender of the link has been notified. You can close this page."
+          : "No payment was made. You can use the same link until it expires, or ask the sender for a new one."}
       </p>
     </main>
   );

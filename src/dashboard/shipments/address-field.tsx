@@ -58,9 +58,9 @@ export function AddressField(props: {
         onToggle={setOpen}
         status={
           found.problem
-            ? "Addresses cannot be suggested now. Type the address, and set its place on the map."
+            ? "Address suggestions are unavailable. Type the address and set its location on the map."
             : isSettled && options.length === 0
-              ? "No address found. It can be booked as it is typed, with a place on the map."
+              ? "No address found. You can book it as typed once its location is set on the map."
               : ""
         }
         credit={found.data?.attribution && <Credit text={found.data.attribution} />}
@@ -73,7 +73,7 @@ export function AddressField(props: {
       {farKm !== undefined && (
         <p class="far" role="status">
           The point on the map is {numberText(Math.round(farKm * 10) / 10)} km from this address.
-          Check which of them is right.
+          Check which one is right.
         </p>
       )}
     </div>

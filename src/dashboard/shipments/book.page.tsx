@@ -222,16 +222,16 @@ function bookingProblem(problem: Problem): Problem {
   const { total, currency } = problem.facts;
   if (PRICE_REASONS.includes(reason) && total !== undefined && currency !== undefined) {
     const price = moneyText(Number(total), currency);
-    const message = `Nothing is booked yet: the price is ${price} now. Book again if that is fine.`;
+    const message = `The price has changed to ${price}. Book again to accept it.`;
     return { ...problem, message, fields: {} };
   }
   if (QUOTE_REASONS.includes(reason) && problem.facts.shipment === undefined) {
-    const message = "Nothing is booked yet: look at the price again, and book if it is fine.";
+    const message = "The price has changed. Check it and book again.";
     return { ...problem, message, fields: {} };
   }
   if (reason === "IDEMPOTENCY_KEY_REUSED") {
     const message =
-      "An earlier try with this form was booked after all. Find it under Shipments, and open this page anew to book another.";
+      "An earlier attempt with this form was booked. Find it under Shipments. Reload this page to book another.";
     return { ...problem, message, fields: {} };
   }
   return problem;

@@ -77,7 +77,7 @@ export function CourierDialog({ shipment, close }: DialogProps) {
       request={{ shipment: reference }}
       fields={{
         name: "Name",
-        phone: { label: "Phone", hint: "With the country’s code, such as +12125550123" },
+        phone: { label: "Phone", hint: "With country code, such as +12125550123" },
         vehicle: "Vehicle",
         externalId: { label: "Id", hint: "In your own system" },
       }}
@@ -97,7 +97,7 @@ export function RemoveCourierDialog({ shipment, close }: DialogProps) {
       done="The courier is removed."
       close={close}
     >
-      <p>Nobody brings the shipment then, until somebody else is assigned.</p>
+      <p>The shipment then has no courier until another one is assigned.</p>
     </RpcDialog>
   );
 }
@@ -116,7 +116,7 @@ export function AttemptDialog({ shipment, close }: DialogProps) {
       done="The attempt is recorded."
       close={close}
     >
-      <p>The shipment stays where it is, to be tried again.</p>
+      <p>The shipment keeps its state. It can be attempted again.</p>
     </RpcDialog>
   );
 }

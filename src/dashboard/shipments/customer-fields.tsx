@@ -137,7 +137,7 @@ export function ExistingCustomer(props: {
       choose={({ take }) => take()}
       onToggle={() => {}}
       status={found.problem?.message ?? (found.data?.length === 0 ? "No customer matches." : "")}
-      hint="By the beginning of the first or last name, or by the whole email."
+      hint="Type the start of the first or last name, or the full email."
     />
   );
 }

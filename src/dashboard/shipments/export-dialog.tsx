@@ -39,10 +39,7 @@ export function ExportDialog(props: ExportProps) {
   };
   return (
     <Dialog title="Export shipments" submit="Export" run={run}>
-      <p>
-        All shipments of the list, with its filters and not only of this page, as a CSV file for
-        spreadsheets, the newest first.
-      </p>
+      <p>Exports all pages of the filtered list as a CSV file for spreadsheets, newest first.</p>
       {bytes !== undefined && <Progress label={`${bytesText(bytes)} so far`} />}
     </Dialog>
   );

@@ -34,11 +34,11 @@ export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
     <Section title="Proof of delivery">
       <DescriptionList
         items={[
-          ["Needed at the door", isAsked && VERIFICATIONS[dropoffVerification]],
+          ["Required at the door", isAsked && VERIFICATIONS[dropoffVerification]],
           [
             "PIN",
             pinVerified
-              ? "Told at the door"
+              ? "Verified at the door"
               : dropoffPin && (
                   <>
                     <code>{dropoffPin}</code> <CopyButton text={dropoffPin} what="PIN" />
@@ -107,13 +107,13 @@ export function ProofDialog({ shipment, close }: DialogProps) {
       request={{ shipment: reference }}
       fields={{
         receivedBy: "Received by",
-        ...(isByPin && { pin: { label: "PIN", hint: "As the recipient told it: four digits" } }),
+        ...(isByPin && { pin: { label: "PIN", hint: "Four digits, from the recipient" } }),
         note: { label: "Note", isLong: true },
       }}
       done="The proof is recorded."
       close={close}
     >
-      <p>Couriers record photos and signatures from where they are.</p>
+      <p>Couriers record photos and signatures on their own devices.</p>
     </RpcDialog>
   );
 }
@@ -130,7 +130,7 @@ export function WaiveDialog({ shipment, close }: DialogProps) {
     >
       <p>
         The shipment can then be delivered without{" "}
-        {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The timeline tells who waived
+        {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The timeline shows who waived
         it.
       </p>
     </RpcDialog>

@@ -60,21 +60,21 @@ const QUEUES: readonly View[] = [
     queue: "toPay",
     columns: ["booked", "shipment", "customer", "route", "total"],
     order: "created_at",
-    done: "Nothing is to be paid",
+    done: "No shipments to pay",
   },
   {
     ...ofStatus(ShipmentStatus.AWAITING_PICKUP),
     queue: "toPickUp",
     columns: ["pickup", "shipment", "customer", "route", "parcel"],
     order: "pickup_window",
-    done: "Nothing is to be picked up",
+    done: "No shipments to pick up",
   },
   {
     ...ofStatus(ShipmentStatus.IN_TRANSIT),
     queue: "inTransit",
     columns: ["dropoff", "shipment", "customer", "route", "booked"],
     order: "pickup_window",
-    done: "Nothing is on its way",
+    done: "No shipments in transit",
   },
   {
     label: PAYMENT_STATES[PaymentStatus.REFUND_PENDING][0],
@@ -82,7 +82,7 @@ const QUEUES: readonly View[] = [
     queue: "refundDue",
     columns: ["cancelled", "shipment", "customer", "total", "booked"],
     order: "created_at",
-    done: "No refund is due",
+    done: "No refunds due",
   },
   {
     label: "Failed",
@@ -90,7 +90,7 @@ const QUEUES: readonly View[] = [
     queue: "failed",
     columns: ["failure", "shipment", "customer", "bookedTotal"],
     order: "created_at desc",
-    done: "Nothing failed",
+    done: "No failed shipments",
   },
 ];
 

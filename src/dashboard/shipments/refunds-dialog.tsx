@@ -77,7 +77,7 @@ export function RefundsDialog(props: {
   if (data === undefined || data.shipments.length === 0) {
     return (
       <Dialog title={act.name} submit="Close" run={async () => {}}>
-        <QueryView query={query}>{() => <p>No refund is due.</p>}</QueryView>
+        <QueryView query={query}>{() => <p>No refunds due.</p>}</QueryView>
       </Dialog>
     );
   }

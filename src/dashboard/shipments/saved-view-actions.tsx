@@ -37,15 +37,15 @@ function SaveButtons(props: {
   const keep = () =>
     attempt(
       () => call(saveFilter, { workspace, name: view.label, query: text }),
-      `“${view.label}” is shown this way to you.`,
+      `Saved as your view of “${view.label}”.`,
     );
   const label = {
     label: "Name",
-    hint: "A view that you have saved under this name is replaced. Days such as “Today” move on with the calendar.",
+    hint: "Replaces your view with the same name, if any. Days such as “Today” stay relative.",
   };
   return (
     <>
-      {isArranged && <Button onClick={() => void keep()}>Show “{view.label}” this way</Button>}
+      {isArranged && <Button onClick={() => void keep()}>Save as my “{view.label}”</Button>}
       <RpcButton
         button="Save this view"
         method={saveFilter}
@@ -70,7 +70,7 @@ function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
   const share = () =>
     attempt(
       () => save(!shared),
-      shared ? `Only you see “${name}” now.` : `All of the workspace see “${name}” now.`,
+      shared ? `Only you can see “${name}” now.` : `The whole workspace can see “${name}” now.`,
     );
   const remove = () =>
     attempt(

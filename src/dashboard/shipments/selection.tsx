@@ -53,7 +53,7 @@ const ACTS: readonly Act[] = [
       status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
     note(shipments) {
       const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
-      const stays = "What is cancelled stays cancelled.";
+      const stays = "This cannot be undone.";
       return paid.length === 0 ? stays : `${stays} ${totalText(paid)} will be refunded.`;
     },
     send: (client, shipments, form, headers) =>
@@ -73,7 +73,7 @@ const ACTS: readonly Act[] = [
     isFor: (shipment, connection) =>
       shipment.status === ShipmentStatus.PENDING && !isPaidOnline({ shipment, connection }),
     note: (shipments) =>
-      `Each is recorded as paid in full, ${totalText(shipments)} in all. A payment that is recorded stays recorded.`,
+      `Each is recorded as paid in full, ${totalText(shipments)} in all. Recorded payments cannot be removed.`,
     send: (client, shipments, _, headers) =>
       client.batchRecordPayments(
         {
@@ -91,14 +91,14 @@ const ACTS: readonly Act[] = [
     "Mark as picked up",
     "picked up",
     ShipmentStatus.AWAITING_PICKUP,
-    "The courier has them. They cannot be cancelled any more.",
+    "The courier has them. They can no longer be cancelled.",
   ),
   advance(
     "d",
     "Mark as delivered",
     "delivered",
     ShipmentStatus.IN_TRANSIT,
-    "They have arrived. Nothing about them changes any more.",
+    "They have arrived and can no longer be changed.",
   ),
 ];
 

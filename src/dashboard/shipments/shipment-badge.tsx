@@ -38,7 +38,7 @@ function paymentAlert({ paymentDetails }: Pick<Shipment, "paymentDetails">): Lab
   const { dispute, refundError, uncounted, processing, error } = paymentDetails;
   if (dispute === DisputeStatus.OPEN) return ["Disputed", "bad"];
   if (refundError !== undefined) return ["Refund failed", "bad"];
-  if (uncounted) return ["Money not counted", "bad"];
+  if (uncounted) return ["Unassigned payment", "bad"];
   if (error !== undefined) return ["Payment failed", "attention"];
   return processing ? ["Payment processing", "neutral"] : undefined;
 }

@@ -40,8 +40,8 @@ export function ShipmentDeliveries({ events }: { readonly events: readonly Event
         const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
         return sent.length === 0 ? (
           <p class="minor">
-            None is among the newest {NEWEST} deliveries of each webhook. A webhook&apos;s own page
-            lists all of the last 30 days.
+            No deliveries among the newest {NEWEST} of each webhook. A webhook&apos;s own page lists
+            all of the last 30 days.
           </p>
         ) : (
           <>
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<Sent>[] = [
     selfEvident: true,
     cell: ({ delivery }) => <DeliveryBadge status={delivery.status} />,
   },
-  { header: "Last answer", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
+  { header: "Last response", cell: ({ delivery }) => <LastAnswer delivery={delivery} /> },
   { header: "To", cell: ({ webhook }) => webhook.url },
   { header: "Sent", align: "end", cell: ({ delivery }) => <Time at={delivery.createdAt} /> },
 ];

@@ -57,9 +57,9 @@ export function StepDialog(props: DialogProps & { readonly step: Step; readonly 
 /** Shown if the shipment changed after the dialog opened. */
 function StaleDialog({ shipment, close }: DialogProps) {
   return (
-    <Dialog title="The shipment has moved on" submit="Show the shipment" close={close}>
+    <Dialog title="The shipment has changed" submit="Show the shipment" close={close}>
       <p>
-        Its state is <StateBadge {...shipment} /> by now. Look at it before you go on.
+        Its state is <StateBadge {...shipment} /> now. Check it before you continue.
       </p>
     </Dialog>
   );
@@ -81,8 +81,8 @@ function PaymentDialog({ shipment, close }: DialogProps) {
     >
       <p>
         {isLate
-          ? "The shipment is cancelled: a payment that came in all the same is kept, to be refunded."
-          : "The shipment then waits for its pickup. A payment that is recorded stays recorded."}
+          ? "The shipment is cancelled. The late payment is recorded as due for a refund."
+          : "The shipment then waits for its pickup. Recorded payments cannot be removed."}
       </p>
       <div class="field-row">
         <TextField name="amount" label="Amount" numeric value={shipment.total} />
@@ -105,8 +105,8 @@ function AdvanceDialog({ shipment, close }: DialogProps) {
     >
       <p>
         {isPickup
-          ? `The courier has it from ${shipment.pickupAddress}. It cannot be cancelled any more.`
-          : `It has arrived at ${shipment.dropoffAddress}. Nothing about it changes any more.`}
+          ? `The courier has it from ${shipment.pickupAddress}. It can no longer be cancelled.`
+          : `It has arrived at ${shipment.dropoffAddress} and can no longer be changed.`}
       </p>
     </RpcDialog>
   );
@@ -128,8 +128,8 @@ function CancelDialog({ shipment, close }: DialogProps) {
       close={close}
     >
       <p>
-        A cancelled shipment stays cancelled.{" "}
-        {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link ends."}
+        This cannot be undone.{" "}
+        {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link expires."}
         {shipment.paymentStatus === PaymentStatus.PAID && (
           <>
             It is paid: <Money amount={shipment.total} currency={shipment.currency} />{" "}
@@ -144,8 +144,8 @@ function CancelDialog({ shipment, close }: DialogProps) {
 function refundOf({ paymentDetails }: Shipment): string {
   if (paymentDetails === undefined) return "will be refunded.";
   return blocksRefund(paymentDetails)
-    ? "will go back once the dispute is decided."
-    : "will go back to the customer by itself, less what was refunded already.";
+    ? "will be refunded once the dispute is decided."
+    : "will be refunded automatically, less earlier refunds.";
 }
 
 function RefundDialog({ shipment, close }: DialogProps) {
@@ -159,7 +159,7 @@ function RefundDialog({ shipment, close }: DialogProps) {
     >
       <p>
         <Money amount={shipment.total} currency={shipment.currency} /> went back to{" "}
-        {shipment.customer?.name ?? "the customer"}. A refund that is recorded stays recorded.
+        {shipment.customer?.name ?? "the customer"}. Recorded refunds cannot be removed.
       </p>
     </RpcDialog>
   );
@@ -193,8 +193,8 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
       >
         <p>
           {isPaid
-            ? "It is paid, so its price stays: choose times that cost no more than those it has."
-            : "It is not paid yet: its price follows the times."}
+            ? "The shipment is paid, so its price is fixed. Choose times that cost no more than the current ones."
+            : "The shipment is not paid yet, so its price changes with the times."}
         </p>
         <WindowFields
           windows={windows}
@@ -211,8 +211,8 @@ function problemOfMove(problem: Problem, { windowFee, currency }: Shipment): Pro
   if (problem.reason !== "PRICE_CHANGED") return problem;
   const dearer =
     windowFee > 0
-      ? `cost more than the ${moneyText(windowFee, currency)} paid for its own`
+      ? `cost more than the ${moneyText(windowFee, currency)} paid for its current times`
       : "have an extra charge";
-  const message = `Nothing is changed: the shipment is paid, and these times ${dearer}. Choose times that cost no more, or cancel it and book it anew.`;
+  const message = `The shipment is already paid, and these times ${dearer}. Choose times that cost no more, or cancel the shipment and book a new one.`;
   return { ...problem, message, fields: {} };
 }

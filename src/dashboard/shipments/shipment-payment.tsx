@@ -39,13 +39,13 @@ export function ShipmentPayment(props: PaymentProps) {
         {details && <Dispute details={details} />}
         {details?.error !== undefined && (
           <p class="problem attention">
-            <strong>It is not paid.</strong> {details.error}
+            <strong>Payment attempt failed.</strong> {details.error}
           </p>
         )}
         {details?.processing && details.error === undefined && (
           <p>
-            The customer has paid, and the money is on its way, which can take days. Price and route
-            stay as they are until then.
+            The payment is processing, which can take days. The price and the route cannot change
+            until then.
           </p>
         )}
         {details?.uncounted && <Uncounted {...props} />}
@@ -54,15 +54,13 @@ export function ShipmentPayment(props: PaymentProps) {
           <Refund {...props} details={details} />
         )}
         {paymentStatus === PaymentStatus.VOIDED && (
-          <p>
-            It was cancelled before it was paid. Should money arrive all the same, it goes back.
-          </p>
+          <p>The shipment was cancelled before payment. Late payments are refunded.</p>
         )}
         <DescriptionList
           items={[
             ["Paid", isPaid ? <Money amount={total} currency={currency} /> : undefined],
             ["Refunded", partOf(details?.refundedAmount)],
-            ["Taken back by the bank", partOf(details?.disputedAmount)],
+            ["Reversed by the bank", partOf(details?.disputedAmount)],
             ["At Stripe", details && <AtStripe shipment={shipment} connection={connection} />],
           ]}
         />
@@ -90,19 +88,17 @@ function Dispute({ details }: { readonly details: PaymentDetails }) {
     case DisputeStatus.OPEN:
       return (
         <p class="problem">
-          <strong>The payment is disputed.</strong> The customer has asked their bank about it.
-          Respond in Stripe.{" "}
+          <strong>The payment is disputed.</strong> The customer contacted their bank. Respond in
+          Stripe.{" "}
           {details.disputeRefundable
             ? "This is an inquiry: cancel the shipment to refund it in full, which closes the inquiry."
             : "It cannot be refunded until the bank has decided."}
         </p>
       );
     case DisputeStatus.WON:
-      return <p>The payment was disputed, and the dispute won: the money stays.</p>;
+      return <p>The dispute was won. The payment stays.</p>;
     case DisputeStatus.LOST:
-      return (
-        <p>The payment was disputed, and the dispute lost: the bank took back what was disputed.</p>
-      );
+      return <p>The dispute was lost. The bank reversed the disputed amount.</p>;
     default:
       return null;
   }
@@ -112,17 +108,17 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
   return (
     <>
       <p class="problem">
-        <strong>Money was taken that does not count, or may have been.</strong> Look at Stripe:
-        refund it there, or accept it as it is.
+        <strong>Stripe may hold money that is not assigned to this shipment.</strong> Check Stripe.
+        Refund the payment there, or accept it here.
       </p>
       {useRole("member") && (
         <div class="actions">
           <RpcActionButton
             method={ShipmentService.method.acceptUncountedPayment}
             request={{ shipment: reference }}
-            done="The money is accepted."
+            done="The payment is accepted."
           >
-            Accept the money
+            Accept the payment
           </RpcActionButton>
         </div>
       )}
@@ -155,14 +151,14 @@ function PayLink({ shipment, connection }: PaymentProps) {
   if (connection?.state !== PaymentConnectionState.READY) {
     return (
       <p>
-        There is no pay link, and none can be made:{" "}
-        <a href={settingsHref("payments")}>see what payments wait for</a>.
+        A pay link cannot be created:{" "}
+        <a href={settingsHref("payments")}>complete the payment settings</a>.
       </p>
     );
   }
   return (
     <>
-      <p>There is no pay link yet. It is for the customer, and works for almost a day.</p>
+      <p>No pay link yet. A link for the customer works for almost a day.</p>
       {create.problem && <ProblemNote problem={create.problem} labels={ADDRESS_LABELS} />}
       {mayCreate && (
         <div class="actions">
@@ -218,7 +214,7 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
     const amount = shipment.total - details.refundedAmount - details.disputedAmount;
     return (
       <p>
-        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> is on its way back
+        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> is being refunded
         to {shipment.customer?.name ?? "the customer"}, which can take days.
       </p>
     );
@@ -226,7 +222,7 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
   return (
     <>
       <p class="problem">
-        <strong>The money did not go back.</strong> {details.refundError.replaceAll("_", " ")}
+        <strong>The refund was not completed.</strong> {details.refundError.replaceAll("_", " ")}
       </p>
       {mayRetry && (
         <div class="actions">
@@ -234,9 +230,9 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
             primary
             method={ShipmentService.method.retryRefund}
             request={{ shipment: shipment.reference }}
-            done="The refund is tried again."
+            done="The refund is being retried."
           >
-            Try the refund again
+            Retry the refund
           </RpcActionButton>
         </div>
       )}

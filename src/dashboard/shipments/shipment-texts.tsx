@@ -24,12 +24,12 @@ type TextName = Exclude<Optional<Shipment> & Optional<CreateShipmentRequest>, "q
 const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?: string }>> = {
   externalReference: {
     label: "External reference",
-    hint: "Your own number for it, such as that of an order. Each is used once.",
+    hint: "Your own number, such as an order number. Must be unique.",
   },
-  recipientName: { label: "Recipient", hint: "Where that is somebody else than the customer" },
+  recipientName: { label: "Recipient", hint: "If different from the customer" },
   recipientPhone: {
     label: "Recipient’s phone",
-    hint: "With the code of its country, such as +12125550123",
+    hint: "With country code, such as +12125550123",
   },
   recipientEmail: { label: "Recipient’s email" },
   recipientLocale: { label: "Recipient’s language", hint: "Such as en, es, fr or de" },

@@ -188,7 +188,7 @@ function NoShipments(props: {
   if (view.queue !== undefined) {
     return (
       <Empty title={view.done} link={link} isGood>
-        What needs a hand here appears by itself.
+        Shipments that need attention appear here automatically.
       </Empty>
     );
   }

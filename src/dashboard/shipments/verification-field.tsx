@@ -18,7 +18,7 @@ export function VerificationField({ from }: { readonly from?: Shipment | undefin
   return (
     <SelectField
       name={FIELD}
-      label="Needed at the door"
+      label="Required at the door"
       hint="Before the shipment can be marked as delivered"
       value={from?.dropoffVerification ?? DropoffVerification.NONE}
       choices={choicesOf(VERIFICATIONS).slice(1)}

@@ -108,12 +108,12 @@ function EndWindow(props: EndProps & { readonly booked: Window | undefined }) {
         (first ? (
           <ChooseTime {...props} window={choice.window} first={first} />
         ) : (
-          <p class="minor">No time can be booked on the days that were looked at.</p>
+          <p class="minor">No times available on the days checked.</p>
         ))}
       {choice.kind === "time" && offer.goesOn && (
         <div>
           <Button busy={listMore === undefined} onClick={() => listMore?.()}>
-            Look at later days
+            Show later days
           </Button>
         </div>
       )}

@@ -54,10 +54,10 @@ export function ForeignNote(props: {
 }) {
   return (
     <div class="problem" role="alert">
-      <p>Somebody else has changed {props.what} meanwhile.</p>
+      <p>Someone else has changed {props.what}.</p>
       <div class="actions">
-        <Button onClick={props.take}>Show theirs, and drop mine</Button>
-        <Button onClick={props.keep}>Go on with mine</Button>
+        <Button onClick={props.take}>Discard my changes</Button>
+        <Button onClick={props.keep}>Keep my changes</Button>
       </div>
     </div>
   );
@@ -111,7 +111,7 @@ function LeaveDialog({ leave }: { readonly leave: Leave }) {
       tone="danger"
       run={async () => leave()}
     >
-      <p>What you changed and did not save is lost then.</p>
+      <p>Your unsaved changes will be lost.</p>
     </Dialog>
   );
 }

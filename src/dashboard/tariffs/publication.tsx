@@ -70,8 +70,8 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
       }}
     >
       <p>
-        Version {version} is published again as the next version, in the place of version {replaces}
-        . It takes effect at once.
+        Version {version} is published again as the next version. It replaces version {replaces}. It
+        takes effect at once.
       </p>
       <HonourField />
       <NoteField />
@@ -119,8 +119,8 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
       <p>
         {replaces === 0
           ? "It becomes the first tariff in force."
-          : `It takes the place of version ${replaces}.`}{" "}
-        Every replica prices by it within a second. The draft is gone then.
+          : `It replaces version ${replaces}.`}{" "}
+        All replicas use it within a second. The draft is deleted.
       </p>
       <SelectField name="when" label="When" value={when} choices={WHEN} onInput={setWhen} />
       {when === "later" && (
@@ -128,7 +128,7 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
           name="effective_at"
           label="Takes effect"
           type="datetime-local"
-          hint="In your time zone, within a year. Nothing else can be published before then."
+          hint="In your time zone, within a year. No other version can be published before then."
         />
       )}
       <HonourField />
@@ -182,7 +182,7 @@ function timeIn(form: FormData): Date | undefined {
   if (textOf(form, "when") !== "later") return undefined;
   const date = new Date(textOf(form, "effective_at"));
   if (date.getTime() > Date.now()) return date;
-  throw fieldError("effective_at", "Choose a time to come.");
+  throw fieldError("effective_at", "Choose a time in the future.");
 }
 
 function HonourField() {
@@ -191,7 +191,7 @@ function HonourField() {
       name="honours_quotes"
       label="Honour earlier quotes"
       checked
-      hint="They keep their price, for up to an hour. Otherwise bookings by them are refused."
+      hint="They keep their price for up to an hour. Otherwise bookings with them are refused."
     />
   );
 }
@@ -201,9 +201,7 @@ function honoursQuotes(form: FormData): boolean {
 }
 
 function NoteField() {
-  return (
-    <TextAreaField name="note" label="Note" hint="Why, for those who read it later." optional />
-  );
+  return <TextAreaField name="note" label="Note" hint="The reason for this version." optional />;
 }
 
 /** Links to a comparison if another version has come into force. */
@@ -221,9 +219,9 @@ function ReplacedNote(props: {
   return (
     <p>
       <a href={href} target="_blank" rel="noreferrer">
-        Look at what is in force by now (version {current})
+        Check the tariff now in force (version {current})
       </a>{" "}
-      before you go on: the button replaces it now.
+      before you continue. The button replaces it.
     </p>
   );
 }
@@ -231,5 +229,5 @@ function ReplacedNote(props: {
 function publishedText(version: number, published: boolean): string {
   return published
     ? `Version ${version} is in force.`
-    : `Version ${version}, which is in force, says the same: nothing was published.`;
+    : `Version ${version}, which is in force, is identical. No new version was published.`;
 }

@@ -43,7 +43,7 @@ export function ScheduleFields({ schedule, change }: Props) {
   return (
     <div class="form">
       <div class="field-row">
-        <TextField {...field("name")} label="Name" hint="Zones name it so." />
+        <TextField {...field("name")} label="Name" hint="The name that zones refer to." />
         <TextField
           {...field("time_zone")}
           label="Time zone"
@@ -60,14 +60,14 @@ export function ScheduleFields({ schedule, change }: Props) {
           {...field("lead_time_minutes")}
           label="Lead time, minutes"
           numeric
-          hint="How long before its start a time has to be booked."
+          hint="Minimum notice before a time starts."
         />
         <TextField
           {...field("horizon_days")}
           label="Days ahead"
           numeric
           optional
-          hint="The last day that can be booked; 30 unless given."
+          hint="Maximum number of days ahead. Default: 30."
         />
       </div>
       <CutOffs schedule={schedule} change={change} />
@@ -82,7 +82,7 @@ export function ScheduleFields({ schedule, change }: Props) {
           }
         />
         <label for={`${path}-asap`}>Offer pickups as soon as possible</label>
-        <p class="hint">Otherwise a time has to be chosen.</p>
+        <p class="hint">Otherwise a time must be chosen.</p>
       </div>
     </div>
   );
@@ -103,7 +103,7 @@ function Week({ schedule, change }: Props) {
       label="Weekly hours"
       kind="rows"
       value={week}
-      hint="Hours that close at or before they open last into the next day. An extra charge is added to the price of a time in them."
+      hint="Hours that close at or before their opening time end on the next day. The extra charge is added to the price of times in these hours."
     >
       {DAYS.map(([, name], day) => (
         <div class="day" key={name} role="group" aria-label={name}>
@@ -341,7 +341,7 @@ function CutOffs({ schedule, change }: Props) {
       label="Cut-offs"
       kind="rows"
       value={cut_offs}
-      hint="Until when times have to be booked. Where several apply, the earliest counts."
+      hint="Latest time to book. If several apply, the earliest counts."
     >
       {cut_offs.map((row, i) => (
         <CutOff

@@ -29,7 +29,7 @@ export function TariffComparisonPage() {
     <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
       <Filters fields={FILTERS} />
       {from === undefined || to === undefined ? (
-        <Empty title="Which two?">Give the numbers of two versions.</Empty>
+        <Empty title="Choose two versions">Enter two version numbers.</Empty>
       ) : (
         <Comparison from={from} to={to} />
       )}

@@ -70,7 +70,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
 function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly inForce: number }) {
   const { currencyInForce, currencyOfDraft, largest } = replay;
   if (replay.routes === 0) {
-    return <Empty title="There are no shipments yet">A replay prices those there are.</Empty>;
+    return <Empty title="No shipments yet">A replay prices existing shipments.</Empty>;
   }
   const isComparable = currencyInForce === currencyOfDraft;
   return (

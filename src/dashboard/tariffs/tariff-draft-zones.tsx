@@ -53,14 +53,14 @@ export function DraftZones(props: {
       {!isShown && <FaultList {...faultList} />}
       {bytes === 0 ? (
         <Empty title="No zones yet">
-          {mayChange ? "Import them from a GeoJSON file." : "Whoever prepares it imports them."}
+          {mayChange ? "Import them from a GeoJSON file." : "Operators import them."}
         </Empty>
       ) : !isShown ? (
         <Empty
-          title={`The zones have ${bytesText(bytes)}`}
+          title={`The zones take ${bytesText(bytes)}`}
           action={<Button onClick={() => setWanted(true)}>Show them on the map</Button>}
         >
-          It takes a while until they are loaded and drawn.
+          Loading and drawing them takes a while.
         </Empty>
       ) : (
         <TariffMap
@@ -72,8 +72,7 @@ export function DraftZones(props: {
             <>
               {!document.isReadable && (
                 <p class="problem">
-                  The zones cannot be shown: they are no GeoJSON FeatureCollection. Check the draft
-                  to see why.
+                  The zones are not a valid GeoJSON FeatureCollection. Check the draft for details.
                 </p>
               )}
               <FaultList {...faultList} listed={document.listed} />
@@ -132,7 +131,7 @@ function fileIn(form: FormData): File {
   const file = form.get("data");
   if (!(file instanceof File) || file.name === "") throw fieldError("data", "Choose a file first.");
   if (file.size <= MAX_BYTES) return file;
-  throw fieldError("data", `The file has ${bytesText(file.size)}. At most 64 MiB can be imported.`);
+  throw fieldError("data", `The file has ${bytesText(file.size)}. The maximum is 64 MiB.`);
 }
 
 export function FaultList(props: {
@@ -198,9 +197,7 @@ function ZoneSchedules(props: Props) {
   const names = (data?.schedules ?? []).map(({ name }) => name);
   const { listed } = document;
   if (names.length === 0 && listed.every(({ schedule }) => schedule === undefined)) return null;
-  const usual = data?.defaultSchedule
-    ? `${data.defaultSchedule}, as no other is named`
-    : "No schedule";
+  const usual = data?.defaultSchedule ? `${data.defaultSchedule}, the default` : "No schedule";
   const bySchedule = Map.groupBy(listed, ({ schedule }) => schedule ?? usual);
   return (
     <div class="zone-schedules">

@@ -45,7 +45,7 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
       what="draft"
       title={({ name }) => name}
       fallbackTitle="Draft"
-      missing="It has been published or deleted. Versions stand on the tariff’s page."
+      missing="It has been published or deleted. The tariff’s page lists all versions."
       unlinked
       actions={(found) =>
         mayChange && (
@@ -248,7 +248,7 @@ function checkedText(checked: CheckTariffResponse, sorted: SortedFaults): string
   }
   const size = `${counted(checked.tiers, "tier")} and ${zonesText(checked.zones)}`;
   return checked.sameAsInForce
-    ? `No faults, ${size}. It says the same as the tariff in force.`
+    ? `No faults, ${size}. It is identical to the tariff in force.`
     : `No faults, ${size}. It can be published.`;
 }
 

@@ -15,7 +15,7 @@ import { RpcDialog } from "../ui/dialog.tsx";
 const COLUMNS: readonly Column<TariffDraft>[] = [
   { header: "Name", selfEvident: true, cell: ({ name }) => name },
   {
-    header: "Begun from",
+    header: "Based on",
     cell: ({ fromVersion }) => (fromVersion ? `version ${fromVersion}` : "scratch"),
   },
   { header: "By", cell: ({ author }) => author },
@@ -42,7 +42,7 @@ export function TariffDraftsPage() {
         href={({ id }) => paths.tariffDraft({ draft: id })}
         empty={
           <Empty title="No drafts">
-            A tariff is prepared as a draft: copy a version or begin from scratch, change fees and
+            Prepare a tariff as a draft: copy a version or start from scratch, change fees and
             zones, check it, replay it, and publish it.
           </Empty>
         }

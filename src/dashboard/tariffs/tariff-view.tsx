@@ -118,7 +118,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
         ["Zones", zonesText(version.zones)],
         ["Replaces", replaces && <VersionLink version={replaces} />],
         ["Repeats", repeats && <VersionLink version={repeats} />],
-        ["Quotes of before", honoursQuotes ? undefined : "not honoured"],
+        ["Earlier quotes", honoursQuotes ? undefined : "not honoured"],
         ["Called off", calledOffAt && <Time at={calledOffAt} exact />],
       ]}
     />

@@ -179,7 +179,7 @@ function ZoneNames({ listed }: { readonly listed: readonly ListedZone[] }) {
       <p class="minor" aria-live="polite">
         {found.length > SHOWN
           ? `The first ${SHOWN} of ${zonesText(found.length)}.`
-          : found.length === 0 && "No zone has such a name."}
+          : found.length === 0 && "No zones match."}
       </p>
     </div>
   );

@@ -59,7 +59,7 @@ function NoTariff() {
       title="No tariff is in force yet"
       link={{ label: "Show the drafts", href: paths.tariffDrafts({}) }}
     >
-      Nothing can be quoted or booked before one is. Prepare it as a draft, and publish that.
+      Quotes and bookings are blocked until one is published. Prepare a draft and publish it.
     </Empty>
   );
 }
@@ -118,7 +118,7 @@ function Versions(props: { readonly query: Query<ListTariffVersionsResponse> }) 
         columns={COLUMNS}
         keyOf={({ version }) => String(version)}
         href={({ version }) => paths.tariffVersion({ version: String(version) })}
-        empty={<Empty title="No versions yet">A draft becomes one when it is published.</Empty>}
+        empty={<Empty title="No versions yet">Publish a draft to create one.</Empty>}
       />
     </Section>
   );
@@ -145,7 +145,7 @@ export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
       what="version"
       title={() => `Tariff version ${props.version}`}
       fallbackTitle={`Tariff version ${props.version}`}
-      missing="Those there are stand on the tariff’s page."
+      missing="The tariff’s page lists all versions."
       unlinked
       note={({ state }) => <VersionBadge state={state} />}
       actions={(found) => <Actions version={found} inForce={inForce} />}

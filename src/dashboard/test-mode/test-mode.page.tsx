@@ -101,8 +101,8 @@ function ClockSection({ clock, follow }: ClockProps) {
       {mayMove && <ClockActions {...{ clock, follow }} />}
       <p class="hint note">
         {clock.frozen
-          ? "It stands still until it is moved on, or set to the real time. Shipments, quotes, pickup slots and simulations go by it."
-          : "Move it on to have simulations take their steps, quotes expire and slots pass without waiting. It then stands still."}
+          ? "The clock is stopped until you move it or return to the real time. Shipments, quotes, pickup slots and simulations use it."
+          : "Move the clock ahead to run simulations, expire quotes and pass slots without waiting. It then stops."}
       </p>
     </Section>
   );
@@ -228,8 +228,8 @@ function Simulations({ now }: { readonly now: Date }) {
         keyOf={({ shipment }) => shipment}
         href={({ shipment: reference }) => paths.shipment({ reference })}
         empty={
-          <Empty title="No simulation is under way">
-            A booking by the API with a <code>simulation</code> goes its way by itself, step by
+          <Empty title="No simulations running">
+            A booking by the API with a <code>simulation</code> advances automatically, step by
             step.{" "}
             <a href="/docs/sandbox#simulated-shipments" rel="external">
               How to book one
@@ -259,7 +259,7 @@ const TAKE: Column<RunningSimulation> = {
             label: "Step",
             choices: STEP_CHOICES,
             value: nextStep,
-            hint: "Taken now. After its next step the simulation goes on from there; after another one, as far as that is then possible.",
+            hint: "Taken now. The simulation then continues if its next step is still possible.",
           },
         }}
         done="The step is taken."
@@ -309,7 +309,7 @@ function DeletionDialog() {
       </ul>
       <p>
         Keys, webhooks, limits and the connection to Stripe stay. The clock follows the real time
-        again. Nothing of live mode is touched.
+        again. Live mode is not affected.
       </p>
     </Dialog>
   );

@@ -5,7 +5,11 @@ import { toast } from "./toast.tsx";
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
   const copy = async () => {
     const isCopied = await copyText(props.text);
-    toast(isCopied ? `Copied the ${props.what}.` : "The browser does not copy: select the text.");
+    toast(
+      isCopied
+        ? `Copied the ${props.what}.`
+        : "The browser blocked copying. Select the text instead.",
+    );
   };
   return (
     <button

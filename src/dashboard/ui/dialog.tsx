@@ -176,7 +176,7 @@ export function SecretDialog(props: {
         {!isOptional && props.children}
         {isWarned && (
           <p class="problem attention" role="alert">
-            This is the only copy of the {what}. “Done” closes it, once you have copied it.
+            The {what} is shown only once. Copy it before you choose “Done”.
           </p>
         )}
         <div class="actions">

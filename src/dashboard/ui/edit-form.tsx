@@ -82,8 +82,7 @@ function StaleNote(props: {
   return (
     <div class="problem attention" role="alert">
       <p>
-        Somebody else changed the {what}, so this cannot be saved. Reload it to go on. What you
-        changed here will be lost.
+        Someone else has changed the {what}. Reload it to continue. Your changes here will be lost.
       </p>
       <Button disabled={!isLoaded} onClick={restart}>
         Reload

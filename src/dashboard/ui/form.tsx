@@ -146,7 +146,7 @@ function useKept(name: string, form: { readonly current: HTMLFormElement | null 
     if (kept.length === 0) return;
     // Runs after the effects of child components, which add the rows to restore.
     setTimeout(() => form.current && void restoreForm(form.current, kept));
-    toast("What you typed is here again.");
+    toast("Your unsaved changes were restored.");
   }, []);
   useLayoutEffect(() => watchForm(name, () => (isTyped.current ? form.current : null)), [name]);
   return { kept, noteTyped: () => void (isTyped.current = true) };
@@ -185,7 +185,7 @@ function FormProblem() {
   if (texts.length === 0)
     return (
       <p class="visually-hidden" role="alert">
-        Some fields are not right yet.
+        Fix the highlighted fields.
       </p>
     );
   return (

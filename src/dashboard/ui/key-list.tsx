@@ -16,7 +16,7 @@ export function KeyList() {
         ["l", "Print labels of the selected shipments, or of that of the row"],
         ["m, u, d", "Record their payments, mark them as picked up, or as delivered"],
         ["c", "Cancel them"],
-        ["z", "Undo what was just done, where it says so"],
+        ["z", "Undo the last action, if offered"],
       ]}
     />
   );

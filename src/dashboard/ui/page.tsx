@@ -101,8 +101,8 @@ export const TO_START: Link = { label: "Go to the start", href: paths.home({}) }
 export function NotFoundPage() {
   return (
     <Page title="Page not found">
-      <Empty title="There is nothing at this address" link={TO_START}>
-        The link may be mistyped, or what it led to may be gone.
+      <Empty title="No page at this address" link={TO_START}>
+        The link may be mistyped or outdated.
       </Empty>
     </Page>
   );

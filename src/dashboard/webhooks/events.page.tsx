@@ -90,19 +90,17 @@ function NoEvents(props: { readonly isFiltered: boolean; readonly older: string 
   const { query } = usePlace();
   if (!isFiltered) {
     return (
-      <Empty title="Nothing has happened yet">
-        What happens to shipments is listed here, and sent to webhooks.
-      </Empty>
+      <Empty title="No events yet">Shipment events are listed here and sent to webhooks.</Empty>
     );
   }
   if (older) {
     const further = { ...Object.fromEntries(query), [PAGE_TOKEN]: older };
-    const link = { label: "Look further back", href: paths.events({}, further) };
-    return <Empty title="None among the next 1,000 events" link={link} />;
+    const link = { label: "Search older events", href: paths.events({}, further) };
+    return <Empty title="No matches in the next 1,000 events" link={link} />;
   }
   return (
     <Empty title="No events match" link={{ label: "Show all events", href: paths.events() }}>
-      A shipment is given by its reference, a webhook by its id.
+      Enter a shipment’s reference or a webhook’s id.
     </Empty>
   );
 }
@@ -143,7 +141,7 @@ export function EventPage({ event }: Pick<ParametersOf<"event">, "event">) {
       what="event"
       title={({ type }) => type}
       fallbackTitle="Event"
-      missing="It may be older than events are kept."
+      missing="It may be past the retention period."
     >
       {(payload) => (
         <div class="stack">

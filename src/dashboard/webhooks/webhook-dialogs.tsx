@@ -30,7 +30,7 @@ const FIELDS = {
   types: {
     label: "Events",
     choices: EVENT_TYPES,
-    hint: "Choose none to be sent every event, of kinds that are added later too.",
+    hint: "Choose none to receive all events, including types added later.",
   },
 };
 
@@ -43,8 +43,8 @@ function WebhookSecret(props: { readonly secret: string; readonly close?: () => 
   return (
     <SecretDialog title="The webhook’s secret" what="secret" {...props}>
       <p>
-        Every message is signed with it, by Standard Webhooks: your receiver checks the header{" "}
-        <code>webhook-signature</code> with it before it believes a message.
+        Messages are signed with it as in Standard Webhooks. Your receiver must check the header{" "}
+        <code>webhook-signature</code> before it accepts a message.
       </p>
     </SecretDialog>
   );
@@ -101,8 +101,8 @@ export function WebhookActions({ webhook }: ActionProps) {
           then={({ secret }) => <WebhookSecret secret={secret} />}
         >
           <OverlapField
-            label="The old secret ends"
-            hint="Messages are signed with both until then, so that your receiver can change over."
+            label="Old secret expires"
+            hint="Messages are signed with both until then, so that you can update your receiver."
             value={86_400}
           />
         </RpcButton>
@@ -118,7 +118,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           then={() => navigate(paths.webhooks({ workspace }))}
         >
           <p>
-            Nothing is sent to <code>{url}</code> any more, and its deliveries are forgotten. This
+            No more events are sent to <code>{url}</code>, and its deliveries are deleted. This
             cannot be undone.
           </p>
         </RpcButton>
@@ -140,8 +140,8 @@ function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
     >
       <p>
         {enabled
-          ? "Nothing is sent to it until it is enabled, and what waits to be sent is given up."
-          : "New events are sent to it from now on, and earlier failures are forgotten. What it missed can be sent again, event by event."}
+          ? "No events are sent until the webhook is enabled again. Pending deliveries are dropped."
+          : "New events are sent from now on, and earlier failures are cleared. Missed events can be sent again one by one."}
       </p>
     </RpcButton>
   );
@@ -150,8 +150,8 @@ function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
 const DISABLED: Readonly<Record<WebhookDisabledReason, string>> = {
   [WebhookDisabledReason.UNSPECIFIED]: "Disabled",
   [WebhookDisabledReason.REQUEST]: "Disabled",
-  [WebhookDisabledReason.GONE]: "Disabled: it answered 410 Gone",
-  [WebhookDisabledReason.FAILING]: "Disabled: it failed for five days",
+  [WebhookDisabledReason.GONE]: "Disabled: returned 410 Gone",
+  [WebhookDisabledReason.FAILING]: "Disabled: failed for five days",
 };
 
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {

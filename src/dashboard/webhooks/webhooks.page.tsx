@@ -95,9 +95,8 @@ export function WebhooksPage() {
         href={({ webhook }) => paths.webhook({ webhook: webhook.id })}
         empty={
           <Empty title="No webhooks yet">
-            A webhook is an address of yours to which the service sends what happens to shipments,
-            signed and repeated until it arrives.{" "}
-            {!isAdmin && "Ask an admin of the workspace to add one."}
+            The service sends signed shipment events to a webhook, a URL of yours, and retries until
+            they arrive. {!isAdmin && "Ask an admin of the workspace to add one."}
           </Empty>
         }
       />
@@ -168,7 +167,7 @@ function Details({ webhook, figures }: Listed) {
       <div class="stack">
         {!enabled && (
           <p class="problem attention">
-            Nothing is sent to it. What happens meanwhile can be sent again, event by event, once it
+            No events are sent to this webhook. Missed events can be sent again one by one once it
             is enabled.
           </p>
         )}
@@ -218,9 +217,9 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
         }
         empty={
           status === undefined ? (
-            <Empty title="Nothing was sent yet">
-              Events are sent as they happen, and kept here for 30 days. A test event shows whether
-              they arrive.
+            <Empty title="No deliveries yet">
+              Events are sent as they happen and listed here for 30 days. Send a test event to check
+              that they arrive.
             </Empty>
           ) : (
             <Empty title="No deliveries match">Choose another status.</Empty>
@@ -256,7 +255,7 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
     selfEvident: true,
     cell: ({ status }) => <DeliveryBadge status={status} />,
   },
-  { header: "Last answer", spare: true, cell: (delivery) => <LastAnswer delivery={delivery} /> },
+  { header: "Last response", spare: true, cell: (delivery) => <LastAnswer delivery={delivery} /> },
   {
     header: "Attempts",
     align: "end",
@@ -323,10 +322,10 @@ function AttemptsDialog(props: {
         </p>
       )}
       {delivery && <Sent event={delivery.event} />}
-      <h3>Answered</h3>
+      <h3>Responses</h3>
       <QueryView query={attempts}>
         {({ data }) =>
-          data.length === 0 ? <p>No attempt has ended yet.</p> : <Attempts attempts={data} />
+          data.length === 0 ? <p>No attempts completed yet.</p> : <Attempts attempts={data} />
         }
       </QueryView>
     </Dialog>
@@ -373,7 +372,7 @@ function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }
     <ol class="timeline">
       {attempts.map(({ number, startedAt, durationMs, status, error, answer }) => (
         <li key={number}>
-          {status === undefined ? error : `Answered ${status}`} <Time at={startedAt} exact />
+          {status === undefined ? error : `Returned ${status}`} <Time at={startedAt} exact />
           <p class="minor">after {numberText(durationMs)} ms</p>
           {answer && <pre class="answer">{answer}</pre>}
         </li>

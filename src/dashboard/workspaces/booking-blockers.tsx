@@ -2,14 +2,14 @@ import { BookingBlocker } from "../../../gen/shipments/v1/workspace_service_pb.j
 import { settingsHref } from "../routes/paths.ts";
 
 export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, next: string]>> = {
-  [BookingBlocker.UNSPECIFIED]: ["Nothing can be booked.", "Ask the operators of the platform."],
+  [BookingBlocker.UNSPECIFIED]: ["Bookings are blocked.", "Ask the operators of the platform."],
   [BookingBlocker.PAYMENT_PROVIDER]: [
-    "No payment provider takes payments for this workspace.",
-    "Routes can be quoted meanwhile.",
+    "No payment provider accepts payments for this workspace.",
+    "Routes can still be quoted.",
   ],
   [BookingBlocker.TARIFF]: [
     "No tariff is in force.",
-    "The operators of the platform publish one. Until then nothing can be quoted or booked.",
+    "Quotes and bookings are blocked until the operators of the platform publish one.",
   ],
 };
 
@@ -19,7 +19,7 @@ export function BookingBlockers({ blockers }: { readonly blockers: readonly Book
   return (
     <div class="problem attention">
       <p>
-        <strong>Nothing can be booked at present.</strong>
+        <strong>Bookings are currently blocked.</strong>
       </p>
       <ul>
         {blockers.map((blocker) => {

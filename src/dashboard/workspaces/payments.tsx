@@ -66,12 +66,11 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
     return (
       <>
         <p>
-          No money moves in test mode. Record that a shipment was paid on its page, or through the
-          API.
+          No money moves in test mode. Record payments on the shipment’s page or through the API.
         </p>
         <p>
-          With Stripe’s test mode, shipments are paid at a link, as they are in live mode, with
-          Stripe’s test cards.
+          With Stripe’s test mode, shipments are paid through a link as in live mode, with Stripe’s
+          test cards.
         </p>
       </>
     );
@@ -79,17 +78,17 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
   return (
     <>
       {provider === undefined ? (
-        <p>Routes can be quoted already. Booking them needs a provider.</p>
+        <p>Routes can already be quoted. Booking requires a payment provider.</p>
       ) : (
         <p>
-          Money is taken outside of this service. When a shipment has been paid, record that on its
-          page, or through the API: then it waits for its pickup. When one that was paid is
-          cancelled, give the money back and record that too.
+          Customers pay outside of this service. Record each payment on the shipment’s page or
+          through the API. The shipment then waits for its pickup. If a paid shipment is cancelled,
+          refund the customer and record the refund.
         </p>
       )}
       <p>
-        With Stripe, customers pay by card at a link, what was paid is recorded by itself, and what
-        is cancelled is refunded.
+        With Stripe, customers pay by card through a link. Payments are recorded and cancelled
+        shipments refunded automatically.
       </p>
       <p class="hint">The operators of the platform connect and disconnect manual payments.</p>
     </>

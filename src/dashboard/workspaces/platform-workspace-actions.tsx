@@ -43,7 +43,7 @@ export function WorkspaceActions(props: ActionProps) {
           role: {
             label: "Role",
             choices: [["", "Admin if they are the first, else viewer"], ...ROLE_CHOICES],
-            hint: "Somebody who is a member already keeps their role unless one is chosen.",
+            hint: "An existing member keeps their role unless you choose one.",
           },
         }}
         then={(invited) => (
@@ -88,8 +88,8 @@ function SuspendButton({ workspace: { id, name, suspendedAt } }: ActionProps) {
       done={`${name} is suspended.`}
     >
       <p>
-        All calls of its programs and its members are refused within a second, until an operator
-        resumes it. Nothing is lost: webhooks are still sent what happened before.
+        All calls by its programs and members are refused within a second, until an operator resumes
+        it. No data is lost. Webhooks still receive earlier events.
       </p>
     </RpcButton>
   ) : (
@@ -101,9 +101,7 @@ function SuspendButton({ workspace: { id, name, suspendedAt } }: ActionProps) {
       request={request}
       done={`${name} is resumed.`}
     >
-      <p>
-        The calls of its programs and its members are taken again, with the keys that they have.
-      </p>
+      <p>Its programs and members can call again, with their existing keys.</p>
     </RpcButton>
   );
 }
@@ -119,7 +117,7 @@ export function PaymentsButton(props: ActionProps) {
       request={{ workspace: id, paymentProvider: "manual" }}
       done="Payments are connected."
     >
-      <p>The workspace records by itself what its customers have paid, and can book.</p>
+      <p>The workspace can book, and records its customers’ payments manually.</p>
     </RpcButton>
   ) : (
     <RpcButton
@@ -131,8 +129,8 @@ export function PaymentsButton(props: ActionProps) {
       done="Payments are disconnected."
     >
       <p>
-        The workspace can book nothing until a payment provider is connected again. Shipments that
-        are booked stay as they are.
+        The workspace cannot book until a payment provider is connected again. Existing shipments do
+        not change.
       </p>
     </RpcButton>
   );
@@ -156,8 +154,8 @@ export function LimitsButton({ workspace: { id, name: title, limits } }: ActionP
       done="The limits are changed."
     >
       <p>
-        Calls above a limit are refused, to be made again a moment later. After a quiet time more
-        can come at once: twice a second’s number where that is left empty.
+        Calls above a limit are refused and can be retried a moment later. The burst applies after a
+        pause. If empty, it is twice the rate per second.
       </p>
       {CALL_CLASSES.map(([name, label]) => (
         <div key={name} class="field-row">

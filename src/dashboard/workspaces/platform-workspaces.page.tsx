@@ -93,7 +93,8 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
       <Empty title="No workspaces yet">
-        A workspace is a team that books. Create one, give it its key, and invite its first member.
+        A workspace is a team that books shipments. Create one, hand over its key, and invite its
+        first member.
       </Empty>
     );
   }
@@ -121,20 +122,20 @@ function CreateButton() {
         return (
           <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={goOn}>
             <p>
-              Give it to those who run the workspace’s program. Its members can make keys of their
-              own under Settings → API.
+              Give it to the people who run the workspace’s program. Members can create more keys
+              under Settings → API.
             </p>
           </SecretDialog>
         );
       }}
     >
-      <TextField name="name" label="Name" hint="The team’s, as its members know it." />
+      <TextField name="name" label="Name" hint="The team’s name, as its members know it." />
       <CheckField
         name="payment_provider"
         value="manual"
         label="Take manual payments"
         checked
-        hint="Without a payment provider nothing can be booked."
+        hint="Booking requires a payment provider."
       />
     </RpcButton>
   );
@@ -194,7 +195,7 @@ function About(props: ActionProps) {
           [
             "Payments",
             paymentProvider === undefined
-              ? "Not connected: nothing can be booked"
+              ? "Not connected: bookings are blocked"
               : providerName(paymentProvider),
           ],
           ["Time zone", props.workspace.timeZone.replaceAll("_", " ")],
@@ -236,9 +237,9 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   const rotateAll = rotateDialog(owner.secretText, {
     title: "Rotate all keys",
     tone: "danger",
-    text: "One new key takes the place of all keys that the workspace has.",
-    label: "The other keys end",
-    hint: "They work until then, so that every program can change over.",
+    text: "One new key replaces all keys of the workspace.",
+    label: "Other keys expire",
+    hint: "They work until then, so that you can update every program.",
     overlapSeconds: 86_400,
     rotate: keyCall(rotateWorkspaceApiKeys, { workspace }, ({ apiKey }) => apiKey),
   });
@@ -253,7 +254,7 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
       <QueryView query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="minor">No key works: the workspace’s programs cannot call.</p>
+            <p class="minor">No active keys. The workspace’s programs cannot call.</p>
           ) : (
             <KeyTable
               label="API keys"
@@ -287,7 +288,7 @@ function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
         <LastUse apiKey={key} />
       </>
     ),
-    secretText: "Give it to those who run the workspace’s program.",
+    secretText: "Give it to the people who run the workspace’s program.",
     labelOf: (act, title) => `${act} ${title}`,
   };
 }

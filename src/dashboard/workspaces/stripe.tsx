@@ -50,15 +50,15 @@ export function StripeActions(props: ConnectionProps) {
         >
           <p>
             {isTest
-              ? "No money moves then, and what is recorded as paid is believed. Shipments that are booked stay as they are, and so does your account at Stripe."
-              : "Manual payments are connected again if they were before. If not, nothing can be booked until a provider is connected. Shipments that are booked stay as they are, and so does your account at Stripe, with its money."}
+              ? "Payments are then recorded manually and no money moves. Existing shipments and your Stripe account do not change."
+              : "Manual payments are connected again if they were connected before. Otherwise, bookings are blocked until a provider is connected. Existing shipments, your Stripe account and its balance do not change."}
           </p>
-          <p>This cannot be done while payments or refunds are open.</p>
+          <p>Not possible while payments or refunds are open.</p>
         </RpcButton>
       )}
       {(!isStripe || ownKey) && (
         <DialogButton primary={ownKey && state === REVOKED} dialog={<KeyDialog {...props} />}>
-          {isStripe ? "Replace the key" : "Use a key of your own"}
+          {isStripe ? "Replace the key" : "Use your own key"}
         </DialogButton>
       )}
       {!isStripe && (
@@ -118,19 +118,19 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
     >
       <p>
         {isTest
-          ? "Stripe asks what it asks in live mode, and takes made-up answers. Then it leads back here. No real money moves."
-          : "Stripe asks about your business and where to pay out, which takes some minutes. Then it leads back here. The money is yours from the start: customers pay your own account at Stripe."}
+          ? "Stripe asks the same questions as in live mode, but accepts made-up answers. You then return to this page. No real money moves."
+          : "Stripe asks about your business and your bank account, which takes a few minutes. You then return to this page. Customers pay directly into your own Stripe account."}
       </p>
       {isTest ? (
         <p>
-          <strong>Nothing can be booked in test mode before Stripe is done.</strong> What is booked
-          stays as it is.
+          <strong>Bookings in test mode are blocked until the setup at Stripe is complete.</strong>{" "}
+          Existing shipments do not change.
         </p>
       ) : (
         provider !== undefined && (
           <p>
-            <strong>Stripe takes the place of manual payments at once.</strong> Nothing can be
-            booked before it takes payments. What is booked stays as it is.
+            <strong>Stripe replaces manual payments at once.</strong> Bookings are blocked until
+            Stripe accepts payments. Existing shipments do not change.
           </p>
         )
       )}
@@ -145,7 +145,7 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   return (
     <RpcDialog
       method={PaymentConnectionService.method.setPaymentKey}
-      title={ownKey ? "Replace the key" : "Use a key of your own"}
+      title={ownKey ? "Replace the key" : "Use your own key"}
       submit={ownKey ? "Replace the key" : isTest ? CONNECT_TEST : "Connect Stripe"}
       request={(form) => ({
         paymentProvider: "stripe",
@@ -156,14 +156,14 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
     >
       {provider === "manual" && (
         <p>
-          <strong>Stripe takes the place of manual payments at once.</strong> What is booked stays
-          as it is.
+          <strong>Stripe replaces manual payments at once.</strong> Existing shipments do not
+          change.
         </p>
       )}
       <ol class="steps">
         <li>
-          At Stripe, {isTest && <strong>in its test mode,</strong>} under Developers, make a
-          restricted key. It may write checkout sessions, charges and refunds, and read payment
+          At Stripe, {isTest && <strong>in its test mode,</strong>} under Developers, create a
+          restricted key that can write checkout sessions, charges and refunds, and read payment
           intents, disputes and the account.
         </li>
         <li>
@@ -183,7 +183,7 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
         name="webhook_secret"
         label="Signing secret"
         type="password"
-        hint="Begins with whsec_. Two with a comma between them both count, while one takes the other’s place."
+        hint="Begins with whsec_. During a rotation, enter both secrets separated by a comma."
       />
     </RpcDialog>
   );
@@ -228,21 +228,21 @@ export function BackFromStripe({ connection }: ConnectionProps) {
   const check = useCheck();
   const action = useAction(async () => {
     if ((await check()) !== READY) return;
-    toast(`Stripe takes ${isTest ? "test payments" : "payments"} for this workspace from now on.`);
+    toast(`Stripe now accepts ${isTest ? "test payments" : "payments"} for this workspace.`);
     navigate(settingsHref("payments", {}, id), { replace: true });
   });
   useEffect(() => {
     if (back === "done") void action.run();
   }, [back]);
-  if (action.isRunning) return <Spinner label="Asking Stripe" />;
+  if (action.isRunning) return <Spinner label="Checking Stripe" />;
   if (action.problem)
     return <ProblemNote problem={action.problem} retry={() => void action.run()} />;
   if (back === null || connection.state === READY) return null;
   return (
     <p class="problem attention" role="status">
       {back === "done"
-        ? "You are back from Stripe, which does not take payments yet."
-        : "That link to Stripe has ended, or was used already. Continue with a new one."}
+        ? "You returned from Stripe, which does not accept payments yet."
+        : "The link to Stripe has expired or was already used. Continue with a new one."}
     </p>
   );
 }
@@ -270,8 +270,8 @@ export function StripeConnection({ connection }: { readonly connection: PaymentC
         <div>
           <p>
             {state === READY
-              ? "Stripe wants to know this soon, or it stops taking payments:"
-              : "Stripe still wants to know:"}
+              ? "Stripe will soon stop accepting payments without these details:"
+              : "Stripe still needs:"}
           </p>
           <ul class="links">
             {missingWords(missing).map((words) => (
@@ -284,7 +284,7 @@ export function StripeConnection({ connection }: { readonly connection: PaymentC
         items={[
           ["Account", account && <Id id={account} />],
           ["Mode", live === undefined ? undefined : live ? "Live" : "Test: no real money moves"],
-          ["Access", ownKey ? "By a key of the workspace’s own" : "Through the platform"],
+          ["Access", ownKey ? "With the workspace’s own key" : "Through the platform"],
           ["Connected", <Time at={connectedAt} exact />],
           ["Last checked", checkedAt && <Time at={checkedAt} />],
         ]}
@@ -297,18 +297,18 @@ function meaningOf({ state, live, ownKey, missing }: PaymentConnection): string 
   switch (state) {
     case READY:
       if (live === false) {
-        return "Shipments are paid at a link, with Stripe’s test cards. What was paid is recorded by itself, and what is cancelled is refunded.";
+        return "Shipments are paid through a link, with Stripe’s test cards. Payments are recorded and cancelled shipments refunded automatically.";
       }
-      return "Customers pay by card at a link. What was paid is recorded by itself, and what is cancelled is refunded.";
+      return "Customers pay by card through a link. Payments are recorded and cancelled shipments refunded automatically.";
     case ONBOARDING:
-      return "Stripe does not know enough yet to take payments. Nothing can be booked before that.";
+      return "Stripe needs more details before it accepts payments. Until then, bookings are blocked.";
     case REVOKED:
       return ownKey
-        ? "Stripe does not accept the key any more. Nothing can be booked before it is replaced."
-        : "Whoever owns the account has ended the access to it. Nothing can be booked before it is connected again.";
+        ? "Stripe no longer accepts the key. Bookings are blocked until you replace it."
+        : "The account’s owner has revoked access. Bookings are blocked until you connect it again.";
     default:
       return missing.length > 0
-        ? "Stripe takes no payments for the account. Nothing can be booked before it knows what is missing."
-        : "Stripe takes no payments for the account, and asks for nothing: it may still be checking what it was told. Nothing can be booked meanwhile.";
+        ? "Stripe does not accept payments for the account. Bookings are blocked until you provide the missing details."
+        : "Stripe does not accept payments for the account yet. It may still be checking your details. Until then, bookings are blocked.";
   }
 }

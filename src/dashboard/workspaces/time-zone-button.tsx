@@ -22,8 +22,8 @@ export function TimeZoneButton<I extends DescMessage>(props: {
       done="The time zone is changed."
     >
       <p>
-        The days of the overview become the days there, those of the past too, and times on the
-        pages of the workspace are shown as its clocks have them.
+        The workspace’s pages show times in this time zone. The overview counts days in it,
+        including past days.
       </p>
       <SelectField
         name="time_zone"

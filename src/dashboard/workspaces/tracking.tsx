@@ -41,7 +41,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
           destructive
           done="All tracking links are replaced."
         >
-          <p>Links that were sent to recipients end, and shipments get other ones.</p>
+          <p>Existing links stop working, and shipments get new ones.</p>
         </RpcButton>
       )}
     </>
@@ -52,7 +52,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
         items={[
           ["Links", trackingEnabled ? "On" : "Off"],
           ["Courier", trackingShowsCourier ? "First name and vehicle" : "Not shown"],
-          ["Mails to recipients", notifiesRecipients && !test ? "On" : "Off"],
+          ["Emails to recipients", notifiesRecipients && !test ? "On" : "Off"],
           ["Contact", trackingContact ?? "None"],
           [
             "Late without a window",
@@ -69,7 +69,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
         ]}
       />
       <p class="hint note">
-        Each shipment has a link to a page for its recipient: where it is, and when it comes.
+        Each shipment has a link to a page for its recipient: its location and its arrival time.
         {test && " Test mode follows its live workspace."}
       </p>
     </Section>
@@ -143,10 +143,10 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
       fields={{
         trackingEnabled: "Shipments have tracking links",
         trackingShowsCourier: "Recipients see the courier’s first name and vehicle",
-        notifiesRecipients: "Recipients are told by mail what happens to their shipments",
+        notifiesRecipients: "Recipients get emails about their shipments",
         trackingContact: {
           label: "Contact",
-          hint: "Whom recipients may ask: a phone number, an email or a web address",
+          hint: "Contact for recipients: a phone number, an email or a web address",
         },
         lateAfterMinutes: {
           label: "Late after",
