@@ -58,7 +58,10 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   CallOffTariff: ["Tariff called off", "called off {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
-  SignIn: ["Signed in by somebody else’s link", "signed in by a link that somebody else had made"],
+  SignIn: [
+    "Signed in with another person’s link",
+    "signed in with a link that another person created",
+  ],
 };
 
 /** All actions with their choices, in alphabetical order. */

@@ -137,7 +137,7 @@ function EndDialog({ session: { id, userAgent, current } }: { readonly session: 
     <Dialog title={`Sign out ${browser}`} submit="Sign out" tone="danger" run={end}>
       <p>
         {current ? "This browser is signed out." : "The other browser is signed out."} Signing in
-        again takes a new link.
+        again requires a new link.
       </p>
     </Dialog>
   );
