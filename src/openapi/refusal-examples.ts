@@ -52,6 +52,6 @@ const OF_CALLS: {
 function insufficientRole(name: string, needed: string): string {
   const role = LESSER_ROLE[needed];
   return role === undefined
-    ? "Links for other operators need the role owner; yours is viewer."
+    ? "Only owners can create sign-in links for other operators. Your role is viewer."
     : `${name} requires the role ${needed}. Your role is ${role}.`;
 }

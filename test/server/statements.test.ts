@@ -199,7 +199,7 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
 /** Patterns that name one workspace as a parameter, for a row or as a condition. */
 const NAMES_WORKSPACE = [
   /^insert into "?\w+"? \("?workspace_id"?, .*?\) (?:values \(|select )\$1\b/,
-  /\bworkspace_id"? (?:= \$\d|in \(\$\d\))/,
+  /\bworkspace_id"? (?:\+ 0 )?(?:= \$\d|in \(\$\d\))/,
   // By a key whose first column is the workspace.
   /\bworkspace_id", (?:"\w+"\.)?"\w+"\) (?:= \(\$\d|in \(\(\$\d, \$\d\)\))/,
 ];

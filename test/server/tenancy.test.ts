@@ -315,7 +315,7 @@ function comparable(answers: readonly Seen[], named: string | number): unknown {
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time")
       .replaceAll(/wh_[0-9a-f]{24}/g, "a webhook")
       .replaceAll(/whsec_[A-Za-z0-9+/]+=/g, "a secret")
-      .replaceAll(/\\"id\\":(\\")?\d+/g, "an id")
+      .replaceAll(/\\"(id|customer)\\":(\\")?\d+/g, "an id")
       .replaceAll(/\["content-length","\d+"\]/g, "a length")
       .replaceAll(typeof named === "string" ? named : "no text", "what was named");
   });

@@ -97,7 +97,7 @@ test("a member who becomes a viewer can rename their own filters but not shared 
   const kept = await data(mary.post({ name: "Mine" }, own.id));
   await newPerson("rename", own, "viewer");
   await expectRefused(mary.rename(shared.id, "Later", own.id), "FIELD_INVALID", {
-    shared: "shared needs the role member in the workspace; yours is viewer.",
+    shared: "shared requires the role member in the workspace. Your role is viewer.",
   });
   expect(await data(mary.rename(kept.id, "Own", own.id))).toEqual({ ...kept, name: "Own" });
   expect((await data(mary.list(own.id))).map(({ name }: { name: string }) => name)).toEqual([
