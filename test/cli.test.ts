@@ -207,7 +207,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
   ],
   [
     { MAP_TILES_ATTRIBUTION: "© Example" },
-    "MAP_TILES_URL: must be set, or MAP_TILES_FILE, for what MAP_TILES_ATTRIBUTION is about",
+    "MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set",
   ],
   [
     { PICTURES_S3_REGION: "eu-central-1", PICTURES_S3_ACCESS_KEY_ID: "AK" },
@@ -273,7 +273,7 @@ test("an unreachable database is named in the error, without its password", asyn
   const { code, stdout, stderr } = await runCommand(["tariff", "list", "--json"], NO_DATABASE);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
-    "cannot use the database: nothing listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL\n",
+    "cannot use the database: no server listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL\n",
   );
 });
 
@@ -287,6 +287,6 @@ test("a database host of several addresses, none of which answers, is named in t
   expect(lookup).toHaveBeenCalled();
   expect(code).toBe(1);
   expect(stderr).toBe(
-    "cannot use the database: nothing listens at 127.0.0.1:1, nothing listens at 127.0.0.2:1; start PostgreSQL there, or correct DATABASE_URL\n",
+    "cannot use the database: no server listens at 127.0.0.1:1, no server listens at 127.0.0.2:1; start PostgreSQL there, or correct DATABASE_URL\n",
   );
 });

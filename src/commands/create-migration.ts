@@ -18,7 +18,7 @@ const orm = createOrm(databaseUrl, { entities: ENTITIES, migrator: MIGRATION_FIL
 const { fileName, diff } = await orm.migrator.create(undefined, false, false, name);
 await orm.close();
 if (fileName === "") {
-  process.stdout.write("nothing to migrate\n");
+  process.stdout.write("the schema is up to date\n");
 } else {
   rmSync(pathOf(fileName));
   const timestamp = Number(fileName.split("-")[0]);

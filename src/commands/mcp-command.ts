@@ -10,7 +10,7 @@ import { CommandRefused } from "./command.ts";
 export const mcpCommand = new Command("mcp")
   .description("give an agent the tools of a running service, on standard input and output")
   .addOption(
-    new Option("--url <url>", "where the service is")
+    new Option("--url <url>", "URL of the service")
       .env("SHIPMENTS_URL")
       .default("http://127.0.0.1:8080"),
   )

@@ -17,7 +17,7 @@ type Operator = NonNullable<ResponseJson<typeof method.getOperator>["data"]>;
 
 export const operatorCommand = commandGroup(
   "operator",
-  "those who run the platform",
+  "people who run the platform",
   rpcCommand(
     "create",
     "add an operator and create its first key",
@@ -26,7 +26,7 @@ export const operatorCommand = commandGroup(
       name: ["--name <name>", "who it is"],
       kind: ["--kind <kind>", "what it is"],
       email: ["--email <email>", "its email, required for a person"],
-      role: ["--role <role>", "what it may do"],
+      role: ["--role <role>", "its permissions"],
     },
     ({ data, operator_key }) => ({
       json: { operator: operatorJson(data!), operator_key },
@@ -50,7 +50,7 @@ export const operatorCommand = commandGroup(
     "create-key",
     "create an additional key for an operator",
     method.createOperatorKey,
-    { operator: OPERATOR, name: ["--name <name>", "what the key is for"] },
+    { operator: OPERATOR, name: ["--name <name>", "purpose of the key"] },
     ({ operator_key }) => ({
       json: { operator_key },
       lines: [`The new key, shown this once: ${operator_key}`],
@@ -63,7 +63,7 @@ export const operatorCommand = commandGroup(
     {
       operator: OPERATOR,
       last4: last4Option(),
-      overlap_seconds: ["--overlap <seconds>", "how long replaced keys stay active"],
+      overlap_seconds: ["--overlap <seconds>", "time until replaced keys expire"],
     },
     ({ operator_key }, { last4, overlap_seconds }) => ({
       json: { operator_key },
@@ -124,14 +124,14 @@ const { listAuditEntries } = AuditService.method;
 
 export const auditCommand = commandGroup(
   "audit",
-  "who changed what",
+  "changes and their authors",
   rpcCommand(
     "list",
     "list the last administrative changes, newest first",
     listAuditEntries,
     {
       after: ["--after <id>", "entries after this one, oldest first; 0 to start with the first"],
-      page_size: ["--limit <count>", "how many; 25 unless you say"],
+      page_size: ["--limit <count>", "number of entries (default 25)"],
     },
     ({ data }) => ({
       json: { audit_entries: data },

@@ -24,7 +24,7 @@ import {
 const { method } = WorkspaceAdminService;
 const NAME = ["--name <name>", "the workspace's name"] as const;
 const KEY_NAME = ["--name <name>", "the program that it is for"] as const;
-const SCOPE = ["--scope <scope>", "what it may be used for"] as const;
+const SCOPE = ["--scope <scope>", "its scope"] as const;
 
 type Keys = ResponseJson<typeof method.listWorkspaceApiKeys>["data"];
 type Workspace = NonNullable<ResponseJson<typeof method.getWorkspace>["data"]>;
@@ -174,7 +174,7 @@ const { field } = NewRateLimitSchema;
 
 export const limitsCommand = commandGroup(
   "limits",
-  "how often workspaces may call",
+  "rate limits of workspaces",
   databaseCommand<Given>(
     "set",
     "limit how often a workspace may call one class of methods",
@@ -244,7 +244,7 @@ export const keyCommand = commandGroup(
     {
       workspace: WORKSPACE,
       test: TEST,
-      overlap_seconds: ["--overlap <seconds>", "how long the other keys stay active"],
+      overlap_seconds: ["--overlap <seconds>", "time until the other keys expire"],
     },
     ({ api_key }, { overlap_seconds }) => ({
       json: { api_key },

@@ -35,7 +35,7 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
   if (url === undefined && file === undefined) {
     if (attribution === undefined) return undefined;
     throw new ConfigError(
-      "MAP_TILES_URL: must be set, or MAP_TILES_FILE, for what MAP_TILES_ATTRIBUTION is about",
+      "MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set",
     );
   }
   if (attribution === undefined) {

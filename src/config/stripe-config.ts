@@ -50,7 +50,7 @@ export function readStripe(read: Variables) {
   };
   if (platforms.test?.webhookSecrets.some((it) => platforms.live?.webhookSecrets.includes(it))) {
     throw new ConfigError(
-      "STRIPE_TEST_WEBHOOK_SECRET: must not have a secret of STRIPE_WEBHOOK_SECRET, but that of the endpoint in Stripe's test mode",
+      "STRIPE_TEST_WEBHOOK_SECRET: must not have a secret of STRIPE_WEBHOOK_SECRET. Use the secret of the endpoint in Stripe's test mode",
     );
   }
   return { apiUrl: read.STRIPE_API_URL, platforms };

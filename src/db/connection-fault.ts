@@ -103,7 +103,7 @@ export function assertVersion(version: number, databaseUrl: string): void {
 export function describeError(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeError).join(", ");
   const { code, message, address, port, hostname } = firstOf(error);
-  if (code === "ECONNREFUSED") return `nothing listens at ${address}:${port}`;
+  if (code === "ECONNREFUSED") return `no server listens at ${address}:${port}`;
   if (code === "ENOTFOUND") return `there is no host ${hostname}`;
   return message;
 }

@@ -114,7 +114,7 @@ function unavailableText(causes: readonly Error[]): string {
     return "The service's database has no space left on its disk. Try again later.";
   }
   if (causes.some(isReadOnly)) {
-    return "The service's database is read-only now, so nothing can be changed. Try again later.";
+    return "The service's database is read-only, so changes are refused. Try again later.";
   }
   return causes.some((cause) => isContention(cause) || isCollision(cause))
     ? "The service is busy with other calls. Try again in a moment."

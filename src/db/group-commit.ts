@@ -12,23 +12,23 @@ import type { Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
-/** How many transactions are in flight at a node at most; the other connections are for reading. */
+/** Maximum number of transactions in flight per node. The remaining connections are for reads. */
 const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
-/** How often a group is tried that collides with other transactions, before each member is alone. */
+/** Attempts at a colliding group before falling back to one transaction per member. */
 const MAX_GROUP_TRIES = 2;
-/** How long a member that collides waits at most until it is tried again, in milliseconds. */
+/** Maximum backoff of a colliding member, in milliseconds. */
 const MAX_PAUSE_MS = 100;
 
 /**
- * How long a group of several waits for a lock, in milliseconds. It is then rolled back and its
- * members are written one by one, so that only the member that needs the lock waits for it.
+ * Lock timeout of a group with several members, in milliseconds. The group is then rolled back and
+ * its members are written one by one, so that only the member that needs the lock waits.
  */
 const GROUP_LOCK_TIMEOUT_MS = 100;
 
-/** What came of one member of a group: its result, or why it alone was refused. */
+/** Outcome of one group member: its result, or its refusal. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
 
-/** Does the work of members, in their order, in a transaction that is committed afterwards. */
+/** Processes members, in order, in a transaction that is committed afterwards. */
 export type GroupWork<Member, Result> = (
   tx: Transaction,
   members: readonly Member[],
@@ -39,11 +39,11 @@ export interface GroupOptions<Member, Result> {
   readonly maxMembers: number;
   readonly workspaceOf: (member: Member) => number;
   /**
-   * At most one member with a key is in flight; the others wait for its end. Undefined for no key.
-   * Members that lock or replace the same row must have the same key.
+   * At most one member with the same key is in flight. `undefined` for no key. Members that lock or
+   * replace the same row must have the same key.
    */
   readonly serializeBy: (member: Member) => string | undefined;
-  /** When the caller of a member stops waiting, on the clock of `performance.now()`. */
+  /** Deadline of the member's caller, on the clock of `performance.now()`. */
   readonly deadlineMs: (member: Member) => number;
   readonly work: GroupWork<Member, Result>;
   readonly spanOf?: (member: Member) => TransactionParent | undefined;
@@ -52,26 +52,26 @@ export interface GroupOptions<Member, Result> {
 }
 
 /**
- * Group commit: members that arrive while others are being written are written together in the next
- * transaction, and share its round trips and its commit. A member that arrives when none
- * is in flight is written at once.
+ * Creates a group commit: members that arrive during a transaction share the next one, with its
+ * round trips and its commit. A member that arrives when none is in flight is written at once.
  *
- * Members fail independently, though they share a transaction. One that `work` refuses is left out.
- * When the database refuses the transaction, or a lock times out, nothing of it was
- * written, and its members are written one by one; one that collides with other transactions is tried again until it
- * is written, refused or late. When the database is away, or a commit fails, all
- * are rejected: whether that commit took place is unknown, and repeating it could write twice.
+ * Members fail independently. One that `work` refuses is left out. If the database rejects the
+ * transaction, or a lock times out, nothing was written, and its members are written one by one. A
+ * member that collides with other transactions is retried until it is written, refused or late. If
+ * the database is unreachable, or a commit fails, all members are rejected: the outcome of that
+ * commit is unknown, and a retry could write twice.
  *
- * @returns takes a member, and resolves with its result once that is committed. Rejects with
- * OverloadedError when it is not written by its deadline or waits too long, and then never is
+ * @returns accepts a member and resolves with its result after the commit. Rejects with
+ *   OverloadedError if it is not written by its deadline or waits too long, and then never writes
+ *   it
  */
 export type CreateGroup = <Member, Result>(
   options: GroupOptions<Member, Result>,
 ) => (member: Member) => Promise<Result>;
 
 /**
- * Builds the group commits of one ORM, which share its connections. Where the database is distributed by
- * workspace, each group is of workspaces that one node has, to which it goes.
+ * Creates the group commits of one ORM, which share its connections. On a distributed database,
+ * each group contains workspaces of one node.
  */
 export function createGroupCommit(
   em: EntityManager,
@@ -94,7 +94,10 @@ export function createGroupCommit(
 
 type Group<Member, Result> = readonly Waiting<Member, Result>[];
 
-/** Writes a group and settles its members. The caller holds a permit; members that are written alone acquire one each. */
+/**
+ * Writes a group and settles its members. The caller holds a permit. Members that are written alone
+ * acquire one each.
+ */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
   permitsOf: (place: Place) => Semaphore,
@@ -141,7 +144,9 @@ function createGroupWriter<Member, Result>(
     }
   }
 
-  /** Writes a member alone once a transaction is free; not waited for, so that groups go on. */
+  /**
+   * Writes a member alone once a transaction is available. Not awaited, so that groups continue.
+   */
   function writeLater(waiting: Waiting<Member, Result>, place: Place): void {
     const transactions = permitsOf(place);
     void transactions

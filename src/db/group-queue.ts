@@ -4,14 +4,19 @@ import { type Place, placeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
-/** How often members that have waited too long are rejected, in milliseconds. */
+/** Interval of rejecting late members, in milliseconds. */
 const SWEEP_MS = 250;
-/** How many groups of a lane are in flight at a time; more were slower, since each gathers fewer members. */
+/**
+ * Maximum number of groups in flight per lane. More were slower, because each group gathers fewer
+ * members.
+ */
 const GROUPS_IN_FLIGHT = 2;
-/** After how long a slow group no longer holds up the next one, in milliseconds. */
+/** Time after which a slow group no longer delays the next one, in milliseconds. */
 const SLOW_GROUP_MS = 100;
 
-/** A member that waits to be written, and the promise of its result; times are on the clock of `performance.now()`. */
+/**
+ * A waiting member and the promise of its result. Times are on the clock of `performance.now()`.
+ */
 export interface Waiting<Member, Result> {
   readonly member: Member;
   readonly sinceMs: number;
@@ -27,7 +32,7 @@ export function isLate(
   return expiresAtMs <= nowMs;
 }
 
-/** Rejects a member that has waited too long, with what it waited for, if that is known. */
+/** Rejects a late member with the cause of the wait, if known. */
 export function rejectLate(
   { reject }: Pick<Waiting<unknown, unknown>, "reject">,
   cause?: unknown,
@@ -35,7 +40,7 @@ export function rejectLate(
   reject(new OverloadedError({ cause }));
 }
 
-/** Called for each group that is taken: its size, and how long its first member waited. */
+/** Called for each group with its size and the wait of its first member. */
 export type ObserveGroup = (members: number, waitedMs: number) => void;
 
 export type ObserveGroups = (name: string) => ObserveGroup;
@@ -43,7 +48,7 @@ export type ObserveGroups = (name: string) => ObserveGroup;
 export interface QueueOptions<Member, Result> {
   readonly em: EntityManager;
   readonly maxMembers: number;
-  /** Where the database is distributed by workspace, a group is of workspaces that one node has. */
+  /** On a distributed database, a group contains workspaces of one node. */
   readonly workspaceOf: (member: Member) => number;
   /** Whether groups go to the coordinator of such a database instead. */
   readonly onCoordinator?: boolean;
@@ -51,29 +56,32 @@ export interface QueueOptions<Member, Result> {
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
   readonly maxWaitMs?: number | undefined;
-  /** A permit of that of its place is held for each group that is in flight, slow ones included. */
+  /** Each group in flight holds one permit of its server's semaphore. */
   readonly permitsOf: (place: Place) => Semaphore;
-  /** Sends a group and settles its members; must not reject. */
+  /** Sends a group and settles its members. Must not reject. */
   readonly send: (group: readonly Waiting<Member, Result>[], place: Place) => Promise<void>;
 }
 
 /**
- * Builds a queue whose members are sent in groups: those that arrive in one tick, and then those that
+ * Creates a queue whose members are sent in groups: those that arrive in one tick, and those that
  * arrive while two groups are in flight.
  *
- * @returns adds a member, whose caller stops waiting at `deadlineMs` on the clock of
- * `performance.now()`. Resolves with its result; rejects with OverloadedError when it is not sent by
- * then, or within `maxWaitMs`
+ * @returns adds a member whose caller waits until `deadlineMs` on the clock of `performance.now()`.
+ *   Resolves with its result. Rejects with OverloadedError if it is not sent by then or within
+ *   `maxWaitMs`
  */
 export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
   const { em, workspaceOf, onCoordinator = false } = options;
-  /** By where members are written. */
+  /** By server. */
   const lanes = new Map<Place, Lane<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
 
-  /** Rejects what has waited too long, and forgets lanes that nobody is in: not at once, since a lane for each member is dear. */
+  /**
+   * Rejects late members and removes empty lanes. Lanes are not removed immediately, because
+   * creating one per member is expensive.
+   */
   function sweep(): void {
     for (const [place, lane] of lanes) {
       lane.sweep();
@@ -101,7 +109,7 @@ export function createGroupQueue<Member, Result>(
 
 interface Lane<Member, Result> {
   add(member: Member, deadlineMs: number): Promise<Result>;
-  /** Sends what waits, at the end of the tick. */
+  /** Sends waiting members at the end of the tick. */
   drain(): void;
   sweep(): void;
 }
@@ -143,7 +151,7 @@ function createQueue<Member, Result>({
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
 
-  /** Frees the key before the member is settled, so that the next one with it can follow. */
+  /** Frees the key before the member settles, so that the next member with the key can follow. */
   function holdKey(taken: Waiting<Member, Result>, key: string | undefined) {
     if (key === undefined) return taken;
     keysInFlight.add(key);
@@ -171,8 +179,8 @@ function createQueue<Member, Result>({
       return promise;
     },
     /**
-     * Takes the members of the next group, which whoever takes them must settle. Leaves out those
-     * whose key is in flight.
+     * Removes and returns the members of the next group, except those whose key is in flight. The
+     * caller must settle them.
      */
     takeGroup(): Waiting<Member, Result>[] {
       const group: typeof waiting = [];
@@ -191,7 +199,7 @@ function createQueue<Member, Result>({
   };
 }
 
-/** Builds what sends a queue's groups, one after the other, until there is none to take. */
+/** Creates a function that sends a queue's groups one after the other until the queue is empty. */
 function createDrain<Member, Result>(
   queue: Queue<Member, Result>,
   { permitsOf, send }: QueueOptions<Member, Result>,
@@ -209,14 +217,15 @@ function createDrain<Member, Result>(
       const group = queue.takeGroup();
       const sent = send(group, place).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
-      // The rest wait to be rejected as late, or for a member with their key, whose end drains again.
+      // The remaining members wait for their deadline, or for a member with their key, which drains
+      // again.
       if (group.length === 0) break;
     }
     isDraining = false;
   };
 }
 
-/** Resolves when work has ended, or after `ms` milliseconds. The work must not reject. */
+/** Resolves when work has ended or after `ms` milliseconds. The work must not reject. */
 function settledOrAfter(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -1,13 +1,12 @@
 import type { Migration } from "@mikro-orm/migrations";
 import type { Constructor } from "@mikro-orm/postgresql";
 
-/** The first migration, which makes the schema of the first release. */
+/** The first migration, which creates the schema of the first release. */
 export const BASELINE = "20261123230000-baseline";
 
 /**
- * Every migration, oldest first, under the name that `applied_migration` keeps of it: the name of its
- * file. A list, not what lies in the folder, since a built program has no folder. Each is loaded only
- * to be applied.
+ * All migrations, oldest first, by file name, which is also their name in `applied_migration`. A
+ * built program has no folder to list. Each is loaded only to be applied.
  */
 export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migration>>>> = {
   [BASELINE]: async () => (await import("./migrations/20261123230000-baseline.ts")).Baseline,

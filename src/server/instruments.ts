@@ -174,7 +174,7 @@ function createPoolObserver(registry: Registry, histogram: CreateHistogram): Poo
   let [pool, shares]: Parameters<PoolObserver["created"]> = [NO_POOL, NO_SHARES];
   const connections = new Gauge({
     name: "shipments_database_connections",
-    help: `Connections of the pool, by state, at most ${MAX_CONNECTIONS}; and what waits for one.`,
+    help: `Connections of the pool, by state, at most ${MAX_CONNECTIONS}, and calls that wait for one.`,
     labelNames: ["state"] as const,
     registers: [],
     collect() {

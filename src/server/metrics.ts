@@ -95,7 +95,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
     backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
   addGauge(
     "shipments_event_newest_age_seconds",
-    "Age of the newest event. It also grows when nothing happens.",
+    "Age of the newest event. It also grows without traffic.",
     () => secondsSince(latest()?.newestEventMs),
   );
   addGauge(

@@ -15,7 +15,7 @@ test("migrate waits for a database that starts later, and says so once", async (
   const { host } = new URL(proxy.url);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: `waiting for the database: nothing listens at ${host}; start PostgreSQL there, or correct DATABASE_URL\n`,
+    stderr: `waiting for the database: no server listens at ${host}; start PostgreSQL there, or correct DATABASE_URL\n`,
   });
   expect(JSON.parse(stdout).applied).not.toEqual([]);
 });

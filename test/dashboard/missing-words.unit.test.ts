@@ -19,7 +19,7 @@ test("what Stripe still has to know is said in words, each once, and what is new
     "Particulars of the person who does business",
     "An identity document",
     "The business’s website",
-    "What the business sells",
+    "Product or service of the business",
     "Particulars of people who own or direct the business",
     "Your agreement to Stripe’s terms",
     "Moon surface area",

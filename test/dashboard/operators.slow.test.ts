@@ -90,7 +90,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByText("Name: “Made by the robot”").waitFor();
     await expect.poll(() => new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
     await page.goBack();
-    await page.getByRole("link", { name: "Show what was changed" }).click();
+    await page.getByRole("link", { name: "Show changes" }).click();
     await page.getByRole("cell", { name: / added the operator “/ }).waitFor();
     await page
       .getByRole("cell", { name: / replaced a key of / })

@@ -55,7 +55,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await expectWellShown(page, "shipment-map");
     await expect.poll(() => names(page)).toEqual(["3 shipments", "2 shipments", references[5]]);
 
-    await page.getByRole("application", { name: /^Where shipments are picked up/ }).focus();
+    await page.getByRole("application", { name: /^Pickup locations/ }).focus();
     await page.keyboard.press("Tab");
     await expect.poll(() => focused(page)).toBe("3 shipments");
     await page.keyboard.press("ArrowRight");

@@ -77,7 +77,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await tier(page, 4).getByLabel("Flat fee").fill("8.00");
     await tier(page, 4).getByLabel("Per kg").fill("0.3");
     await page.getByRole("button", { name: "Move tier 2 down" }).click();
-    await page.getByText("There are changes that are not saved.").waitFor();
+    await page.getByText("There are unsaved changes.").waitFor();
     await page.getByRole("button", { name: "Save the draft" }).click();
     await page.getByText("The draft is saved.").waitFor();
     const bowtie: [number, number][][] = [
@@ -125,7 +125,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const charge = page.getByLabel("Minimum charge");
     const saved = await charge.inputValue();
     await charge.fill("a lot");
-    await page.getByText("A check reads what is saved.").waitFor();
+    await page.getByText("Checks use the saved version.").waitFor();
     expect(await isClean.count()).toBe(0);
     await charge.fill(saved);
     await isClean.waitFor();
@@ -251,7 +251,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await tier.fill("8.75");
     release();
     await page.getByText("The draft is saved.").waitFor();
-    await page.getByText("There are changes that are not saved.").waitFor();
+    await page.getByText("There are unsaved changes.").waitFor();
     await expect.poll(() => tier.inputValue()).toBe("8.75");
     await expect.poll(() => tier.and(page.locator(":focus")).count()).toBe(1);
     expect((await draftIn(page)).fees.base_fee).toBe("9.00");
@@ -270,7 +270,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const change = async () => {
       await charge.click();
       await page.keyboard.type("1");
-      await page.getByText("There are changes that are not saved.").waitFor();
+      await page.getByText("There are unsaved changes.").waitFor();
     };
     // An unchanged page can be left without confirmation, and has a later page in the history.
     await charge.waitFor();
@@ -322,7 +322,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("link", { name: "Done", exact: true }).click();
     await charge.click();
     await page.keyboard.type("2");
-    await page.getByText("There are changes that are not saved.").waitFor();
+    await page.getByText("There are unsaved changes.").waitFor();
     await page.context().clearCookies();
     // Unless the page has already detected it.
     await page.evaluate("document.querySelector('.page-bar button')?.click()");

@@ -182,7 +182,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.goto("/platform/tariff/versions/1");
     await page.getByRole("application").waitFor();
     await page.locator("main summary[aria-label=More]").click();
-    await page.getByRole("link", { name: "Compare with what is in force" }).waitFor();
+    await page.getByRole("link", { name: "Compare with the version in force" }).waitFor();
     await expect.poll(() => changing.count()).toBe(0);
     await expect.poll(() => page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
   });

@@ -76,7 +76,7 @@ test("a write on a read-only server is refused as such", async () => {
   await client.end();
   expect(databaseRefusal(error)).toMatchObject({
     reason: "UNAVAILABLE",
-    message: "The service's database is read-only now, so nothing can be changed. Try again later.",
+    message: "The service's database is read-only, so changes are refused. Try again later.",
   });
 });
 

@@ -38,7 +38,7 @@ test("an outage is told with its error once, in few words every ten seconds, and
   at(21_000);
   reached();
   const line = { level: 40, table: "api_key", during: "not recorded", msg: "database unavailable" };
-  const reason = "nothing listens at ::1:5432, nothing listens at 127.0.0.1:5432";
+  const reason = "no server listens at ::1:5432, no server listens at 127.0.0.1:5432";
   expect(lines).toEqual([
     { ...line, err: expect.objectContaining({ stack: expect.any(String) }), notLogged: 0 },
     { ...line, reason, notLogged: 1 },

@@ -226,7 +226,7 @@ test("while no server takes writes, each is named with the reason", async () => 
   const [first, second] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
   // An address without a cached result.
   await expect(migrate(pair.url.replace("read-write", "primary"))).rejects.toThrow(
-    `cannot use the database: nothing listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
+    `cannot use the database: no server listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
   );
 });
 

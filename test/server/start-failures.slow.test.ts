@@ -188,7 +188,7 @@ test("a database that is away is waited for, which is said in one line without a
     ...OF_PROCESS,
     level: "warn",
     time: expect.any(Number),
-    msg: "waiting for the database: nothing listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL",
+    msg: "waiting for the database: no server listens at 127.0.0.1:1; start PostgreSQL there, or correct DATABASE_URL",
   });
   served.process.kill("SIGTERM");
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });

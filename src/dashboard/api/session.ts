@@ -57,7 +57,7 @@ export const SignedIn = createContext<Account | undefined>(undefined);
 
 export function useAccount(): Account {
   const signedIn = useContext(SignedIn);
-  if (signedIn === undefined) throw new Error("this page is shown to nobody who has not signed in");
+  if (signedIn === undefined) throw new Error("this page requires a session");
   return signedIn;
 }
 

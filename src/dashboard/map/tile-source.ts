@@ -38,7 +38,8 @@ export function loadTileSource(): Promise<TileSource | undefined> {
 
 async function readSource(): Promise<TileSource | undefined> {
   const response = await fetch("/map/tiles");
-  if (!response.ok) throw new Error(`where tiles are is not said: ${response.status}`);
+  if (!response.ok)
+    throw new Error(`loading the description of the tiles failed: ${response.status}`);
   const { tiles } = (await response.json()) as { readonly tiles: Setting | null };
   if (tiles === null) return undefined;
   const { attribution } = tiles;

@@ -168,7 +168,7 @@ function About({ operator }: { readonly operator: Operator }) {
   const { id, kind, role, email, createdAt, revokedAt } = operator;
   const log = paths.auditLog({}, { subject: `operator/${id}` });
   return (
-    <Section title="Details" actions={<a href={log}>Show what was changed</a>}>
+    <Section title="Details" actions={<a href={log}>Show changes</a>}>
       <DescriptionList
         items={[
           ["Id", String(id)],

@@ -65,7 +65,7 @@ export function ActDialog(props: ActDialogProps) {
     >
       <p>
         {act.note(shipments)}
-        {others > 0 && ` The other ${others} selected are left as they are.`}
+        {others > 0 && ` The other ${others} selected are unchanged.`}
       </p>
       {act.isListed && (
         <ul class="failures" tabIndex={0} aria-label="Shipments">

@@ -138,7 +138,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
   const start = (act: Act, all: readonly Shipment[]) => {
     const shipments = possible(act, all);
     if (shipments.length > 0) setOpen({ act, shipments, others: all.length - shipments.length });
-    else if (all.length > 0) toast(`What is selected cannot be ${act.participle}.`);
+    else if (all.length > 0) toast(`The selected shipments cannot be ${act.participle}.`);
   };
   /** Returns shortcuts that act on the shipments of the row with the focus. */
   const keysFor = (shipmentsOf: (row: Shipment | undefined) => readonly Shipment[]) => {

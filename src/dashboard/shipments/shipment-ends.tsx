@@ -35,7 +35,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
   );
   return (
     <ClusterMap
-      label={end === "pickup" ? "Where shipments are picked up" : "Where shipments are delivered"}
+      label={end === "pickup" ? "Pickup locations" : "Dropoff locations"}
       tone={end}
       marks={marks}
       inView={inView}

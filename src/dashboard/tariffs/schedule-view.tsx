@@ -12,7 +12,7 @@ export function SchedulesView(props: { readonly schedules: TariffSchedules }) {
           <summary>
             <strong>{schedule.name}</strong>
             {schedule.name === defaultSchedule && (
-              <span class="minor"> of all zones that name none</span>
+              <span class="minor"> of all zones without a schedule</span>
             )}
           </summary>
           <DescriptionList items={partsOf(schedule)} />

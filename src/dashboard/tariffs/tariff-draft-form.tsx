@@ -98,7 +98,7 @@ function Tiers(props: {
           down={i < tiers.length - 1 ? () => swap(i, i + 1) : undefined}
         />
       ))}
-      {tiers.length === 0 && <p class="minor">No tiers: nothing can be served.</p>}
+      {tiers.length === 0 && <p class="minor">No tiers: no shipment can be priced.</p>}
       {tiers.length < MOST && (
         <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>
       )}

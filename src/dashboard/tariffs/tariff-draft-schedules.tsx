@@ -168,7 +168,7 @@ function DefaultSchedule(props: SchedulesFieldsProps) {
       value={default_schedule}
       choices={[["", "No schedule"], ...[...all].map((name) => [name, name] as const)]}
       onInput={(chosen) => change({ ...text, default_schedule: chosen })}
-      hint="For zones without a schedule of their own. If not set, times cannot be chosen there."
+      hint="For zones without their own schedule. If not set, times cannot be chosen there."
     />
   );
 }

@@ -181,9 +181,7 @@ function CheckNote(props: {
   const isRequested = usePlace().query.get("check") !== null;
   return (
     <div role="status">
-      {isUnsaved && (
-        <p class="unsaved">There are changes that are not saved. A check reads what is saved.</p>
-      )}
+      {isUnsaved && <p class="unsaved">There are unsaved changes. Checks use the saved version.</p>}
       {problem ? (
         <ProblemNote problem={problem} />
       ) : isRequested && isLoading ? (

@@ -171,7 +171,7 @@ function Actions(props: {
         <More>
           {isOther && (
             <a class="button" href={comparisonPath(current, version.version)}>
-              Compare with what is in force
+              Compare with the version in force
             </a>
           )}
           {isScheduled && <CallOff version={version} />}

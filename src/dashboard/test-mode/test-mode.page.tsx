@@ -277,7 +277,7 @@ function DeletionSection() {
   return (
     <div class="page-part">
       <Section title="Test data" actions={actions}>
-        <p class="hint">It is deleted by itself 30 days after it was made.</p>
+        <p class="hint">It is deleted automatically 30 days after its creation.</p>
       </Section>
     </div>
   );
@@ -304,7 +304,7 @@ function DeletionDialog() {
       <ul class="links">
         <li>{shipments}, with their payments and simulations</li>
         <li>All customers of test mode</li>
-        <li>All events, and what webhooks were sent</li>
+        <li>All events, and webhook deliveries</li>
         <li>Responses that are kept for idempotency keys</li>
       </ul>
       <p>

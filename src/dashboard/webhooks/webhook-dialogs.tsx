@@ -30,7 +30,7 @@ const FIELDS = {
   types: {
     label: "Events",
     choices: EVENT_TYPES,
-    hint: "Choose none to receive all events, including types added later.",
+    hint: "Leave empty to receive all events, including types added later.",
   },
 };
 
@@ -118,7 +118,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           then={() => navigate(paths.webhooks({ workspace }))}
         >
           <p>
-            No more events are sent to <code>{url}</code>, and its deliveries are deleted. This
+            Events are no longer sent to <code>{url}</code>, and its deliveries are deleted. This
             cannot be undone.
           </p>
         </RpcButton>

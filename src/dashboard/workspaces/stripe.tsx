@@ -118,8 +118,8 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
     >
       <p>
         {isTest
-          ? "Stripe asks the same questions as in live mode, but accepts made-up answers. You then return to this page. No real money moves."
-          : "Stripe asks about your business and your bank account, which takes a few minutes. You then return to this page. Customers pay directly into your own Stripe account."}
+          ? "The questions are those of live mode, but Stripe accepts made-up answers. You then return to this page. No real money moves."
+          : "Stripe needs details of your business and bank account, which takes a few minutes. You then return to this page. Customers pay directly into your own Stripe account."}
       </p>
       {isTest ? (
         <p>

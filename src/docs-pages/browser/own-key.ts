@@ -57,7 +57,7 @@ function offer(workspaces: readonly Workspace[], email: string, places: readonly
   button.textContent = "Put in a test key of mine";
   const status = document.createElement("p");
   status.role = "status";
-  status.textContent = `Keys cannot be shown again. This creates the key “${name}” of test mode, or rotates it: then the one of before stops working. It is shown until you leave this page.`;
+  status.textContent = `Keys cannot be shown again. This creates the key “${name}” of test mode, or rotates it: then the previous key stops working. It is shown until you leave this page.`;
   form.append(status, choice, button);
 
   async function putIn(): Promise<void> {

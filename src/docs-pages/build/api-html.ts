@@ -15,9 +15,9 @@ export function apiHtml(api: ApiDocument): string {
   return `<div class="api-page">
 <article>
 <h1>API reference</h1>
-${renderText(api.info.description)}<p>For programs, <a href="/openapi.json">/openapi.json</a> says the same in OpenAPI 3.1. To try a call,
-put in a key by “Authorize”. The page forgets it when it is left; what is called here is done in
-earnest.</p>
+${renderText(api.info.description)}<p>For programs, <a href="/openapi.json">/openapi.json</a> is the same in OpenAPI 3.1. To try a call,
+put in a key by “Authorize”. The page forgets it when you leave. Calls from here have real
+effects.</p>
 </article>
 <div id="swagger-ui">
 <div class="operations">

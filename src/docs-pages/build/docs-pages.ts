@@ -72,7 +72,7 @@ const NOT_FOUND = {
   description: "There is no document at this path.",
   main: `<div class="guide"><article>
 <h1>There is no such page</h1>
-<p>Nothing is documented at this path. Search above, or begin at <a href="${ROOT}">the start</a>.</p>
+<p>This path has no documentation. Search above, or begin at <a href="${ROOT}">the start</a>.</p>
 </article></div>`,
 };
 
@@ -131,7 +131,7 @@ function addSwagger(name: string, add: AddAsset): string {
 
 function builtFor(entry: string, bundle: Bundle): Pick<Assets, "styles" | "scripts"> {
   const chunk = Object.values(bundle).find((it) => it.type === "chunk" && it.name === entry);
-  if (chunk?.type !== "chunk") throw new Error(`nothing was built of ${entry}`);
+  if (chunk?.type !== "chunk") throw new Error(`no chunk was built from ${entry}`);
   const styles = [...(chunk.viteMetadata?.importedCss ?? [])];
   return { scripts: [`${ROOT}/${chunk.fileName}`], styles: styles.map((it) => `${ROOT}/${it}`) };
 }

@@ -131,7 +131,7 @@ function explainRefusal(shipment: NewlyRefused, ofDraft: Pricing): RefusedShipme
 }
 
 function firstFailure(quoted: Quote): QuoteFailure {
-  if (quoted.covered) throw new Error("the draft serves what it was said to refuse");
+  if (quoted.covered) throw new Error("the draft serves a route that it should refuse");
   return quoted.failures[0];
 }
 

@@ -33,33 +33,33 @@ import {
 } from "./write-shipments.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
-/** What a change makes of a shipment; `made` is what else it has worked out, where it has. */
+/** Result of a change: the shipment, and optionally other computed values in `made`. */
 export type Changed<Made = unknown> = {
   readonly row: ShipmentRow;
-  /** Refuses the call, although the row is written. */
+  /** Refuses the call although the row is written. */
   readonly refusal?: Refusal;
 } & (undefined extends Made ? { readonly made?: Made } : { readonly made: Made });
 
 export interface Change<Facts = unknown, Made = unknown> {
   readonly request: { readonly shipment: string };
   readonly call: Call;
-  /** Loads what the change depends on besides the shipment. Sent along with the lock on that. */
+  /** Loads further data that the change depends on, together with the lock. */
   load?(tx: Transaction): Promise<Facts>;
   /**
-   * Works out the shipment as the change leaves it, or gives the row back when nothing changes. It may be
-   * called again, in another transaction.
+   * Computes the shipment after the change, or returns the same row if nothing changes. Can be
+   * called again in another transaction.
    *
-   * @param at when the change is made
-   * @throws Refusal when the change is not possible
+   * @param at time of the change
+   * @throws Refusal if the change is not possible
    */
   change(row: ShipmentRow, facts: Facts, at: Date): Changed<Made> | Promise<Changed<Made>>;
-  /** Sends what is to be written besides the shipment, once `change` has changed it. */
+  /** Queues further writes after a change. */
   write?(tx: Transaction, made: Made): void;
   /** Fields that the audit log records, before or after the change. Without it, the change has no entry there. */
   audited?(row: ShipmentRow): Readonly<Record<string, unknown>>;
 }
 
-/** A change of one shipment that is all of a call. */
+/** A call that changes one shipment. */
 export interface ShipmentChange<
   M extends DescMethodUnary = DescMethodUnary,
   Facts = unknown,
@@ -67,15 +67,15 @@ export interface ShipmentChange<
 > extends Change<Facts, Made> {
   readonly method: M;
   readonly request: MessageShape<M["input"]> & { readonly shipment: string };
-  /** Gives the fields of the response besides `data`, which is the shipment. */
+  /** Returns the response fields other than `data`, the shipment. */
   respond?(row: ShipmentRow, made: Made): Omit<MessageInitShape<M["output"]>, "data">;
 }
 
 /**
- * Changes a shipment, and resolves once that is committed together with its events. Changes that
- * arrive at the same time share a transaction; changes of one shipment follow each other.
+ * Changes a shipment with its events. Resolves after the commit. Concurrent changes share a
+ * transaction. Changes of one shipment run one after the other.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, and what `change` throws
+ * @throws Refusal SHIPMENT_NOT_FOUND, and errors of `change`
  */
 export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined, Made = undefined>(
   change: ShipmentChange<M, Facts, Made>,
@@ -90,9 +90,9 @@ export interface GroupDeps {
 const MAX_GROUP = 64;
 
 /**
- * Builds the group commit of all changes of shipments.
+ * Creates the group commit of all shipment changes.
  *
- * @param announce is called with a workspace once a change in it is committed
+ * @param announce called with a workspace after a commit
  */
 export function createChangeShipment(
   { createGroup, versionFees, now }: GroupDeps,
@@ -149,12 +149,12 @@ function shipmentOf({ call, request }: Change): string {
 }
 
 export interface Loaded {
-  /** Undefined when there is no such shipment. */
+  /** `undefined` if there is no such shipment. */
   readonly locked: LockedShipment | undefined;
   readonly facts: unknown;
 }
 
-/** Locks the shipments of changes, and loads what else they depend on, in one round trip. */
+/** Locks the shipments of changes and loads their further data, in one round trip. */
 export async function lockAndLoad(
   tx: Transaction,
   changes: readonly Change[],
@@ -168,10 +168,10 @@ export async function lockAndLoad(
 }
 
 /**
- * Makes changes of different shipments in one transaction; one that is refused is left out.
+ * Makes changes of different shipments in one transaction, leaving out refused ones.
  *
- * @param to.written is given the changes that wrote something
- * @returns for each change its shipment as it is afterwards, with what else it made, or the Refusal
+ * @param to.written receives the changes that wrote something
+ * @returns for each change the resulting shipment with `made`, or the Refusal
  */
 export async function makeChanges(
   tx: Transaction,
@@ -231,8 +231,8 @@ function keyOf(change: Change) {
 }
 
 /**
- * Counts a change in the row's version, and in its events. One that is no event, as when a courier comes two minutes
- * later, leaves the version too: who edits the shipment meanwhile has missed nothing.
+ * Counts a change in the row's version and events. A change without an event, such as a small ETA
+ * move, keeps the version, so that concurrent editors are not affected.
  */
 function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const types = shipmentEventTypes(before, after);
@@ -243,9 +243,10 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
 }
 
 /**
- * A shipment as a trigger leaves it.
+ * Returns a shipment after a trigger.
  *
- * @throws Refusal SHIPMENT_STATE when its state does not allow the trigger, NOT_VERIFIED when it cannot be delivered yet
+ * @throws Refusal SHIPMENT_STATE if its state does not allow the trigger, NOT_VERIFIED if the
+ *   verification is missing
  */
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
   const next = stateAfter(row, trigger);
@@ -257,9 +258,9 @@ export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): Ship
 }
 
 /**
- * The state that a trigger leads to.
+ * Returns the state after a trigger.
  *
- * @throws Refusal SHIPMENT_STATE when a shipment's state does not allow the trigger
+ * @throws Refusal SHIPMENT_STATE if the state does not allow it
  */
 export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentState {
   const { next, refusal } = transition(trigger, state);
@@ -274,7 +275,7 @@ function assertVerified({ verification, progress }: ShipmentRow): void {
   throw refuse("NOT_VERIFIED", text, { subject: "dropoff_verification" });
 }
 
-/** Where the time is kept at which a shipment came to its end. */
+/** Column of the time at which a shipment reached a final status. */
 const END_OF: Partial<Record<ShipmentStatus, keyof ShipmentRow>> = {
   delivered: "deliveredAt",
   returned: "returnedAt",

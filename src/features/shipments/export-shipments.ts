@@ -26,9 +26,9 @@ const turn = createSemaphore(2);
 /** How many exports of one workspace this process makes at a time. */
 export const MAX_EXPORTS = 4;
 const running = new Map<number, number>();
-/** About how large a piece is, which waits in memory until its reader takes it. */
+/** Approximate size of a chunk, which stays in memory until its reader takes it. */
 const PIECE_BYTES = 64 * 1024;
-/** How large a piece is at most; a message in JSON is larger by a third. */
+/** Maximum size of a chunk. A JSON message is larger by a third. */
 const MAX_PIECE_BYTES = 1024 * 1024;
 
 /**
@@ -146,7 +146,7 @@ function fileOf(lines: Buffer): ExportShipmentsResponse {
   return create(ExportShipmentsResponseSchema, { csv: lines });
 }
 
-/** Lines of a file in pieces. No line is longer than `MAX_PIECE_BYTES`. */
+/** Combines lines into chunks. No line is longer than `MAX_PIECE_BYTES`. */
 function piecesOf(lines: readonly string[]): Buffer[] {
   const piece = Buffer.from(lines.join(""));
   if (piece.length === 0) return [];
@@ -165,7 +165,7 @@ function tooMany(): Refusal {
 
 type Cell = string | number | object | null | undefined;
 
-/** The first columns in their order, as paths in a shipment's JSON. */
+/** The first columns in order, as paths in a shipment's JSON. */
 const FIRST = `reference external_reference status payment_status created_at
   customer.id customer.name customer.email customer.id_number
   pickup_address pickup_lat pickup_lng pickup_window.start pickup_window.end
@@ -214,10 +214,10 @@ function cellText(cell: Cell): string {
  */
 const FORMULA = /(^|[;\t\r\n])(?=["']*[=+\-@＝＋－＠])/g;
 
-/** In E.164: a number to a spreadsheet, and no formula. */
+/** E.164: a number for spreadsheets, not a formula. */
 const PHONE = /^\+\d+$/;
 
-/** Spreadsheets know UTF-8 by the byte order mark. */
+/** Spreadsheets detect UTF-8 by the byte order mark. */
 const HEADER = Buffer.from(
   `\uFEFF${COLUMNS.map((path) => path.replace("payment_details.", "").replace(".", "_")).join()}\r\n`,
 );

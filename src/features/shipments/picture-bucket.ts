@@ -69,7 +69,7 @@ export function createPictureWorkers(deps: {
         await bucket.put(objectKey, taken.content, MEDIA_TYPES[kind]);
         const kept = await bucket.get(objectKey);
         if (kept === undefined || hash("sha256", kept, "hex") !== digest) {
-          throw new Error("The bucket does not give back what it was given.");
+          throw new Error("The bucket does not return the stored object.");
         }
         await runStatement(em, MOVED, [...key, objectKey, digest]);
       },

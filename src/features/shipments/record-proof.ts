@@ -24,7 +24,7 @@ import type { ShipmentRow } from "./shipment-row.ts";
 
 const { method } = ShipmentService;
 
-/** What is recorded at the door of shipments in transit. */
+/** Proof recorded at the door of shipments in transit. */
 export const PROOF_CHANGES = {
   async recordProof(request, call, { changeShipment, now }) {
     const pictures: Pictures = {
@@ -34,7 +34,7 @@ export const PROOF_CHANGES = {
     const key = { workspace: call.caller.workspaceId, reference: request.shipment };
     return changeShipment({
       method: method.recordProof,
-      // The request by which a repetition is known: of pictures their digests.
+      // Request for idempotency, with digests of pictures.
       request: {
         ...request,
         ...Object.fromEntries(
@@ -52,14 +52,14 @@ export const PROOF_CHANGES = {
     (row, { reason }, at) => {
       const waived = prove(row, { waived: reason }, at);
       if (row.verification !== null) return waived;
-      const text = "The shipment's verification cannot be waived because none is required.";
+      const text = "The shipment requires no verification to waive.";
       throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
     },
     ({ progress }) => ({ waived: progress?.proof?.waived }),
   ),
 } satisfies Partial<ShipmentFunctions>;
 
-/** They read alone. */
+/** Read-only RPCs. */
 export const PROOF_PICTURES = {
   getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
     pictureResponse(deps, { workspace, reference }, "photo", (jpeg) =>
@@ -84,7 +84,7 @@ async function cleaned(
   return { [subject]: picture };
 }
 
-/** With a wrong PIN the try alone is counted, which is no event. */
+/** After a wrong PIN only the try is recorded, without an event. */
 function recordProof(
   row: ShipmentRow,
   {
@@ -132,7 +132,7 @@ function recordProof(
 export function prove(row: ShipmentRow, given: Partial<DeliveryProof>, at: Date): ShipmentRow {
   stateAfter(row, "prove");
   const before = row.progress ?? NO_PROGRESS;
-  // New each time, be it at the same time by a clock that stands: there may be another picture.
+  // Always new, even if the frozen clock shows the same time, because the picture may differ.
   const proof = { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() };
   return { ...row, progress: { ...before, proof }, updatedAt: at };
 }

@@ -33,7 +33,7 @@ const stageNameOf = compileEnumName<DeliveryStage>(DeliveryStageSchema);
 
 const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff" } as const;
 
-/** What couriers' systems report of shipments that are paid. */
+/** Reports of couriers' systems on paid shipments. */
 export const PROGRESS_CHANGES = {
   setCourier: changeCourier(
     method.setCourier,
@@ -74,10 +74,10 @@ export const PROGRESS_CHANGES = {
   returnShipment: changeBy(method.returnShipment, (row, _, at) => applyTrigger(row, "return", at)),
 } satisfies Partial<ShipmentFunctions>;
 
-/** How far from now an ETA is at most, in milliseconds. */
+/** Maximum distance of an ETA from now, in milliseconds. */
 const MAX_ETA_MS = 366 * 24 * 60 * 60_000;
 
-/** @throws Refusal FIELD_INVALID when it is beyond a year from now, before or after */
+/** @throws Refusal FIELD_INVALID if it is more than a year from now, before or after */
 function etaMsOf(subject: string, { seconds }: Timestamp, at: Date): number {
   const etaMs = Number(seconds) * 1_000;
   if (Math.abs(etaMs - at.getTime()) <= MAX_ETA_MS) return etaMs;
@@ -94,7 +94,7 @@ export function reportCourier(
   row: ShipmentRow,
   reported: {
     readonly etas?: Partial<Record<End, number>>;
-    /** Null on the way, undefined where that is not said. */
+    /** null between the ends, `undefined` if not reported. */
     readonly arrivedAt?: End | null | undefined;
   },
   at: Date,
@@ -140,9 +140,9 @@ export function failAttempt(
 }
 
 /**
- * The row as it is where nothing that was reported is new.
+ * Applies reported progress. Returns the same row if nothing changes.
  *
- * @param triggers what its state has to allow
+ * @param triggers triggers that the state must allow
  */
 export function report(
   row: ShipmentRow,
@@ -156,7 +156,10 @@ export function report(
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
 }
 
-/** The function of a method that says who brings a shipment. The place of whoever came before is forgotten. */
+/**
+ * Returns the function of a method that changes the courier. Deletes the position of the previous
+ * one.
+ */
 function changeCourier<M extends DescMethodUnary>(
   of: M,
   courierOf: (request: MessageShape<M["input"]>) => Courier | null,

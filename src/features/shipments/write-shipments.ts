@@ -14,13 +14,13 @@ import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 
 export interface ChangedShipment extends RecordedChange {
-  /** Of one that is new: whether the booking named the price that had been quoted for it. */
+  /** For a new shipment, whether the booking named its quoted price. */
   readonly quoted?: boolean;
 }
 
 const COLUMNS = columnsOf(Shipment, "workspace");
 
-/** All but what a shipment keeps from its booking. */
+/** All columns that can change after booking. */
 const CHANGING = columnsOf(
   Shipment,
   "workspace",
@@ -33,8 +33,8 @@ const CHANGING = columnsOf(
 );
 
 /**
- * The condition on the version always holds: with it PostgreSQL expects one row instead of 100, for
- * which it would read all of a table of some ten thousand shipments.
+ * The condition on the version is always true: with it PostgreSQL expects one row instead of 100,
+ * for which it would scan a table of about ten thousand shipments.
  */
 const UPDATE_SEVERAL = `
   update shipment as s
@@ -43,19 +43,19 @@ const UPDATE_SEVERAL = `
   where s.workspace_id = $1 and s.reference = written.reference
     and written.version between 0 and 2147483647`;
 
-/** Of values apart: to read them out of JSON takes PostgreSQL a third longer. */
+/** Separate parameters: parsing JSON costs PostgreSQL a third more. */
 const UPDATE_ONE = `
   update shipment set ${CHANGING.map(({ name }, i) => `${name} = $${i + 3}`).join(", ")}
   where workspace_id = $1 and reference = $2`;
 
 const insertion = insertionOf(
   "shipment",
-  // Nothing has become of one that is new.
+  // A new shipment has none of these.
   columnsOf(Shipment, "workspace", "paymentDetails", "progress", "deliveredAt", "returnedAt"),
 );
 const usage = insertionOf("used_quote", columnsOf(UsedQuote, "workspace"));
 
-/** Sends shipments of a workspace that the transaction has locked, to be written. */
+/** Queues updates of a workspace's locked shipments. */
 export function updateShipments(
   tx: Transaction,
   workspace: number,
@@ -70,10 +70,10 @@ export function updateShipments(
 }
 
 /**
- * Sends new shipments of a workspace, their quotes as used, and what is new about their customers, to be
- * written: by statements, because MikroORM's unit of work takes longer than all the rest of a booking.
+ * Queues new shipments of a workspace, the use of their quotes, and changes of their customers.
+ * Uses statements, because MikroORM's unit of work would take longer than the rest of a booking.
  *
- * @param usedAt the real time, as keys of quotes go by it; a test clock may stand days behind
+ * @param usedAt real time, which applies to quote keys. A test clock can be days behind.
  */
 export function insertShipments(
   tx: Transaction,
@@ -94,7 +94,7 @@ function toColumns({ quoted = false, row }: ChangedShipment) {
   return { ...row, quoted, customer: row.customer.id };
 }
 
-/** Sends the events of shipments of a workspace, to be written last, and the notices of them. */
+/** Queues the events of a workspace's shipments, written last, and their emails. */
 export function insertEventsOf(
   tx: Transaction,
   workspace: number,
@@ -111,20 +111,20 @@ export function insertEventsOf(
 }
 
 export interface RecordedChange {
-  /** With its new events counted. */
+  /** Including its new events in the count. */
   readonly row: ShipmentRow;
   readonly events: readonly NewEvent[];
-  /** What its recipient is told of them by mail. */
+  /** Emails to its recipient. */
   readonly notices: readonly NewNotice[];
 }
 
 /**
- * The events of a shipment whose row is locked or new, which makes their numbers have no gaps.
+ * Returns the events of a locked or new shipment, so that their numbers have no gaps.
  *
- * @param types what happened to it
+ * @param types event types
  * @param before undefined for a new shipment
- * @param after the row as it will be written, but for `eventCount`, which does not count these yet
- * @param call the call that makes the change
+ * @param after the row to write, with `eventCount` not yet increased
+ * @param call call that makes the change
  */
 export function shipmentEvents(
   types: readonly EventType[],

@@ -11,7 +11,7 @@ const CONTENT = `<p>This is a service for programs. It quotes, books and cancels
 <ul>
 <li>The JSON API is below <code>/v1</code>, for example <code>POST /v1/shipments/quote</code>. Its
 calls need an API key.</li>
-<li>The gRPC server listens on a port of its own, and describes itself by reflection. The
+<li>The gRPC server listens on a separate port, and describes itself by reflection. The
 <a href="/protos.tar.gz">proto files</a> are an archive that <code>buf generate</code> takes.</li>
 <li><a href="/healthz">/healthz</a> and <a href="/readyz">/readyz</a> are for operators.</li>
 </ul>

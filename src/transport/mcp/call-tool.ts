@@ -92,7 +92,7 @@ function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal
 }
 
 const REPLAYED =
-  "This call was made before. Nothing was done again: this is its stored response. To do it again, give another idempotency_key.";
+  "This call was made before. It was not repeated: this is its stored response. To do it again, give another idempotency_key.";
 
 /** Notes that a response is a replay, and the changes to its shipment since. */
 async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {

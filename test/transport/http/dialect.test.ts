@@ -247,7 +247,8 @@ describe("a JSON request", () => {
       422,
       each({
         ...REQUIRED,
-        weight_kg: "weight_kg is not a query parameter of this call, which takes none.",
+        weight_kg:
+          "weight_kg is not a query parameter of this call, which has no query parameters.",
       }),
     ]);
   });
