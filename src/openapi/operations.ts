@@ -182,7 +182,7 @@ function successResponse(method: DescMethod, schemas: Schemas, more: readonly st
   };
 }
 
-/** Returns the description of a response: the comment on its message, or that of its `data`. */
+/** Returns the description of a response: the comment on its message or on the message of `data`. */
 function successOf({ output }: DescMethod): string {
   const { description } = descriptionOf(output);
   if (description !== undefined) return description;

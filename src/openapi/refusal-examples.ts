@@ -48,7 +48,7 @@ const OF_CALLS: {
   },
 };
 
-/** Any operator can create a link for themselves, but only owners for others. */
+/** Operators can create links for their own account. Links for others require the role owner. */
 function insufficientRole(name: string, needed: string): string {
   const role = LESSER_ROLE[needed];
   return role === undefined

@@ -10,7 +10,7 @@ import { refusedCall, type RefusedCall, type Sent } from "./refused-call.ts";
 /** Headers of refusals of counted calls. */
 const COUNTED = ["RateLimit-Policy", "RateLimit"];
 
-/** Headers of each status besides the request id, for most those of counted calls. */
+/** Headers of each status besides the request id, mostly the headers of counted calls. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
   401: ["WWW-Authenticate"],
   403: [],

@@ -1,4 +1,4 @@
-/** Writes the reasons and their remedies into the guide to errors: those of API callers by status, then the others. */
+/** Writes the reasons and remedies into the guide to errors, reasons of API callers first. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
 import { BEYOND_KEYS, REMEDIES } from "../domain/refusal-remedies.ts";

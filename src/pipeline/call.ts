@@ -7,8 +7,8 @@ import type { CallHeaders } from "./call-headers.ts";
 import type { RequestSpan, TracedEvent, WorkSpan } from "./tracer.ts";
 
 /**
- * Who may call an RPC: workspaces with an API key, operators of the platform with theirs, and people
- * who have signed in. These call the others' RPCs too, as members of a workspace or as operators.
+ * The callers that an RPC is for: workspaces and operators by API key, or signed-in people. People can also call the
+ * RPCs of workspaces and operators, as a member or an operator.
  */
 export type Audience = "workspace" | "operator" | "person";
 
@@ -16,7 +16,7 @@ export interface SignedInPerson {
   readonly personId: number;
   readonly email: string;
   readonly sessionId: number;
-  /** The only workspace that the session acts in; null for all that the person may do. */
+  /** The only workspace of the session. Null if it has all permissions of the person. */
   readonly boundTo: number | null;
 }
 
@@ -27,32 +27,32 @@ export interface CallerKey {
   readonly last4: string;
 }
 
-/** The name of a key, or its last four characters if it has none. */
+/** Returns the name of a key, or the last four characters of an unnamed key. */
 export function keyLabel({ name, last4 }: CallerKey): string {
   return name ?? last4;
 }
 
-/** The workspace that an API key stands for, or that a person acts for. */
+/** The workspace of an API key, or of a member's call. */
 export interface WorkspaceCaller {
   readonly audience: "workspace";
-  /** What its calls are counted by: the id of the workspace. */
+  /** Key of rate limits: the id of the workspace. */
   readonly account: number;
   readonly workspaceId: number;
   readonly limits: RateLimits;
-  /** Whether it is the test twin of a live workspace. */
+  /** Whether this is the test twin of a live workspace. */
   readonly test: boolean;
   readonly suspended: boolean;
-  /** The id of the key that the call carries; undefined for a person. */
+  /** Id of the API key. Undefined for a person. */
   readonly keyId: string | undefined;
-  /** The key as events and the audit log name it; undefined for a person. */
+  /** The API key as shown in events and in the audit log. Undefined for a person. */
   readonly key: CallerKey | undefined;
-  /** What the key may be used for; undefined for a person. */
+  /** Scope of the API key. Undefined for a person. */
   readonly keyScope: KeyScope | undefined;
-  /** The member who calls; undefined for a key. */
+  /** The calling member. Undefined for an API key. */
   readonly member: Member | undefined;
-  /** The tracking link of a shipment by its reference; undefined where the workspace has none. */
+  /** Returns the tracking link of a shipment. Undefined if tracking links are disabled. */
   readonly trackingUrlOf: ((reference: string) => string) | undefined;
-  /** Whether the recipients of its shipments are told by mail what happens to them. */
+  /** Whether recipients receive emails about shipments. */
   readonly notifiesRecipients: boolean;
 }
 
@@ -63,17 +63,17 @@ export interface Member extends SignedInPerson {
 export interface OperatorCaller {
   readonly audience: "operator";
   readonly account: string;
-  /** How it came in; `service` is the service itself, which fills an empty database. */
+  /** Origin of the call. `service` is the service itself, which fills an empty database. */
   readonly actor: "operator" | "command_line" | "service";
   readonly operatorId: number | undefined;
-  /** The id of the key that the call carries; undefined without one. */
+  /** Id of the API key. Undefined if the call has none. */
   readonly keyId: string | undefined;
   readonly name: string;
   readonly role: OperatorRole;
   readonly limits: RateLimits;
 }
 
-/** A person who manages what is their own. */
+/** A person who manages their own account. */
 export interface PersonCaller extends SignedInPerson {
   readonly audience: "person";
   readonly account: string;
@@ -83,27 +83,27 @@ export interface PersonCaller extends SignedInPerson {
 export type Caller = WorkspaceCaller | OperatorCaller | PersonCaller;
 
 export interface KeyLookup<C extends Caller = Caller> {
-  /** The caller of a key that is in memory; undefined when it has to be looked up. */
+  /** Returns the cached caller of a key. Undefined if the key must be looked up. */
   recall(key: string): C | undefined;
   /**
-   * The caller of a well-formed key; undefined when the key is unknown, revoked or expired. Rejects
-   * when the key is not in memory and the database cannot be asked.
+   * Returns the caller of a well-formed key. Undefined if the key is unknown, revoked or expired. Rejects if the key is
+   * not cached and the database is unavailable.
    */
   find(key: string): Promise<C | undefined>;
 }
 
-/** The look-up of each audience's keys. A key of one is unknown to the other; people have none. */
+/** Lookups of keys by audience. Each knows only the keys of its audience. People have no keys. */
 export type KeyLookups = {
   readonly [A in Exclude<Audience, "person">]: KeyLookup<Caller & { audience: A }>;
 };
 
 export interface SessionLookup {
   /**
-   * The caller that a session stands for in calls of an audience's RPCs; undefined when the session is
-   * unknown or has ended. Rejects when the database cannot be asked.
+   * Returns the caller of a session for the RPCs of an audience. Undefined if the session is unknown or has ended.
+   * Rejects if the database is unavailable.
    *
-   * @param workspace the id of the workspace that the call names; undefined when it names none
-   * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID when no workspace is named
+   * @param workspace id of the workspace in the call, if any
+   * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID if the call needs a workspace and has none
    */
   find(
     token: string,
@@ -112,56 +112,55 @@ export interface SessionLookup {
   ): Promise<Caller | undefined>;
 }
 
-/** The other end of the connection that a call came on. */
+/** The remote end of a connection. */
 export interface Peer {
   readonly remoteAddress?: string | undefined;
 }
 
 /**
- * A call whose headers have been read, on whichever server it came in: the record that its log line,
- * metrics and span are made of when it has ended. The server notes where it leads, the pipeline the
- * rest.
+ * A call from reading its headers until its end, on any server. Its log line, metrics and span are written from this
+ * record. The server sets the route, the pipeline the other fields.
  */
 export interface ReceivedCall {
   readonly headers: CallHeaders;
   readonly peer: Peer;
-  /** Where it comes from: the peer, or of trusted proxies whom they were called by. */
+  /** IP address of the caller: the peer, or the address that a trusted proxy reports. */
   readonly address: string;
-  /** On the clock of `performance.now()`, as are all times here that end in `Ms`. */
+  /** In the time of `performance.now()`, like all names here that end in `Ms`. */
   readonly startedMs: number;
-  /** Undefined while tracing is off. */
+  /** Undefined if tracing is disabled. */
   span: CallSpan | undefined;
-  /** Where it was sent, without parameters; undefined where that is known to be an RPC's. */
+  /** Path of the URL without parameters. Undefined for the path of an RPC. */
   path: string | undefined;
-  /** Whether the query of its URL has a key, which is read from headers only. */
+  /** Whether the query contains an API key. Keys are read from headers only. */
   hasKeyInQuery: boolean;
-  /** `shipments.v1.ShipmentService/QuoteShipment`; undefined until a route is found. */
+  /** `shipments.v1.ShipmentService/QuoteShipment`. Undefined before routing. */
   method: string | undefined;
-  /** When the caller stops waiting; undefined when it does not say. */
+  /** Deadline of the caller. Undefined if the call has no deadline. */
   deadlineMs: number | undefined;
-  /** The raw credential; undefined until it is read. */
+  /** The unverified credential. Undefined until it is read. */
   credential: string | undefined;
-  /** What the caller has left for calls like this one; undefined until it is counted. */
+  /** Remaining rate limit for this class of calls. Undefined before the call is counted. */
   rateLimit: RateLimitState | undefined;
-  /** What came of its `Simulate` header; undefined without one. */
+  /** Result of the `Simulate` header. Undefined if there is no such header. */
   simulation: Simulation | undefined;
-  /** Who calls, once that is known, whether or not they may. */
+  /** The authenticated caller, even if the call is refused later. */
   caller: Caller | undefined;
-  /** Why it was refused or failed; undefined until then. */
+  /** The refusal or failure, if any. */
   refusal: Refusal | undefined;
-  /** The method and the request once that is decoded, perhaps invalid; undefined until then. */
+  /** The method and the decoded, possibly invalid request. Undefined before decoding. */
   decoded: { readonly method: DescMethod; readonly request: Message } | undefined;
-  /** The call once it is admitted; undefined until then, and when it is refused before. */
+  /** The admitted call. Undefined before admission and if admission fails. */
   admitted: AnyCall | undefined;
-  /** How the call ended, as a gRPC code; 0 is success; undefined until it is answered. */
+  /** gRPC status code of the response; 0 is success. Undefined before the response. */
   code: Code | 0 | undefined;
-  /** Whether the answer has gone out, or the caller has gone. */
+  /** Whether the response was sent, or the caller disconnected. */
   hasEnded: boolean;
-  /** Called at that moment; undefined for nothing. */
+  /** Called when `hasEnded` becomes true. */
   onEnd: (() => void) | undefined;
 }
 
-/** The names of the codes, lower case with underscores, as gRPC's own tables write them. */
+/** Names of the gRPC status codes in lower case, such as `deadline_exceeded`. */
 const CODE_NAMES: ReadonlyMap<number, string> = new Map([
   [0, "ok"],
   ...Object.entries(Code)
@@ -172,59 +171,59 @@ const CODE_NAMES: ReadonlyMap<number, string> = new Map([
     ]),
 ]);
 
-/** Lower case with underscores, as `deadline_exceeded`. */
+/** Returns the name of a gRPC status code in lower case, such as `deadline_exceeded`. */
 export function codeName(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
 }
 
 export interface Simulation {
-  /** The faults that it meets, or `ignored`: the header `Simulated` of the answer. */
+  /** Value of the response header `Simulated`: the simulated faults, or `ignored`. */
   readonly said: string;
-  /** Whether the connection, or on HTTP/2 the stream, is cut when the work is done, instead of answering. */
+  /** Whether the connection (HTTP/2: the stream) is closed without a response after the work is done. */
   readonly losesAnswer: boolean;
-  /** What the deliveries that the call causes meet; undefined for nothing. */
+  /** Faults of the webhook deliveries that the call causes. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }
 
 export interface DeliveryFaults {
   readonly duplicated: boolean;
-  /** Whether they are late, the last event first. */
+  /** Whether deliveries are delayed and sent in reverse order. */
   readonly reordered: boolean;
-  /** How many attempts, from the first, fail without being sent; null for none. */
+  /** Number of first attempts that fail without being sent. Null if all are sent. */
   readonly failures: number | null;
 }
 
-/** What was found before there was a message of a request. */
+/** Problems found while decoding a request. */
 export interface Decoding {
-  /** Fields that could not be read, as of the wrong JSON type. */
+  /** Unreadable fields, for example of the wrong JSON type. */
   readonly violations?: readonly Violation[] | undefined;
-  /** Parameters and fields that there are not, for which all of the request is refused. */
+  /** Unknown parameters and fields, which cause the refusal of the whole request. */
   readonly unknown?: readonly Violation[] | undefined;
-  /** The paths of fields that there are not, refused or ignored. */
+  /** Paths of all unknown fields, refused or ignored. */
   readonly unknownFields?: readonly string[] | undefined;
 }
 
-/** A call whose caller is known, may make it, and is within its limits. */
+/** A call that is authenticated, authorized and within its rate limit. */
 export interface AdmittedCall<C extends Caller> {
   readonly received: ReceivedCall;
   /** `shipments.v1.ShipmentService/QuoteShipment` */
   readonly method: string;
   readonly caller: C;
-  /** Violations in list items that the RPC's function reports itself, item by item. */
+  /** Violations in list items. The RPC's function reports them for each item. */
   itemViolations: readonly Violation[];
-  /** The paths of fields in the request that there are not. */
+  /** Paths of unknown fields in the request. */
   unknownFields: readonly string[];
-  /** The key under which the caller may repeat the call; only for calls that write. */
+  /** Idempotency key of a call that writes. */
   idempotencyKey: string | undefined;
-  /** Whether the response is a stored one. */
+  /** Whether the response is a stored response. */
   replayed: boolean;
-  /** When it counts as made, by the frozen clock of a test twin; undefined for the real time. */
+  /** Time of a test twin's frozen clock. Undefined if the real time applies. */
   testTime: Date | undefined;
 }
 
 export type Call = AdmittedCall<WorkspaceCaller>;
 
-/** Makes a call of the service itself in a workspace, or in a test twin. */
+/** Creates a call by the service itself in a workspace or test twin. */
 export type CallIn = (workspace: number, test: boolean) => Promise<Call>;
 
 export type OperatorCall = AdmittedCall<OperatorCaller>;
@@ -284,27 +283,27 @@ export function admitCall<C extends Caller>(
 }
 
 export interface Tracer {
-  /** Begins the span of a call, in the trace that its caller names, if it names one. */
+  /** Begins the span of a call, in the caller's trace if it sent one. */
   begin(call: ReceivedCall): CallSpan;
 }
 
 export interface CallSpan {
   readonly traceId: string;
-  /** Whether the trace is sampled. What is not recorded costs a call next to nothing. */
+  /** Whether the trace is sampled. Unsampled spans cost almost no time. */
   readonly isRecorded: boolean;
   /**
-   * Says that the call is a plain HTTP request; without this it is an RPC.
+   * Marks the call as a plain HTTP request instead of an RPC.
    *
    * @param path without the query
-   * @param route the template that the path follows; undefined when it leads nowhere
+   * @param route template of the path. Undefined for an unknown path
    */
   setHttpRequest(method: string, path: string, route: string | undefined): void;
-  /** Begins a database transaction that is done for this call, and for those of `others`. */
+  /** Begins a database transaction for this call and the calls of `others`. */
   beginTransaction(others: readonly CallSpan[]): WorkSpan;
-  /** Begins a request to another service for this call; the span has the URL's host and port. */
+  /** Begins a request to another service for this call. The span has the URL's host and port. */
   beginRequest(method: string, url: string): RequestSpan;
-  /** Says that the call is why an event is delivered, so that the attempts join its trace. */
+  /** Links the deliveries of an event to this call's trace. */
   setCauseOf(event: TracedEvent): void;
-  /** Ends the span. Call once, when the call's record is complete; `httpStatus` is 0 without an answer. */
+  /** Ends the span. Call once, with the complete record. `httpStatus` is 0 if no response was sent. */
   end(call: ReceivedCall, httpStatus: number, endedMs: number): void;
 }

@@ -76,7 +76,7 @@ function addStateGauges(
   );
   addGauge(
     "shipments_tariff_version",
-    "Version of the tariff used for prices. 0 if there is none.",
+    "Version of the tariff used for prices. 0 before the first version.",
     () => tariffs.currentVersion() ?? 0,
   );
   addGauge(
@@ -105,7 +105,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
   addGauge(
     "shipments_webhook_backlog_age_seconds",
-    "Age of the oldest pending delivery. 0 if there is none. Failing receivers are retried for days.",
+    "Age of the oldest pending delivery. 0 if all are sent. Failing receivers are retried for days.",
     () => ageOf(latest()?.backlog),
   );
   addGauge(
@@ -115,7 +115,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
   addGauge(
     "shipments_mails_waiting_age_seconds",
-    "Age of the oldest pending email. 0 if there is none.",
+    "Age of the oldest pending email. 0 if all are sent.",
     () => ageOf(latest()?.mails),
   );
   addGauge(

@@ -19,14 +19,8 @@ const PHRASES: readonly (readonly [advice: string, phrase: RegExp])[] = [
   ["state it positively, or use 'no' with a noun", /\b(nothing|none)\b/g],
   ["programs return, report, log or send", /\b(says?|said|tells?|told|asks?|asked)\b/g],
   ["use the noun itself", /\b(ones?|those|that) (that|of|which|who)\b/g],
-  [
-    "use 'if there is no ...' with a noun",
-    /\b(there (is|are|was) (none|no more)|where there (is|are))\b/g,
-  ],
-  [
-    "drop it, or use 'own' or 'separate'",
-    /\b(of (its|their|one's) own|(by|for) (itself|themselves))\b/g,
-  ],
+  ["use 'if no ...'", /\b(there (is|are|was) (none|no more)|where there (is|are))\b/g],
+  ["use 'own', 'separate'", /\b(of (its|their|one's) own|(by|for) (itself|themselves))\b/g],
   [
     "use a precise verb",
     /\b(stands?|stood)\b|\b(comes?|came|goes|went|gone) (by|with|from|of|on|before|after)\b/g,
@@ -36,10 +30,7 @@ const PHRASES: readonly (readonly [advice: string, phrase: RegExp])[] = [
     /\b(anew|meanwhile|thereby|thereof|but for|of before|no more|likewise)\b/g,
   ],
   ["use 'must' or the active voice", /\b(has|have|had|is|are|was|were) to be\b/g],
-  [
-    "use 'unchanged' or a noun",
-    /\bas (it|they|he|she) (is|are|was|were|has|had|does|comes?|stands?)\b/g,
-  ],
+  ["use 'unchanged'", /\bas (it|they|he|she) (is|are|was|were|has|had|does|comes?|stands?)\b/g],
   ["begin with the subject", /(^|[.!?]\s+|\n\s*)(what|how|where|of|whose|who|whom)\b/g],
 ];
 
@@ -58,7 +49,7 @@ function plain(text: string): string {
     .replaceAll(/https?:\S+|\$\{[^}]*\}/g, "X");
 }
 
-const COMMENT = /\/\*\*?([^]*?)\*\/|(?:^\s*\/\/.*\n)+/gm;
+const COMMENT = /(?<=^|\s)\/\*\*?([^]*?)\*\/|(?:^\s*\/\/.*\n)+/gm;
 const LITERAL = /"((?:[^"\\\n]|\\.){12,})"|`((?:[^`\\]|\\.){12,})`|>([^<>{}]{12,})</g;
 const WORD = /[A-Za-z']+/g;
 const SQL_OR_CODE =
