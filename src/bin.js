@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The package's command `shipment-booking`. Without arguments it runs the demo, like `npm start` in
-// a clone.
+// The package's command `shipment-booking`. Without arguments it runs the demo, like `npm start` in a clone.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -38,9 +38,7 @@ beforeAll(async () => {
   installed = await run("sh", ["-c", install], { cwd: folder, env: NEWCOMER });
 });
 
-/**
- * Returns the commands of a guide's block that this file runs, with the tarball's path filled in.
- */
+/** Returns the commands of a guide's block that this file runs, with the tarball's path filled in. */
 function commandsOf(guide: string): string[] {
   const block = /^```sh norun: test\/package\.slow\.test\.ts runs it\n([^]*?)\n```$/m;
   const [, commands = ""] = block.exec(readFileSync(guide, "utf8")) ?? [];

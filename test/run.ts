@@ -1,7 +1,4 @@
-/**
- * Runs the tests like `vitest run` with the same arguments. The last line is a summary for
- * programs.
- */
+/** Runs the tests like `vitest run` with the same arguments. The last line is a summary for programs. */
 import { join } from "node:path";
 import { parseCLI, startVitest, type TestModule } from "vitest/node";
 
@@ -21,8 +18,7 @@ export function summary(passed: number, failed: number, skipped: number): string
  * @param args file names and options of `vitest run`
  */
 export async function runTests(config: string, args: readonly string[]): Promise<void> {
-  // Folder for Node's compile cache across runs, which halves the startup time of workers, threads
-  // and programs.
+  // Folder for Node's compile cache across runs, which halves the startup time of workers, threads and programs.
   process.env["NODE_COMPILE_CACHE"] ??= join(
     import.meta.dirname,
     "../node_modules/.cache/node-compile",

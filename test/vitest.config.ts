@@ -12,8 +12,7 @@ export default defineConfig({
     projects: [
       // Without a service or a database.
       { test: { name: "unit", include: [UNIT] } },
-      // With a service and a database, which the files of a worker share unless they start separate
-      // ones.
+      // With a service and a database, which the files of a worker share unless they start separate ones.
       {
         test: {
           name: "service",

@@ -29,10 +29,7 @@ export interface CallOptions {
   readonly onHeader?: ((headers: Headers) => void) | undefined;
 }
 
-/**
- * The RPCs of a service: each returns a promise of the response, pages of a list, or a stream of
- * messages.
- */
+/** The RPCs of a service: each returns a promise of the response, pages of a list, or a stream of messages. */
 export type Calls<S extends DescService> = {
   readonly [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, options?: CallOptions) => Answer<O>

@@ -107,10 +107,7 @@ async function presentPosition(events: EventCalls, options: { signal?: AbortSign
   return String(data[0]?.position ?? 0);
 }
 
-/**
- * Reads a stream until it ends, breaks or becomes silent. @throws ShipmentsError if retrying does
- * not help
- */
+/** Reads a stream until it ends, breaks or becomes silent. @throws ShipmentsError if retrying does not help */
 async function* watch(
   events: EventCalls,
   request: { readonly after: string | undefined; readonly types: string[] },

@@ -3,8 +3,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 /** Spaces out calls after a rate limit refusal of their class, by the `RateLimit` headers. */
 export interface RateLimits {
   /**
-   * Reserves the next time at which a call of this method may be sent. Concurrent waiters get
-   * different times.
+   * Reserves the next time at which a call of this method may be sent. Concurrent waiters get different times.
    *
    * @returns the delay in milliseconds, 0 for none, `undefined` if it reaches the deadline
    */

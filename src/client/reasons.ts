@@ -2,10 +2,7 @@ import type { Reason } from "../../gen/client/reasons.js";
 
 export type { Reason };
 
-/**
- * A current price: amounts in the major unit of the currency (ISO 4217), the distance in
- * kilometers.
- */
+/** A current price: amounts in the major unit of the currency (ISO 4217), the distance in kilometers. */
 type PriceFacts = Record<
   | "distance_km"
   | "distance_fee"
@@ -18,10 +15,7 @@ type PriceFacts = Record<
   string
 >;
 
-/**
- * UTC instants such as `2026-12-01T07:00:00.000Z`: the booking deadline and the next available
- * window.
- */
+/** UTC instants such as `2026-12-01T07:00:00.000Z`: the booking deadline and the next available window. */
 type WindowFacts = Partial<
   Record<
     | "cut_off_at"

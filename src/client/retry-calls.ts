@@ -33,12 +33,11 @@ const ATTEMPT_MS = 10_000;
 const now = () => performance.now();
 
 /**
- * Adds retries to a transport. A call that writes keeps one idempotency key, so that it takes
- * effect once however often it is sent.
+ * Adds retries to a transport. A call that writes keeps one idempotency key, so that it takes effect once however
+ * often it is sent.
  *
- * `timeoutMs` limits a call with its retries. 0 means no limit. One attempt takes at most a third
- * of it, but at least 10 seconds if that much is left, so that a lost response leaves time for
- * retries. Streams are not retried.
+ * `timeoutMs` limits a call with its retries. 0 means no limit. One attempt takes at most a third of it, but at least
+ * 10 seconds if that much is left, so that a lost response leaves time for retries. Streams are not retried.
  *
  * @throws ShipmentsError the error of the last attempt, or `DeadlineExceeded`
  */
@@ -120,8 +119,7 @@ export function isRetryable({ reason, code }: ShipmentsError): boolean {
     case "IDEMPOTENCY_KEY_IN_USE":
       return true;
     case undefined:
-      // No response from the service: a broken connection, a proxy's 429, 502, 503 or 504, or a
-      // timeout.
+      // No response from the service: a broken connection, a proxy's 429, 502, 503 or 504, or a timeout.
       return code === Code.Unavailable || code === Code.DeadlineExceeded;
     default:
       return false;

@@ -29,9 +29,7 @@ export class ShipmentsError extends Error {
   readonly retryAfterMs: number;
   /** Response headers. */
   readonly headers: Headers;
-  /**
-   * Idempotency key of a call that writes. Repeat the call with it: it takes effect at most once.
-   */
+  /** Idempotency key of a call that writes. Repeat the call with it: it takes effect at most once. */
   readonly idempotencyKey: string | undefined;
   /** Number of attempts sent, without those refused because of a rate limit. */
   readonly attempts: number = 0;
@@ -50,8 +48,7 @@ export class ShipmentsError extends Error {
   }
 
   /**
-   * Creates the error for a thrown value. `InvalidArgument` if it was thrown before the call was
-   * sent.
+   * Creates the error for a thrown value. `InvalidArgument` if it was thrown before the call was sent.
    *
    * @param call attempts and idempotency key of the call, if it ends with this error
    */
@@ -83,8 +80,7 @@ type RefusedFor<R extends Reason> = Omit<ShipmentsError, "reason" | "facts"> & {
 };
 
 /**
- * Returns the message of an error. `fetch` has the same message for every broken connection, so its
- * cause is used.
+ * Returns the message of an error. `fetch` has the same message for every broken connection, so its cause is used.
  */
 function messageOf({ rawMessage, cause }: ConnectError): string {
   const { message, code } = ((cause as Error | undefined)?.cause ?? {}) as Partial<

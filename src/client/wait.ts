@@ -3,10 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 /** Maximum delay of a timer, in milliseconds. Timers with a longer delay fire at once. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
-/**
- * Resolves after a delay of at most 24 days. Rejects with the code `Canceled` when the signal
- * aborts.
- */
+/** Resolves after a delay of at most 24 days. Rejects with the code `Canceled` when the signal aborts. */
 export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 
 export const wait: Wait = (ms, signal) =>

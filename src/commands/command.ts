@@ -32,8 +32,7 @@ export function commandGroup(
 }
 
 /**
- * Creates a command that runs on the database and prints its result: lines, or with `--json` one
- * JSON object.
+ * Creates a command that runs on the database and prints its result: lines, or with `--json` one JSON object.
  *
  * @param usage name and arguments, such as `publish <file>`
  * @param options besides `--json`, in the order of help

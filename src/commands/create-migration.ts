@@ -5,9 +5,8 @@ import { createOrm } from "../db/orm.ts";
 import { type MigrationPart, splitMigration } from "../db/split-migration.ts";
 import { ENTITIES } from "../server/entities.ts";
 
-// For developers, as `npm run migration:create -- <name>`: writes migrations from the committed
-// schema snapshot to the schema of the entities, the new snapshot, and the names in the list.
-// DATABASE_URL can be any PostgreSQL.
+// For developers, as `npm run migration:create -- <name>`: writes migrations from the committed schema snapshot to
+// the schema of the entities, the new snapshot, and the names in the list. DATABASE_URL can be any PostgreSQL.
 const [name] = process.argv.slice(2);
 const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {

@@ -20,10 +20,7 @@ export const mcpCommand = new Command("mcp")
     await serveAgent(createCallMcp(url, key));
   });
 
-/**
- * Calls a method of the Model Context Protocol on a service. @throws Error with a message for the
- * user
- */
+/** Calls a method of the Model Context Protocol on a service. @throws Error with a message for the user */
 type CallMcp = (method: string, params: object) => Promise<object>;
 
 /** Protocol revision of both sides. */

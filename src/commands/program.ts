@@ -3,9 +3,7 @@ import { Refusal, type Violation } from "../domain/refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { typedCommand } from "./typed-command.ts";
 
-/**
- * Loads a command. Only the executed one is loaded, because loading takes most of the startup time.
- */
+/** Loads a command. Only the executed one is loaded, because loading takes most of the startup time. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   migrate: async () => (await import("./migrate-command.ts")).migrateCommand,

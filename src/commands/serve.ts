@@ -19,8 +19,7 @@ const IS_BUILT = !import.meta.url.endsWith(".ts");
 /** Maximum duration of the shutdown after SIGTERM, in milliseconds. */
 export const END_MS = 9_500;
 /**
- * Time for which idle connections stay open after SIGTERM, for calls that proxies may be sending,
- * in milliseconds.
+ * Time for which idle connections stay open after SIGTERM, for calls that proxies may be sending, in milliseconds.
  */
 const IDLE_MS = 1_000;
 /** Interval of checking for a tariff, in milliseconds. */
@@ -57,9 +56,8 @@ function localUrl(port: string): string {
 }
 
 /**
- * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, migrates,
- * opens the ports, serves, drains. With `demo`, first fills an empty database and prints
- * instructions for a first call.
+ * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, migrates, opens the ports,
+ * serves, drains. With `demo`, first fills an empty database and prints instructions for a first call.
  */
 async function serve(config: Config, demo: boolean): Promise<void> {
   holdYoungGeneration();
@@ -131,10 +129,7 @@ async function serveOn(
   }
 }
 
-/**
- * Keeps serving for a while after becoming not ready, so that load balancers notice. SIGINT skips
- * the wait.
- */
+/** Keeps serving for a while after becoming not ready, so that load balancers notice. SIGINT skips the wait. */
 async function leave(app: App, { shutdownDelaySeconds }: Config, log: Logger): Promise<void> {
   if (shutdownDelaySeconds === 0 || !app.leave()) return;
   log.info({ seconds: shutdownDelaySeconds }, "not ready, still serving before shutdown");
@@ -170,10 +165,7 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
 
 type Database = Pick<Lease, "url" | "release">;
 
-/**
- * Opens the configured database, or leases an embedded one. `undefined` if a shutdown is requested
- * first.
- */
+/** Opens the configured database, or leases an embedded one. `undefined` if a shutdown is requested first. */
 async function openDatabase(
   { databaseUrl, dataDir }: Config,
   { log, flush }: Log,

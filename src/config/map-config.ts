@@ -46,10 +46,7 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
   return url === undefined ? { file: file!, attribution } : { url, attribution };
 }
 
-/**
- * Whether it is a URL with each placeholder once, after a host that a content security policy can
- * contain.
- */
+/** Whether it is a URL with each placeholder once, after a host that a content security policy can contain. */
 function isTilesUrl(template: string): boolean {
   const places = template.match(/\{[^}]*\}/g) ?? [];
   if (places.toSorted().join() !== "{x},{y},{z}") return false;

@@ -1,7 +1,6 @@
 /**
- * Groups items by owner, such as a workspace. A statement then names one workspace, and a
- * distributed database sends it to one node. Owners are sorted by id, so that transactions acquire
- * locks in the same order.
+ * Groups items by owner, such as a workspace. A statement then names one workspace, and a distributed database sends
+ * it to one node. Owners are sorted by id, so that transactions acquire locks in the same order.
  */
 export function byOwner<Item>(
   items: readonly Item[],

@@ -21,8 +21,7 @@ export interface Reader {
 export interface FollowOptions {
   readonly databaseUrl: string;
   /**
-   * Called at the start, on every notification of `CHANGES_CHANNEL`, and regularly in case a
-   * notification was lost.
+   * Called at the start, on every notification of `CHANGES_CHANNEL`, and regularly in case a notification was lost.
    */
   readonly look: (reader: Reader) => Promise<void>;
   /** Called after every connect, because changes may have been missed. */

@@ -15,16 +15,10 @@ import {
 
 /** Maximum number of prepared statements. Each connection can cache a plan for each. */
 const MAX_PREPARED = 200;
-/**
- * Statements with more values, such as multi-row inserts, have a different text for each number of
- * rows.
- */
+/** Statements with more values, such as multi-row inserts, have a different text for each number of rows. */
 const MAX_VALUES = 40;
 
-/**
- * Matches MikroORM's entity selects. A migration that adds a column would make the prepared
- * statement stale.
- */
+/** Matches MikroORM's entity selects. A migration that adds a column would make the prepared statement stale. */
 const ALL_COLUMNS = /"\.\*/;
 
 /** Prepared statement names by text, the same on every connection. */
@@ -45,10 +39,9 @@ export function allowSlow(text: string): void {
 }
 
 /**
- * Bounds on the age of cached plans on a connection, in milliseconds. A plan made for nearly empty
- * tables may use any index, and PostgreSQL keeps it until it analyzes the tables. Because tables
- * grow with time, a plan can become as old as its connection was when it was made, at most one
- * minute.
+ * Bounds on the age of cached plans on a connection, in milliseconds. A plan made for nearly empty tables may use any
+ * index, and PostgreSQL keeps it until it analyzes the tables. Because tables grow with time, a plan can become as
+ * old as its connection was when it was made, at most one minute.
  */
 const YOUNGEST_PLANS_MS = 1_000;
 const OLDEST_PLANS_MS = 60_000;

@@ -19,8 +19,7 @@ export type Row<Entity, Left extends keyof Entity> = {
 const NAMING = new UnderscoreNamingStrategy();
 
 /**
- * Returns the columns of an entity in the order of its properties, without the excluded ones, for
- * handwritten SQL.
+ * Returns the columns of an entity in the order of its properties, without the excluded ones, for handwritten SQL.
  */
 export function columnsOf(entity: EntitySchema, ...left: readonly string[]): readonly Column[] {
   return Object.values(entity.init().meta.properties)
@@ -41,10 +40,9 @@ export function namesOf(columns: readonly Column[]): string {
 }
 
 /**
- * Returns the insert statement for rows of one workspace. A single row is passed as values, which a
- * distributed database processes in half the time. Several rows are passed as JSON, so that the
- * text does not depend on their number. `columns` excludes the workspace. `computed` contains SQL
- * expressions for further columns.
+ * Returns the insert statement for rows of one workspace. A single row is passed as values, which a distributed
+ * database processes in half the time. Several rows are passed as JSON, so that the text does not depend on their
+ * number. `columns` excludes the workspace. `computed` contains SQL expressions for further columns.
  */
 export function insertionOf(
   table: string,
@@ -89,8 +87,7 @@ function valueOf(row: object, property: string): unknown {
 }
 
 /**
- * Returns an id from a caller for a lookup. `undefined` if out of range: ids are whole numbers from
- * 1 to 2^53 - 1.
+ * Returns an id from a caller for a lookup. `undefined` if out of range: ids are whole numbers from 1 to 2^53 - 1.
  */
 export function readRecordId(value: bigint | undefined): number | undefined {
   const id = Number(value);

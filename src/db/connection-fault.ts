@@ -75,9 +75,7 @@ function explain(error: unknown, databaseUrl: string) {
   return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
 }
 
-/**
- * Returns the missing privilege that PostgreSQL's message omits. `undefined` for other messages.
- */
+/** Returns the missing privilege that PostgreSQL's message omits. `undefined` for other messages. */
 function rightOn(reason: string): string | undefined {
   const [, kind] = /^permission denied for (schema|database) /.exec(reason) ?? [];
   if (kind === undefined) return undefined;
@@ -96,10 +94,7 @@ export function assertVersion(version: number, databaseUrl: string): void {
   );
 }
 
-/**
- * Describes an error briefly. Node's AggregateError for a host with several addresses has no
- * message of its own.
- */
+/** Describes an error briefly. Node's AggregateError for a host with several addresses has no message of its own. */
 export function describeError(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeError).join(", ");
   const { code, message, address, port, hostname } = firstOf(error);

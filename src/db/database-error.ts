@@ -121,10 +121,7 @@ function unavailableText(causes: readonly Error[]): string {
     : "The service cannot reach its database. Try again in a moment.";
 }
 
-/**
- * Whether a transaction failed because of a concurrent one: lock timeout, deadlock or serialization
- * failure.
- */
+/** Whether a transaction failed because of a concurrent one: lock timeout, deadlock or serialization failure. */
 export function isContention(error: unknown): boolean {
   return /^(55P03|40P01|40001)$/.test(sqlStateOf(error));
 }

@@ -22,9 +22,8 @@ const SSL_MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "ve
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
 
 /**
- * Parses a URL as libpq does, `postgres://user:password@a:5432,b:5432/database`. With several hosts
- * the service needs the writable one, so `target_session_attrs` defaults to `read-write`. `primary`
- * is also accepted.
+ * Parses a URL as libpq does, `postgres://user:password@a:5432,b:5432/database`. With several hosts the service needs
+ * the writable one, so `target_session_attrs` defaults to `read-write`. `primary` is also accepted.
  *
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
  */

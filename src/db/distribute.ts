@@ -18,9 +18,8 @@ const OLDEST_CITUS = 13;
 const LOCK_WAIT_MS = 30_000;
 
 /**
- * Distributes a migrated database with its data over the worker nodes of its coordinator, by
- * workspace. Skips completed steps, so it can be repeated. All tables are distributed in one
- * transaction.
+ * Distributes a migrated database with its data over the worker nodes of its coordinator, by workspace. Skips
+ * completed steps, so it can be repeated. All tables are distributed in one transaction.
  *
  * @param shards number of shards, used only the first time
  */

@@ -79,10 +79,7 @@ export function distributeTableSql(table: string): string | undefined {
   return `select create_distributed_table('${table}', '${DISTRIBUTION_COLUMN}', colocate_with => '${first}')`;
 }
 
-/**
- * Returns the statement that distributes the first table into shards. Other tables are colocated
- * with it.
- */
+/** Returns the statement that distributes the first table into shards. Other tables are colocated with it. */
 export function distributeFirstSql(shards: number): string {
   const [first] = DISTRIBUTED_TABLES;
   return `select create_distributed_table('${first}', '${DISTRIBUTION_COLUMN}', shard_count => ${shards}, colocate_with => 'none')`;

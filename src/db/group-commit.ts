@@ -95,8 +95,7 @@ export function createGroupCommit(
 type Group<Member, Result> = readonly Waiting<Member, Result>[];
 
 /**
- * Writes a group and settles its members. The caller holds a permit. Members that are written alone
- * acquire one each.
+ * Writes a group and settles its members. The caller holds a permit. Members that are written alone acquire one each.
  */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
@@ -144,9 +143,7 @@ function createGroupWriter<Member, Result>(
     }
   }
 
-  /**
-   * Writes a member alone once a transaction is available. Not awaited, so that groups continue.
-   */
+  /** Writes a member alone once a transaction is available. Not awaited, so that groups continue. */
   function writeLater(waiting: Waiting<Member, Result>, place: Place): void {
     const transactions = permitsOf(place);
     void transactions

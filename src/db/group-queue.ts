@@ -6,17 +6,12 @@ import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
 /** Interval of rejecting late members, in milliseconds. */
 const SWEEP_MS = 250;
-/**
- * Maximum number of groups in flight per lane. More were slower, because each group gathers fewer
- * members.
- */
+/** Maximum number of groups in flight per lane. More were slower, because each group gathers fewer members. */
 const GROUPS_IN_FLIGHT = 2;
 /** Time after which a slow group no longer delays the next one, in milliseconds. */
 const SLOW_GROUP_MS = 100;
 
-/**
- * A waiting member and the promise of its result. Times are on the clock of `performance.now()`.
- */
+/** A waiting member and the promise of its result. Times are on the clock of `performance.now()`. */
 export interface Waiting<Member, Result> {
   readonly member: Member;
   readonly sinceMs: number;
@@ -217,8 +212,7 @@ function createDrain<Member, Result>(
       const group = queue.takeGroup();
       const sent = send(group, place).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
-      // The remaining members wait for their deadline, or for a member with their key, which drains
-      // again.
+      // The remaining members wait for their deadline, or for a member with their key, which drains again.
       if (group.length === 0) break;
     }
     isDraining = false;

@@ -21,10 +21,7 @@ export interface LeasedQueue<Item extends WorkItem> {
 }
 
 export interface Workers {
-  /**
-   * Waits for a free slot, starts due items without awaiting them, and returns whether more may be
-   * due.
-   */
+  /** Waits for a free slot, starts due items without awaiting them, and returns whether more may be due. */
   begin(): Promise<boolean>;
   /** Resolves when no item is being processed. */
   idle(): Promise<void>;
@@ -44,8 +41,7 @@ export function createWorkers<Item extends WorkItem>(
     [...inHand.values()].filter((each) => each.workspace === workspace).length >= ofWorkspace;
 
   /**
-   * Returns whether it started the item. A found item may already be in progress while its lease is
-   * being acquired.
+   * Returns whether it started the item. A found item may already be in progress while its lease is being acquired.
    */
   function beginOne(item: Item): boolean {
     const { workspace } = item;

@@ -76,10 +76,7 @@ async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/**
- * The migrations replaced by the baseline: their number, the last one, and a commit that has them
- * all.
- */
+/** The migrations replaced by the baseline: their number, the last one, and a commit that has them all. */
 export const REPLACED = {
   count: 54,
   last: "20261123205500-partly-disputed",
@@ -116,21 +113,14 @@ const RETRY_MS = 500;
 const REPEAT_MS = 10_000;
 
 export interface WaitOptions {
-  /**
-   * Called with the reason why the database cannot be migrated yet: at first, when it changes, and
-   * every 10 s.
-   */
+  /** Called with the reason why the database cannot be migrated yet: at first, when it changes, and every 10 s. */
   readonly onWaiting: (reason: string) => void;
-  /**
-   * Time after which no retry starts, in milliseconds. 0 means a single attempt. Default: no limit.
-   */
+  /** Time after which no retry starts, in milliseconds. 0 means a single attempt. Default: no limit. */
   readonly withinMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/**
- * Applies pending migrations, and retries while the database is unreachable or a table is locked.
- */
+/** Applies pending migrations, and retries while the database is unreachable or a table is locked. */
 export async function migrateWhenReachable(
   databaseUrl: string,
   { onWaiting, withinMs = Infinity, signal }: WaitOptions,

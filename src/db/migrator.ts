@@ -72,9 +72,8 @@ interface Whole extends Migration {
 type Query = ReturnType<Migration["getQueries"]>[number];
 
 /**
- * Adapts a migration statement to a distributed database. New tables of workspaces' data are
- * distributed before other tables refer to them. Foreign keys lose `on update cascade`, which Citus
- * does not support: ids never change.
+ * Adapts a migration statement to a distributed database. New tables of workspaces' data are distributed before other
+ * tables refer to them. Foreign keys lose `on update cascade`, which Citus does not support: ids never change.
  */
 function toDistributed(sql: Query): Query[] {
   if (typeof sql !== "string") return [sql];

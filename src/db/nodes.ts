@@ -8,9 +8,8 @@ import type { NameTable, ShardStatement } from "./shard-statements.ts";
 import { connect, poolOf, runStatement } from "./statement.ts";
 
 /**
- * A worker node of a distributed database. It plans statements on its own workspaces without the
- * coordinator, so a transaction uses one server. It forwards statements on other workspaces, which
- * is slower but correct.
+ * A worker node of a distributed database. It plans statements on its own workspaces without the coordinator, so a
+ * transaction uses one server. It forwards statements on other workspaces, which is slower but correct.
  */
 export interface Node {
   readonly pool: Pool;
@@ -34,9 +33,7 @@ export interface Shard {
   readonly name: NameTable;
   /** Shard id of the first table, whose metadata lock Citus uses for all. */
   readonly id: number;
-  /**
-   * Whether statements may name the shard's tables. Cleared after a failure until the next refresh.
-   */
+  /** Whether statements may name the shard's tables. Cleared after a failure until the next refresh. */
   isNamed: boolean;
   /** Statements on the shard's tables, by their text on the distributed tables. */
   readonly statements: Map<string, ShardStatement>;
@@ -66,9 +63,8 @@ const known = new WeakMap<EntityManager["config"], Known>();
 export type Place = Node | undefined | number;
 
 /**
- * Returns the scope of a workspace: its node, `undefined` on a single server, or the workspace id
- * if its node is unreachable. Placements are cached, so a shard may have moved within the last
- * seconds.
+ * Returns the scope of a workspace: its node, `undefined` on a single server, or the workspace id if its node is
+ * unreachable. Placements are cached, so a shard may have moved within the last seconds.
  */
 export async function placeOf(em: EntityManager, workspace: number): Promise<Place> {
   if (!(await isDistributed(em))) return undefined;
@@ -144,10 +140,7 @@ async function loadPlacements(em: EntityManager, of: Known): Promise<Placements>
   return (of.placements = { shards, loadedMs: performance.now() });
 }
 
-/**
- * Opens a connection pool to a node with the coordinator's settings. It closes with the
- * coordinator's pool.
- */
+/** Opens a connection pool to a node with the coordinator's settings. It closes with the coordinator's pool. */
 function openNode(coordinator: Pool, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
   const pool = new pg.Pool({

@@ -19,9 +19,8 @@ export function toStatement(sql: string, parameters: readonly unknown[]) {
 }
 
 /**
- * MikroORM's connection, but it sends values separately from the text. MikroORM would write them,
- * escaped, into the text. No caller's text thus becomes part of a statement, and PostgreSQL can
- * prepare it.
+ * MikroORM's connection, but it sends values separately from the text. MikroORM would write them, escaped, into the
+ * text. No caller's text thus becomes part of a statement, and PostgreSQL can prepare it.
  */
 class ParameterizedConnection extends PostgreSqlConnection {
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
@@ -83,10 +82,7 @@ function bindValue(value: unknown, values: unknown[], quote: (name: string) => s
   return `$${values.length}`;
 }
 
-/**
- * Converts a value for pg. Objects are sent as JSON, whatever their keys, which can include
- * `constructor`.
- */
+/** Converts a value for pg. Objects are sent as JSON, whatever their keys, which can include `constructor`. */
 export function toParameter(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   const isJson =

@@ -11,10 +11,7 @@ import type { NamedStatement, Statement } from "./statement-batch.ts";
 
 /** A read across all workspaces. */
 export interface PlatformRead {
-  /**
-   * SQL with `$1`, `$2`, ... for its values. Uses only distributed tables and joins within one
-   * workspace.
-   */
+  /** SQL with `$1`, `$2`, ... for its values. Uses only distributed tables and joins within one workspace. */
   readonly sql: string;
   readonly values?: readonly unknown[];
 }
@@ -61,10 +58,7 @@ export async function readPlatform<Row>(
 
 const asItIs = ({ sql, values = [] }: PlatformRead): Statement => [sql, values];
 
-/**
- * Named by its text, which changes only when shards move, so the number of prepared names stays
- * bounded.
- */
+/** Named by its text, which changes only when shards move, so the number of prepared names stays bounded. */
 function ofShards(
   { sql, values = [] }: PlatformRead,
   shards: readonly { readonly name: NameTable }[],

@@ -3,9 +3,7 @@ import { DatabaseClient } from "./client.ts";
 import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
 import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
 
-/**
- * A client that connects to the writable one of several servers, and verifies it after connecting.
- */
+/** A client that connects to the writable one of several servers, and verifies it after connecting. */
 class PrimaryClient extends DatabaseClient {
   readonly #finder: PrimaryFinder;
   readonly #status: ServerStatus;

@@ -118,8 +118,7 @@ async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
-  // One timeout for all steps: through a pooler, connecting is followed by two queries. The message
-  // is pg's.
+  // One timeout for all steps: through a pooler, connecting is followed by two queries. The message is pg's.
   const timer = setTimeout(
     () => client.connection.stream.destroy(new Error("timeout expired")),
     PROBE_MS,

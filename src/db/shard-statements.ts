@@ -51,9 +51,8 @@ const leftToCitus = new Set<string>();
 const MAX_LEFT = 1_000;
 
 /**
- * Returns the statement for a shard. `undefined` if it is left to Citus: it names no distributed
- * table, does not restrict the workspace by its first value, writes a reference table, or exceeds
- * the limit.
+ * Returns the statement for a shard. `undefined` if it is left to Citus: it names no distributed table, does not
+ * restrict the workspace by its first value, writes a reference table, or exceeds the limit.
  */
 export function onShard(
   known: Map<string, ShardStatement>,
@@ -74,9 +73,8 @@ export function onShard(
 }
 
 /**
- * Fails if one of the shards `$1` is no longer on the node. With `$2`, all stay until the end of
- * the transaction: it takes the lock, in the same mode, that Citus takes before writes and that
- * blocks moving or splitting shards.
+ * Fails if one of the shards `$1` is no longer on the node. With `$2`, all stay until the end of the transaction: it
+ * takes the lock, in the same mode, that Citus takes before writes and that blocks moving or splitting shards.
  */
 export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2)";
 

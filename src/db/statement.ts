@@ -26,9 +26,8 @@ export function release(client: PoolClient): void {
 }
 
 /**
- * Runs handwritten SQL in the transaction of `em` if there is one, otherwise on any connection
- * without a fork. PostgreSQL plans each text once per connection, so the text must not vary with
- * the values: pass lists as JSON.
+ * Runs handwritten SQL in the transaction of `em` if there is one, otherwise on any connection without a fork.
+ * PostgreSQL plans each text once per connection, so the text must not vary with the values: pass lists as JSON.
  *
  * @param sql with `$1`, `$2`, ... for the values
  */

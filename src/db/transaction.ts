@@ -19,10 +19,7 @@ export interface Transaction {
    * which is common to all nodes.
    */
   takeIds(sequence: string, count: number): Promise<number[]>;
-  /**
-   * Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and returns its
-   * rows.
-   */
+  /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and returns its rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Sends a statement right before the commit, for example one that takes a contended lock. */
   sendLast(sql: string, values: readonly unknown[]): void;
@@ -34,26 +31,18 @@ export class RolledBackError extends Error {
     super("the transaction was rolled back", { cause });
   }
 
-  /**
-   * Whether it collided with another transaction, which has committed since and will be visible.
-   */
+  /** Whether it collided with another transaction, which has committed since and will be visible. */
   get isCollision(): boolean {
     return isCollision(this.cause);
   }
 
-  /**
-   * Whether parts of it may succeed alone: false if the database is unreachable, overloaded or
-   * unresponsive.
-   */
+  /** Whether parts of it may succeed alone: false if the database is unreachable, overloaded or unresponsive. */
   get mayRetryParts(): boolean {
     return !isTransientDatabaseError(this.cause) || isContention(this.cause);
   }
 }
 
-/**
- * Returns the cause of a failed transaction for callers: a refusal of its work, or the database's
- * error.
- */
+/** Returns the cause of a failed transaction for callers: a refusal of its work, or the database's error. */
 export function causeOf(error: unknown): unknown {
   return error instanceof RolledBackError ? error.cause : error;
 }
@@ -144,8 +133,7 @@ async function commitOn<T>(
 }
 
 /**
- * Runs reads on a separate connection without a transaction. Statements of one tick are sent
- * together.
+ * Runs reads on a separate connection without a transaction. Statements of one tick are sent together.
  *
  * @param work sends all statements at once if workspaces are given
  */
@@ -177,8 +165,7 @@ function idsOf(shards: Connection["shards"]): number[] {
 }
 
 /**
- * After a failure caused by shard names, leaves their data to Citus for some seconds. Returns false
- * for other errors.
+ * After a failure caused by shard names, leaves their data to Citus for some seconds. Returns false for other errors.
  */
 function leaveToCitus({ shards }: Connection, error: unknown): boolean {
   if (shards.size === 0 || !isOfNames(error)) return false;

@@ -77,10 +77,7 @@ function quoteCommand(http: string): string {
   return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
 }
 
-/**
- * Returns the commands that create keys of the first workspace and owner, creating these if
- * missing.
- */
+/** Returns the commands that create keys of the first workspace and owner, creating these if missing. */
 async function newKeyCommands(em: EntityManager): Promise<string[]> {
   const reading = em.fork();
   const byId = { orderBy: { id: "asc" }, limit: 1 } as const;

@@ -1,7 +1,6 @@
 /** Returns the first `characters` code points of a text, with an ellipsis if it was longer. */
 export function clip(text: string, characters: number): string {
-  // A code point has one or two units, so this many units contain at least `characters` code
-  // points.
+  // A code point has one or two units, so this many units contain at least `characters` code points.
   const first = Array.from(text.slice(0, 2 * characters))
     .slice(0, characters)
     .join("");

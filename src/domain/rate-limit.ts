@@ -55,10 +55,7 @@ export interface Verdict {
   readonly resetSeconds: number;
 }
 
-/**
- * Units per call. A bucket gains `rate` units each microsecond, so all arithmetic stays in exact
- * integers.
- */
+/** Units per call. A bucket gains `rate` units each microsecond, so all arithmetic stays in exact integers. */
 const CALL = 1_000_000;
 
 /** State of a token bucket at one moment. */

@@ -8,10 +8,9 @@ import {
 } from "./limits.ts";
 
 /**
- * Reasons for refusals: a closed set, stable for programs. They are the `reason` of
- * `google.rpc.ErrorInfo` in the domain `shipments.v1` and the `code` of JSON errors. Each has a
- * message that follows the field or subject. Messages with "e.g." are examples. `npm run generate`
- * lists them in `docs/errors.md`.
+ * Reasons for refusals: a closed set, stable for programs. They are the `reason` of `google.rpc.ErrorInfo` in the
+ * domain `shipments.v1` and the `code` of JSON errors. Each has a message that follows the field or subject. Messages
+ * with "e.g." are examples. `npm run generate` lists them in `docs/errors.md`.
  */
 export const REASONS = {
   ...answered("InvalidArgument", 400, {

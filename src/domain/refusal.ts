@@ -21,10 +21,7 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/**
- * Maximum number of reported violations. A small request can cause thousands, each with a long
- * message.
- */
+/** Maximum number of reported violations. A small request can cause thousands, each with a long message. */
 const MAX_VIOLATIONS = 100;
 
 /**
@@ -98,9 +95,7 @@ function wellFormed(violation: Violation): Violation {
   return { ...violation, subject: violation.subject.toWellFormed(), text };
 }
 
-/**
- * Returns the message of a refusal: the text of its first violation and the number of further ones.
- */
+/** Returns the message of a refusal: the text of its first violation and the number of further ones. */
 export function summarize(firstText: string, violations: number): string {
   const more = violations - 1;
   if (more === 0) return firstText;

@@ -1,6 +1,4 @@
-/**
- * Operator roles from least to most privileged. Each includes the permissions of the previous ones.
- */
+/** Operator roles from least to most privileged. Each includes the permissions of the previous ones. */
 export const OPERATOR_ROLES = ["viewer", "operator", "owner"] as const;
 
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
@@ -15,10 +13,7 @@ export const KEY_SCOPES = ["read_only", "courier", "full"] as const;
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/**
- * Whether a role includes the permissions of another one. `roles` are sorted from least to most
- * privileged.
- */
+/** Whether a role includes the permissions of another one. `roles` are sorted from least to most privileged. */
 export function includesRole<Role>(roles: readonly Role[], role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }

@@ -53,9 +53,7 @@ export function lastFour(key: string): string {
   return key.slice(-4);
 }
 
-/**
- * Returns the CRC-32 (ISO 3309, as in zlib) in base62, most significant digit first, zero-padded.
- */
+/** Returns the CRC-32 (ISO 3309, as in zlib) in base62, most significant digit first, zero-padded. */
 function checksumOf(secret: string): string {
   let rest = crc32(secret);
   let digits = "";

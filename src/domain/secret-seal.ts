@@ -67,10 +67,7 @@ function idOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 8);
 }
 
-/**
- * Encrypts a text with a key of `SEALING_KEY_LENGTH`, bound to a place. Returns nonce, ciphertext
- * and tag.
- */
+/** Encrypts a text with a key of `SEALING_KEY_LENGTH`, bound to a place. Returns nonce, ciphertext and tag. */
 export function encrypt(text: string, key: Uint8Array, place: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));

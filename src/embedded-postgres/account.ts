@@ -36,10 +36,7 @@ function findAccount(name: string): Account | undefined {
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : undefined;
 }
 
-/**
- * `useradd` exists on Linux, `adduser` in this form in BusyBox. An image may have either or
- * neither.
- */
+/** `useradd` exists on Linux, `adduser` in this form in BusyBox. An image may have either or neither. */
 function makeAccount(): Account | undefined {
   const noLogin = ["-s", "/usr/sbin/nologin", OWN_ACCOUNT];
   spawnSync("useradd", ["--system", "--user-group", "--no-create-home", ...noLogin]);

@@ -2,9 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 10;
 
-/**
- * Polls until `look` returns a value. Throws after the deadline, in milliseconds since the epoch.
- */
+/** Polls until `look` returns a value. Throws after the deadline, in milliseconds since the epoch. */
 export async function until<T>(
   wanted: string,
   deadline: number,
@@ -18,10 +16,7 @@ export async function until<T>(
   }
 }
 
-/**
- * Returns the result of `work`, or `undefined` if it fails with one of the error codes, such as
- * ENOENT.
- */
+/** Returns the result of `work`, or `undefined` if it fails with one of the error codes, such as ENOENT. */
 export function attempt<T>(work: () => T, ...codes: string[]): T | undefined {
   try {
     return work();

@@ -20,8 +20,7 @@ const INITDB_MS = 60_000;
 const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
 /**
- * Creates the cluster if absent. Concurrent processes get the same one. Refuses a cluster of
- * another major version.
+ * Creates the cluster if absent. Concurrent processes get the same one. Refuses a cluster of another major version.
  */
 export function ensureCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   const version = join(folder.cluster, "PG_VERSION");
@@ -35,9 +34,7 @@ export function ensureCluster(folder: DataFolder, programs: Programs, durable: b
   );
 }
 
-/**
- * Created under another name and renamed when complete, so that a partial cluster is never used.
- */
+/** Created under another name and renamed when complete, so that a partial cluster is never used. */
 function makeCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   removeOldDrafts(folder.root);
   const draft = mkdtempSync(join(folder.root, DRAFT_PREFIX));

@@ -20,9 +20,8 @@ export interface Lease {
 const DATABASE = "shipments";
 
 /**
- * Advisory lock in the database `postgres` that all leases share. A process that holds it
- * exclusively may stop PostgreSQL. New processes wait for it until their connection ends, and then
- * start another server.
+ * Advisory lock in the database `postgres` that all leases share. A process that holds it exclusively may stop
+ * PostgreSQL. New processes wait for it until their connection ends, and then start another server.
  */
 const LEASE_LOCK = 7_265_401;
 
@@ -39,8 +38,7 @@ export async function acquireEmbeddedPostgres(
 ): Promise<Lease> {
   const deadline = Date.now() + ACQUIRE_MS;
   try {
-    // Before the folder is created: without the programs, as in the container image, a folder is
-    // useless.
+    // Before the folder is created: without the programs, as in the container image, a folder is useless.
     platformPackage();
     const folder = openDataFolder(dataDir);
     return await until("PostgreSQL to accept connections", deadline, () => {

@@ -29,8 +29,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 }
 
 /**
- * Stops PostgreSQL with a fast shutdown, otherwise with an immediate one, after which it recovers
- * at its next start.
+ * Stops PostgreSQL with a fast shutdown, otherwise with an immediate one, after which it recovers at its next start.
  */
 export async function stopPostmaster(cluster: string, { pid }: Postmaster): Promise<void> {
   const stop = (signal: NodeJS.Signals) => {

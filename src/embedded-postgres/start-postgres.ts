@@ -29,9 +29,8 @@ const TRANSIENT =
   /lock file "postmaster.pid"|Address already in use|pre-existing shared memory block/;
 
 /**
- * Creates the cluster if absent, and starts PostgreSQL on it. Of several concurrent starts,
- * all but one detect its postmaster.pid and exit. Resolves when one accepts connections, or when a
- * retry makes sense.
+ * Creates the cluster if absent, and starts PostgreSQL on it. Of several concurrent starts, all but one detect its
+ * postmaster.pid and exit. Resolves when one accepts connections, or when a retry makes sense.
  */
 export async function startPostgres(
   folder: DataFolder,

@@ -12,9 +12,8 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 
 /**
- * Compiles an encoder to the JSON dialect of `/v1`: wire names, every field present, null for unset
- * fields, enum values in lower case without their prefix, integers as numbers, timestamps in RFC
- * 3339.
+ * Compiles an encoder to the JSON dialect of `/v1`: wire names, every field present, null for unset fields, enum
+ * values in lower case without their prefix, integers as numbers, timestamps in RFC 3339.
  *
  * @throws Error at startup for a message without a form in the dialect
  */

@@ -25,9 +25,8 @@ type Recorded<Value> = Value extends Timestamp
             : { readonly [Key in keyof Value]: Recorded<Value[Key]> };
 
 /**
- * A message in the form of rows and entities: enum names of the JSON dialect, whole numbers as
- * numbers, null or undefined for unset fields. It must have all fields of the message and can have
- * more.
+ * A message in the form of rows and entities: enum names of the JSON dialect, whole numbers as numbers, null or
+ * undefined for unset fields. It must have all fields of the message and can have more.
  */
 export type RecordOf<M extends Message> = {
   readonly [Field in Exclude<keyof M, "$typeName" | "$unknown">]-?: undefined extends M[Field]

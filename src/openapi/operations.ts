@@ -104,9 +104,7 @@ const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEME
   person: ["session"],
 };
 
-/**
- * Returns the first clause of a method's comment. Summaries are plain text, descriptions Markdown.
- */
+/** Returns the first clause of a method's comment. Summaries are plain text, descriptions Markdown. */
 function summaryOf(method: DescMethod): string {
   const { description = "" } = descriptionOf(method);
   const clause = /^.*?[^.](?=[.:;]( |$))/.exec(description)?.[0] ?? description;

@@ -42,8 +42,7 @@ export function isRequired(rules: ReflectMessage | undefined): boolean {
 }
 
 /**
- * Returns the comment on a declaration, with its lines joined, as the member `description`. Empty
- * without a comment.
+ * Returns the comment on a declaration, with its lines joined, as the member `description`. Empty without a comment.
  */
 export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   readonly description?: string;

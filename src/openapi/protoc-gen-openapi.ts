@@ -11,10 +11,7 @@ import { describeApi } from "./describe-api.ts";
 
 const { version } = packageJson;
 
-/**
- * The buf plugin that writes the OpenAPI document of the JSON API and the reasons of the client
- * library.
- */
+/** The buf plugin that writes the OpenAPI document of the JSON API and the reasons of the client library. */
 runNodeJs({
   name: "protoc-gen-openapi",
   version,

@@ -64,10 +64,7 @@ export function refusedCall(
   };
 }
 
-/**
- * A missing field, otherwise one of the wrong type, otherwise a malformed header or unknown
- * parameter.
- */
+/** A missing field, otherwise one of the wrong type, otherwise a malformed header or unknown parameter. */
 function violationOf(audience: Audience, sent: Sent, options: Options): FieldViolation {
   const required = sent.fields.find(sent.isRequired);
   if (required !== undefined) {

@@ -22,10 +22,7 @@ export type Form = "request" | "response";
 export interface Schemas {
   field(field: DescField, form: Form): Json;
   isRequired(field: DescField): boolean;
-  /**
-   * Returns a reference to a message. Requests contain only the fields for which `isInBody` returns
-   * true.
-   */
+  /** Returns a reference to a message. Requests contain only the fields for which `isInBody` returns true. */
   message(message: DescMessage, form: Form, isInBody?: (field: DescField) => boolean): Json;
   readonly components: Record<string, Json>;
 }
@@ -125,8 +122,7 @@ function componentName(typeName: string): string {
 }
 
 /**
- * Whether a response can lack the field by its type. A rule can require it. The data of a response
- * is always present.
+ * Whether a response can lack the field by its type. A rule can require it. The data of a response is always present.
  */
 function mayBeUnset(field: DescField): boolean {
   if (field.fieldKind !== "message") return field.proto.proto3Optional;

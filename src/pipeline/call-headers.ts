@@ -61,9 +61,8 @@ const MILLISECONDS = /^[0-9]{1,10}$/;
 type Picked = { -readonly [Name in keyof CallHeaders]: CallHeaders[Name] };
 
 /**
- * Extracts the control headers from Node's raw header list, which alternates names and values and
- * keeps duplicates that Node's `headers` object would drop (two different `Authorization` headers
- * must not count as one).
+ * Extracts the control headers from Node's raw header list, which alternates names and values and keeps duplicates
+ * that Node's `headers` object would drop (two different `Authorization` headers must not count as one).
  */
 export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   const picked: Picked & Lists = {
@@ -161,9 +160,7 @@ function joined(before: string | undefined, value: string): string {
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/**
- * @throws Refusal FIELD_INVALID if it does not have 1 to 255 visible characters, or occurs twice
- */
+/** @throws Refusal FIELD_INVALID if it does not have 1 to 255 visible characters, or occurs twice */
 export function readIdempotencyKey(values: readonly string[]): string | undefined {
   const [key, other] = values;
   if (key === undefined) return undefined;

@@ -1,9 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/**
- * Returns the client address of a request from its peer and its `X-Forwarded-For` values, joined by
- * commas.
- */
+/** Returns the client address of a request from its peer and its `X-Forwarded-For` values, joined by commas. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /** Formats that proxies write: an address in brackets, or with a port. */

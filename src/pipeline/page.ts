@@ -44,10 +44,7 @@ export interface Page<Position> {
   readonly filters: object;
 }
 
-/**
- * Parses the requested page. `toPosition` validates the values of a token. @throws Refusal
- * FIELD_INVALID
- */
+/** Parses the requested page. `toPosition` validates the values of a token. @throws Refusal FIELD_INVALID */
 export function readPage<Position>(
   { pageSize = DEFAULT_PAGE_SIZE, pageToken }: PageRequest,
   filters: object,
@@ -95,8 +92,7 @@ function fingerprint(position: readonly unknown[], filters: object): string {
 }
 
 /**
- * Returns the number of leading rows that fit on one page, at least one so that every list can be
- * read to its end.
+ * Returns the number of leading rows that fit on one page, at least one so that every list can be read to its end.
  */
 export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
   let bytes = 0;

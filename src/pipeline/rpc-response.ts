@@ -36,8 +36,7 @@ export interface Document {
 }
 
 /**
- * A response that is a document over HTTP and a message elsewhere. It can serve many calls, which
- * share its forms.
+ * A response that is a document over HTTP and a message elsewhere. It can serve many calls, which share its forms.
  */
 export class DocumentResponse<M extends Message = Message> {
   readonly message: () => M;

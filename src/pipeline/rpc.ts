@@ -107,9 +107,7 @@ export interface MethodCall<M extends DescMethodUnary = DescMethodUnary> {
   readonly call: AnyCall;
 }
 
-/**
- * Runs the work of a writing call in one transaction, with its idempotency key and audit entries.
- */
+/** Runs the work of a writing call in one transaction, with its idempotency key and audit entries. */
 export type Transact<Deps> = <M extends DescMethodUnary>(
   methodCall: MethodCall<M>,
   work: (deps: Deps) => Promise<MessageInitShape<M["output"]>>,

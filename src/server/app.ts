@@ -71,10 +71,7 @@ import {
 export interface App extends Lifecycle {
   /** Returns the reason why the public ports are closed or closing. `undefined` while open. */
   closedBecause(): string | undefined;
-  /**
-   * Becomes not ready while it keeps serving, so that load balancers notice. Returns whether it was
-   * open.
-   */
+  /** Becomes not ready while it keeps serving, so that load balancers notice. Returns whether it was open. */
   leave(): boolean;
   hasTariff(): boolean;
   readonly em: EntityManager;

@@ -43,15 +43,12 @@ const GRACE_MS = 3_000;
 /** Background work of a process. */
 export interface Background {
   /**
-   * Starts following changes of other processes, webhook delivery, payment processing, test mode
-   * simulations, emails, moving pictures to the bucket, recording key usage and call counts, daily
-   * booking roll-ups, the heartbeat, creation of test twins, encryption of secrets, and purging.
-   * Resolves after keys and tariff have been loaded.
+   * Starts following changes of other processes, webhook delivery, payment processing, test mode simulations, emails,
+   * moving pictures to the bucket, recording key usage and call counts, daily booking roll-ups, the heartbeat,
+   * creation of test twins, encryption of secrets, and purging. Resolves after keys and tariff have been loaded.
    */
   start(): Promise<void>;
-  /**
-   * Starts no new deliveries, emails and payments, and waits up to 3 seconds for those in flight.
-   */
+  /** Starts no new deliveries, emails and payments, and waits up to 3 seconds for those in flight. */
   stopDeliveries(): Promise<void>;
   /** Writes the final counts and key usage, and stops following changes. */
   close(): Promise<void>;

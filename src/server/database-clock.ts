@@ -8,9 +8,7 @@ import type { Reader } from "../db/change-feed.ts";
 export interface DatabaseClock {
   /** Asks the database for its time and whether it is read-only. */
   look(reader: Reader): Promise<void>;
-  /**
-   * Difference to the database's clock in seconds, positive if ahead. 0 before the first reading.
-   */
+  /** Difference to the database's clock in seconds, positive if ahead. 0 before the first reading. */
   aheadSeconds(): number;
   /** Why the service is not ready: the database is read-only, or the clocks differ by too much; else undefined. */
   wrongBecause(): string | undefined;

@@ -16,9 +16,8 @@ export interface DatabaseContact {
   /** Returns the reason why the service is not ready after a long outage, otherwise `undefined`. */
   lostBecause(): string | undefined;
   /**
-   * A log that combines warnings during an outage into one line, "database unavailable", at once
-   * and then every ten seconds with the number of omitted warnings. The first one contains the full
-   * error, the others only its message.
+   * A log that combines warnings during an outage into one line, "database unavailable", at once and then every ten
+   * seconds with the number of omitted warnings. The first one contains the full error, the others only its message.
    */
   readonly log: Logger;
 }

@@ -12,9 +12,7 @@ import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-
 
 /** Figures of the database for `/metrics`, read in advance so that scrapes do not wait. */
 export interface DatabaseFigures {
-  /**
-   * Reads the figures and returns the delay until the next reading, in milliseconds. Never rejects.
-   */
+  /** Reads the figures and returns the delay until the next reading, in milliseconds. Never rejects. */
   look(): Promise<number>;
   /** Returns the figures of the last successful reading. `undefined` before the first. */
   latest(): Figures | undefined;
@@ -33,10 +31,7 @@ export interface Figures {
 
 /** Interval of readings in milliseconds, similar to usual scrape intervals. */
 const LOOK_MS = 15_000;
-/**
- * Minimum pause as a multiple of the reading's duration, so that it uses a connection 1 % of the
- * time.
- */
+/** Minimum pause as a multiple of the reading's duration, so that it uses a connection 1 % of the time. */
 const REST_FACTOR = 100;
 /** Delay after a failed reading, in milliseconds. */
 const RETRY_MS = 60_000;

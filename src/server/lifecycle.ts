@@ -9,9 +9,7 @@ import type { Readiness } from "./readiness.ts";
 
 /** Startup and shutdown of a serving process. */
 export interface Lifecycle {
-  /**
-   * Opens the operators' port, if configured, which serves probes throughout the process's life.
-   */
+  /** Opens the operators' port, if configured, which serves probes throughout the process's life. */
   listenForOperators(): Promise<AddressInfo | undefined>;
   /**
    * Migrates the database, waiting while it is unreachable, and starts background work. Rejects if
@@ -120,9 +118,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 }
 
 /**
- * Closes the public servers: first their ports, then connections, once calls end or take too long.
- * Data that arrives while a connection closes is lost. Connections are therefore closed right after
- * the event loop has polled.
+ * Closes the public servers: first their ports, then connections, once calls end or take too long. Data that arrives
+ * while a connection closes is lost. Connections are therefore closed right after the event loop has polled.
  */
 async function drain(
   { http, grpc, readiness, log }: Pick<LifecycleOptions, "http" | "grpc" | "readiness" | "log">,

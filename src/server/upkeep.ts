@@ -31,10 +31,9 @@ import type { Instruments, Purged } from "./instruments.ts";
 export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart") => Promise<void>;
 
 /**
- * Creates the background scheduler. Stops when the signal aborts. Each work starts after the first
- * run of the previous one, so that a starting process does not open a connection for each. For the
- * same reason, separate pauses are randomly shortened by up to a tenth. Aligned pauses end at a
- * multiple of their length.
+ * Creates the background scheduler. Stops when the signal aborts. Each work starts after the first run of the
+ * previous one, so that a starting process does not open a connection for each. For the same reason, separate pauses
+ * are randomly shortened by up to a tenth. Aligned pauses end at a multiple of their length.
  *
  * @param maxRestMs maximum pause in milliseconds
  */
@@ -96,9 +95,8 @@ export function repeatJob(
 const PURGE_MS = 10 * 60 * 1_000;
 
 /**
- * Deletes expired data: stored responses, keys, deliveries, provider events, used quotes, sign-ins,
- * emails, counts, the request log, test data and events. Returns the pause in milliseconds. Never
- * rejects.
+ * Deletes expired data: stored responses, keys, deliveries, provider events, used quotes, sign-ins, emails, counts,
+ * the request log, test data and events. Returns the pause in milliseconds. Never rejects.
  */
 export async function purgeExpired(options: {
   readonly em: EntityManager;
@@ -137,10 +135,9 @@ export async function purgeExpired(options: {
 const SEAL_MS = 10 * 60 * 1_000;
 
 /**
- * Creates the work that encrypts secrets stored in plain text or with an earlier key, converts
- * opt-outs stored without a key, and returns the pause in milliseconds. Its first run also logs how
- * secrets are stored, and leaves opt-outs to earlier replicas that are about to be replaced. Never
- * rejects.
+ * Creates the work that encrypts secrets stored in plain text or with an earlier key, converts opt-outs stored
+ * without a key, and returns the pause in milliseconds. Its first run also logs how secrets are stored, and leaves
+ * opt-outs to earlier replicas that are about to be replaced. Never rejects.
  */
 export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log: Logger) {
   const { keyId } = secretSeal;

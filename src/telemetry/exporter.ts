@@ -6,9 +6,8 @@ import type { Logger } from "pino";
 const SUCCESS = 0;
 
 /**
- * Creates an exporter of spans over OTLP/HTTP as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`,
- * `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE` itself. Spans that cannot be sent in time are
- * dropped.
+ * Creates an exporter of spans over OTLP/HTTP as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`,
+ * `_COMPRESSION` and `_CERTIFICATE` itself. Spans that cannot be sent in time are dropped.
  */
 export function createExporter(url: string, failures: FailureLog): SpanExporter {
   const exporter = new OTLPTraceExporter({ url });

@@ -34,10 +34,7 @@ export function contextBelow(parent: SpanContext | undefined): Context {
   return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
-/**
- * Returns the headers with which another service continues a span's trace (W3C Trace Context,
- * section 3).
- */
+/** Returns the headers with which another service continues a span's trace (W3C Trace Context, section 3). */
 export function traceHeaders(span: Span): Record<string, string> {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, "0");
@@ -79,9 +76,8 @@ const MAX_EVENTS = 10_000;
 export type EventCauses = ReturnType<typeof createEventCauses>;
 
 /**
- * Remembers which calls caused events, so that webhook attempts can join their traces. Not stored
- * in the database: most first attempts follow within a second in the same process. Others start a
- * new trace that names the event.
+ * Remembers which calls caused events, so that webhook attempts can join their traces. Not stored in the database:
+ * most first attempts follow within a second in the same process. Others start a new trace that names the event.
  */
 export function createEventCauses() {
   const causes = new LRUCache<string, SpanContext>({ max: MAX_EVENTS });

@@ -13,10 +13,7 @@ import { contextBelow, type TimeOfDay } from "./trace-context.ts";
 /** Starts the span of a transaction below the first of its calls. */
 export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpan;
 
-/**
- * Creates the tracing of transactions, by OpenTelemetry's semantic conventions for PostgreSQL,
- * 1.45.
- */
+/** Creates the tracing of transactions, by OpenTelemetry's semantic conventions for PostgreSQL, 1.45. */
 export function createBeginTransaction(
   otel: OtelTracer,
   timeOfDay: TimeOfDay,

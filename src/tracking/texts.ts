@@ -5,9 +5,7 @@ import { en } from "./texts/en.ts";
 import { es } from "./texts/es.ts";
 import { fr } from "./texts/fr.ts";
 
-/**
- * Texts of the tracking page and emails in one language. Names and times are inserted unchanged.
- */
+/** Texts of the tracking page and emails in one language. Names and times are inserted unchanged. */
 export interface TrackingTexts {
   readonly title: (sender: string) => string;
   /** Headline of each status. */

@@ -57,10 +57,9 @@ const POLL_MS = 15_000;
 const LIVE_POLL_MS = 60_000;
 
 /**
- * Reloads the page after each event, and regularly, while it is visible. Replaces the main part if
- * it changed, and leaves the form for digits unchanged. An opened page is reloaded as opened. Ends
- * with a page without script, that of a completed shipment. Without scripts the page stays as
- * loaded.
+ * Reloads the page after each event, and regularly, while it is visible. Replaces the main part if it changed, and
+ * leaves the form for digits unchanged. An opened page is reloaded as opened. Ends with a page without script, that
+ * of a completed shipment. Without scripts the page stays as loaded.
  */
 const SCRIPT = `
 const page = location.pathname.replace(/\\/open$/, "");
@@ -235,9 +234,7 @@ export function busyPage(reader: Reader): string {
   return html(reader, busy, saying(busy, busyWhy));
 }
 
-/**
- * Renders the unsubscribe page. It asks for confirmation, because link previews also open links.
- */
+/** Renders the unsubscribe page. It asks for confirmation, because link previews also open links. */
 export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
   const { mail } = TEXTS[reader.language];
   const asked = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
@@ -282,9 +279,7 @@ export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeForm
   return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
 }
 
-/**
- * Returns the planned times of pickup and delivery that have not happened, including passed ETAs.
- */
+/** Returns the planned times of pickup and delivery that have not happened, including passed ETAs. */
 export function plansOf(
   tracked: TrackedShipment,
   texts: TrackingTexts,

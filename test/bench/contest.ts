@@ -1,8 +1,7 @@
 /**
- * Measurement of a case: its servers start, each with its own database of the same shipments, and
- * are checked to do the same work. Then, for each operation and number of clients, all servers are
- * put under load in turn, repeatedly, so that disturbances affect them equally. After each round,
- * its writes are reverted.
+ * Measurement of a case: its servers start, each with its own database of the same shipments, and are checked to do
+ * the same work. Then, for each operation and number of clients, all servers are put under load in turn, repeatedly,
+ * so that disturbances affect them equally. After each round, its writes are reverted.
  */
 import { createDatabase, postmasterOf, restore } from "./database.ts";
 import type { Database, DatabaseServer } from "./database.ts";

@@ -114,8 +114,7 @@ async function prepare(
 }
 
 /**
- * Creates a database with a tariff, workspaces and the given statements, distributed if there are
- * several nodes.
+ * Creates a database with a tariff, workspaces and the given statements, distributed if there are several nodes.
  *
  * @param nodes servers of a cluster, which stops with the database
  */
@@ -197,9 +196,7 @@ async function copyTemplate(
   return { url, nodes: [url], accounts: template.accounts };
 }
 
-/**
- * Without triggers and foreign keys, because the events have no consumers and the keys are valid.
- */
+/** Without triggers and foreign keys, because the events have no consumers and the keys are valid. */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";
 
 /** Continues each feed after its last event. */

@@ -63,10 +63,7 @@ fsync = off
 full_page_writes = off
 `;
 
-/**
- * Starts servers that have not joined each other. As `postgres`, or the current user unless that is
- * root.
- */
+/** Starts servers that have not joined each other. As `postgres`, or the current user unless that is root. */
 export async function startCluster(
   programs: string,
   { count = 3, settings = [] }: ClusterOptions = {},

@@ -11,9 +11,7 @@ import { ShipmentsError } from "../../src/client/shipments-error.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/**
- * Returns a feed with these events, whose streams send the given messages and then remain silent.
- */
+/** Returns a feed with these events, whose streams send the given messages and then remain silent. */
 function silentFeed(positions: readonly number[], said: readonly number[][]) {
   const streams: (string | undefined)[] = [];
   const pages: (string | undefined)[] = [];

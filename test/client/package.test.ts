@@ -12,10 +12,7 @@ import { ownFolder } from "../support/when-over.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/**
- * Returns the gzipped size of a page's bundle of this program in bytes, with or without
- * dependencies.
- */
+/** Returns the gzipped size of a page's bundle of this program in bytes, with or without dependencies. */
 async function bundleBytes(program: string, external?: RegExp): Promise<number> {
   const folder = consumerFolder(program);
   const built = await build({

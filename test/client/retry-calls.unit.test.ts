@@ -184,10 +184,7 @@ test("nothing is waited for that the call's time does not last for", async () =>
   expect((await callWith([busy], { timeoutMs: 0 })).ended).toBe("answered");
 });
 
-/**
- * Returns calls of a service whose responses have these `RateLimit` headers. Waits advance the
- * clock.
- */
+/** Returns calls of a service whose responses have these `RateLimit` headers. Waits advance the clock. */
 function limitedCalls(answers: readonly { limit: string; code?: string }[]) {
   const left = [...answers];
   const seen = { sent: [] as string[], waitsMs: [] as number[] };

@@ -115,9 +115,7 @@ interface Member {
   readonly name?: string;
 }
 
-/**
- * Invites a person to the workspace and signs them in with the link. Defaults to the admin role.
- */
+/** Invites a person to the workspace and signs them in with the link. Defaults to the admin role. */
 export async function signInTo(
   page: Page,
   { service, workspace: shared }: TestDashboard,
@@ -137,8 +135,7 @@ export async function linkFor(
   { id, apiKey }: TestWorkspace,
   { role = "admin", ...member }: Member = {},
 ): Promise<string> {
-  // A separate person per workspace and role, because a person in two workspaces may start in the
-  // other.
+  // A separate person per workspace and role, because a person in two workspaces may start in the other.
   const email = `${role}.of.${id}@example.org`;
   const invitation = { email, role, name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
@@ -244,9 +241,7 @@ export async function enter(page: Page, target: Locator): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/**
- * The two ways to work without a pointer: browser options for each, and how to press an element.
- */
+/** The two ways to work without a pointer: browser options for each, and how to press an element. */
 export const WITHOUT_POINTER = [
   ["by keys alone", {}, enter],
   ["by touch", PHONE, (_: Page, target: Locator) => target.tap()],
@@ -350,10 +345,9 @@ export const THEMES = ["light", "dark"] as const;
 const LOOKED_AT: readonly string[] = ["1440-light", "1440-dark", "360-dark"];
 
 /**
- * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone.
- * Also expects that at every width from desktop to phone no element is wider than the screen, and
- * the page is not longer than its content. With SCREENSHOTS set to a folder, saves a screenshot of
- * every width in both themes under this name.
+ * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone. Also expects that
+ * at every width from desktop to phone no element is wider than the screen, and the page is not longer than its
+ * content. With SCREENSHOTS set to a folder, saves a screenshot of every width in both themes under this name.
  *
  * @param lookedAt limits the axe checks
  */
@@ -394,10 +388,7 @@ export async function expectWellShown(
   await untilDrawn(page);
 }
 
-/**
- * Overflow of the document beyond the screen's width, and beyond its content or the screen's
- * height.
- */
+/** Overflow of the document beyond the screen's width, and beyond its content or the screen's height. */
 const BEYOND = `(({ scrollWidth, scrollHeight }) => ({
   wide: scrollWidth - innerWidth,
   long: scrollHeight - Math.max(innerHeight, document.body.offsetHeight),

@@ -92,10 +92,7 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => page.locator("summary[aria-label=More]").count()).toBe(0);
   });
 
-  /**
-   * Creates a workspace with two customers for the same person, each with a shipment, one of them
-   * paid.
-   */
+  /** Creates a workspace with two customers for the same person, each with a shipment, one of them paid. */
   async function addTwice() {
     const own = await dashboard.service.addWorkspace();
     const { service } = dashboard;

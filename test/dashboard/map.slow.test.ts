@@ -310,8 +310,7 @@ async function colorOf(page: TestPage, name: string): Promise<Rgb> {
 }
 
 /**
- * Returns the share of the map that has a color. Uses a screenshot, because images of another site
- * cannot be read.
+ * Returns the share of the map that has a color. Uses a screenshot, because images of another site cannot be read.
  */
 async function shareOf(page: TestPage, color: Rgb): Promise<number> {
   const picture = await page.locator(".map").screenshot();

@@ -172,8 +172,7 @@ describeDashboard(
       await setup.stripe.deliverNotices();
       const { apiKey } = workspace;
       await untilShipment(setup.service, apiKey, reference, { payment_status: "paid" });
-      // The payment is captured some moments after the shipment is paid. Until then it is refused
-      // again.
+      // The payment is captured some moments after the shipment is paid. Until then it is refused again.
       const dialog = page.getByRole("dialog");
       await expect
         .poll(async () => {

@@ -82,8 +82,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
 
   test("the list is paged", async () => {
     const names = Array.from({ length: 51 }, (_, i) => `Many ${String(i).padStart(2, "0")}`);
-    // Sequentially, because on a busy machine so many concurrent calls wait too long for one
-    // account's connections.
+    // Sequentially, because on a busy machine so many concurrent calls wait too long for one account's connections.
     for (const name of names) await addNamed(name);
     const page = await openAsOperator(
       dashboard,

@@ -52,8 +52,7 @@ test("migrations build exactly the schema that the entities describe", async () 
   const fromEntities = new pg.Client(built.url);
   await fromEntities.connect();
 
-  // Compared in PostgreSQL's spelling, because the ORM's comparison treats two spellings of a
-  // condition as different.
+  // Compared in PostgreSQL's spelling, because the ORM's comparison treats two spellings of a condition as different.
   for (const [what, sql] of Object.entries(CATALOGUE)) {
     const [migrated, said] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
     expect(migrated.rows.length, what).toBeGreaterThan(0);

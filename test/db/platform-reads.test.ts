@@ -33,9 +33,7 @@ const counted: PlatformRead = {
 let database: TestDatabase;
 let orm: MikroORM;
 
-/**
- * Creates workspaces with feeds. The last has changed first. The feeds of the first ten are short.
- */
+/** Creates workspaces with feeds. The last has changed first. The feeds of the first ten are short. */
 beforeEach(async () => {
   database = await createDatabase();
   orm = openOrm(database.url);

@@ -25,10 +25,7 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     rmSync(folder, { recursive: true });
   });
 
-  /**
-   * Connects to localhost, whose certificate has a name. @returns the error, and whether TLS was
-   * used
-   */
+  /** Connects to localhost, whose certificate has a name. @returns the error, and whether TLS was used */
   async function tryWith(parameters: string, name = "localhost") {
     const proxy = proxies.get(name)!;
     const url = new URL(database.url);

@@ -36,17 +36,13 @@ const { before: textOfHaproxy } = blocks.find(({ text }) =>
   text.includes("backend http_replicas"),
 )!;
 
-/**
- * A proxy with the guide's configuration, and its command in the foreground, with its files in a
- * folder.
- */
+/** A proxy with the guide's configuration, and its command in the foreground, with its files in a folder. */
 const PROXIES = [
   {
     name: "nginx",
     grpcName: GRPC_NAME,
     shutdownDelaySeconds: 0,
-    // In addition to the guide's configuration, because the usual folders belong to another
-    // account.
+    // In addition to the guide's configuration, because the usual folders belong to another account.
     config: (folder: string) =>
       blockWith("upstream http_replicas")
         .replaceAll("/etc/nginx/tls", folder)

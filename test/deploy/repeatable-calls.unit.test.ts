@@ -11,9 +11,7 @@ const METHODS = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].flatMap(
   (service) => service.methods,
 );
 
-/**
- * Returns the paths of a method whose HTTP methods proxies do not retry by default: POST and PATCH.
- */
+/** Returns the paths of a method whose HTTP methods proxies do not retry by default: POST and PATCH. */
 function pathsOf(method: DescMethod): string[] {
   const rule = hasOption(method, http) ? getOption(method, http) : undefined;
   const patterns = rule === undefined ? [] : [rule, ...rule.additionalBindings];

@@ -79,10 +79,7 @@ function withoutVariance(value: unknown): unknown {
   return VARYING.reduce((text, [pattern, sample]) => text.replaceAll(pattern, sample), value);
 }
 
-/**
- * Formats a response as in guides: below the first level, values that fit on a line are on one
- * line.
- */
+/** Formats a response as in guides: below the first level, values that fit on a line are on one line. */
 export function formatAnswer(value: unknown, indent = "", name = ""): string {
   const inline = inlined(value);
   const isLeaf = typeof value !== "object" || value === null;

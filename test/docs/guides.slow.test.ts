@@ -79,8 +79,7 @@ function isInstalled(name: string): boolean {
 }
 
 /**
- * Returns whether Debian's packages of Go's gRPC and Protobuf 1.5 are installed, because tests
- * download no packages.
+ * Returns whether Debian's packages of Go's gRPC and Protobuf 1.5 are installed, because tests download no packages.
  */
 function hasGoPackages(): boolean {
   return ["google.golang.org/grpc", "github.com/golang/protobuf/proto/wire.go"].every((name) =>

@@ -2,9 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "../support/eventually.ts";
 
-/**
- * A shell that runs blocks one after the other, so that later ones see variables of earlier ones.
- */
+/** A shell that runs blocks one after the other, so that later ones see variables of earlier ones. */
 export interface ShellSession {
   /**
    * Runs a block to its end, and asserts that every command succeeded. Then waits until the given

@@ -19,10 +19,7 @@ const AWAY_MS = 3_000;
 const GIVE_UP_MS = 60_000;
 /** Pause of a feed reader at the end of its feed, in milliseconds. */
 const READ_AGAIN_MS = 500;
-/**
- * Acknowledged data must survive a killed server. Statements are logged, so that they can be
- * counted.
- */
+/** Acknowledged data must survive a killed server. Statements are logged, so that they can be counted. */
 const SETTINGS = ["synchronous_commit = on", "log_statement = all"];
 
 /** A statement in the log of a node, and the process that ran it. */
@@ -115,10 +112,7 @@ function startTeam(services: readonly Endpoints[], { workspace, apiKey }: Accoun
   return { workspace, load, feed: readFeed(services[workspace % services.length]!, apiKey) };
 }
 
-/**
- * Returns the longest time without an acknowledgement in any workspace since a time, in
- * milliseconds.
- */
+/** Returns the longest time without an acknowledgement in any workspace since a time, in milliseconds. */
 function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   const pauses = teams.map(({ load }) => {
     const times = [

@@ -12,14 +12,9 @@ import { expect, SAMPLE_TARIFF } from "./drill.ts";
 const RUNS = 5;
 const REPLICAS = 2;
 const CLIENTS = 16;
-/**
- * Duration of the load before the primary is killed, and after bookings resume, in milliseconds.
- */
+/** Duration of the load before the primary is killed, and after bookings resume, in milliseconds. */
 const LOAD_MS = 3_000;
-/**
- * Time without a primary, in milliseconds. The duration of an operator's failover tool does not
- * matter.
- */
+/** Time without a primary, in milliseconds. The duration of an operator's failover tool does not matter. */
 const AWAY_MS = 1_000;
 /** Maximum time from the promotion to the first acknowledged booking, in milliseconds. */
 const RECOVERY_MS = 2_000;
@@ -27,9 +22,7 @@ const GIVE_UP_MS = 60_000;
 
 /** Measurements of a run. */
 interface Seen {
-  /**
-   * Time from the promotion until the server accepted writes, and until a booking was acknowledged.
-   */
+  /** Time from the promotion until the server accepted writes, and until a booking was acknowledged. */
   readonly promotionMs: number;
   readonly recoveryMs: number;
   readonly acknowledged: number;

@@ -1,7 +1,6 @@
 /**
- * Processes that share the ports are killed under load and replaced, one after the other. No
- * acknowledged booking may be lost or duplicated, and callers may lose only calls on connections of
- * the killed process.
+ * Processes that share the ports are killed under load and replaced, one after the other. No acknowledged booking may
+ * be lost or duplicated, and callers may lose only calls on connections of the killed process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, startDatabaseServer } from "../bench/database.ts";

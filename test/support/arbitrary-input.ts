@@ -1,9 +1,7 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import fc from "fast-check";
 
-/**
- * Text that has broken programs, or any other. `isWellFormed` only where it must be sent as UTF-8.
- */
+/** Text that has broken programs, or any other. `isWellFormed` only where it must be sent as UTF-8. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",

@@ -2,10 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium, type Browser } from "playwright-core";
 
-/**
- * Names of Chromium's programs. Debian's headless one is first, because it needs a third of the CPU
- * time.
- */
+/** Names of Chromium's programs. Debian's headless one is first, because it needs a third of the CPU time. */
 const PROGRAMS = [
   "chromium-headless-shell",
   "chromium",

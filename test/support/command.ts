@@ -85,9 +85,7 @@ for (const name of ["stdout", "stderr"] as const) {
   };
 }
 
-/**
- * Runs `shipments <args>` in this process, because starting one takes longer than most commands.
- */
+/** Runs `shipments <args>` in this process, because starting one takes longer than most commands. */
 export async function runCommand(
   args: readonly string[],
   environment: Environment,

@@ -14,9 +14,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/**
- * Creates a migrated, empty database in some tens of milliseconds by cloning the run's template.
- */
+/** Creates a migrated, empty database in some tens of milliseconds by cloning the run's template. */
 export function createDatabase(): Promise<TestDatabase> {
   return create(inject("templateDatabase"));
 }
@@ -26,10 +24,7 @@ export function createDatabaseWithTariff(): Promise<TestDatabase> {
   return create(inject("tariffTemplateDatabase"));
 }
 
-/**
- * Creates a database with the sample tariff that stays until the end of the run, and returns its
- * URL.
- */
+/** Creates a database with the sample tariff that stays until the end of the run, and returns its URL. */
 export async function createSharedDatabase(): Promise<string> {
   return (await createNamed(inject("tariffTemplateDatabase"))).url;
 }

@@ -36,10 +36,7 @@ export interface HttpCall {
   readonly body: any;
 }
 
-/**
- * Returns all HTTP requests that call a method with the given fields, by its descriptor. Empty if
- * it has no path.
- */
+/** Returns all HTTP requests that call a method with the given fields, by its descriptor. Empty if it has no path. */
 export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);

@@ -92,10 +92,7 @@ export function answerOf(status: number, headers: Headers, text: string): Answer
   return { status, headers, text, body: rest, code };
 }
 
-/**
- * Returns the body of an error with one violation, of a field or another subject, or of one without
- * any.
- */
+/** Returns the body of an error with one violation, of a field or another subject, or of one without any. */
 export function errorBody(message: string, subject?: string) {
   return { message, errors: subject === undefined ? {} : { [subject]: [message] } };
 }

@@ -98,10 +98,7 @@ export interface GeocoderStandIn {
   answer: ((response: ServerResponse) => void) | undefined;
 }
 
-/**
- * Starts a server that finds `PLACES` by any of their words, and responds like a geocoder of the
- * kind.
- */
+/** Starts a server that finds `PLACES` by any of their words, and responds like a geocoder of the kind. */
 export async function startGeocoder(kind: GeocoderKind): Promise<GeocoderStandIn> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://geocoder");

@@ -14,10 +14,7 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /**
-     * Servers on which databases are created: one server, or the nodes of a Citus cluster, its
-     * coordinator first.
-     */
+    /** Servers on which databases are created: one server, or the nodes of a Citus cluster, its coordinator first. */
     adminDatabaseUrls: readonly string[];
     /** The migrated, empty template database. Databases of this run begin with its name. */
     templateDatabase: string;
@@ -30,11 +27,10 @@ declare module "vitest" {
 type Undo = () => Promise<void>;
 
 /**
- * Sets up the run: builds program and pages, starts PostgreSQL, and creates a migrated template
- * database. The server is the run's own, in a temporary folder, or that of TEST_DATABASE_URL, on
- * which only databases with this run's prefix are created and dropped. TEST_DATABASE_URL can name
- * the nodes of a Citus cluster, its coordinator first, separated by spaces. Databases are then
- * distributed.
+ * Sets up the run: builds program and pages, starts PostgreSQL, and creates a migrated template database. The server
+ * is the run's own, in a temporary folder, or that of TEST_DATABASE_URL, on which only databases with this run's
+ * prefix are created and dropped. TEST_DATABASE_URL can name the nodes of a Citus cluster, its coordinator first,
+ * separated by spaces. Databases are then distributed.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();

@@ -31,18 +31,14 @@ export interface Image {
   /** Build output. */
   readonly output: string;
   /**
-   * Starts a program like a container engine with a read-only root file system: as the image's
-   * user, in its folder, with its environment and the given one, and only `/tmp` writable. Uses
-   * this machine's network.
+   * Starts a program like a container engine with a read-only root file system: as the image's user, in its folder,
+   * with its environment and the given one, and only `/tmp` writable. Uses this machine's network.
    */
   start(program: readonly string[], environment?: Environment): Running;
   remove(): void;
 }
 
-/**
- * Run by sh in a separate mount namespace. Arguments: the image's folder, user and group, folder,
- * program.
- */
+/** Run by sh in a separate mount namespace. Arguments: the image's folder, user and group, folder, program. */
 const ENTER = `set -e
 mount --bind "$1" "$1"
 mount -o remount,bind,ro "$1"

@@ -6,10 +6,7 @@ import { insertCustomers, insertShipments, type Bulk } from "./insert-shipments.
 export const PAID = { status: "'in_transit'", paymentStatus: "'paid'" } as const;
 export const CANCELLED = { status: "'cancelled'", paymentStatus: "'refunded'" } as const;
 
-/**
- * Inserts shipments of 12.69 each, booked at a time. Defaults to USD, awaiting payment and without
- * a quote.
- */
+/** Inserts shipments of 12.69 each, booked at a time. Defaults to USD, awaiting payment and without a quote. */
 export async function insertBooked(
   client: pg.Client,
   workspace: number,

@@ -49,9 +49,7 @@ export interface MethodCalls {
   ): Promise<Answer[]>;
 }
 
-/**
- * Creates the object that a field names, after the previous fields, and returns the field's value.
- */
+/** Creates the object that a field names, after the previous fields, and returns the field's value. */
 type MakeField = (method: DescMethod, made: Readonly<Fields>) => unknown;
 
 type FieldValue = MakeField | string | number | boolean | object | undefined;
@@ -223,9 +221,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     if (name === "CheckPaymentConnection") caller.stripe!.restrictAccount(account);
   }
 
-  /**
-   * Creates a shipment of a workspace with provider payments in the state that the method needs.
-   */
+  /** Creates a shipment of a workspace with provider payments in the state that the method needs. */
   async function bookPaying({ name }: DescMethod): Promise<string> {
     const stripe = caller.stripe!;
     const account = await connect();

@@ -125,9 +125,7 @@ function isWithin([above, upTo]: (typeof BUCKETS)[number], before: bigint, after
   );
 }
 
-/**
- * Returns the expected JSON of a replay, computed in the simplest way. Shipments are newest first.
- */
+/** Returns the expected JSON of a replay, computed in the simplest way. Shipments are newest first. */
 export function naiveReplay(
   inForce: SquareTariff,
   draft: SquareTariff,

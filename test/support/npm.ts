@@ -13,8 +13,7 @@ export interface NpmService {
 }
 
 /**
- * Starts the demo with a command such as `npm start`, and waits until it is serving. All processes
- * end with the test.
+ * Starts the demo with a command such as `npm start`, and waits until it is serving. All processes end with the test.
  */
 export async function startByNpm(
   [program, ...args]: readonly [string, ...string[]],

@@ -6,10 +6,7 @@ export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
-  /**
-   * Whether a disabled node type was used for lack of an alternative. Reported from PostgreSQL 18
-   * on.
-   */
+  /** Whether a disabled node type was used for lack of an alternative. Reported from PostgreSQL 18 on. */
   readonly Disabled?: boolean;
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;

@@ -14,9 +14,7 @@ export interface TestWorkspace {
 
 const ACTOR = { actor: "command_line", name: "a test" } as const;
 
-/**
- * Creates a workspace as operators do. Returns its id and first key, and those of its test twin.
- */
+/** Creates a workspace as operators do. Returns its id and first key, and those of its test twin. */
 export async function makeWorkspace(
   em: EntityManager,
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },

@@ -6,8 +6,7 @@ import { pathToFileURL } from "node:url";
 const IDENTITY = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
 
 /**
- * Creates a Git repository with the definitions of the working tree, on the branch `main` with the
- * tag `v0.1.0`.
+ * Creates a Git repository with the definitions of the working tree, on the branch `main` with the tag `v0.1.0`.
  *
  * @param folder created by this function
  * @returns the URL of the repository

@@ -6,9 +6,7 @@ export interface SentQuery {
   readonly params: readonly unknown[];
 }
 
-/**
- * Returns the queries that a service sends while `work` runs, including the background's, in order.
- */
+/** Returns the queries that a service sends while `work` runs, including the background's, in order. */
 export async function queriesOf(
   em: EntityManager,
   work: () => Promise<unknown>,

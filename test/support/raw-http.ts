@@ -5,10 +5,7 @@ import { answerOf, type Answer } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 
-/**
- * Serves requests with a function until the end of the test or its file, and returns the server's
- * URL.
- */
+/** Serves requests with a function until the end of the test or its file, and returns the server's URL. */
 export async function listenWith(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");

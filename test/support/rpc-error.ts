@@ -41,9 +41,7 @@ export function plainError(error: unknown): RpcError {
   return { code: Code[error.code] as keyof typeof Code, message: error.rawMessage, details };
 }
 
-/**
- * Returns the error of a refusal with one violation, of a field or another subject, or without any.
- */
+/** Returns the error of a refusal with one violation, of a field or another subject, or without any. */
 export function rpcRefusal(
   code: RpcError["code"],
   reason: string,

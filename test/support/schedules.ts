@@ -2,9 +2,7 @@ import { parseTariff } from "../../src/domain/pricing/tariff.ts";
 import { createCalendars, type Calendar } from "../../src/domain/schedule/calendar.ts";
 import { worldTariff } from "./tariffs.ts";
 
-/**
- * Returns a schedule of a tariff document: every day from 08:00 to 18:00 in Berlin, with `changes`.
- */
+/** Returns a schedule of a tariff document: every day from 08:00 to 18:00 in Berlin, with `changes`. */
 export function scheduleOf(changes: object = {}): Readonly<Record<string, unknown>> {
   return {
     name: "day",

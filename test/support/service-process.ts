@@ -27,8 +27,7 @@ export interface ServiceProcess extends Logging, Endpoints {
 }
 
 /**
- * Starts `shipments serve <args>` on free ports, and waits until both servers listen. Killed at the
- * end of the test.
+ * Starts `shipments serve <args>` on free ports, and waits until both servers listen. Killed at the end of the test.
  */
 export function startServiceProcess(
   environment: Environment,

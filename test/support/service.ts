@@ -51,16 +51,12 @@ interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly logged?: (line: LogLine) => void;
 }
 
-/**
- * A listening service, and an assertion that all of its refusals were declared by their methods.
- */
+/** A listening service, and an assertion that all of its refusals were declared by their methods. */
 type Launched = readonly [TestService, assertDeclared: () => void];
 
 let shared: Promise<Launched> | undefined;
 
-/**
- * Poll interval of the shared service, in milliseconds. Long, because tests announce their changes.
- */
+/** Poll interval of the shared service, in milliseconds. Long, because tests announce their changes. */
 const LOOK_MS = 5_000;
 
 /** Overrides for tests that wait for background work, which then runs soon. */
@@ -88,10 +84,7 @@ export async function startService(
   return startReplica((database ?? (await create())).url, rest);
 }
 
-/**
- * Starts a service on an existing database, and publishes the given tariff, or the sample if there
- * is none.
- */
+/** Starts a service on an existing database, and publishes the given tariff, or the sample if there is none. */
 export async function startReplica(
   databaseUrl: string,
   options: ServiceOptions = {},
@@ -168,10 +161,7 @@ export interface UnpreparedService extends Endpoints {
   readonly app: App;
 }
 
-/**
- * Starts a service without a tariff before its `app.prepare()`, until the end of the test or its
- * file.
- */
+/** Starts a service without a tariff before its `app.prepare()`, until the end of the test or its file. */
 export async function startUnprepared(
   databaseUrl = "postgres://nobody@127.0.0.1:1/none",
   publicUrl?: string,

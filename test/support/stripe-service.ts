@@ -49,9 +49,7 @@ export interface ConnectedWorkspace extends TestWorkspace {
   readonly account: string;
 }
 
-/**
- * Starts both until the end of the test or its file. Events are held until the test delivers them.
- */
+/** Starts both until the end of the test or its file. Events are held until the test delivers them. */
 export async function startStripeService(
   settings: Parameters<typeof startService>[0] = {},
 ): Promise<StripeService> {
@@ -71,10 +69,7 @@ export interface StripeModes extends StripeService {
   readonly testMode: StripeService;
 }
 
-/**
- * Starts a service, and Stripe with both modes at one address, until the end of the test or its
- * file.
- */
+/** Starts a service, and Stripe with both modes at one address, until the end of the test or its file. */
 export async function startStripeModes(
   given: Parameters<typeof startService>[0] = {},
 ): Promise<StripeModes> {

@@ -5,10 +5,7 @@ export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
   readFileSync(new URL("../../src/demo/sample-tariff.json", import.meta.url), "utf8"),
 );
 
-/**
- * Returns a tariff document that covers the whole world and any weight up to 1,000 kg, with
- * `changes`.
- */
+/** Returns a tariff document that covers the whole world and any weight up to 1,000 kg, with `changes`. */
 export function worldTariff(changes: object = {}): object {
   return {
     currency: "USD",

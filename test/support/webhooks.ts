@@ -47,10 +47,7 @@ export function untilAttempted(
   });
 }
 
-/**
- * Waits until this many deliveries of a webhook have succeeded, and returns the ids of the
- * messages.
- */
+/** Waits until this many deliveries of a webhook have succeeded, and returns the ids of the messages. */
 export async function untilDelivered(
   service: TestService,
   { receiver, webhook }: Pick<Awaited<ReturnType<typeof addReceiver>>, "receiver" | "webhook">,

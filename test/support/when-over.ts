@@ -3,8 +3,7 @@ import { afterAll, onTestFinished, TestRunner } from "vitest";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * Registers a clean-up for the end of the running test, or of the file outside tests, in reverse
- * order.
+ * Registers a clean-up for the end of the running test, or of the file outside tests, in reverse order.
  *
  * @returns cleans up early
  */

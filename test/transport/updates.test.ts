@@ -277,9 +277,7 @@ test("a person who operates the platform keeps an email", async () => {
 
 type Step = Readonly<Record<string, Saying>>;
 
-/**
- * Result of an update: the data without values that distinguish the two records, or the refusal.
- */
+/** Result of an update: the data without values that distinguish the two records, or the refusal. */
 interface Result {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly refused?: { readonly message: string; readonly errors: object; readonly code: string };

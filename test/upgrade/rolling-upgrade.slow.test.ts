@@ -134,10 +134,7 @@ function environmentOf({ url }: TestDatabase): Environment {
   };
 }
 
-/**
- * Creates a database with the release's schema, the sample tariff and a workspace, with the
- * release's commands.
- */
+/** Creates a database with the release's schema, the sample tariff and a workspace, with the release's commands. */
 async function fill(
   release: Release,
 ): Promise<{ readonly environment: Environment; readonly apiKey: string }> {

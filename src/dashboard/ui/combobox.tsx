@@ -26,9 +26,8 @@ interface Props<Option extends ComboboxOption> {
 }
 
 /**
- * A text field with suggestions: the ARIA pattern "editable combobox with list autocomplete". Arrow
- * keys move through the list, Enter chooses and Escape closes it. The typed text stays until an
- * option is chosen.
+ * A text field with suggestions: the ARIA pattern "editable combobox with list autocomplete". Arrow keys move through
+ * the list, Enter chooses and Escape closes it. The typed text stays until an option is chosen.
  */
 export function ComboboxField<Option extends ComboboxOption>(props: Props<Option>) {
   const { name, label, value, options, maxLength, hint } = props;

@@ -15,8 +15,7 @@ interface Chip {
 }
 
 /**
- * The filters of a list as chips. Each can be added, changed and removed separately. Days share one
- * chip.
+ * The filters of a list as chips. Each can be added, changed and removed separately. Days share one chip.
  *
  * @param days label of the chip for days
  */

@@ -101,9 +101,8 @@ const DECIMAL_MARK = new Intl.NumberFormat()
   .find(({ type }) => type === "decimal")?.value;
 
 /**
- * Replaces a decimal comma by a point. Other texts are left for the service to validate. `1,500` is
- * only replaced in locales with a decimal comma, because elsewhere it means a thousand times as
- * much.
+ * Replaces a decimal comma by a point. Other texts are left for the service to validate. `1,500` is only replaced in
+ * locales with a decimal comma, because elsewhere it means a thousand times as much.
  */
 export function decimalOf(text: string): string {
   const trimmed = text.trim();

@@ -16,10 +16,9 @@ export function usePageToken(): string | undefined {
 export const FIRST_PAGE = { [PAGE_TOKEN]: undefined, [OPEN]: undefined } as const;
 
 /**
- * Pages through a list by cursor, also with the keys `n` and `p`. The URL holds the cursor, and the
- * history entry holds the previous cursors. If those are unknown, because the URL came from
- * elsewhere, the way back leads to the first page. The keys focus the first row of the page, and
- * the buttons keep the focus.
+ * Pages through a list by cursor, also with the keys `n` and `p`. The URL holds the cursor, and the history entry
+ * holds the previous cursors. If those are unknown, because the URL came from elsewhere, the way back leads to the
+ * first page. The keys focus the first row of the page, and the buttons keep the focus.
  */
 export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const token = usePageToken();

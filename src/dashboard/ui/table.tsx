@@ -63,11 +63,10 @@ export interface TableProps<T> {
 }
 
 /**
- * A table with headings. With `href`, one cell has a link that covers the row, `j`, `k` and the
- * arrow keys move between rows, and Enter opens one. With `selection`, `x` selects the focused row,
- * and Shift-click selects all rows since the last one. With `peek`, a click, `o` and Space open a
- * row beside the list, which then follows the keys. On narrow screens each row becomes a block,
- * with headings beside the values that need them.
+ * A table with headings. With `href`, one cell has a link that covers the row, `j`, `k` and the arrow keys move
+ * between rows, and Enter opens one. With `selection`, `x` selects the focused row, and Shift-click selects all rows
+ * since the last one. With `peek`, a click, `o` and Space open a row beside the list, which then follows the keys. On
+ * narrow screens each row becomes a block, with headings beside the values that need them.
  */
 export function Table<T>(props: TableProps<T>) {
   const { columns, href, rows, selection, peek, keyOf = idOf } = props;

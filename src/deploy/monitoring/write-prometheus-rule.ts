@@ -1,6 +1,4 @@
-/**
- * Writes the alerts as a resource of the Prometheus operator, which cannot read them from a file.
- */
+/** Writes the alerts as a resource of the Prometheus operator, which cannot read them from a file. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -17,9 +17,8 @@ interface Workspace {
 }
 
 /**
- * Offers signed-in readers with permission to insert a test key into the examples. Keys are stored
- * as hashes, so after confirmation a new one is created or the previous one rotated. The page
- * forgets it when left.
+ * Offers signed-in readers with permission to insert a test key into the examples. Keys are stored as hashes, so
+ * after confirmation a new one is created or the previous one rotated. The page forgets it when left.
  */
 export async function offerOwnKey(): Promise<void> {
   const places = findPlaces();

@@ -69,9 +69,8 @@ interface PlainText {
 }
 
 /**
- * Wraps components: descriptions are rendered without HTML, which the page's policy forbids; paths
- * inside buttons are not links; long examples are reachable by keyboard; unnamed or misnamed
- * elements get accessible names.
+ * Wraps components: descriptions are rendered without HTML, which the page's policy forbids; paths inside buttons are
+ * not links; long examples are reachable by keyboard; unnamed or misnamed elements get accessible names.
  */
 function wrappedComponents(createElement: CreateElement): object {
   const Markdown = ({ source }: { readonly source?: string }) =>

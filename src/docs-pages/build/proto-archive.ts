@@ -5,10 +5,7 @@ import { gzipSync } from "node:zlib";
 /** Size of a header and of padding, in bytes. */
 const BLOCK = 512;
 
-/**
- * Returns the definitions as a `tar` compressed with gzip, with the folder `proto`. `buf` accepts
- * it directly.
- */
+/** Returns the definitions as a `tar` compressed with gzip, with the folder `proto`. `buf` accepts it directly. */
 export function protoArchive(repository: string): Buffer {
   const protos = readdirSync(join(repository, "proto"), { recursive: true, encoding: "utf8" });
   const names = [

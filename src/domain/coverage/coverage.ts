@@ -12,10 +12,7 @@ export interface Zone extends ZoneIdentity {
 export interface Coverage {
   /** Whether a point lies in a zone. Boundaries, including those of holes, belong to the zone. */
   covers(point: Point): boolean;
-  /**
-   * Index of the zone that contains a point, the first if zones overlap. `undefined` if the point
-   * is not covered.
-   */
+  /** Index of the zone that contains a point, the first if zones overlap. `undefined` if the point is not covered. */
   zoneAt(point: Point): number | undefined;
   /**
    * Distance from an uncovered point to the nearest zone, in whole meters along a great circle,
@@ -25,10 +22,7 @@ export interface Coverage {
   metresToNearestZone(point: Point): number | undefined;
 }
 
-/**
- * Indexed polygons of zones in typed arrays, which can be transferred to another thread without
- * copying.
- */
+/** Indexed polygons of zones in typed arrays, which can be transferred to another thread without copying. */
 export interface IndexedZones {
   readonly packed: PackedPolygons;
   /** Zone index of each polygon. */
@@ -80,8 +74,7 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
   const someHolds = (lng: number, lat: number) =>
     boxes.collides(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat));
 
-  // At a pole all longitudes are the same point, and a box that reaches the pole has a corner
-  // there.
+  // At a pole all longitudes are the same point, and a box that reaches the pole has a corner there.
   const someTouchesPole = (lat: number) => boxes.collides(-180, lat, 180, lat);
 
   const firstZone = (first: number, polygon: number) => Math.min(first, zoneOf[polygon]!);

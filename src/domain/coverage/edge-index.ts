@@ -19,10 +19,7 @@ export function indexEdges(outline: Outline, visits: EdgeVisits) {
   }
   boxes.finish();
   return {
-    /**
-     * Calls `visit` with the edges whose boxes intersect a box, in any order, until it returns
-     * true.
-     */
+    /** Calls `visit` with the edges whose boxes intersect a box, in any order, until it returns true. */
     visit(
       west: number,
       south: number,

@@ -3,10 +3,9 @@ import { arcToBox, arcToShortEdge, targetAt, type Target } from "./nearest-place
 import { boundsOf, type PackedPolygons } from "./packed-polygons.ts";
 
 /**
- * The boundaries of polygons, cut into stretches of a few edges, under a binary tree of boxes.
- * Stretch s has the positions stretchStart[s] to stretchEnd[s], inclusive. Node n, from 1, has the
- * children 2n and 2n + 1. The stretches are the last nodes. A box is four single-precision numbers,
- * west, south, east and north in degrees.
+ * The boundaries of polygons, cut into stretches of a few edges, under a binary tree of boxes. Stretch s has the
+ * positions stretchStart[s] to stretchEnd[s], inclusive. Node n, from 1, has the children 2n and 2n + 1. The
+ * stretches are the last nodes. A box is four single-precision numbers, west, south, east and north in degrees.
  */
 export interface Boundaries {
   readonly coordinates: Float64Array;
@@ -15,9 +14,7 @@ export interface Boundaries {
   readonly boxes: Float32Array;
 }
 
-/**
- * Few enough to measure each one, and enough to keep the tree small compared with the positions.
- */
+/** Few enough to measure each one, and enough to keep the tree small compared with the positions. */
 const EDGES_PER_STRETCH = 16;
 
 /**
@@ -85,9 +82,7 @@ export function metresToBoundary(boundaries: Boundaries, { lng, lat }: Point): n
   return search.arc * EARTH_RADIUS_KM * 1000;
 }
 
-/**
- * Searches below a node of the tree, the nearer child first so that the other can often be skipped.
- */
+/** Searches below a node of the tree, the nearer child first so that the other can often be skipped. */
 function searchNode(search: Search, node: number): void {
   const count = search.boundaries.stretchStart.length;
   if (node >= count) return searchStretch(search, node - count);
@@ -101,10 +96,7 @@ function searchNode(search: Search, node: number): void {
   if (toFar < search.goal) searchNode(search, far);
 }
 
-/**
- * In radians. Single precision shifts a longitude by at most 2⁻¹⁷ degrees and a latitude by half of
- * that.
- */
+/** In radians. Single precision shifts a longitude by at most 2⁻¹⁷ degrees and a latitude by half of that. */
 const BOX_ERROR = 2e-7;
 
 function arcToNode({ boundaries: { boxes }, target }: Search, node: number): number {

@@ -38,10 +38,7 @@ export function arcToBox(
   return arcBetween(lat, clamp(nearest, south, north), eastward);
 }
 
-/**
- * Returns the distance of a longitude from the nearest one between two others, in either direction,
- * 0 to π.
- */
+/** Returns the distance of a longitude from the nearest one between two others, in either direction, 0 to π. */
 function lngGap(lng: number, west: number, east: number): number {
   if (west <= lng && lng <= east) return 0;
   return Math.min(wholeTurn(west - lng), wholeTurn(lng - east));
@@ -83,9 +80,8 @@ export function arcToShortEdge(
 }
 
 /**
- * Returns the along-track distance from a point to where the great circle in an edge's direction
- * passes a target, as a fraction of the edge: atan2(t · e, t · p), with t, p and e the vectors of
- * target, point and direction.
+ * Returns the along-track distance from a point to where the great circle in an edge's direction passes a target, as
+ * a fraction of the edge: atan2(t · e, t · p), with t, p and e the vectors of target, point and direction.
  */
 function shareAhead(
   target: Target,

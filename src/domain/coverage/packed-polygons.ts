@@ -2,10 +2,9 @@ import { orient2d } from "robust-predicates";
 import type { Polygon, Position } from "./geo.ts";
 
 /**
- * Polygons with all positions in one array, longitude before latitude. Uses a fifth of the memory
- * of nested lists and is twice as fast to walk. Ring r has the positions ringStart[r] to
- * ringStart[r + 1], exclusive. Polygon p has the rings polygonStart[p] to polygonStart[p + 1],
- * exclusive.
+ * Polygons with all positions in one array, longitude before latitude. Uses a fifth of the memory of nested lists and
+ * is twice as fast to walk. Ring r has the positions ringStart[r] to ringStart[r + 1], exclusive. Polygon p has the
+ * rings polygonStart[p] to polygonStart[p + 1], exclusive.
  */
 export interface PackedPolygons {
   readonly coordinates: Float64Array;

@@ -75,9 +75,8 @@ function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefi
 }
 
 /**
- * Returns the rings around a hole's first corner and those that touch it, including its own. A ray
- * from it to the east crosses an enclosing ring an odd number of times (M. Shimrat, Algorithm 112,
- * 1962).
+ * Returns the rings around a hole's first corner and those that touch it, including its own. A ray from it to the
+ * east crosses an enclosing ring an odd number of times (M. Shimrat, Algorithm 112, 1962).
  */
 function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   const p = outline.start[outline.firstOf[hole]!]!;

@@ -44,10 +44,7 @@ function openError(ring: Ring): string | undefined {
   return "is not closed; repeat its first position as its last";
 }
 
-/**
- * RFC 7946, 3.1.9: no edge crosses the antimeridian. An edge over 180 degrees wide would go the
- * long way round.
- */
+/** RFC 7946, 3.1.9: no edge crosses the antimeridian. An edge over 180 degrees wide would go the long way round. */
 function wideEdgeError(ring: Ring): string | undefined {
   for (let i = 1; i < ring.length; i++) {
     const from = ring[i - 1] as readonly [number, number];

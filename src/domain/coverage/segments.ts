@@ -66,9 +66,8 @@ export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
 }
 
 /**
- * Returns the side of the path `before` to p to `after` on which a corner c lies, seen from p: 1 on
- * the left, in the angle counterclockwise from `after` to `before`, −1 on the right, 0 along the
- * path.
+ * Returns the side of the path `before` to p to `after` on which a corner c lies, seen from p: 1 on the left, in the
+ * angle counterclockwise from `after` to `before`, −1 on the right, 0 along the path.
  */
 export function sideOfPath(before: Corner, p: Corner, after: Corner, c: Corner): number {
   if (isSameWay(p, before, c) || isSameWay(p, after, c)) return 0;

@@ -48,8 +48,7 @@ function weighLine(
   leastM: number,
 ): void {
   const last = line.length - 1;
-  // The first vertex of a ring without junctions is arbitrary, so the second one has a weight in
-  // any case.
+  // The first vertex of a ring without junctions is arbitrary, so the second one has a weight in any case.
   if (last > 1 && weights[line[1]!] !== UNWEIGHED) return;
   for (const vertex of line) weights[vertex] = 0;
   weights[line[0]!] = Infinity;

@@ -130,9 +130,7 @@ function idOf(feature: unknown, index: number, faults: TariffFaults): string | u
   return undefined;
 }
 
-/**
- * Zones with ids come first, so that a name made from an id does not depend on zones without one.
- */
+/** Zones with ids come first, so that a name made from an id does not depend on zones without one. */
 function uniqueNames(
   names: readonly string[],
   ids: readonly (string | undefined)[],

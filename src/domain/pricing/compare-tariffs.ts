@@ -10,10 +10,7 @@ export interface TariffDifferences {
    */
   readonly fees: Difference[];
   readonly zones: ZoneDifferences;
-  /**
-   * Up to 1,000, by path, such as `schedules[day].hours` or
-   * `schedules[day].exceptions[2026-12-25]`, as JSON.
-   */
+  /** Up to 1,000, by path, such as `schedules[day].hours` or `schedules[day].exceptions[2026-12-25]`, as JSON. */
   readonly schedules: Difference[];
 }
 
@@ -50,9 +47,8 @@ interface ValidFeature {
 }
 
 /**
- * Compares two valid tariff documents. Tiers are matched by position, zones by id (see
- * `identifyZones`). Unknown keys are not compared, except those of schedules and of zone
- * properties.
+ * Compares two valid tariff documents. Tiers are matched by position, zones by id (see `identifyZones`). Unknown keys
+ * are not compared, except those of schedules and of zone properties.
  */
 export function compareTariffs(before: object, after: object): TariffDifferences {
   const [from, to] = [before as ValidDocument, after as ValidDocument];

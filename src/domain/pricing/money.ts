@@ -5,9 +5,8 @@
  */
 
 /**
- * All active codes of ISO 4217 list one, published on 2026-01-01, by the decimals of their minor
- * unit, including funds codes. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be used
- * for fees and are omitted.
+ * All active codes of ISO 4217 list one, published on 2026-01-01, by the decimals of their minor unit, including
+ * funds codes. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be used for fees and are omitted.
  */
 const CODES_BY_MINOR_DIGITS: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -28,10 +27,7 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/**
- * Returns the decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an unknown
- * code.
- */
+/** Returns the decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an unknown code. */
 export function minorDigitsOf(currency: string): number | undefined {
   return MINOR_DIGITS.get(currency);
 }
@@ -88,8 +84,7 @@ function knownDigitsOf(currency: string): number {
 export const RATE_DECIMALS = 6;
 
 /**
- * Returns the price of a quantity at a rate in millionths of the major unit, in minor units. See
- * `multiplyHalfUp`.
+ * Returns the price of a quantity at a rate in millionths of the major unit, in minor units. See `multiplyHalfUp`.
  */
 export function multiplyToMinor(
   quantity: number,
@@ -100,9 +95,8 @@ export function multiplyToMinor(
 }
 
 /**
- * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error.
- * The quantity counts as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest
- * double below it.
+ * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error. The quantity
+ * counts as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest double below it.
  *
  * @param quantity finite, at least 0
  * @param factor a safe integer, at least 0
@@ -139,13 +133,12 @@ export function roundHalfUp(quantity: number, decimals: number): number {
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * Rounds a product of doubles, divided by an exact one, half up if it is too far from a tie for the
- * exact result to round differently. Otherwise returns `undefined`.
+ * Rounds a product of doubles, divided by an exact one, half up if it is too far from a tie for the exact result to
+ * round differently. Otherwise returns `undefined`.
  *
- * The quantity differs from its shortest decimal by at most 2^-53 of it, because the decimal parses
- * back to the quantity. The multiplication and the division each add as much: together less than
- * 2^-51 of the result. (Where doubles are subnormal, the absolute error is below 2^-1020, and no
- * tie is near.)
+ * The quantity differs from its shortest decimal by at most 2^-53 of it, because the decimal parses back to the
+ * quantity. The multiplication and the division each add as much: together less than 2^-51 of the result. (Where
+ * doubles are subnormal, the absolute error is below 2^-1020, and no tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
@@ -162,10 +155,7 @@ function multiplyExactly(quantity: number, factor: number, decimals: number): nu
   return Number(scaleHalfUp(digits * BigInt(factor), exponent - decimals));
 }
 
-/**
- * Returns a number as ECMAScript prints it, the shortest text that parses back: digits ×
- * 10^exponent.
- */
+/** Returns a number as ECMAScript prints it, the shortest text that parses back: digits × 10^exponent. */
 function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   const text = String(value);
   const e = text.indexOf("e");
@@ -179,9 +169,7 @@ function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   };
 }
 
-/**
- * Returns value × 10^exponent, rounded half up. For doubles the exponent is between −346 and 308.
- */
+/** Returns value × 10^exponent, rounded half up. For doubles the exponent is between −346 and 308. */
 function scaleHalfUp(value: bigint, exponent: number): bigint {
   if (exponent >= 0) return value * 10n ** BigInt(exponent);
   const divisor = 10n ** BigInt(-exponent);

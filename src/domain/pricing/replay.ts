@@ -37,9 +37,8 @@ export interface PriceComparison {
   readonly totalInForceMinor: bigint;
   readonly totalOfDraftMinor: bigint;
   /**
-   * Distribution of price changes of shipments served by both, from the largest decrease to the
-   * largest increase. Unchanged prices have a separate bucket from 0 to 0. A price that rises from
-   * 0 is in the last bucket.
+   * Distribution of price changes of shipments served by both, from the largest decrease to the largest increase.
+   * Unchanged prices have a separate bucket from 0 to 0. A price that rises from 0 is in the last bucket.
    */
   readonly distribution: readonly ChangeBucket[];
   /** Largest changes of shipments served by both, in descending order. */
@@ -163,10 +162,7 @@ const BUCKETS = [...ENDS, undefined].map((upToPercent, i) => ({
 
 const BUCKET_OF_NO_CHANGE = ENDS.lastIndexOf(0);
 
-/**
- * Returns the bucket index of a change. Uses bigints because a hundred times a price can exceed
- * 2^53.
- */
+/** Returns the bucket index of a change. Uses bigints because a hundred times a price can exceed 2^53. */
 function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
   const change = ofDraftMinor - inForceMinor;
   if (change === 0) return BUCKET_OF_NO_CHANGE;

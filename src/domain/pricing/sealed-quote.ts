@@ -67,10 +67,7 @@ const MOST_BYTES = FEWEST_BYTES + 2 * WINDOW_BYTES;
 /** Format of an id, checked before decryption. */
 const ID = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{1,${Math.ceil((MOST_BYTES * 4) / 3)}}$`);
 
-/**
- * Returns the id of a quote: the encrypted quote itself, which only holders of the key can read or
- * create.
- */
+/** Returns the id of a quote: the encrypted quote itself, which only holders of the key can read or create. */
 export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
   const bytes = Buffer.allocUnsafe(MOST_BYTES);
   bytes.writeUInt32BE(id);

@@ -65,12 +65,11 @@ export const MAX_WEIGHT_KG = 100_000;
 export const MAX_TIERS = 1_000;
 
 /**
- * Parses a tariff document: the required keys `currency`, `base_fee`, `rate_per_km`, `tiers` and
- * `zones`, and the optional keys `schedules` and `default_schedule`. Unknown keys are ignored. The
- * zones share their positions with the document, which must not change afterwards.
+ * Parses a tariff document: the required keys `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones`, and the
+ * optional keys `schedules` and `default_schedule`. Unknown keys are ignored. The zones share their positions with
+ * the document, which must not change afterwards.
  *
- * A schema library would be too slow for five million positions and could not add the fix to each
- * error.
+ * A schema library would be too slow for five million positions and could not add the fix to each error.
  */
 export function parseTariff(document: unknown): ParsedTariff {
   const faults = createTariffFaults(MAX_FAULTS);
@@ -228,10 +227,7 @@ function parseTier(
   };
 }
 
-/**
- * Parses a weight in kilograms. With an error, returns NaN, which causes no further errors in
- * comparisons.
- */
+/** Parses a weight in kilograms. With an error, returns NaN, which causes no further errors in comparisons. */
 function parseWeight(value: unknown, path: string, faults: TariffFaults): number {
   if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
   faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);

@@ -51,8 +51,7 @@ export interface BookableRoute {
 }
 
 /**
- * Returns the price of a route with its windows, or the reason why it cannot be booked: for windows
- * the first one.
+ * Returns the price of a route with its windows, or the reason why it cannot be booked: for windows the first one.
  */
 export function quoteBookable(pricing: Pricing, { route, windows, atMs }: BookableRoute): Quote {
   const quoted = quote(pricing, route);

@@ -14,10 +14,7 @@ type Parts = ReadonlyMap<string, unknown>;
 const MAX_DIFFERENCES = 1_000;
 const SHOWN_CHARACTERS = 300;
 
-/**
- * Compares the schedules of two valid tariff documents. Schedules are matched by name, exceptions
- * by date.
- */
+/** Compares the schedules of two valid tariff documents. Schedules are matched by name, exceptions by date. */
 export function compareSchedules(before: object, after: object): Difference[] {
   const from = partsOfDocument(before);
   const to = partsOfDocument(after);

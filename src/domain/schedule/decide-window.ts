@@ -81,8 +81,7 @@ function placeOf(calendar: Calendar, window: Span, day: Day): Place {
 }
 
 /**
- * Returns the opening hours that cover a window, adjacent ones counting as one. `undefined` if they
- * do not cover it.
+ * Returns the opening hours that cover a window, adjacent ones counting as one. `undefined` if they do not cover it.
  */
 function openingsOver(window: Span, days: readonly Day[]): readonly Opening[] | undefined {
   const touched = days

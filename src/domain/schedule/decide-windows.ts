@@ -27,9 +27,8 @@ export interface WindowsDecision {
   /** All errors. Empty if the windows can be booked. */
   readonly violations: readonly Violation[];
   /**
-   * Alternatives, for programs: `cut_off_at`, the deadline of a refused pickup window, and
-   * `next_available` and `next_available_end`, the next bookable one. Prefixed with `dropoff_` for
-   * the dropoff window.
+   * Alternatives, for programs: `cut_off_at`, the deadline of a refused pickup window, and `next_available` and
+   * `next_available_end`, the next bookable one. Prefixed with `dropoff_` for the dropoff window.
    */
   readonly facts: Readonly<Record<string, string>>;
   readonly windows: Ends<BookedWindow>;
@@ -44,10 +43,7 @@ export const NO_WINDOWS: WindowsDecision = {
   feeMinor: 0,
 };
 
-/**
- * Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if they contradict each
- * other.
- */
+/** Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if they contradict each other. */
 export function decideWindows(asked: AskedWindows, nowMs: number): WindowsDecision {
   const pickup = decideEnd("pickup", asked, nowMs);
   const dropoff = decideEnd("dropoff", asked, nowMs);
@@ -101,10 +97,7 @@ function invalid(end: keyof Ends<unknown>, text: string, next?: Span): EndDecisi
   return refusal(end, { faults, cutOffAtMs: undefined }, next);
 }
 
-/**
- * Creates a refusal with all errors. The first message contains the alternatives for readers
- * without facts.
- */
+/** Creates a refusal with all errors. The first message contains the alternatives for readers without facts. */
 function refusal(
   end: keyof Ends<unknown>,
   { faults, cutOffAtMs }: Pick<WindowDecision, "faults" | "cutOffAtMs">,

@@ -79,10 +79,7 @@ function placesByName(
   return places;
 }
 
-/**
- * Returns the index of the schedule that a field names. `undefined` if it names none, or with an
- * error.
- */
+/** Returns the index of the schedule that a field names. `undefined` if it names none, or with an error. */
 function placeOfNamed(
   value: unknown,
   path: string,

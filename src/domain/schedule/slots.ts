@@ -58,8 +58,7 @@ function slotsOf(calendar: Calendar, day: Day, nowMs: number): readonly Slot[] {
   return day.openings.filter(hasRoom).map((opening) => {
     const startMs = earliestIn(calendar, opening, MIN_WINDOW_MS, nowMs);
     if (startMs === undefined) return slotOf(opening, timeZone);
-    // A window that starts in the last minutes can end in adjacent hours. The whole entry is then
-    // listed as too late.
+    // A window that starts in the last minutes can end in adjacent hours. The whole entry is then listed as too late.
     const rest = { ...opening, startMs };
     return slotOf(hasRoom(rest) ? rest : opening, timeZone);
   });
@@ -72,9 +71,8 @@ function hasRoom({ startMs, endMs }: Span): boolean {
 }
 
 /**
- * Returns the first bookable window at or after another one, of the same length or the first slot.
- * If there is none, returns the first one at all. `undefined` if none can be booked up to the
- * horizon.
+ * Returns the first bookable window at or after another one, of the same length or the first slot. If there is none,
+ * returns the first one at all. `undefined` if none can be booked up to the horizon.
  */
 export function nextAvailable(calendar: Calendar, window: Span, nowMs: number): Span | undefined {
   const later = firstFrom(calendar, window, Math.max(nowMs, window.startMs), nowMs);

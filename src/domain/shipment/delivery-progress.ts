@@ -72,10 +72,7 @@ export function stageOf(
   return courier === null ? undefined : "assigned";
 }
 
-/**
- * Returns the reason of the last failed delivery. `undefined` after the final status and during a
- * new try.
- */
+/** Returns the reason of the last failed delivery. `undefined` after the final status and during a new try. */
 export function failedNow(
   status: ShipmentStatus,
   { attempts, arrivedAt }: DeliveryProgress,
@@ -139,10 +136,7 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
   return { ...before, arrivedAt: null, etas: left(etas), announcedEtas: left(announcedEtas) };
 }
 
-/**
- * Records a failed attempt: clears stage and ETA. Discards proof recorded at the door, but keeps a
- * waiver.
- */
+/** Records a failed attempt: clears stage and ETA. Discards proof recorded at the door, but keeps a waiver. */
 export function withAttempt(
   { proof, ...before }: DeliveryProgress,
   failed: Attempt,

@@ -7,10 +7,7 @@ export interface PaymentDetails {
   readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
   /** Whether the customer has paid but the money has not arrived. */
   readonly processing: boolean;
-  /**
-   * Version of the checkout that received an unassigned payment which is not refunded. Absent if
-   * there is none.
-   */
+  /** Version of the checkout that received an unassigned payment which is not refunded. Absent if there is none. */
   readonly uncounted?: number;
   /**
    * Version of the checkout that may have been paid unnoticed, because access to its account ended

@@ -1,6 +1,4 @@
-/**
- * A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider.
- */
+/** A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider. */
 export type SimulatedStep =
   | "pay"
   | "decline_payment"

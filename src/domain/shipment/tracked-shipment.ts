@@ -12,9 +12,7 @@ interface PromisedWindow {
 export interface TrackedShipment {
   readonly reference: string;
   readonly status: ShipmentStatus;
-  /**
-   * Time at which it reached each status, since the epoch. `undefined` if not reached or unknown.
-   */
+  /** Time at which it reached each status, since the epoch. `undefined` if not reached or unknown. */
   readonly reachedMs: Readonly<Partial<Record<ShipmentStatus, number | undefined>>>;
   readonly windows: Readonly<Record<End, PromisedWindow | undefined>>;
   readonly stage: DeliveryStage | undefined;

@@ -26,10 +26,9 @@ export function createTrackingKey(): TrackingKey {
 }
 
 /**
- * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over
- * secret and reference, and the digits of the reference. It ends with digits because programs that
- * detect links in text drop a trailing hyphen. All inputs have fixed length and half of the hash
- * stays hidden, which prevents length extension.
+ * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over secret and
+ * reference, and the digits of the reference. It ends with digits because programs that detect links in text drop a
+ * trailing hyphen. All inputs have fixed length and half of the hash stays hidden, which prevents length extension.
  */
 export function trackingLink({ slug, secret }: TrackingKey, reference: string): string {
   return `${slug}-${macOf(secret, reference)}-${reference.slice(REFERENCE_PREFIX.length)}`;
@@ -48,8 +47,7 @@ export function isTrackingLinkOf(secret: string, { reference, mac }: TrackingLin
 }
 
 /**
- * Returns the MAC of an unsubscribe link for a shipment and email. It cannot be derived from the
- * tracking link.
+ * Returns the MAC of an unsubscribe link for a shipment and email. It cannot be derived from the tracking link.
  *
  * @param email in lower case
  */

@@ -44,10 +44,9 @@ const NOT_BY_HTTP =
 const MAX_LENGTH = 2_000;
 
 /**
- * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be
- * ...". `undefined` if valid. Host names are not resolved here, because they can change. They are
- * checked at each connection. If http is allowed, only names under `localhost` and loopback
- * addresses are accepted for it.
+ * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be ...". `undefined` if
+ * valid. Host names are not resolved here, because they can change. They are checked at each connection. If http is
+ * allowed, only names under `localhost` and loopback addresses are accepted for it.
  */
 export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
   // URL parsing drops tabs and newlines, so the displayed URL would differ from the target.

@@ -15,9 +15,7 @@ const WAITS_MS = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ];
-/**
- * Maximum relative jitter of a delay, so that simultaneous failures are not retried simultaneously.
- */
+/** Maximum relative jitter of a delay, so that simultaneous failures are not retried simultaneously. */
 const JITTER = 0.1;
 const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
 /** Failure time after which a webhook is disabled. */

@@ -35,9 +35,8 @@ const LOCK_SIMULATIONS = "select pg_advisory_xact_lock(hashtextextended('simulat
 const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";
 
 /**
- * Returns the number of running simulations in the workspace of each booking, and blocks concurrent
- * bookings with simulations there until the end of the transaction. 0, without a query, if no
- * booking of the workspace has one.
+ * Returns the number of running simulations in the workspace of each booking, and blocks concurrent bookings with
+ * simulations there until the end of the transaction. 0, without a query, if no booking of the workspace has one.
  */
 export function countSimulations(
   tx: Transaction,
@@ -53,10 +52,7 @@ export function countSimulations(
 
 const workspaceOf = ({ call }: Simulated) => call.caller.workspaceId;
 
-/**
- * Refuses bookings with SIMULATION_LIMIT whose simulation would exceed the limit of their
- * workspace.
- */
+/** Refuses bookings with SIMULATION_LIMIT whose simulation would exceed the limit of their workspace. */
 export function limitSimulations<
   Accepted extends Simulated & { readonly facts: { readonly simulations: number } },
 >(checked: readonly Outcome<Accepted>[]): Outcome<Accepted>[] {

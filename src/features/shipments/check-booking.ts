@@ -175,10 +175,7 @@ export function priceColumns(priced: CoveredQuote) {
   };
 }
 
-/**
- * Returns the reasons why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED. Empty if
- * it is covered.
- */
+/** Returns the reasons why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED. Empty if it is covered. */
 export function coverageViolations(result: Quote): Violation[] {
   if (result.covered) return [];
   return result.failures.map(({ failure, message }) =>
@@ -191,8 +188,7 @@ export function coverageViolations(result: Quote): Violation[] {
 type Metadata = Readonly<Record<string, string>>;
 
 /**
- * Merges given metadata into the current: a value replaces the current one, an empty value removes
- * its key.
+ * Merges given metadata into the current: a value replaces the current one, an empty value removes its key.
  *
  * @throws Refusal FIELD_INVALID if the result has more than `MAX_METADATA_KEYS` keys
  */

@@ -33,8 +33,7 @@ interface CountRow {
 }
 
 /**
- * Counts a list and the queues with the same filters, each up to `MAX_COUNTED`, from their indexes,
- * in one statement.
+ * Counts a list and the queues with the same filters, each up to `MAX_COUNTED`, from their indexes, in one statement.
  */
 export const countShipments: ShipmentFunctions["countShipments"] = async (
   request,

@@ -18,9 +18,7 @@ import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/**
- * Last position of a shipment's courier. Separate from the shipment, because it does not change it.
- */
+/** Last position of a shipment's courier. Separate from the shipment, because it does not change it. */
 export const CourierPlace = defineEntity({
   name: "CourierPlace",
   tableName: "courier_place",
@@ -50,9 +48,7 @@ const STATES = `
     where workspace_id = $1 and shipment.reference = given.reference limit 1
   ) as found`;
 
-/**
- * Stores the newest position of each shipment, unless there is one from the previous five seconds.
- */
+/** Stores the newest position of each shipment, unless there is one from the previous five seconds. */
 const KEEP = `
   insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
   select $1::bigint, newest.* from (

@@ -39,15 +39,14 @@ const MAX_GROUP = 64;
 type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQuoteDeps;
 
 /**
- * Creates the function that books shipments. Concurrent bookings share transactions, get their
- * responses after the commit, and fail independently. The price is that of the tariff in force when
- * the transaction reads it, or of the named quote.
+ * Creates the function that books shipments. Concurrent bookings share transactions, get their responses after the
+ * commit, and fail independently. The price is that of the tariff in force when the transaction reads it, or of the
+ * named quote.
  *
  * A booking is refused with every violation of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, windows and
- * PAYMENT_PROVIDER_NOT_CONNECTED; otherwise with the first of QUOTE_UNKNOWN, QUOTE_USED,
- * QUOTE_EXPIRED, QUOTE_VOID and QUOTE_MISMATCH; then PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN,
- * FIELD_INVALID (too much metadata) and SIMULATION_LIMIT. A simulation outside test mode is refused
- * first, with FIELD_INVALID.
+ * PAYMENT_PROVIDER_NOT_CONNECTED; otherwise with the first of QUOTE_UNKNOWN, QUOTE_USED, QUOTE_EXPIRED, QUOTE_VOID
+ * and QUOTE_MISMATCH; then PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN, FIELD_INVALID (too much metadata) and
+ * SIMULATION_LIMIT. A simulation outside test mode is refused first, with FIELD_INVALID.
  *
  * @param announce called with a workspace after a commit
  */

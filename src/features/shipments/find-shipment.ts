@@ -41,10 +41,7 @@ export function createFindShipment(
   };
 }
 
-/**
- * Returns the refusal of a reference, the same for an unknown shipment and one of another
- * workspace.
- */
+/** Returns the refusal of a reference, the same for an unknown shipment and one of another workspace. */
 export function shipmentNotFoundError(reference: string): Refusal {
   const form = isReference(reference) ? "" : ` A reference looks like ${EXAMPLE_REFERENCE}.`;
   return refuse("SHIPMENT_NOT_FOUND", `There is no such shipment.${form}`);

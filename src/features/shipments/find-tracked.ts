@@ -22,10 +22,7 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 export interface TrackingDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  /**
-   * Returns the zone name at a point by the tariff in force. `undefined` outside all zones, or
-   * without a tariff.
-   */
+  /** Returns the zone name at a point by the tariff in force. `undefined` outside all zones, or without a tariff. */
   readonly zoneAt: (point: Point) => string | undefined;
 }
 
@@ -179,10 +176,7 @@ function roughKm(from: Point, to: Point): number {
   return Math.max(1, Math.round(haversineKm(from, to) * 10)) / 10;
 }
 
-/**
- * Returns the first word of a name. `undefined` for "Lovelace, Ada", which begins with the family
- * name.
- */
+/** Returns the first word of a name. `undefined` for "Lovelace, Ada", which begins with the family name. */
 function firstNameOf(name: string): string | undefined {
   return /[,，、]/.test(name) ? undefined : name.split(/\s/)[0];
 }

@@ -14,9 +14,8 @@ import { SHIPMENT_COLUMN, type ShipmentRow, shipmentRows } from "./shipment-row.
 const respond = compileResponse(ListShipmentsResponseSchema);
 
 /**
- * Lists shipments of the workspace, by default newest first. A page begins after the sort key of
- * the previous page's last row, not at an offset, so every page costs the same and new rows shift
- * nothing.
+ * Lists shipments of the workspace, by default newest first. A page begins after the sort key of the previous page's
+ * last row, not at an offset, so every page costs the same and new rows shift nothing.
  */
 export const listShipments: ShipmentFunctions["listShipments"] = async (
   request,
@@ -42,8 +41,7 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
     const follows = `(${by.join(", ")}) ${order.descends ? "<" : ">"} (${from.join(", ")})`;
     parts = parts.map((part) => `${part} and ${follows}`);
   }
-  // Customers are looked up only for the rows of the page: PostgreSQL evaluates expensive columns
-  // after the limit.
+  // Customers are looked up only for the rows of the page: PostgreSQL evaluates expensive columns after the limit.
   const end = `limit $${values.push(page.limit)}`;
   const inOrder = by.map((key) => `${key} ${order.descends ? "desc" : "asc"}`).join(", ");
   const sql = selectListed(SHIPMENT_COLUMN, parts, end, inOrder);
@@ -62,10 +60,7 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
   return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
 };
 
-/**
- * Returns the sort key of a shipment for a page token: the key of the order, if any, then time and
- * reference.
- */
+/** Returns the sort key of a shipment for a page token: the key of the order, if any, then time and reference. */
 function positionIn(
   { keyOf }: Pick<ShipmentOrder, "keyOf">,
   row: ShipmentRow,

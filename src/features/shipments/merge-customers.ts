@@ -35,10 +35,9 @@ interface Merge {
 }
 
 /**
- * Merges a customer into another one: moves its shipments, leaves an alias and deletes it. A
- * concurrent booking holds the customer's row until its commit, and its shipment is then moved too.
- * A later booking fails its foreign key, is retried, and finds the alias. Emits no event, like
- * other customer changes.
+ * Merges a customer into another one: moves its shipments, leaves an alias and deletes it. A concurrent booking holds
+ * the customer's row until its commit, and its shipment is then moved too. A later booking fails its foreign key, is
+ * retried, and finds the alias. Emits no event, like other customer changes.
  */
 export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransaction(
   async (request, call, { now }, transact) => {
@@ -74,10 +73,7 @@ async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Locks both customers in the order of their ids. Returns one if the other was already merged into
- * it.
- */
+/** Locks both customers in the order of their ids. Returns one if the other was already merged into it. */
 async function lockBoth(
   tx: EntityManager,
   workspace: number,

@@ -13,10 +13,7 @@ export interface PictureBucket {
   get(key: string): Promise<Buffer | undefined>;
 }
 
-/**
- * Maximum number of pictures moved at a time, in total and per workspace. Each takes up to 5 MiB of
- * memory.
- */
+/** Maximum number of pictures moved at a time, in total and per workspace. Each takes up to 5 MiB of memory. */
 const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
 /** Lease time of a move, and delay after a failure. */
 const LEASE = "60 s";
@@ -40,10 +37,9 @@ const MOVED = `
   where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
 
 /**
- * Creates the workers that move pictures to a bucket. Pictures are first stored in the database, in
- * the transaction of their proof, so that deliveries do not depend on the bucket, and deleted there
- * after they have been read back from the bucket. Repeated writes are idempotent: the key contains
- * the digest of the content.
+ * Creates the workers that move pictures to a bucket. Pictures are first stored in the database, in the transaction
+ * of their proof, so that deliveries do not depend on the bucket, and deleted there after they have been read back
+ * from the bucket. Repeated writes are idempotent: the key contains the digest of the content.
  */
 export function createPictureWorkers(deps: {
   readonly em: EntityManager;

@@ -156,10 +156,7 @@ export function report(
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
 }
 
-/**
- * Returns the function of a method that changes the courier. Deletes the position of the previous
- * one.
- */
+/** Returns the function of a method that changes the courier. Deletes the position of the previous one. */
 function changeCourier<M extends DescMethodUnary>(
   of: M,
   courierOf: (request: MessageShape<M["input"]>) => Courier | null,

@@ -57,10 +57,7 @@ export async function selectShipments(
   );
 }
 
-/**
- * A compiled object literal: setting properties in a loop takes 1 µs longer per row, 5 % of a list
- * of 25.
- */
+/** A compiled object literal: setting properties in a loop takes 1 µs longer per row, 5 % of a list of 25. */
 // oxlint-disable-next-line typescript/no-implied-eval -- of names of columns alone
 const rowOf = new Function(
   "values",

@@ -65,15 +65,14 @@ const ROWS_OF: Partial<Record<ListIndex, string>> = {
 export const PICKUP_KEY = `coalesce(windows #>> '{pickup,start}', '') collate "C"`;
 
 /**
- * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints,
- * and all list indexes have the order of the list, so by its statistics it may choose one that
- * lacks a filtered column and scan past every excluded shipment.
+ * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints, and all list
+ * indexes have the order of the list, so by its statistics it may choose one that lacks a filtered column and scan
+ * past every excluded shipment.
  *
- * Each list index is therefore partial, with a unique predicate that is always true: the reference
- * is not the index's name. PostgreSQL uses a partial index only for queries that contain its
- * predicate, so such a query can use only that index. The name is a literal, because separate
- * values are unknown at planning. The index by customer contains all rows, because PostgreSQL also
- * uses it for foreign keys of deleted customers.
+ * Each list index is therefore partial, with a unique predicate that is always true: the reference is not the index's
+ * name. PostgreSQL uses a partial index only for queries that contain its predicate, so such a query can use only
+ * that index. The name is a literal, because separate values are unknown at planning. The index by customer contains
+ * all rows, because PostgreSQL also uses it for foreign keys of deleted customers.
  *
  * @returns the `where` of the index and of a query
  */
@@ -140,8 +139,7 @@ export const Shipment = defineEntity({
     customer: () =>
       p
         .manyToOne(Customer)
-        // Both keys share the workspace column, so a customer always belongs to the shipment's
-        // workspace.
+        // Both keys share the workspace column, so a customer always belongs to the shipment's workspace.
         .joinColumns("workspace_id", "customer_id")
         .ownColumns("customer_id")
         .updateRule("no action")

@@ -18,8 +18,7 @@ export const Simulation = defineEntity({
     /** Due time of the next step, by the test clock. */
     dueAt: p.datetime(3),
     /**
-     * Real time of the next automatic step: when it is due, or after the last try. null while the
-     * clock is frozen.
+     * Real time of the next automatic step: when it is due, or after the last try. null while the clock is frozen.
      */
     nextTryAt: p.datetime(3).nullable(),
     /** End of the lease of the process that takes the step. */

@@ -2,9 +2,8 @@ import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { DEFAULT_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
 
 /*
- * Limits on the work that callers can cause in a process, so that none can crowd out others: first
- * the figures, then the list in the order in which a call meets them. The guide to operations has
- * the same list.
+ * Limits on the work that callers can cause in a process, so that none can crowd out others: first the figures, then
+ * the list in the order in which a call meets them. The guide to operations has the same list.
  */
 
 const KIB = 1024;

@@ -6,10 +6,7 @@ export function createMemoryBudget(maxBytes: number, what: string) {
   const bytesOf = new Map<ReceivedCall, number>();
   let reserved = 0;
   return {
-    /**
-     * Reserves memory for a call until `release`. @throws Refusal UNAVAILABLE if there is not
-     * enough
-     */
+    /** Reserves memory for a call until `release`. @throws Refusal UNAVAILABLE if there is not enough */
     reserve(call: ReceivedCall, bytes: number): void {
       if (reserved + bytes > maxBytes) {
         throw unavailable(`Too many large ${what} are in flight. Try again in a moment.`);

@@ -13,8 +13,7 @@ import {
 
 export interface Limiter {
   /**
-   * Takes one call from the account's bucket of a class. The account is a workspace or an operator.
-   * Never rejects.
+   * Takes one call from the account's bucket of a class. The account is a workspace or an operator. Never rejects.
    */
   take(
     account: number | string,
@@ -67,9 +66,8 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
 }
 
 /**
- * Returns the RateLimit-Policy and RateLimit header fields of
- * draft-ietf-httpapi-ratelimit-headers-10 (`q` calls in `w` seconds, `r` left, `t` seconds until
- * more are available).
+ * Returns the RateLimit-Policy and RateLimit header fields of draft-ietf-httpapi-ratelimit-headers-10 (`q` calls in
+ * `w` seconds, `r` left, `t` seconds until more are available).
  */
 export function rateLimitHeaders(state: RateLimitState | undefined): Record<string, string> {
   if (state === undefined) return {};

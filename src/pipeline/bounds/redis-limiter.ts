@@ -10,11 +10,10 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const LOG_INTERVAL_MS = 5_000;
 
 /**
- * `takeCall` of domain/rate-limit.ts in Redis, with the same whole numbers, which doubles represent
- * exactly. Takes the key of a bucket, the rate and the burst. Returns whether the call is allowed
- * (1 or 0) and the remaining millionths of a call. Uses the time of Redis, because replicas' clocks
- * differ. A bucket expires when it is full. Redis measures the expiry from when its event loop
- * woke, which is earlier.
+ * `takeCall` of domain/rate-limit.ts in Redis, with the same whole numbers, which doubles represent exactly. Takes
+ * the key of a bucket, the rate and the burst. Returns whether the call is allowed (1 or 0) and the remaining
+ * millionths of a call. Uses the time of Redis, because replicas' clocks differ. A bucket expires when it is full.
+ * Redis measures the expiry from when its event loop woke, which is earlier.
  */
 const TAKE_CALL = `
 local CALL = 1000000

@@ -17,8 +17,7 @@ const ANYBODY = "";
 /** Counts failed attempts by origin. */
 export interface FailedAttempts {
   /**
-   * Makes an attempt, which counts until it succeeds, so that concurrent attempts cannot exceed the
-   * limit.
+   * Makes an attempt, which counts until it succeeds, so that concurrent attempts cannot exceed the limit.
    *
    * @param who an address or another key. IPv6 addresses of one /64 count together.
    * @param attempt fails by returning undefined or by a refusal. Internal errors do not count.

@@ -32,10 +32,7 @@ export function carriesKey({ authorization, apiKeys }: CallHeaders): boolean {
   return authorization.length > 0 || apiKeys.length > 0;
 }
 
-/**
- * Returns the secret key of a request. Both headers are allowed only if equal. @throws Refusal
- * CREDENTIAL_REFUSED
- */
+/** Returns the secret key of a request. Both headers are allowed only if equal. @throws Refusal CREDENTIAL_REFUSED */
 export function readKey(headers: CallHeaders, audience: Audience): string {
   let key: string | undefined;
   for (const value of headers.authorization) {
@@ -61,10 +58,7 @@ export function assertKeyForm(key: string, audience: Audience): void {
   if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
 }
 
-/**
- * Returns the refusal of a credential with the error and the expected form. Never contains the
- * credential.
- */
+/** Returns the refusal of a credential with the error and the expected form. Never contains the credential. */
 export function credentialError(wrong: string, audience: Audience): Refusal {
   return refuse("CREDENTIAL_REFUSED", `The credential ${wrong}. ${SEND[audience]}`);
 }

@@ -11,9 +11,8 @@ const HTTPS_TOKEN = /(?:^|;)\s*__Host-session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 
 /**
- * Returns the session of a `Cookie` header: 32 random bytes in base64url, or `undefined`. Over
- * https only the prefixed cookie counts, because another host of the domain, or an attacker on
- * http, can set one without a prefix.
+ * Returns the session of a `Cookie` header: 32 random bytes in base64url, or `undefined`. Over https only the
+ * prefixed cookie counts, because another host of the domain, or an attacker on http, can set one without a prefix.
  */
 export function readSessionCookie(
   cookie: string | undefined,

@@ -9,10 +9,7 @@ export interface ErrorBody {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns the JSON body of a refusal: message, violations by field or subject, reason, request id
- * and facts.
- */
+/** Returns the JSON body of a refusal: message, violations by field or subject, reason, request id and facts. */
 export function errorBody(
   { message, violations, reason, facts }: Refusal,
   requestId: string,

@@ -38,9 +38,7 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   };
 }
 
-/**
- * Whether a message is the request of an update, that is, of an RPC with a PATCH path (RFC 5789).
- */
+/** Whether a message is the request of an update, that is, of an RPC with a PATCH path (RFC 5789). */
 function isUpdate(schema: DescMessage): boolean {
   return schema.file.services
     .flatMap(({ methods }) => methods)

@@ -57,10 +57,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   };
 }
 
-/**
- * Whether a violation is caused by empty text that clears a field, which need not be an email, for
- * example.
- */
+/** Whether a violation is caused by empty text that clears a field, which need not be an email, for example. */
 function clears(request: Message, { field: path, ruleId }: RuleViolation): boolean {
   const [step, below] = path;
   if (step?.kind !== "field" || below !== undefined || ruleId === "string.min_len") return false;
@@ -102,9 +99,7 @@ function describe(violation: RuleViolation, unknownFields: readonly string[]): V
   return { reason: "FIELD_INVALID", subject: path, text };
 }
 
-/**
- * Returns the message of a violation, which follows the field name. Only blank text is too short.
- */
+/** Returns the message of a violation, which follows the field name. Only blank text is too short. */
 function wordsFor(
   violation: RuleViolation,
   path: string,
@@ -123,8 +118,7 @@ function patternWords({ field }: RuleViolation): string {
 }
 
 /**
- * Returns a hint about the unknown field that a missing one may have been misspelled as. Empty if
- * there is no match.
+ * Returns a hint about the unknown field that a missing one may have been misspelled as. Empty if there is no match.
  */
 function misspelt(path: string, unknownFields: readonly string[]): string {
   const parent = path.slice(0, path.lastIndexOf(".") + 1);

@@ -36,10 +36,7 @@ export function createExecuteStream(options: {
   const { validatorOf, authenticate, shutdownSignal, onBehalfOf } = options;
   const open = createStreamCounts();
 
-  /**
-   * Ends a stream whose caller lost permission, but not if the caller cannot be looked up at the
-   * moment.
-   */
+  /** Ends a stream whose caller lost permission, but not if the caller cannot be looked up at the moment. */
   async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {
       assertMayCall(rpc, await authenticate(rpc.audience, call.received));
@@ -90,8 +87,7 @@ function eachOnBehalfOf(
 }
 
 /**
- * Returns the holder whose streams count together. People do not use up the streams of their
- * workspace's programs.
+ * Returns the holder whose streams count together. People do not use up the streams of their workspace's programs.
  */
 function holderOf(caller: Caller): number | string {
   if (caller.audience !== "workspace" || caller.member === undefined) return caller.account;

@@ -105,10 +105,7 @@ export function createObserver(options: {
   };
 }
 
-/**
- * Counts calls and durations by method and code. Test mode calls are counted separately without
- * durations.
- */
+/** Counts calls and durations by method and code. Test mode calls are counted separately without durations. */
 function createCounters(
   registry: Registry,
 ): (method: string, code: Code | 0, seconds: number | undefined) => void {

@@ -23,9 +23,8 @@ export interface UnaryExchange {
 export type ServeUnary = (rpc: Rpc, call: ReceivedCall, exchange: UnaryExchange) => void;
 
 /**
- * Creates the handling of a unary call: admit, read, execute, respond. Any error is a refusal. Not
- * an async function, because a promise costs more than most steps: available results continue
- * synchronously.
+ * Creates the handling of a unary call: admit, read, execute, respond. Any error is a refusal. Not an async function,
+ * because a promise costs more than most steps: available results continue synchronously.
  */
 export function createServeUnary(options: {
   readonly admit: Admit;

@@ -136,10 +136,7 @@ function createSlowedCalls() {
   const ofAccounts = new Map<number | string, number>();
   let all = 0;
   return {
-    /**
-     * Waits, or until the caller disconnects. @throws Refusal UNAVAILABLE if too many calls are
-     * delayed
-     */
+    /** Waits, or until the caller disconnects. @throws Refusal UNAVAILABLE if too many calls are delayed */
     async wait(call: ReceivedCall, account: number | string, ms: number): Promise<void> {
       if (call.hasEnded) return;
       const own = ofAccounts.get(account) ?? 0;

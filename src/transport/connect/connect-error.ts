@@ -15,9 +15,8 @@ const ERROR_DOMAIN = "shipments.v1";
 type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number];
 
 /**
- * Converts a refusal to a gRPC error: its code and `google.rpc` details. `ErrorInfo` is always
- * present, `BadRequest` for fields, `PreconditionFailure` for subjects, `RetryInfo` if waiting
- * helps.
+ * Converts a refusal to a gRPC error: its code and `google.rpc` details. `ErrorInfo` is always present, `BadRequest`
+ * for fields, `PreconditionFailure` for subjects, `RetryInfo` if waiting helps.
  */
 export function connectError(
   refusal: Refusal,
@@ -74,9 +73,7 @@ function describeViolations(code: Code, named: readonly NamedViolation[]): Detai
 const MAX_REFUSAL_BYTES = 7_000;
 /** Maximum size of `grpc-message`. */
 const MAX_MESSAGE_BYTES = 1_500;
-/**
- * Size of the details without violations and facts: three type URLs and the rest of an `ErrorInfo`.
- */
+/** Size of the details without violations and facts: three type URLs and the rest of an `ErrorInfo`. */
 const OTHER_DETAIL_BYTES = 300;
 /** Framing of a violation's texts: a tag and a length for it and for each text. */
 const FRAME_BYTES = 12;

@@ -93,8 +93,7 @@ function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | unde
 }
 
 /**
- * Keeps numbers such as `1e999` as names that protobuf refuses, because they would become null and
- * count as absent.
+ * Keeps numbers such as `1e999` as names that protobuf refuses, because they would become null and count as absent.
  */
 function keepNonFinite(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

@@ -16,10 +16,9 @@ import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 /**
  * Serves a router's RPCs from Node's HTTP servers. Requests for unknown RPCs are refused.
  *
- * Connect's own adapter is unsuitable: a `Host` or `:authority` that is not part of a valid URL
- * makes it throw in the server's listener, which terminates the process, and it sends no body for a
- * wrong HTTP method or content type. It also destroys a request that it refuses in the middle of
- * the body, and on HTTP/1.1 the response with it.
+ * Connect's own adapter is unsuitable: a `Host` or `:authority` that is not part of a valid URL makes it throw in the
+ * server's listener, which terminates the process, and it sends no body for a wrong HTTP method or content type. It
+ * also destroys a request that it refuses in the middle of the body, and on HTTP/1.1 the response with it.
  */
 export function createNodeAdapter(
   router: ConnectRouter,

@@ -23,10 +23,9 @@ export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
 const MAX_ANSWERS = 200;
 
 /**
- * Serves `grpc.reflection.v1.ServerReflection` and `v1alpha` for the given services, their
- * dependencies and error details, so that `buf curl` and grpcurl need no proto files. Needs no
- * credential, because the definitions are public. A stream receives each file only once, except a
- * requested one, as in grpc-go.
+ * Serves `grpc.reflection.v1.ServerReflection` and `v1alpha` for the given services, their dependencies and error
+ * details, so that `buf curl` and grpcurl need no proto files. Needs no credential, because the definitions are
+ * public. A stream receives each file only once, except a requested one, as in grpc-go.
  */
 export function addReflection(
   router: ConnectRouter,

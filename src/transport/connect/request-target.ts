@@ -9,10 +9,7 @@ export function splitUrl({
   return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
-/**
- * Returns the origin of a request, whose host has been validated. Empty for HTTP/1.0 without a
- * host.
- */
+/** Returns the origin of a request, whose host has been validated. Empty for HTTP/1.0 without a host. */
 export function ownAddress({ headers: { host } }: IncomingMessage): string {
   return host === undefined ? "" : `http://${host.toLowerCase()}`;
 }

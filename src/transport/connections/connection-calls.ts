@@ -11,10 +11,7 @@ export interface ServerTotals {
 export interface ConnectionCalls {
   /** Registers a new call. Returns true to serve it now, false if it must `wait`. */
   begin(response: PendingResponse): boolean;
-  /**
-   * Calls `serve` once other calls end, unless this one ends first. Returns false if too many are
-   * waiting.
-   */
+  /** Calls `serve` once other calls end, unless this one ends first. Returns false if too many are waiting. */
   wait(response: WaitingResponse, serve: () => void): boolean;
   /** Excludes a call from the served calls, because its duration is unlimited. */
   exempt(response: PendingResponse): void;

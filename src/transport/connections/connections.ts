@@ -53,9 +53,8 @@ export function createConnections(
 
   return {
     /**
-     * Adds a connection. At the limit, evicts one without a call in flight: the oldest that never
-     * had a call, otherwise the oldest, otherwise the oldest with only streams. If there is none,
-     * refuses the new one.
+     * Adds a connection. At the limit, evicts one without a call in flight: the oldest that never had a call,
+     * otherwise the oldest, otherwise the oldest with only streams. If there is none, refuses the new one.
      */
     add(socket: Socket): ConnectionCalls {
       const address = socket.remoteAddress ?? "";

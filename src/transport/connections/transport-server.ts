@@ -12,15 +12,9 @@ export interface ListenAddress {
 
 export interface TransportServer {
   listen(at: ListenAddress): Promise<AddressInfo>;
-  /**
-   * Stops accepting connections and tells callers to reconnect elsewhere. Requests that still
-   * arrive are served.
-   */
+  /** Stops accepting connections and tells callers to reconnect elsewhere. Requests that still arrive are served. */
   drain(): Promise<void>;
-  /**
-   * Drains, closes idle connections, waits for calls in flight, and aborts the rest after
-   * `graceMs`.
-   */
+  /** Drains, closes idle connections, waits for calls in flight, and aborts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
   /** Number of calls in flight on all connections. */
   openCalls(): number;
@@ -64,10 +58,7 @@ export async function stopListening(server: Server): Promise<void> {
   server.off("connection", onConnection);
 }
 
-/**
- * Closes a server with its idle connections, and calls `cut` if others are still open after
- * `graceMs`.
- */
+/** Closes a server with its idle connections, and calls `cut` if others are still open after `graceMs`. */
 export function closeServer(server: Server, graceMs: number, cut: () => void): Promise<void> {
   return new Promise((resolve) => {
     const cutting = setTimeout(cut, graceMs);

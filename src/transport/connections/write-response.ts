@@ -31,10 +31,7 @@ export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<
   }
 }
 
-/**
- * Time for which a caller may continue sending over HTTP/2 after an early response, in
- * milliseconds.
- */
+/** Time for which a caller may continue sending over HTTP/2 after an early response, in milliseconds. */
 const GRACE_MS = 1_000;
 
 /** Closes the stream of an early response unless it ends soon. */

@@ -144,10 +144,7 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
   }
 }
 
-/**
- * Returns the frame of a response, synchronously unless compressed, or Connect's error if it is too
- * large.
- */
+/** Returns the frame of a response, synchronously unless compressed, or Connect's error if it is too large. */
 function frameOf(
   codec: UnaryCodec,
   response: RpcResponse,
@@ -207,10 +204,7 @@ function responseHeaders(
   return fields;
 }
 
-/**
- * Discards the rest of the body after an early response, because a stream with unread data never
- * closes.
- */
+/** Discards the rest of the body after an early response, because a stream with unread data never closes. */
 function discardRest(stream: ServerHttp2Stream): void {
   stream.resume();
   closeStreamAfterGrace(stream);

@@ -24,8 +24,7 @@ import type { TakeStream } from "./fast-path.ts";
 const LIMITS = {
   maxSessionMemory: 32,
   maxHeaderListPairs: 128,
-  // Above these, a caller that cancels many calls at once loses its connection, as does a flood of
-  // resets.
+  // Above these, a caller that cancels many calls at once loses its connection, as does a flood of resets.
   streamResetBurst: STREAM_RESETS.burst,
   streamResetRate: STREAM_RESETS.rate,
   settings: {
@@ -53,8 +52,7 @@ const GO_AWAY_MS = 1_000;
 const GO_ELSEWHERE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
 /**
- * Creates an HTTP/2 server without listening. Each stream is offered to `takeStream`, and `handle`
- * serves the rest.
+ * Creates an HTTP/2 server without listening. Each stream is offered to `takeStream`, and `handle` serves the rest.
  */
 export function createGrpcServer(
   handle: RpcHandler,

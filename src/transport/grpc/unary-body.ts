@@ -8,10 +8,7 @@ import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 export interface UnaryBody {
   /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
   take(piece: Buffer): void;
-  /**
-   * Returns the message after the last chunk. @throws Refusal BODY_UNREADABLE, or ConnectError if
-   * empty
-   */
+  /** Returns the message after the last chunk. @throws Refusal BODY_UNREADABLE, or ConnectError if empty */
   end(): Message;
 }
 

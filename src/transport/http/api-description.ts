@@ -19,9 +19,8 @@ const OWN_ADDRESS = /(?<="servers": \[\s*\{\s*"url": )"\/"/;
 const MAX_ADDRESSES = 8;
 
 /**
- * Serves the OpenAPI document as `/openapi.json`, with GET or HEAD, without a credential. Sets the
- * server URL to `publicUrl` or the requested host, for tools that store the document. The file is
- * read on first use and cached.
+ * Serves the OpenAPI document as `/openapi.json`, with GET or HEAD, without a credential. Sets the server URL to
+ * `publicUrl` or the requested host, for tools that store the document. The file is read on first use and cached.
  */
 export function createApiDescription(file: string, publicUrl: string | undefined): HttpHandler {
   const template = loadOnce(() => readFile(file, "utf8"));

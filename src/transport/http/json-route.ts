@@ -61,9 +61,8 @@ export function compileJsonRoute(route: Route): JsonRoute {
 }
 
 /**
- * Makes the request message out of a body and the parameters of its URL. An unknown parameter is to be
- * refused, since a filter with a typing error would list everything; an unknown field of the body is
- * where the caller prefers that.
+ * Makes the request message out of a body and the parameters of its URL. An unknown parameter is to be refused, since
+ * a filter with a typing error would list everything; an unknown field of the body is where the caller prefers that.
  *
  * @returns also the headers that tell what was made of unknown fields
  * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE, FIELD_INVALID for a header that cannot be read

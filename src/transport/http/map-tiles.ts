@@ -8,10 +8,7 @@ import { sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 const SETTING = "/map/tiles";
 const ARCHIVE = "/map/tiles.pmtiles";
 
-/**
- * Returns the origin of map images. `undefined` if they come from the service or are not
- * configured.
- */
+/** Returns the origin of map images. `undefined` if they come from the service or are not configured. */
 export function tilesOrigin(tiles: MapTiles | undefined): string | undefined {
   return tiles && "url" in tiles ? new URL(tiles.url).origin : undefined;
 }

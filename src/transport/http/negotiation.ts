@@ -47,9 +47,7 @@ export function acceptsGzip(accepted: string): boolean {
   return weight > 0 && weight >= (weights.get("identity") ?? 0);
 }
 
-/**
- * Returns the weights of an Accept header's ranges by lower-case name. The first duplicate counts.
- */
+/** Returns the weights of an Accept header's ranges by lower-case name. The first duplicate counts. */
 function weightsOf(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const range of accept.toLowerCase().split(",")) {

@@ -31,10 +31,9 @@ const MAX_COMING_BYTES = 32 * MAX_BYTES;
 const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
 
 /**
- * Creates the handler of payment provider events: `POST /webhooks/{provider}` for the platform's,
- * and `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200
- * without a body. Unsigned ones count against their address, so that they do not block other
- * addresses.
+ * Creates the handler of payment provider events: `POST /webhooks/{provider}` for the platform's, and
+ * `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200 without a body.
+ * Unsigned ones count against their address, so that they do not block other addresses.
  */
 export function createPaymentNotices(
   options: NoticeOptions & {
@@ -95,9 +94,8 @@ export function createPaymentNotices(
 }
 
 /**
- * Creates a body reader that limits the total size of incomplete bodies. Over the limit, it drops
- * the slowest body of the address with the most bytes, so that large or slow senders do not block
- * others.
+ * Creates a body reader that limits the total size of incomplete bodies. Over the limit, it drops the slowest body of
+ * the address with the most bytes, so that large or slow senders do not block others.
  */
 function createBoundedReader() {
   const coming = new Map<IncomingMessage, { readonly address: string; bytes: number }>();

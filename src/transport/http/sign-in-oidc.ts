@@ -18,17 +18,13 @@ export interface OidcSignIn {
   /** Lifetime of an attempt in the browser, in seconds. */
   readonly attemptSeconds: number;
   /**
-   * Starts an attempt, which ends the browser's session on success. Returns the redirect and the
-   * state to bring back.
+   * Starts an attempt, which ends the browser's session on success. Returns the redirect and the state to bring back.
    */
   begin(
     returnTo: string,
     session: string | undefined,
   ): Promise<{ readonly url: string; readonly attempt: string }>;
-  /**
-   * Completes an attempt with the query of the provider's redirect. `undefined` if the person has
-   * no account.
-   */
+  /** Completes an attempt with the query of the provider's redirect. `undefined` if the person has no account. */
   finish(
     query: string,
     attempt: string | undefined,
@@ -66,10 +62,9 @@ interface OidcPagesOptions {
 }
 
 /**
- * Creates the handlers of sign-in with an identity provider. `GET /sign-in/options` returns the
- * available ways and other settings for the pages, `GET /sign-in/oidc` redirects to the provider,
- * and `GET /sign-in/oidc/callback` starts a session. All refusals look the same, so that they do
- * not reveal accounts.
+ * Creates the handlers of sign-in with an identity provider. `GET /sign-in/options` returns the available ways and
+ * other settings for the pages, `GET /sign-in/oidc` redirects to the provider, and `GET /sign-in/oidc/callback`
+ * starts a session. All refusals look the same, so that they do not reveal accounts.
  */
 export function createOidcPages(
   options: OidcPagesOptions,

@@ -20,10 +20,7 @@ import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oi
 export type MailSignIn = (email: string) => Promise<void>;
 
 export interface SignIn {
-  /**
-   * Uses up the token of a sign-in link and ends the browser's session. `undefined` for an invalid
-   * token.
-   */
+  /** Uses up the token of a sign-in link and ends the browser's session. `undefined` for an invalid token. */
   byLink(token: string, browser: Browser): Promise<string | undefined>;
   signOut(session: string): Promise<true | undefined>;
   readonly oidc: OidcSignIn | undefined;
@@ -37,8 +34,7 @@ const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 const MAX_EMAIL = 254;
 
 /**
- * Creates the handler of requests for a link by email. Each one counts as a failed attempt of its
- * address.
+ * Creates the handler of requests for a link by email. Each one counts as a failed attempt of its address.
  *
  * @throws Refusal FIELD_INVALID for an invalid email, RATE_LIMITED, and UNAVAILABLE
  */
@@ -65,10 +61,9 @@ function createMailRequests(
 const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
 /**
- * Creates the handlers of the dashboard's forms: `POST /sign-in` with a link token starts a
- * session, `POST /sign-out` ends it, and `POST /sign-in/mail` emails a link. They redirect to a
- * page. Refusals of invalid tokens do not reveal the cause. See `createOidcPages` for identity
- * providers.
+ * Creates the handlers of the dashboard's forms: `POST /sign-in` with a link token starts a session, `POST /sign-out`
+ * ends it, and `POST /sign-in/mail` emails a link. They redirect to a page. Refusals of invalid tokens do not reveal
+ * the cause. See `createOidcPages` for identity providers.
  */
 export function createSignInPages(options: {
   readonly signIn: SignIn;

@@ -16,10 +16,7 @@ interface ChosenFile {
   readonly byAccept?: boolean;
 }
 
-/**
- * Returns the candidate files for a path without query, best first. Empty if the path is not served
- * here.
- */
+/** Returns the candidate files for a path without query, best first. Empty if the path is not served here. */
 type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
 
 /** Allows resources of this server, and images of one other origin if given. Forbids framing. */
@@ -199,10 +196,9 @@ const TOP_FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the built documents: `/docs` is `index.html`, `/docs/clients` is `clients.html` for
- * programs and browsers, and `/docs/clients.md` is the same guide as Markdown. Browsers get
- * `404.html` for unknown paths below `/docs`. Examples use the given addresses instead of those of
- * a new installation.
+ * Serves the built documents: `/docs` is `index.html`, `/docs/clients` is `clients.html` for programs and browsers,
+ * and `/docs/clients.md` is the same guide as Markdown. Browsers get `404.html` for unknown paths below `/docs`.
+ * Examples use the given addresses instead of those of a new installation.
  */
 export function createDocsFiles(folder: string, addresses: PublicAddresses = {}): HttpHandler {
   return createStaticFiles(folder, chooseDocument, {

@@ -35,17 +35,13 @@ export interface TrackingPages<Language extends string> {
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
-   * Subscribes to changes of a link's shipment. `undefined` for an invalid one. Without `stop` if
-   * it will not change.
+   * Subscribes to changes of a link's shipment. `undefined` for an invalid one. Without `stop` if it will not change.
    */
   follow(
     link: string,
     changed: (isOver: boolean) => void,
   ): Promise<{ readonly stop?: () => void } | undefined>;
-  /**
-   * Returns the page that asks to unsubscribe from emails, or confirms it. `undefined` for an
-   * invalid link.
-   */
+  /** Returns the page that asks to unsubscribe from emails, or confirms it. `undefined` for an invalid link. */
   unsubscribe(
     asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
     readerOf: (known: string | undefined) => Reader<Language>,
@@ -198,9 +194,7 @@ function createLinkReads(clientAddress: ClientAddress) {
   };
 }
 
-/**
- * Creates the handler that streams changes. Returns false for an invalid link without responding.
- */
+/** Creates the handler that streams changes. Returns false for an invalid link without responding. */
 function createFollow<Language extends string>(
   pages: Pick<TrackingPages<Language>, "follow">,
   reads: ReturnType<typeof createLinkReads>,

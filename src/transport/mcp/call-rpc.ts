@@ -77,9 +77,7 @@ function keyOf({ method }: Tool, message: Message, { keyId }: WorkspaceCaller): 
   return `mcp-${hash("sha256", Buffer.concat([Buffer.from(`${keyId} ${method.name} `), args]))}`;
 }
 
-/**
- * Returns the request headers, alternating names and values, with the idempotency key of one call.
- */
+/** Returns the request headers, alternating names and values, with the idempotency key of one call. */
 function headersWith(rawHeaders: readonly string[], requestId: string, key: unknown): string[] {
   const headers = rawHeaders.flatMap((name, i) =>
     i % 2 === 1 || name.toLowerCase() === "idempotency-key" ? [] : [name, rawHeaders[i + 1]!],

@@ -15,8 +15,7 @@ export type ReadShipment = (reference: string) => Promise<CallOutcome>;
 type ListTool = Pick<Tool, "size"> & { readonly paging: Paging };
 
 /**
- * Calls the RPC of a tool and returns the part that fits a result, with notes on omissions and how
- * to continue.
+ * Calls the RPC of a tool and returns the part that fits a result, with notes on omissions and how to continue.
  *
  * @throws Refusal of the RPC, and FIELD_INVALID for a wrong `page_token`
  */

@@ -19,9 +19,8 @@ const PATH = "/mcp";
 const BOUNDS = { maxBytes: MAX_REQUEST_BYTES, reserve: () => undefined };
 
 /**
- * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for
- * agents with a workspace key. Each message counts as a read, in addition to the call of a tool.
- * Loaded with the first message.
+ * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for agents with a
+ * workspace key. Each message counts as a read, in addition to the call of a tool. Loaded with the first message.
  */
 export function createMcpEndpoint(
   options: McpOptions & {

@@ -82,10 +82,7 @@ function mapJson(json: unknown, map: (value: unknown) => unknown): unknown {
   return Object.fromEntries(members.map(([name, it]) => [name, mapJson(it, map)]));
 }
 
-/**
- * Returns the reason, the errors of each argument and the remedy. Errors that do not fit are
- * counted.
- */
+/** Returns the reason, the errors of each argument and the remedy. Errors that do not fit are counted. */
 export function toErrorResult(refusal: Refusal, requestId: string): CallToolResult {
   const { errors, ...body } = errorBody(refusal, requestId);
   const rest = shortened({ ...body, fix: fixOf(refusal) }, 1_000) as JsonObject;

@@ -88,9 +88,8 @@ export function inputSchemaOf(
 }
 
 /**
- * Returns the result schema of a tool with the types of its own fields. Nested messages, such as
- * the shipment that most tools return, are named but not described. Only the notice is required,
- * because unset fields are omitted.
+ * Returns the result schema of a tool with the types of its own fields. Nested messages, such as the shipment that
+ * most tools return, are named but not described. Only the notice is required, because unset fields are omitted.
  */
 export function outputSchemaOf(
   { responses }: Operation,

@@ -32,9 +32,7 @@ export async function distribution(bench: Bench): Promise<string> {
   });
 }
 
-/**
- * Starts three Citus nodes with the durability of the bench's server. `undefined` without Citus.
- */
+/** Starts three Citus nodes with the durability of the bench's server. `undefined` without Citus. */
 export async function startNodes(
   owned: AsyncDisposableStack,
   { count = 3, settings = [] }: ClusterOptions = {},

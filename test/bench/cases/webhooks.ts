@@ -19,9 +19,7 @@ const DELIVERY_TIMEOUT_MS = 60_000;
 /** Time for the last outcomes to be recorded, in milliseconds. */
 const SETTLE_MS = 500;
 
-/**
- * Deliveries to a local receiver: of a backlog, and of new bookings. With Citus, also on a cluster.
- */
+/** Deliveries to a local receiver: of a backlog, and of new bookings. With Citus, also on a cluster. */
 export async function webhooks(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const nodes = await startNodes(owned);

@@ -10,9 +10,7 @@ export interface Load {
         readonly headers: Readonly<Record<string, string>>;
         readonly body: Uint8Array;
       };
-  /**
-   * Keys of equal length. The first one in the request is replaced by the next for each request.
-   */
+  /** Keys of equal length. The first one in the request is replaced by the next for each request. */
   readonly apiKeys: readonly string[];
   /** Number of clients, each with one request in flight. */
   readonly clients: number;

@@ -1,7 +1,4 @@
-/**
- * Statements of the peers, written by an expert for PostgreSQL and this schema. $1 is the
- * workspace.
- */
+/** Statements of the peers, written by an expert for PostgreSQL and this schema. $1 is the workspace. */
 const SELECT_SHIPMENT = `select s.*, c.name, c.email, c.id_number
   from shipment s join customer c on c.workspace_id = s.workspace_id and c.id = s.customer_id
   where s.workspace_id = $1`;

@@ -20,10 +20,7 @@ function metresTo(polygons: readonly Polygon[], point: Point): number {
   return metresToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
 }
 
-/**
- * Computes the distance by brute force: hundreds of points on each edge, then more around the
- * nearest.
- */
+/** Computes the distance by brute force: hundreds of points on each edge, then more around the nearest. */
 function metresByDensifying(polygons: readonly Polygon[], point: Point): number {
   const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
   return Math.min(...edges.map(([from, to]) => metresToEdge(from!, to!, point)));
@@ -86,9 +83,7 @@ function clamped(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value));
 }
 
-/**
- * A polygon from a millionth of a degree to 80 degrees across, or wider, near the target or not.
- */
+/** A polygon from a millionth of a degree to 80 degrees across, or wider, near the target or not. */
 const polygonAround = (target: Point) =>
   fc
     .record({

@@ -16,9 +16,7 @@ import { countyTariff } from "../../support/county-tariff.ts";
 /** Computed distances are too long by up to a ten-thousandth. */
 const MEASURED = 1.0002;
 
-/**
- * Returns the maximum distance of some polygons' vertices from the outlines of others, in meters.
- */
+/** Returns the maximum distance of some polygons' vertices from the outlines of others, in meters. */
 function farthestM(polygons: readonly Polygon[], from: readonly Polygon[]): number {
   const order = from.map((_, i) => i);
   const boundaries = indexBoundaries(packPolygons(from), order);
@@ -143,8 +141,7 @@ describe("polygons are simplified", () => {
   });
 
   test("in time that grows little faster than their number, whatever their form", () => {
-    // Each vertex is farther out than all others together, so that splitting by distance is
-    // one-sided.
+    // Each vertex is farther out than all others together, so that splitting by distance is one-sided.
     const spiral = Array.from({ length: 100_000 }, (_, i) => [
       1e-3 * i ** 1.5 * 1e-4,
       (i % 2) * 1e-6 * i,

@@ -18,10 +18,7 @@ function segment(marker: number, content: string | Buffer): Buffer {
 const jpegWith = (...segments: readonly Buffer[]) =>
   Buffer.concat([photo.subarray(0, 2), ...segments, photo.subarray(2)]);
 
-/**
- * Returns a camera's metadata by byte order: its maker, the orientation, and a marker for a
- * position.
- */
+/** Returns a camera's metadata by byte order: its maker, the orientation, and a marker for a position. */
 function exif(order: "II" | "MM", orientation: number): Buffer {
   const tiff = Buffer.alloc(64);
   const at = (bytes: number, ...values: number[]) =>

@@ -47,10 +47,7 @@ async function asked(work: () => Promise<unknown>): Promise<number> {
   return standIn.asked.length - before;
 }
 
-/**
- * Expects that a call is refused because the geocoder is unavailable, until this many seconds have
- * passed.
- */
+/** Expects that a call is refused because the geocoder is unavailable, until this many seconds have passed. */
 async function expectWaiting(call: Promise<Answer>, seconds: number, why: string): Promise<void> {
   const text = `${why} Try again in ${seconds} s.`;
   const { headers } = await expectRefused(call, "UNAVAILABLE", text, { waits_for: "geocoder" });

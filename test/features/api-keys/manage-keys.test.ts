@@ -201,8 +201,7 @@ describe("a workspace that rotates a key", () => {
     const { createApiKey, rotateApiKey } = service.as(workspace.apiKey);
     for (let i = 0; i < 9; i++) await createApiKey({ name: `key ${i}` });
     const { id: key } = (await list(workspace.apiKey))[1];
-    // The number of keys without an expiry is the same, because the rotated one already had an
-    // expiry.
+    // The number of keys without an expiry is the same, because the rotated one already had an expiry.
     await data(rotateApiKey({ key, overlap_seconds: 60 }));
     const again = rotateApiKey({ key, overlap_seconds: 60 });
     await expectRefused(again, "API_KEY_LIMIT", TEN);

@@ -76,9 +76,7 @@ async function overviewOf(workspaceId: number, days: { fromDate: string; toDate:
   return response.data!;
 }
 
-/**
- * Expects the overview of a workspace to match its shipments, regardless of the counting progress.
- */
+/** Expects the overview of a workspace to match its shipments, regardless of the counting progress. */
 async function expectOverview({ id, apiKey }: TestWorkspace, timeZone: string): Promise<void> {
   await data(service.as(apiKey).updateWorkspace({ time_zone: timeZone }));
   const overview = await overviewOf(id, { fromDate: "2031-05-01", toDate: "2031-05-08" });

@@ -9,9 +9,7 @@ import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 const database = await createDatabase();
-/**
- * Concurrent bookings share a transaction. These tests check that each still fails independently.
- */
+/** Concurrent bookings share a transaction. These tests check that each still fails independently. */
 const proxy = await startTcpProxy(database.url);
 const service = await startService({ database: proxy });
 // Bypasses the proxy.

@@ -38,9 +38,7 @@ const COLUMNS = [
   "dropoff_verification,proof_received_by,proof_photo,proof_signature,proof_pin_verified,proof_waived",
 ].join();
 
-/**
- * Returns the expected line of a shipment, from its JSON. Formulas are escaped for spreadsheets.
- */
+/** Returns the expected line of a shipment, from its JSON. Formulas are escaped for spreadsheets. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
   const { customer, payment_details, pickup_window, dropoff_window, metadata, ...rest } = shipment;
   const { courier, attempts, proof } = shipment;

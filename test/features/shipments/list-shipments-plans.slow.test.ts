@@ -8,9 +8,8 @@ import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startService } from "../../support/service.ts";
 
 /**
- * Shipments of the large workspace. The other has a tenth of that. With PLAN_SHIPMENTS set to
- * another number, such as 1000000, the duration of each plan in milliseconds is printed at the end.
- * No test asserts it.
+ * Shipments of the large workspace. The other has a tenth of that. With PLAN_SHIPMENTS set to another number, such as
+ * 1000000, the duration of each plan in milliseconds is printed at the end. No test asserts it.
  */
 const SHIPMENTS = Number(process.env.PLAN_SHIPMENTS ?? 200_000);
 const CUSTOMERS = 5_000;
@@ -18,10 +17,7 @@ const CUSTOMERS = 5_000;
 const PAGE_ROWS = 26;
 /** Number of shipments with the same time. A page may have to skip this many. */
 const IN_ONE_INSTANT = 4;
-/**
- * A customer's list is read from one index position per state, and only the few rows of these are
- * sorted.
- */
+/** A customer's list is read from one index position per state, and only the few rows of these are sorted. */
 const MAX_PARTS = 8;
 
 /**
@@ -252,8 +248,7 @@ test("what the search box asks for is read from indexes, and little besides the 
       const plan = await planOf(path, query);
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       const { shipment: read = 0, customer = 0 } = rowsTouched(plan);
-      // The newest 400, the maximum number of compared index entries, and a few of customers, each
-      // with its customer.
+      // The newest 400, the maximum number of compared index entries, and a few of customers, each with its customer.
       const most = 400 + MOST_FOUND + 500;
       expect([read <= most, customer <= most, plan], path).toEqual([true, true, plan]);
     }

@@ -52,10 +52,7 @@ function stateOf({ status, payment_status }: Record<string, any>): string {
   return `${status}, ${payment_status}`;
 }
 
-/**
- * Returns the state after a response that the table allows. `undefined` if the table does not allow
- * it.
- */
+/** Returns the state after a response that the table allows. `undefined` if the table does not allow it. */
 function explain(state: string, { who, step, answer }: Asked): string | undefined {
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
@@ -65,10 +62,7 @@ function explain(state: string, { who, step, answer }: Asked): string | undefine
     : undefined;
 }
 
-/**
- * Returns the possible states after concurrent calls, each from an order that explains the
- * responses.
- */
+/** Returns the possible states after concurrent calls, each from an order that explains the responses. */
 function explainAll(state: string, calls: readonly Asked[]): string[] {
   if (calls.length === 0) return [state];
   return calls.flatMap((call, i) => {

@@ -38,10 +38,7 @@ const answer500 = (response: ServerResponse) => response.writeHead(500).end();
 const waitMs = (delivery: any, attempt: any) =>
   Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at);
 
-/**
- * Freezes the clock ahead of the database's, so that further attempts become due only when a test
- * moves it.
- */
+/** Freezes the clock ahead of the database's, so that further attempts become due only when a test moves it. */
 function stopClock(): void {
   clock.ms = Date.now() + 60 * 60 * 1_000;
   onTestFinished(() => void (clock.ms = undefined));

@@ -64,10 +64,7 @@ test("a text of many megabytes costs what it is long", () => {
   );
 });
 
-/**
- * For a broken literal it gives the position of the first wrong character, and some errors have no
- * position.
- */
+/** For a broken literal it gives the position of the first wrong character, and some errors have no position. */
 const MISSED = /^Expected .* \(line (\d+) column (\d+)\)$/;
 
 function faultOfEngine(text: string): string | undefined {
