@@ -60,6 +60,8 @@ test("the version is told, and --help says how to ask for it", async () => {
   });
 });
 
+const DATABASE_URL_FAULT = "must be an address such as postgres://user:password@host:5432/database";
+
 const FAULTY: readonly (readonly [variable: string, value: string, sentence: string])[] = [
   ["PORT", "abc", "must be a whole number from 0 to 65535"],
   ["GRPC_PORT", "65536", "must be a whole number from 0 to 65535"],
@@ -89,11 +91,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   ],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
   ["REUSE_PORT", "perhaps", "must be true or false"],
-  [
-    "DATABASE_URL",
-    "mysql://x",
-    "must be an address such as postgres://user:password@host:5432/database",
-  ],
+  ["DATABASE_URL", "mysql://x", DATABASE_URL_FAULT],
   ["PUBLIC_URL", "https://x.example/path", "must be an origin such as https://book.example.org"],
   [
     "TRUSTED_PROXIES",
@@ -160,14 +158,17 @@ test("all invalid environment variables are named together, each with what it mu
   expect(stderr.trimEnd().split("\n").toSorted()).toEqual(sentences.toSorted());
 });
 
-test.each(["postgres://user:100%@host/db", "postgres://host:port/db", "postgres://host"])(
-  "a database address that cannot be read is named without its password: %s",
-  async (url) => {
-    const { code, stderr } = await runCommand(["migrate"], { DATABASE_URL: url });
-    const sentence = FAULTY.find(([variable]) => variable === "DATABASE_URL")![2];
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `DATABASE_URL: ${sentence}\n` });
-  },
-);
+test.each([
+  [
+    "postgres://user:100%@host/db",
+    "must have special characters in its user and password escaped: write % as %25",
+  ],
+  ["postgres://host:port/db", DATABASE_URL_FAULT],
+  ["postgres://host", DATABASE_URL_FAULT],
+])("an invalid database URL is reported without its password: %s", async (url, fault) => {
+  const { code, stderr } = await runCommand(["migrate"], { DATABASE_URL: url });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `DATABASE_URL: ${fault}\n` });
+});
 
 const TILES = "https://tiles.example.org/{z}/{x}/{y}.png";
 const GEOCODER_URL = "https://photon.example.org";

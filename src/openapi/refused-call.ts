@@ -78,7 +78,7 @@ function violationOf(audience: Audience, sent: Sent, options: Options): FieldVio
   const mistyped = violations.find((it) => it !== undefined);
   if (mistyped !== undefined) return mistyped;
   if (sent.readOnly || audience === "person") {
-    const text = "page_size is not a query parameter of this call, which has no query parameters.";
+    const text = "page_size is not a query parameter of this call, which takes none.";
     return { subject: "page_size", text };
   }
   return {

@@ -85,6 +85,7 @@ test("audit list says what the account of the command line did, newest first", a
     actor: { kind: "command_line", name: userInfo().username, operator: null, api_key: null },
     action,
     subject: `operator/${operator.id}`,
+    subject_name: operator.name,
     workspace: null,
     changes: expect.any(Array),
     request_id: null,

@@ -20,7 +20,9 @@ export interface RestrictedDatabase extends TestDatabase {
  */
 function readStatements(): string[] {
   const guide = readFileSync("src/docs/production.md", "utf8");
-  return [...guide.matchAll(/^ *```sql[^\n]*\n(.*?)^ *```$/gms)].map(([, sql]) => sql!);
+  return [...guide.matchAll(/^ *```sql norun: (?:roles|as above)[^\n]*\n(.*?)^ *```$/gms)].map(
+    ([, sql]) => sql!,
+  );
 }
 
 /** Follows the guide with unique names. */

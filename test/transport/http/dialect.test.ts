@@ -247,8 +247,7 @@ describe("a JSON request", () => {
       422,
       each({
         ...REQUIRED,
-        weight_kg:
-          "weight_kg is not a query parameter of this call, which has no query parameters.",
+        weight_kg: "weight_kg is not a query parameter of this call, which takes none.",
       }),
     ]);
   });
