@@ -16,8 +16,8 @@ test.each([
   ["more", [6, 6], [4, 4], "Up 50%"],
   ["fewer", [1, 2], [3, 3], "Down 50%"],
   ["as many", [1, 2], [2, 1], "No change"],
-  ["none before", [1, 2], [0, 0], "None in the previous period"],
-  ["none at all", [0, 0], [0, 0], "None in both periods"],
+  ["none before", [1, 2], [0, 0], "Zero in the previous period"],
+  ["none at all", [0, 0], [0, 0], "Zero in both periods"],
   ["what is not known", [1, 2], [1, null], undefined],
 ])("the difference of days with %s", (_, now, then, text) => {
   const comparison = {

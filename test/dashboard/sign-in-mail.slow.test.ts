@@ -58,7 +58,10 @@ test.runIf(HAS_CHROMIUM)(
     await expectWellShown(page, "sign-in-mail-sent");
 
     // An unknown person gets the same message, and a way back.
-    await enter(page, page.getByRole("button", { name: "Use another email or ask again" }));
+    await enter(
+      page,
+      page.getByRole("button", { name: "Use another email or request a new link" }),
+    );
     await page.locator("input:focus").waitFor();
     await expect.poll(() => email.inputValue()).toBe("ada@example.org");
     await email.fill("nobody@example.org");

@@ -134,7 +134,7 @@ describeDashboard("a workspace", (dashboard) => {
       const page = await open("?from=2026-01-01&to=2026-01-01");
       const lead = page.locator(".chart").first();
       await expect.poll(() => lead.locator("circle").count()).toBe(2);
-      await page.getByText("None in both periods").first().waitFor();
+      await page.getByText("Zero in both periods").first().waitFor();
       await expectWellShown(page, "overview-one-day");
       // An incomplete day is not compared.
       const today = new Date().toISOString().slice(0, 10);

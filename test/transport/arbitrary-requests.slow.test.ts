@@ -63,7 +63,7 @@ await service.addWorkspace();
 await service.addOperator("viewer");
 const { apiKey: liveKey, twin } = await service.addWorkspace();
 
-/** Returns a key that can call a method: a new owner's with unused limits, or that of the workspace or its twin. */
+/** Returns a key that can call a method: a new owner's key with unused limits, or a key of the workspace or its twin. */
 async function keyFor(method: DescMethod): Promise<string> {
   if (ADMIN.includes(method)) return (await service.addOperator("owner")).key;
   return method.parent.name === "TestService" ? twin.apiKey : liveKey;

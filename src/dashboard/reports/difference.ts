@@ -34,8 +34,8 @@ export function differenceText(
 }
 
 function comparisonText(now: number, then: number): string {
-  if (now === then) return now === 0 ? "None in both periods" : "No change";
-  if (then === 0) return "None in the previous period";
+  if (now === then) return now === 0 ? "Zero in both periods" : "No change";
+  if (then === 0) return "Zero in the previous period";
   const share = shareText(Math.abs(now - then) / then);
   return `${now > then ? "Up" : "Down"} ${share}`;
 }

@@ -65,7 +65,7 @@ function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string 
   return `${booked} with a quote, ${numberText(Number(quotes))} ${quotes === 1n ? "quote" : "quotes"}`;
 }
 
-/** Daily charts of both periods: a large one of bookings and small ones of other values. */
+/** Daily charts of both periods: a large chart of bookings and small charts of other values. */
 export function OverviewCharts(comparison: Comparison) {
   const { overview, before } = comparison;
   const days = [...overview.days, ...(before?.days ?? [])];

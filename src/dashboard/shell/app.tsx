@@ -1,11 +1,11 @@
 /**
- * How to write a page is described in src/docs/architecture.md, "Working on it". In addition:
+ * src/docs/architecture.md describes how to write a page, "Working on it". In addition:
  *
  * - Irreversible actions require confirmation. `toast()` reports success. `useLive(query.reload)` reloads after
  *   changes by others.
  * - Amounts are `<Money>`, times `<Time>`, states `<Badge>`. Single-key shortcuts are `useKeys`.
  * - Maps are `<CoverageMap>`, or `<LazyMap>` with custom layers.
- * - Colors and sizes come from the variables of `theme.css`, which the documents share. The pages' policy blocks inline
+ * - Colors and sizes are variables of `theme.css`, which the documents share. The pages' policy blocks inline
  *   `style` attributes, inline event handlers and resources from other hosts.
  * - `SCREENSHOTS=folder npx vitest run --config test/vitest.config.ts test/dashboard` saves screenshots to review.
  */

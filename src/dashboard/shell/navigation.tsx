@@ -6,7 +6,7 @@ import { settingsParts } from "../workspaces/settings-parts.ts";
 /** A search result for a page: its label and URL. */
 type Place = readonly [label: string, href: string];
 
-/** Returns the pages of a workspace in one mode, or those of the platform. */
+/** Returns the pages of a workspace in one mode, or of the platform. */
 function entriesOf(workspace?: bigint, isTestMode = false) {
   return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section, isTest = false }]) => {
     const isPlatform = path.startsWith("/platform");
@@ -20,7 +20,7 @@ function entriesOf(workspace?: bigint, isTestMode = false) {
 
 type Entries = ReturnType<typeof entriesOf>;
 
-/** Returns the pages of a workspace and its settings, or those of the platform, for the search. */
+/** Returns the pages of a workspace and its settings, or of the platform, for the search. */
 export function pagesOf(entered: EnteredWorkspace | undefined): readonly Place[] {
   const pages = entriesOf(entered?.id, entered?.isTest).map(
     ({ label, href }) => [label, href] as const,

@@ -123,7 +123,7 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
         you a link.
       </p>
       <button type="button" class="button" onClick={props.again}>
-        Use another email or ask again
+        Use another email or request a new link
       </button>
     </section>
   );

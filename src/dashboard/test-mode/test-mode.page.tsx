@@ -232,7 +232,7 @@ function Simulations({ now }: { readonly now: Date }) {
             A booking by the API with a <code>simulation</code> advances automatically, step by
             step.{" "}
             <a href="/docs/sandbox#simulated-shipments" rel="external">
-              How to book one
+              Book a test shipment
             </a>
           </Empty>
         }
@@ -251,7 +251,7 @@ const TAKE: Column<RunningSimulation> = {
         button="Take a step"
         label={`Take a step of ${shipment}`}
         method={TestService.method.takeTestStep}
-        title={`What happens to ${shipment}?`}
+        title={`Simulate an event of ${shipment}`}
         submit="Take the step"
         request={{ shipment }}
         fields={{

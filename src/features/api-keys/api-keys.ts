@@ -108,7 +108,7 @@ export async function updateKey(
 }
 
 /**
- * Revokes a key immediately, possibly the one of this call.
+ * Revokes a key immediately, possibly the key of this call.
  *
  * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace revokes its last active key of
  *   full scope, or its last one without an expiry
@@ -145,7 +145,7 @@ async function findForUpdate(
 }
 
 /**
- * Replaces a key with a new one of the same name and scope. The old one expires after the overlap,
+ * Replaces a key with a new key of the same name and scope. The old one expires after the overlap,
  * or at its existing expiry if that is sooner.
  *
  * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LIMIT

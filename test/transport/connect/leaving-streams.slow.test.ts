@@ -8,7 +8,7 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { startReplica } from "../../support/service.ts";
 
 const STREAMS = 200;
-/** Enough that none exceeds its limit of streams, even if the service detects a canceled one late. */
+/** Enough that no workspace exceeds its limit of streams, even if the service detects a canceled one late. */
 const WORKSPACES = STREAMS / 20;
 
 const database = await createDatabase();

@@ -51,7 +51,7 @@ function get(path: string, headers: string[] = []) {
   return rawHttp(service.httpUrl, `GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
 }
 
-/** Returns the headers of a document, without those of every response of Node. */
+/** Returns the headers of a document, without the headers that Node always sends. */
 function headersOf({ headers }: { headers: Headers }) {
   const { date, connection, "keep-alive": _, ...rest } = Object.fromEntries(headers);
   expect([date, connection]).toEqual([expect.any(String), "keep-alive"]);
