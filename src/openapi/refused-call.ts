@@ -14,7 +14,7 @@ import { audienceOf } from "../pipeline/common-reasons.ts";
 import type { Audience } from "../pipeline/call.ts";
 import type { Options } from "./options.ts";
 
-/** Body of an operation. A document is sent unchanged, such as GeoJSON. */
+/** Body of an operation. A document, such as GeoJSON, is sent unchanged. */
 export type BodyKind = "none" | "json" | "document";
 
 export interface Sent {

@@ -3,7 +3,7 @@ import base from "../vitest.config.ts";
 import { LEFT_OUT_FILES } from "./left-out.ts";
 
 /**
- * Tests of the distributed database, of folders with distributed tables, and those that call every method, on the
+ * Tests of the distributed database, tests of folders with distributed tables, and tests that call every method, on the
  * nodes of TEST_DATABASE_URL. All other tables are only on the coordinator, an ordinary PostgreSQL.
  */
 const INCLUDED = [

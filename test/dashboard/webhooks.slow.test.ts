@@ -71,7 +71,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.locator(".facts").getByText("All events").waitFor();
 
     await chooseMore(page, "Rotate secret");
-    await page.getByRole("button", { name: "Make a new secret" }).click();
+    await page.getByRole("button", { name: "Generate a new secret" }).click();
     await page.getByRole("button", { name: "Done" }).click();
 
     await chooseMore(page, "Disable");

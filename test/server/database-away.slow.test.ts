@@ -30,7 +30,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
  * 8 s for a response, plus the delay of a busy machine.
  */
 const LONGEST_MS = 12_000;
-/** More than the connections of one process, so that a lost one is detected. */
+/** More calls than one process has connections, so that a leaked connection is detected. */
 const CROWD = 24;
 
 let database: TestDatabase;

@@ -15,7 +15,7 @@ export function whenOver(cleanUp: () => unknown): () => Promise<void> {
   return end;
 }
 
-/** Creates an empty folder, removed with the test or its file. */
+/** Creates an empty folder, removed when the test or its file ends. */
 export function ownFolder(name: string): string {
   const folder = makeTemporaryFolder(name);
   whenOver(() => rmSync(folder, { recursive: true, force: true }));

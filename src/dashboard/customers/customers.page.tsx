@@ -68,7 +68,7 @@ function NoCustomers({ isFiltered }: { readonly isFiltered: boolean }) {
         title="No customers match"
         link={{ label: "Show all customers", href: paths.customers() }}
       >
-        Searches ignore upper and lower case.
+        Searches are not case-sensitive.
       </Empty>
     );
   }

@@ -46,7 +46,7 @@ export function LabelsPage() {
       up={up}
       sheets={
         references.length === 0 ? (
-          <Empty title="No shipments are chosen" link={up}>
+          <Empty title="No shipments selected" link={up}>
             Select shipments in the list, then print their labels.
           </Empty>
         ) : (

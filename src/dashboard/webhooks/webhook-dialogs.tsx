@@ -96,7 +96,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           button="Rotate secret"
           method={rotateWebhookSecret}
           title="Rotate the secret"
-          submit="Make a new secret"
+          submit="Generate a new secret"
           request={request}
           then={({ secret }) => <WebhookSecret secret={secret} />}
         >

@@ -90,7 +90,7 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     if (statusCode === 200) return readBounded(body);
     await body.dump({ limit: MAX_ANSWER_BYTES, signal });
     if (statusCode !== 429) {
-      const text = `The geocoder responded with the status ${statusCode}.`;
+      const text = `The geocoder responded with status ${statusCode}.`;
       throw new GeocoderUnavailable("failed", text);
     }
     const seconds = pauseOf([response.headers["retry-after"]].flat()[0]);

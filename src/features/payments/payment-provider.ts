@@ -187,7 +187,7 @@ export type ModeAccess = Pick<AccountAccess, "mode"> & Partial<AccountAccess>;
 export interface AccountAtProvider {
   readonly account: string;
   readonly state: ConnectionState;
-  /** Requirements that the provider still has, by its own names. */
+  /** Requirements still outstanding, as the provider names them. */
   readonly missing: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export interface OpenDeps extends TrackingDeps {
   readonly bucket: PictureBucket | undefined;
 }
 
-/** Details that a shipment's recipient sees besides those of the page. */
+/** Details that a shipment's recipient sees in addition to those on the page. */
 export interface OpenedDetails {
   readonly address: string;
   /** Opens the page again without the digits; see `recipientMac`. */

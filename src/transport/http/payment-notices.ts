@@ -26,7 +26,7 @@ export interface NoticeOptions {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** Maximum size of incomplete events in memory, in bytes: sending one needs no key. */
+/** Maximum size of incomplete events in memory, in bytes. Limited because sending one needs no key. */
 const MAX_COMING_BYTES = 32 * MAX_BYTES;
 const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
 

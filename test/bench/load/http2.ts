@@ -15,7 +15,7 @@ type Http2Request = Extract<Load["request"], { protocol: "HTTP/2" }>;
 
 /**
  * Opens an HTTP/2 connection for a number of concurrent unary gRPC calls. Implements only the
- * necessary protocol, because Node's client uses more of the machine than the servers. A call
+ * necessary protocol, because Node's client uses more CPU than the servers. A call
  * without a message, that is, with trailers only, failed.
  */
 export async function openHttp2(

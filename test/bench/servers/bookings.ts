@@ -1,6 +1,6 @@
 /**
  * Implementation of the Fastify and gRPC peers: the product's work with handwritten SQL, prepared statements and the
- * same domain code for coverage and price. Leaves equal rows. The environment provides DATABASE_URL and ACCOUNTS.
+ * same domain code for coverage and price. Writes the same rows. The environment provides DATABASE_URL and ACCOUNTS.
  */
 import { randomInt } from "node:crypto";
 import pg from "pg";

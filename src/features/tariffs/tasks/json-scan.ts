@@ -59,7 +59,7 @@ const POSITION_COMMAS = 2;
 export function createJsonScan() {
   let inString = false;
   let isEscaped = false;
-  /** Number of matched characters of `COORDINATES`, -1 for another string. */
+  /** Number of matched characters of `COORDINATES`, or -1 if this is a different string. */
   let matched = -1;
   let depth = 0;
   /** Since the last bracket. */
