@@ -32,7 +32,7 @@ export const operatorCommand = commandGroup(
       json: { operator: operatorJson(data!), operator_key },
       lines: [
         `Operator ${data!.id}: ${data!.name}, ${data!.role}`,
-        `Its key, shown this once: ${operator_key}`,
+        `Its key, shown only once: ${operator_key}`,
       ],
     }),
   ),
@@ -53,7 +53,7 @@ export const operatorCommand = commandGroup(
     { operator: OPERATOR, name: ["--name <name>", "purpose of the key"] },
     ({ operator_key }) => ({
       json: { operator_key },
-      lines: [`The new key, shown this once: ${operator_key}`],
+      lines: [`The new key, shown only once: ${operator_key}`],
     }),
   ),
   rpcCommand(
@@ -68,7 +68,7 @@ export const operatorCommand = commandGroup(
     ({ operator_key }, { last4, overlap_seconds }) => ({
       json: { operator_key },
       lines: [
-        `The new key, shown this once: ${operator_key}`,
+        `The new key, shown only once: ${operator_key}`,
         replacedLine(overlap_seconds, "operator", last4),
       ],
     }),

@@ -235,7 +235,7 @@ export function replacedLine(overlap: Given[string], owner: string, last4?: Give
 export function signInLines(path: string): string[] {
   const { publicUrl, port } = readConfig(process.env);
   return [
-    "The link to sign in by, once, within 15 minutes; shown this once:",
+    "The link to sign in by, once, within 15 minutes; shown only once:",
     `${publicUrl ?? `http://127.0.0.1:${port}`}${path}`,
   ];
 }

@@ -23,7 +23,7 @@ import {
 
 const { method } = WorkspaceAdminService;
 const NAME = ["--name <name>", "the workspace's name"] as const;
-const KEY_NAME = ["--name <name>", "the program that it is for"] as const;
+const KEY_NAME = ["--name <name>", "the program that will use it"] as const;
 const SCOPE = ["--scope <scope>", "its scope"] as const;
 
 type Keys = ResponseJson<typeof method.listWorkspaceApiKeys>["data"];
@@ -41,8 +41,8 @@ export const workspaceCommand = commandGroup(
       json: { workspace: pick(data!, "id", "name"), api_key, test_api_key },
       lines: [
         `Workspace ${data!.id}: ${data!.name}`,
-        `Its key, shown this once: ${api_key}`,
-        `Its key for tests, shown this once: ${test_api_key}`,
+        `Its key, shown only once: ${api_key}`,
+        `Its key for tests, shown only once: ${test_api_key}`,
       ],
     }),
   ),
@@ -221,7 +221,7 @@ export const keyCommand = commandGroup(
     { workspace: WORKSPACE, test: TEST, name: KEY_NAME, scope: SCOPE },
     ({ data, api_key }) => ({
       json: { ...keyJson(data!), api_key },
-      lines: [`The new key, shown this once: ${api_key}`, keyLine(data!)],
+      lines: [`The new key, shown only once: ${api_key}`, keyLine(data!)],
     }),
   ),
   rpcCommand(
@@ -249,7 +249,7 @@ export const keyCommand = commandGroup(
     ({ api_key }, { overlap_seconds }) => ({
       json: { api_key },
       lines: [
-        `The new key, shown this once: ${api_key}`,
+        `The new key, shown only once: ${api_key}`,
         replacedLine(overlap_seconds, "workspace"),
       ],
     }),

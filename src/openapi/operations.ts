@@ -95,7 +95,7 @@ function describe(
   };
 }
 
-/** Kind of body by the rule of the path, which names the field of a document. */
+/** Kind of body by the `body` of the HTTP rule, which can name the field that holds a document. */
 const BODY_KINDS: Readonly<Record<string, BodyKind>> = { "": "none", "*": "json" };
 
 const SECURITY: Readonly<Record<Audience, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {

@@ -168,4 +168,4 @@ export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log
   };
 }
 
-const NOT_SEALED = "secrets of webhooks are stored unencrypted: set SECRETS_KEYS to encrypt them";
+const NOT_SEALED = "webhook secrets are stored unencrypted: set SECRETS_KEYS to encrypt them";

@@ -58,7 +58,7 @@ const LIVE_POLL_MS = 60_000;
 
 /**
  * Reloads the page after each event, and regularly, while it is visible. Replaces the main part if it changed, and
- * leaves the form for digits unchanged. An opened page is reloaded as opened. Ends with a page without script, that
+ * leaves the form for digits unchanged. A page that was opened with digits is reloaded in that state. Ends with a page without script, that
  * of a completed shipment. Without scripts the page stays as loaded.
  */
 const SCRIPT = `

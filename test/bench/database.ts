@@ -61,7 +61,7 @@ const PRICE = {
 /** Number of workspaces. */
 export const WORKSPACES = 50;
 
-/** Starts PostgreSQL on an empty folder. */
+/** Starts PostgreSQL with an empty data folder. */
 export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<DatabaseServer> {
   const folder = await mkdtemp(join(tmpdir(), "shipments-bench-"));
   owned.defer(() => rm(folder, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ import { sharedService } from "../support/service.ts";
 const service = await sharedService();
 const { twin } = await service.addWorkspace();
 
-/** Connects the official client with a `shipments mcp` of its own. */
+/** Connects the official client to its own `shipments mcp` process. */
 async function startAgent(modern: boolean) {
   const client = new Client(
     { name: "test", version: "1" },

@@ -147,13 +147,13 @@ test("without --json the commands print sentences, and a key only when it is cre
   expect(await words("operator", "list")).toBe("No operators yet.\n");
   expect(await words("audit", "list")).toBe("No changes yet.\n");
   expect(await words("operator", "create", ...OWNER, "viewer")).toMatch(
-    /^Operator 1: Ada, viewer\nIts key, shown this once: sho_\w{36}\n$/,
+    /^Operator 1: Ada, viewer\nIts key, shown only once: sho_\w{36}\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1")).toMatch(
-    /^The new key, shown this once: sho_\w{36}\nEvery other key of the operator has stopped. With --overlap SECONDS they would go on for a while.\n$/,
+    /^The new key, shown only once: sho_\w{36}\nEvery other key of the operator has stopped. With --overlap SECONDS they would go on for a while.\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1", "--overlap", "60")).toMatch(
-    /^The new key, shown this once: sho_\w{36}\nThe other keys of the operator stop in 60 seconds.\n$/,
+    /^The new key, shown only once: sho_\w{36}\nThe other keys of the operator stop in 60 seconds.\n$/,
   );
   expect(await words("operator", "list")).toMatch(
     /^1 {2}Ada {2}ada@example.org {2}viewer {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,

@@ -22,7 +22,7 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /** One PostgreSQL server of a pair. */
 export interface PairServer {
-  /** URL of this server, as a superuser. */
+  /** URL for connecting to this server as a superuser. */
   readonly url: string;
   /** Runs one statement on a new connection and returns its rows. */
   query(sql: string): Promise<any[]>;

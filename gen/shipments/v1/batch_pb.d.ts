@@ -81,7 +81,7 @@ export declare type BatchCancelShipmentsRequest = Message<"shipments.v1.BatchCan
   reason?: CancelReason | undefined;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: optional string note = 3;
    */

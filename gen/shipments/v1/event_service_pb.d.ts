@@ -320,7 +320,7 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
   data?: Event | undefined;
 
   /**
-   * Pass it as `after` to continue from here. In heartbeats, it can be past events of other types.
+   * Pass it as `after` to continue from here. In heartbeats, it may have moved beyond events of other types.
    *
    * @generated from field: string cursor = 2;
    */
@@ -340,7 +340,7 @@ export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEvents
   data?: EventValid | undefined;
 
   /**
-   * Pass it as `after` to continue from here. In heartbeats, it can be past events of other types.
+   * Pass it as `after` to continue from here. In heartbeats, it may have moved beyond events of other types.
    *
    * @generated from field: string cursor = 2;
    */

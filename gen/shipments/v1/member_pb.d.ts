@@ -32,7 +32,7 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * The name that the person chose, once they signed in by email or through the identity provider. Until then,
+   * The name that the person chose, once they have signed in by email or through the identity provider. Until then,
    * the name from the invitation.
    *
    * @generated from field: string name = 3;
@@ -83,7 +83,7 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * The name that the person chose, once they signed in by email or through the identity provider. Until then,
+   * The name that the person chose, once they have signed in by email or through the identity provider. Until then,
    * the name from the invitation.
    *
    * @generated from field: string name = 3;

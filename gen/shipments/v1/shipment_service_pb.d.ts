@@ -272,7 +272,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   customerIdNumber?: string | undefined;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -293,7 +293,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   pickupLng?: number | undefined;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -446,7 +446,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   customerIdNumber?: string | undefined;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -467,7 +467,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   pickupLng: number;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -737,7 +737,7 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
   pageToken?: string | undefined;
 
   /**
-   * Default: `created_at desc`. `total` orders by minor units, `pickup_window` by its start, as soon as possible first.
+   * Default: `created_at desc`. `total` orders by minor units, `pickup_window` by its start, shipments without a window (ASAP) first.
    * Both need exactly one filter: `status` PENDING, AWAITING_PICKUP or IN_TRANSIT, or `payment_status` REFUND_PENDING.
    *
    * @generated from field: optional string order_by = 9;
@@ -1852,7 +1852,7 @@ export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRe
   reason: AttemptReason;
 
   /**
-   * Note for people, at most 500 characters. Required for OTHER.
+   * Free-text note, at most 500 characters. Required for OTHER.
    *
    * @generated from field: optional string note = 3;
    */
@@ -1878,7 +1878,7 @@ export declare type RecordAttemptRequestValid = Message<"shipments.v1.RecordAtte
   reason: AttemptReason;
 
   /**
-   * Note for people, at most 500 characters. Required for OTHER.
+   * Free-text note, at most 500 characters. Required for OTHER.
    *
    * @generated from field: optional string note = 3;
    */
@@ -2818,7 +2818,7 @@ export declare type CancelShipmentRequest = Message<"shipments.v1.CancelShipment
   reason?: CancelReason | undefined;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: optional string note = 3;
    */
@@ -2844,7 +2844,7 @@ export declare type CancelShipmentRequestValid = Message<"shipments.v1.CancelShi
   reason?: CancelReason | undefined;
 
   /**
-   * Note for people, at most 500 characters.
+   * Free-text note, at most 500 characters.
    *
    * @generated from field: optional string note = 3;
    */

@@ -259,7 +259,7 @@ const TAKE: Column<RunningSimulation> = {
             label: "Step",
             choices: STEP_CHOICES,
             value: nextStep,
-            hint: "Taken now. The simulation then continues if its next step is still possible.",
+            hint: "The step runs now. The simulation then continues if its next step is still possible.",
           },
         }}
         done="The step is taken."

@@ -30,7 +30,7 @@ interface Row extends Revenue {
 /**
  * Sums up the bookings of a workspace's customers. Takes about a millisecond per thousand shipments.
  *
- * @param em also that of a transaction
+ * @param em may be that of a transaction
  * @param customers at most one page
  * @returns the figures of each customer, by id
  */

@@ -20,7 +20,7 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
  * Indexes that serve lists. Those by status and customer contain shipments of one state in time
- * order. Lists over several states read several ranges, because each index costs every booking.
+ * order. Lists over several states read several ranges, because each index slows every booking.
  */
 export type ListIndex =
   | "shipment_by_age"

@@ -121,7 +121,8 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   open_dispute(row, at) {
     const isPaid = row.paymentStatus === "paid" || row.paymentStatus === "refund_pending";
     if (!isPaid) throw paymentError("be disputed", row);
-    if (row.paymentDetails?.dispute) throw stateError("be disputed", "it has already been disputed");
+    if (row.paymentDetails?.dispute)
+      throw stateError("be disputed", "it has already been disputed");
     return withDetails(row, { dispute: "open" }, at);
   },
   win_dispute: (row, at) => withDetails(disputed(row), { dispute: "won" }, at),

@@ -47,7 +47,7 @@ const FIND_DUE = `
   order by next_try_at limit ${MAX_AT_ONCE}`;
 
 /**
- * Takes the simulation steps that are due in real time. `MoveTestClock` takes those of frozen clocks.
+ * Runs the simulation steps that are due in real time. `MoveTestClock` runs those of frozen clocks.
  *
  * @returns whether there may be more
  */

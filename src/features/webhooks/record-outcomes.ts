@@ -102,7 +102,7 @@ export function createOutcomeRecorder(
         isFailing = false;
         return;
       } catch (error) {
-        if (!isFailing) log.warn({ err: error }, "attempts at deliveries could not be recorded");
+        if (!isFailing) log.warn({ err: error }, "delivery attempts could not be recorded");
         isFailing = true;
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -12,7 +12,7 @@ import { createBoundedServer } from "./bounded-server.ts";
 const MISSPELT_NAN = / Nan$/gm;
 
 /**
- * Serves `/healthz` (the process is alive), `/readyz` (200 while it should get calls, otherwise
+ * Serves `/healthz` (the process is alive), `/readyz` (200 while it is ready for calls, otherwise
  * 503) and, with a registry, `/metrics` (Prometheus text format), with GET or HEAD.
  */
 export function createProbes(options: {

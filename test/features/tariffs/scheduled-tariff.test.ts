@@ -84,7 +84,7 @@ test("a scheduled version is loaded before its time, in use from its time on, an
   expect(await cache.byVersion(1)).toMatchObject({ version: 1 });
 });
 
-test("a version that is scheduled for later than a minute is not loaded yet, nor one that was called off", async () => {
+test("a version that is scheduled for more than a minute from now is not loaded yet, nor one that was called off", async () => {
   await schedule(LARGE, 90);
   await cache.refresh(client);
   await client.query("update tariff_version set called_off_at = now(), effective_at = now()");

@@ -124,7 +124,7 @@ test("a start without a key says that secrets are not sealed, once there are any
   expect(await start()).toMatchObject([
     {
       level: "warn",
-      msg: "secrets of webhooks are stored unencrypted: set SECRETS_KEYS to encrypt them",
+      msg: "webhook secrets are stored unencrypted: set SECRETS_KEYS to encrypt them",
       webhooks: 1,
     },
   ]);

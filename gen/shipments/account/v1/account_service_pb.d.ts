@@ -465,7 +465,7 @@ export declare const SavedFilterSchema: GenMessage<SavedFilter, {validType: Save
  */
 export declare type ListSavedFiltersRequest = Message<"shipments.account.v1.ListSavedFiltersRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -477,7 +477,7 @@ export declare type ListSavedFiltersRequest = Message<"shipments.account.v1.List
  */
 export declare type ListSavedFiltersRequestValid = Message<"shipments.account.v1.ListSavedFiltersRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -520,7 +520,7 @@ export declare const ListSavedFiltersResponseSchema: GenMessage<ListSavedFilters
  */
 export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -554,7 +554,7 @@ export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilter
  */
 export declare type SaveFilterRequestValid = Message<"shipments.account.v1.SaveFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -612,7 +612,7 @@ export declare const SaveFilterResponseSchema: GenMessage<SaveFilterResponse, {v
  */
 export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.RenameSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -638,7 +638,7 @@ export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.Ren
  */
 export declare type RenameSavedFilterRequestValid = Message<"shipments.account.v1.RenameSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -688,7 +688,7 @@ export declare const RenameSavedFilterResponseSchema: GenMessage<RenameSavedFilt
  */
 export declare type DeleteSavedFilterRequest = Message<"shipments.account.v1.DeleteSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -707,7 +707,7 @@ export declare type DeleteSavedFilterRequest = Message<"shipments.account.v1.Del
  */
 export declare type DeleteSavedFilterRequestValid = Message<"shipments.account.v1.DeleteSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member, not of its test twin.
+   * Id of a workspace of which the person is a member (not the id of its test twin).
    *
    * @generated from field: optional int64 workspace = 1;
    */

@@ -19,7 +19,7 @@ export type FeesByVersion = ReadonlyMap<number, Fees>;
 const MAX_TIERS_KEPT = 100_000;
 
 /**
- * Without schedules, which can be large. The versions are passed as JSON because PostgreSQL plans again for each
+ * Without schedules, which can be large. The versions are passed as JSON because PostgreSQL replans the query for each
  * list. See `FIND` of shipments.
  */
 const SELECT = `
