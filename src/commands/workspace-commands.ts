@@ -185,7 +185,11 @@ export const limitsCommand = commandGroup(
         .choices(LIMIT_CLASSES)
         .makeOptionMandatory(),
       fieldOption(field.rate, "--rate <calls>", "calls a second"),
-      fieldOption(field.burst, "--burst <calls>", "calls at once after a rest; twice the rate"),
+      fieldOption(
+        field.burst,
+        "--burst <calls>",
+        "burst after an idle period (default: twice the rate)",
+      ),
     ],
     async ({ em }, { workspace, test, class: limitClass, ...limit }) => {
       const fields = { [limitClass as string]: pick(limit, "rate", "burst") };

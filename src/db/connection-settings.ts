@@ -43,7 +43,7 @@ export async function setSession(client: Connected): Promise<void> {
   await set(client, SESSION);
 }
 
-/** Sets what connections rely on that serve calls. */
+/** Sets the planner settings of connections that serve calls. */
 export async function setPlannerSettings(client: Connected): Promise<void> {
   await set(client, PLANNER);
 }

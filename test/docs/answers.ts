@@ -34,7 +34,7 @@ export function parseAnswer(text: string): unknown {
 }
 
 /**
- * Returns a response in the form of a guide, with the same omissions as before. Varying values of
+ * Formats a response as the guide shows it, with the same omissions. Varying values of
  * the same form keep the guide's value.
  */
 export function showAnswer(shown: unknown, answer: unknown, field = ""): unknown {

@@ -94,7 +94,7 @@ test.each([
 test.each([
   ["SHUTDOWN_DELAY", ["SHUTDOWN_DELAY_SECONDS", "PORT"], "SHUTDOWN_DELAY_SECONDS"],
   ["webhook_loopback", ["WEBHOOK_ALLOW_LOOPBACK_HTTP"], "WEBHOOK_ALLOW_LOOPBACK_HTTP"],
-  // One word also names other things.
+  // A single word is too ambiguous to complete.
   ["LOG", ["LOG_LEVEL"], undefined],
   ["STRIPE_KEY", ["STRIPE_SECRET_KEY", "STRIPE_TEST_SECRET_KEY"], undefined],
   ["KUBERNETES_PORT", ["PORT"], undefined],

@@ -50,7 +50,7 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   shipment?: string | undefined;
 
   /**
-   * Number among the events of the shipment or webhook, from 1 without gaps.
+   * Sequence number of the event within its shipment or webhook, from 1 without gaps.
    *
    * @generated from field: int32 number = 5;
    */
@@ -136,7 +136,7 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   shipment?: string | undefined;
 
   /**
-   * Number among the events of the shipment or webhook, from 1 without gaps.
+   * Sequence number of the event within its shipment or webhook, from 1 without gaps.
    *
    * @generated from field: int32 number = 5;
    */

@@ -313,14 +313,14 @@ export declare const WatchEventsRequestSchema: GenMessage<WatchEventsRequest, {v
 export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
    * The event. Unset in heartbeats, which are sent at once if there are no events, and at least every 15
-   * seconds of silence.
+   * seconds without an event.
    *
    * @generated from field: shipments.v1.Event data = 1;
    */
   data?: Event | undefined;
 
   /**
-   * Pass it as `after` to continue from here. In heartbeats, it may have moved beyond events of other types.
+   * Pass it as `after` to continue from here. In heartbeats, it can be a position after events of other types.
    *
    * @generated from field: string cursor = 2;
    */
@@ -333,14 +333,14 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
 export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
    * The event. Unset in heartbeats, which are sent at once if there are no events, and at least every 15
-   * seconds of silence.
+   * seconds without an event.
    *
    * @generated from field: shipments.v1.Event data = 1;
    */
   data?: EventValid | undefined;
 
   /**
-   * Pass it as `after` to continue from here. In heartbeats, it may have moved beyond events of other types.
+   * Pass it as `after` to continue from here. In heartbeats, it can be a position after events of other types.
    *
    * @generated from field: string cursor = 2;
    */

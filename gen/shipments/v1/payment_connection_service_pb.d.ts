@@ -185,7 +185,7 @@ export declare type BeginPaymentConnectionResponse = Message<"shipments.v1.Begin
   data?: PaymentConnection | undefined;
 
   /**
-   * Onboarding link. Opens once, for the workspace only.
+   * Onboarding link. Can be opened only once, and only by the workspace.
    *
    * @generated from field: string onboarding_url = 2;
    */
@@ -209,7 +209,7 @@ export declare type BeginPaymentConnectionResponseValid = Message<"shipments.v1.
   data?: PaymentConnectionValid | undefined;
 
   /**
-   * Onboarding link. Opens once, for the workspace only.
+   * Onboarding link. Can be opened only once, and only by the workspace.
    *
    * @generated from field: string onboarding_url = 2;
    */

@@ -497,7 +497,7 @@ export declare type BatchQuoteFieldErrorValid = BatchQuoteFieldError;
 export declare const BatchQuoteFieldErrorSchema: GenMessage<BatchQuoteFieldError, {validType: BatchQuoteFieldErrorValid}>;
 
 /**
- * A line item of a price. A kind can have several lines. Lines of zero are omitted.
+ * A line item of a price. A kind can have several lines. Lines with a zero amount are omitted.
  *
  * @generated from message shipments.v1.QuoteBreakdownLine
  */

@@ -331,7 +331,7 @@ export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse, {valid
  */
 export declare type Usage = Message<"shipments.v1.Usage"> & {
   /**
-   * Limit for calls that quote.
+   * Limit for quote calls.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
@@ -366,7 +366,7 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
  */
 export declare type UsageValid = Message<"shipments.v1.Usage"> & {
   /**
-   * Limit for calls that quote.
+   * Limit for quote calls.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */

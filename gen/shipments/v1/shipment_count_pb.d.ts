@@ -52,7 +52,7 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
   refundDue?: ShipmentCount | undefined;
 
   /**
-   * Shipments that the `failed` filter of ListShipments returns. They also count in another queue, or were
+   * Shipments that the `failed` filter of ListShipments returns. They are also counted in another queue, or were
    * delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
@@ -102,7 +102,7 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
   refundDue: ShipmentCountValid;
 
   /**
-   * Shipments that the `failed` filter of ListShipments returns. They also count in another queue, or were
+   * Shipments that the `failed` filter of ListShipments returns. They are also counted in another queue, or were
    * delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;

@@ -2571,7 +2571,7 @@ export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckout
   shipment: string;
 
   /**
-   * URL to which the provider redirects after payment, which does not prove the payment: https, or http on
+   * URL to which the provider redirects after payment (a redirect is no proof of payment): https, or http on
    * the loopback address. At most 2000 characters.
    *
    * @generated from field: string success_url = 2;
@@ -2605,7 +2605,7 @@ export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateChe
   shipment: string;
 
   /**
-   * URL to which the provider redirects after payment, which does not prove the payment: https, or http on
+   * URL to which the provider redirects after payment (a redirect is no proof of payment): https, or http on
    * the loopback address. At most 2000 characters.
    *
    * @generated from field: string success_url = 2;

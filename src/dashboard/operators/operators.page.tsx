@@ -92,7 +92,7 @@ function columnsFor(ownEmail: string): readonly Column<Operator>[] {
 }
 
 const KINDS = [
-  [String(OperatorKind.PERSON), "Person: signs in here, or calls with a key"],
+  [String(OperatorKind.PERSON), "Person: signs in here, or calls the API with a key"],
   [String(OperatorKind.MACHINE), "Machine: calls with a key"],
 ] as const;
 

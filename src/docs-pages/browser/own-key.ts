@@ -66,7 +66,7 @@ function offer(workspaces: readonly Workspace[], email: string, places: readonly
       for (const place of places) place.data = place.data.replaceAll(PLACEHOLDER, key);
       choice.remove();
       button.remove();
-      status.textContent = `Your key “${name}” is in the examples of this page.`;
+      status.textContent = `Your key “${name}” is used in the examples on this page.`;
     } catch (error) {
       button.disabled = false;
       status.textContent = error instanceof Error ? error.message : String(error);

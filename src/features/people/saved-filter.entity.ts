@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
-/** A person's named view of the list of a workspace's shipments. */
+/** A person's named view of a workspace's shipment list. */
 export const SavedFilter = defineEntity({
   name: "SavedFilter",
   tableName: "saved_filter",

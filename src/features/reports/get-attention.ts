@@ -135,7 +135,7 @@ const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is
 
 /**
  * Shipments that have missed a window, are expected after it, or are too old without a window.
- * Checks those whose pickup begins first, and the oldest without a pickup window, because they are
+ * Checks those whose pickup begins first, and the oldest without a pickup window, because they become
  * late first. `isLate` has the same rule for windows.
  */
 const LATE = `

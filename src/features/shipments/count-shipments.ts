@@ -13,7 +13,7 @@ import {
 
 const MAX_COUNTED = 1_000;
 
-/** The queues, by their filters in addition to the common ones. */
+/** The queues, each with the filters it adds to the common filters. */
 const QUEUES = {
   toPay: { status: "pending" },
   toPickUp: { status: "awaiting_pickup" },

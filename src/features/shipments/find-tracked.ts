@@ -62,7 +62,7 @@ interface Tracked {
   readonly phone: string | null;
   readonly address: string;
   readonly pin: string | null;
-  /** Position of its courier within the last minutes. */
+  /** Position of its courier within the last few minutes. */
   readonly place: Point | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;

@@ -55,7 +55,7 @@ export function createObserver(options: {
   registry.registerMetric(
     new Gauge({
       name: "shipments_requests_in_flight",
-      help: "Calls in flight.",
+      help: "Calls in flight in this process.",
       registers: [],
       collect() {
         this.set(inFlight);

@@ -26,7 +26,7 @@ const keyWith = (fields: object) => ({
   name: null,
   last4: expect.stringMatching(/^\w{4}$/),
   created_at: ANY_TIME,
-  // A use is recorded some seconds later.
+  // A use is recorded a few seconds later.
   last_used_at: expect.toBeOneOf([null, ANY_TIME]),
   ends_at: null,
   current: false,

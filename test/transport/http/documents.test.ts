@@ -165,9 +165,12 @@ describe("a document by HTTP", () => {
     },
   );
 
-  test("is not there for HEAD, as no path of the API is", async () => {
-    const answer = await service.request("/v1/parcels/1", { method: "HEAD", apiKey: OWN_KEY });
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
+  test("HEAD returns the headers of GET, without the document", async () => {
+    const { status, headers, text } = await service.request("/v1/parcels/1", {
+      method: "HEAD",
+      apiKey: OWN_KEY,
+    });
+    expect([status, headers.get("etag"), text]).toEqual([200, '"v1-gzip"', ""]);
   });
 
   test("leaves the connection open for more calls in a row", async () => {

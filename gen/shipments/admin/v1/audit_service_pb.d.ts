@@ -26,7 +26,7 @@ export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   kind: AuditActorKind;
 
   /**
-   * Name of the operator, account of the command line, name or last four characters of the key, or email of
+   * Name of the operator, command-line account, name or last four characters of the key, or email of
    * the person.
    *
    * @generated from field: string name = 2;

@@ -862,7 +862,7 @@ export declare const OperatorService: GenService<{
     output: typeof RotateOperatorKeyResponseSchema;
   },
   /**
-   * Creates a sign-in link to the dashboard for an operator of kind PERSON. It is valid once, within 15
+   * Creates a sign-in link to the dashboard for an operator of kind PERSON. It can be used once, within 15
    * minutes, and is shown only in this response. Only owners can create links for others.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorSignInLink

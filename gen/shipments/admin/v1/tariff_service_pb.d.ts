@@ -1251,7 +1251,7 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   newlyCovered: number;
 
   /**
-   * Number of routes served by the tariff in force only.
+   * Number of routes served only by the tariff in force.
    *
    * @generated from field: int32 newly_refused = 4;
    */
@@ -1303,7 +1303,7 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   largest: PriceChange[];
 
   /**
-   * The newest 20 routes served by the tariff in force only.
+   * The newest 20 routes served only by the tariff in force.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChange refused = 11;
    */
