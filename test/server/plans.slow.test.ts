@@ -83,6 +83,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "from booking_day": "a report counts what was booked",
   "delete from session": "those that nobody used are looked for among all, every ten minutes",
   "from replica where": "replicas are few",
+  "from installation": "the table has one row",
   'from "tariff_draft" as "t0" order by': "drafts are few",
   "from usage_hour cross join lateral": "a report counts what was quoted",
   "from usage_hour join workspace on": "a report counts what was quoted",
@@ -186,6 +187,11 @@ const OF_OTHER_SETUPS = [
   "update webhook set disabled_reason = 'request'",
   // A workspace with more calls than are kept.
   "delete from api_request where",
+  // Opt-outs stored as plain hashes by earlier commits.
+  "select workspace_id::float8 as workspace, email_hash as hash",
+  "delete from recipient_opt_out where",
+  // A signed-in person who changes their name.
+  "update membership set name = null from session",
 ];
 
 /** Files with statements that only run after a Stripe event, or when keys of quotes age. */
