@@ -46,7 +46,10 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     expect(await read(shipment)).toMatchObject({ status: "delivered", payment_status: "paid" });
     await expect
       .poll(() => page.locator(".timeline li .minor").allTextContents())
-      .toEqual(Array.from({ length: 4 }, () => "member@example.org"));
+      .toEqual([
+        ...Array.from({ length: 4 }, () => "member@example.org"),
+        expect.stringMatching(/^API key \w{4}$/),
+      ]);
   });
 
   test("a member says who brings a shipment, what went wrong, and that it went back", async () => {
