@@ -264,12 +264,15 @@ export async function expectUsable(page: Page): Promise<void> {
     .toEqual({ violations: [], small: [], cut: [] });
 }
 
-/** Controls whose text overflows onto their neighbors, and open menus that exceed the screen. */
+/**
+ * Controls whose text overflows onto their neighbors, and open menus that exceed the screen. The touch area of marks on a
+ * map is larger than their box.
+ */
 const CUT = `(() => {
   const isVisible = (it) => it.checkVisibility();
   const isNarrow = (it) => it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).overflowX === "visible";
   const isBeyond = ({ left, right, top, bottom }) => left < 0 || right > innerWidth || top < 0 || bottom > innerHeight;
-  const controls = [...document.querySelectorAll("button, .button, summary, nav a")].filter(isVisible);
+  const controls = [...document.querySelectorAll("button:not(.mark), .button, summary, nav a")].filter(isVisible);
   const menus = [...document.querySelectorAll(".menu[open] > .menu-content")].filter(isVisible);
   return [
     ...controls.filter((it) => getComputedStyle(it).display !== "inline" && isNarrow(it)),

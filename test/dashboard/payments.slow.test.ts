@@ -166,7 +166,7 @@ describeDashboard(
       await button(page, "Disconnect").click();
       await pressInDialog(page, "Disconnect Stripe");
       const refusal = page.getByRole("dialog").getByRole("alert");
-      await refusal.getByText("Payments or refunds of the workspace are open").waitFor();
+      await refusal.getByText("The workspace has pending payments or refunds").waitFor();
       await expectWellShown(page, "payments-open");
       setup.stripe.pay(session);
       await setup.stripe.deliverNotices();

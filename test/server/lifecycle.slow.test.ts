@@ -159,9 +159,10 @@ test("a service without a tariff is alive but not ready until the first one is p
     const { status, body } = await served.request("/readyz");
     return status === 503 && body.status === "waiting for its first tariff";
   });
-  const says = (msg: string) => served.log().some((line) => line.msg === msg);
-  await eventually("the log to say so", () =>
-    says("waiting for the first tariff: publish one by `shipments tariff publish`"),
+  await eventually("the log to report it", () =>
+    served
+      .log()
+      .some(({ msg }) => msg.startsWith("waiting for the first tariff: publish one with")),
   );
   expect((await served.request("/healthz")).status).toBe(200);
   const { status, headers } = await quote(served);
