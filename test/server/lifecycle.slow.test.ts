@@ -162,7 +162,7 @@ test("a service without a tariff is alive but not ready until the first one is p
   await eventually("the log to report it", () =>
     served
       .log()
-      .some(({ msg }) => msg.startsWith("waiting for the first tariff: publish one with")),
+      .some(({ msg }) => String(msg).startsWith("waiting for the first tariff: publish one with")),
   );
   expect((await served.request("/healthz")).status).toBe(200);
   const { status, headers } = await quote(served);
