@@ -222,7 +222,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.getByText("1 shipment, 2.5 kg").waitFor();
     await tabTo(page, page.getByLabel("Day of pickup"));
     await page.keyboard.type("02022027");
-    await page.getByText("up on Tuesday, February 2, 2027").waitFor();
+    await page.getByText("No pickups on Tuesday, February 2, 2027").waitFor();
     await expectUsable(page);
     await page.goBack();
     await page.waitForURL("**/shipments");
