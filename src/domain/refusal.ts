@@ -88,6 +88,12 @@ export function unavailable(
   return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause, ...options });
 }
 
+/** Creates the refusal of a change whose `etag` is no longer that of the resource. */
+export function staleEtag(of: "shipment" | "customer" | "draft"): Refusal {
+  const text = `etag is stale because the ${of} was changed. Read it again.`;
+  return refuse("ETAG_STALE", text, { subject: "etag" });
+}
+
 /** Replaces lone surrogates, which UTF-8 cannot encode. */
 function wellFormed(violation: Violation): Violation {
   const text = violation.text.toWellFormed();

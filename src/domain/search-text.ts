@@ -51,8 +51,10 @@ export function searchTerms(text: string): readonly SearchTerm[] {
   return last === undefined ? [] : [...terms, { ...last, isOpen: true }];
 }
 
+const WORD = new RegExp(SEPARATORS.replace("[", "[^"), "g");
+
 function wordsIn(text: string): string[] {
-  return text.split(new RegExp(SEPARATORS)).filter(Boolean);
+  return text.match(WORD) ?? [];
 }
 
 /** Whether letters or digits precede or follow a part of a text directly. */
@@ -119,7 +121,7 @@ function hasDigits({ digits }: SearchTerm, value: string): boolean {
 }
 
 function firstMatch(terms: readonly SearchTerm[], value: string): number | undefined {
-  for (const { 0: word, index } of value.matchAll(new RegExp(SEPARATORS.replace("[", "[^"), "g"))) {
+  for (const { 0: word, index } of value.matchAll(WORD)) {
     const found = word.toLowerCase();
     const isMatch = terms.some(({ words, isOpen }) =>
       words.some((it, i) =>

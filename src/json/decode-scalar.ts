@@ -137,7 +137,7 @@ function isInCalendar(timestamp: string): boolean {
 }
 
 export function compileEnum(schema: DescEnum): Decode {
-  const numbers = new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
+  const numbers = enumNumbers(schema);
   const names = [...numbers.keys()].join(", ");
   return (json, path, violations) =>
     numbers.get(json as string) ?? addViolation(violations, path, `must be one of ${names}`);
@@ -157,4 +157,9 @@ export function enumNames(schema: DescEnum): ReadonlyMap<number, string> {
   const prefix = schema.sharedPrefix?.length ?? 0;
   const named = schema.values.filter((value) => value.number !== 0);
   return new Map(named.map((value) => [value.number, value.name.slice(prefix).toLowerCase()]));
+}
+
+/** Returns the numbers of an enum's values by their names in the JSON dialect. */
+export function enumNumbers(schema: DescEnum): ReadonlyMap<string, number> {
+  return new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
 }

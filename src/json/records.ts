@@ -2,7 +2,7 @@ import type { DescEnum, DescMessage, Message, MessageShape } from "@bufbuild/pro
 import type { GenEnum } from "@bufbuild/protobuf/codegenv2";
 import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createMapperCompiler } from "./compile-mapper.ts";
-import { enumNames } from "./decode-scalar.ts";
+import { enumNames, enumNumbers } from "./decode-scalar.ts";
 
 /** A date, milliseconds since the epoch, or RFC 3339 in UTC in the format of `toISOString`. */
 type Time = Date | number | string;
@@ -78,7 +78,7 @@ export function compileEnumName<Name extends string>(schema: DescEnum) {
 }
 
 export function compileEnumNumber<Shape extends number>(schema: GenEnum<Shape>) {
-  const numbers = new Map([...enumNames(schema)].map(([number, name]) => [name, number]));
+  const numbers = enumNumbers(schema);
   return (name: string) => {
     const number = numbers.get(name);
     if (number === undefined) throw new Error(`${schema.typeName} has no value ${name}`);

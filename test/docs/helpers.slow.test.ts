@@ -1,13 +1,13 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { symlinkSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CreateShipmentResponseSchema } from "../../gen/shipments/v1/shipment_service_pb.js";
+import { listenWith } from "../support/raw-http.ts";
 import { runProgram } from "../support/run-program.ts";
+import { ownFolder } from "../support/when-over.ts";
 import { readGuides } from "./guide-blocks.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
@@ -45,20 +45,17 @@ function succeed({ headers, url }: IncomingMessage, response: ServerResponse): v
 /** Starts a server that handles each request with the next function, then with the last one. */
 async function startStub(responses: readonly Respond[]) {
   const keys: unknown[] = [];
-  const server = createServer((request, response) => {
+  const url = await listenWith((request, response) => {
     const respond = responses[Math.min(keys.length, responses.length - 1)]!;
     keys.push(request.headers["idempotency-key"]);
     request.resume().on("end", () => respond(request, response));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { keys, port: (server.address() as AddressInfo).port };
+  return { keys, port: new URL(url).port };
 }
 
 /** Saves the files of a guide like its reader, with the port of the stub. */
-function saveFiles(name: string, port: number): string {
-  const folder = mkdtempSync(join(tmpdir(), "helper-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+function saveFiles(name: string, port: string): string {
+  const folder = ownFolder("helper");
   for (const it of ["package.json", "node_modules", "src", "gen"]) {
     symlinkSync(join(REPOSITORY, it), join(folder, it));
   }

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BOOKED_SHIPMENT, BOOKING } from "../support/bookings.ts";
 import { runProgram } from "../support/run-program.ts";
 import { startService } from "../support/service.ts";
+import { ownFolder } from "../support/when-over.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 const BIN = join(REPOSITORY, "node_modules/.bin");
@@ -63,7 +63,7 @@ const TSCONFIG = {
 const DOCUMENT = join(REPOSITORY, "gen/openapi/openapi.json");
 
 const service = await startService();
-const folder = mkdtempSync(join(tmpdir(), "validating-client-"));
+const folder = ownFolder("validating-client");
 symlinkSync(join(REPOSITORY, "node_modules"), join(folder, "node_modules"));
 const input = { target: DOCUMENT };
 const config = {
@@ -76,10 +76,6 @@ writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
 writeFileSync(join(folder, "program.ts"), PROGRAM);
 const generated = await runProgram(join(BIN, "orval"), ["--config", "orval.config.mjs"], {
   cwd: folder,
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true });
 });
 
 test("orval generates a client and zod schemas that compile", async () => {

@@ -28,9 +28,8 @@ const HOSTILE = [
 
 const database = await createDatabase();
 const name = new URL(database.url).pathname.slice(1);
-for (const url of inject("adminDatabaseUrls")) {
-  for (const setting of HOSTILE) await runSql(url, `alter database ${name} set ${setting}`);
-}
+const settings = HOSTILE.map((setting) => `alter database ${name} set ${setting}`);
+for (const url of inject("adminDatabaseUrls")) await runSql(url, ...settings);
 const stripe = await startStripe({ livemode: true });
 const service = await startReplica(database.url, {
   ...stripeSettings(stripe),

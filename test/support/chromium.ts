@@ -46,12 +46,13 @@ function isProgram(path: string): boolean {
   }
 }
 
+const INSTALLED = findChromium();
+
 /** Whether browser tests can run. */
-export const HAS_CHROMIUM = findChromium() !== undefined;
+export const HAS_CHROMIUM = INSTALLED !== undefined;
 
 /** Starts the installed Chromium without its sandbox, which root cannot use. */
 export function launchChromium(): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("There is no Chromium: set CHROMIUM_PATH.");
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  if (INSTALLED === undefined) throw new Error("There is no Chromium: set CHROMIUM_PATH.");
+  return chromium.launch({ executablePath: INSTALLED, args: ["--no-sandbox"] });
 }

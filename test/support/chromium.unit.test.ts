@@ -1,20 +1,15 @@
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { findChromium } from "./chromium.ts";
-import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { ownFolder } from "./when-over.ts";
 
 const MISSING = "/nowhere/chromium";
 
 /** Creates a folder with empty programs. */
 function programs(...names: string[]): string {
-  const folder = makeTemporaryFolder("chromium");
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  for (const name of names) {
-    const path = join(folder, name);
-    writeFileSync(path, "");
-    chmodSync(path, 0o755);
-  }
+  const folder = ownFolder("chromium");
+  for (const name of names) writeFileSync(join(folder, name), "", { mode: 0o755 });
   return folder;
 }
 

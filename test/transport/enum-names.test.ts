@@ -1,11 +1,11 @@
 import { create, type DescField, type DescMethod } from "@bufbuild/protobuf";
-import { createClient, type Interceptor } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
 import { enumNames } from "../../src/json/decode-scalar.ts";
 import { connectAgent } from "../support/agent.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
-import { PROTOCOLS } from "../support/rpc-client.ts";
+import { isOfOperators } from "../support/method-calls.ts";
+import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { rpcError } from "../support/rpc-error.ts";
 import { sharedService } from "../support/service.ts";
 import { take } from "../support/take.ts";
@@ -52,9 +52,9 @@ function requestWith(
   }, value) as Record<string, unknown>;
 }
 
-function keyOf({ parent }: DescMethod): string {
-  if (parent.typeName.startsWith("shipments.admin.")) return operatorKey;
-  return parent.name === "TestService" ? twin.apiKey : apiKey;
+function keyOf(method: DescMethod): string {
+  if (isOfOperators(method)) return operatorKey;
+  return method.parent.name === "TestService" ? twin.apiKey : apiKey;
 }
 
 /**
@@ -64,15 +64,13 @@ function keyOf({ parent }: DescMethod): string {
 function call(field: EnumField, protocol: keyof typeof PROTOCOLS, value: string, number: number) {
   const { method } = field;
   const json = JSON.stringify(requestWith(field, value, ({ jsonName }) => jsonName));
-  const withKey: Interceptor = (next) => (request) => {
-    request.header.set("authorization", `Bearer ${keyOf(method)}`);
-    return next(request);
-  };
-  const transport = PROTOCOLS[protocol](service, {
-    interceptors: [withKey],
-    jsonOptions: { textEncoder: { encode: () => new TextEncoder().encode(json) } },
-  });
-  const client = createClient(method.parent, transport) as any;
+  const jsonOptions = { textEncoder: { encode: () => new TextEncoder().encode(json) } };
+  const client = rpcClient(
+    method.parent,
+    (urls, options) => PROTOCOLS[protocol](urls, { ...options, jsonOptions }),
+    service,
+    keyOf(method),
+  ) as any;
   const request = create(
     method.input,
     requestWith(field, number, ({ localName }) => localName),

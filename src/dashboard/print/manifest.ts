@@ -33,7 +33,7 @@ export async function loadManifest(
       pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
     },
     signal,
-    () => false,
+    Infinity,
   );
   const all = shipments.toSorted(
     (a, b) => startMs(a) - startMs(b) || a.pickupAddress.localeCompare(b.pickupAddress),

@@ -150,8 +150,7 @@ function noteOf(
 function fieldText(field: string): string {
   const key = /^metadata\["(.*)"\]$/s.exec(field)?.[1];
   if (key !== undefined) return key;
-  const words = field.replaceAll(/[._]/g, " ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  return field.replaceAll(/[._]/g, " ").replace(/^./, (first) => first.toUpperCase());
 }
 
 function platformFinder(): Finder {

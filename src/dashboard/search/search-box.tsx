@@ -9,15 +9,11 @@ const MAX_LENGTH = 60;
 /** Attributes of the input that depend on the results. */
 export interface SearchField {
   readonly placeholder: string;
-  readonly "aria-expanded": boolean;
-  readonly "aria-activedescendant": string | undefined;
+  /** Id of the chosen result. */
+  readonly chosen?: string | undefined;
 }
 
-const NO_RESULTS: SearchField = {
-  placeholder: "",
-  "aria-expanded": false,
-  "aria-activedescendant": undefined,
-};
+const NO_RESULTS: SearchField = { placeholder: "" };
 
 const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
 
@@ -56,7 +52,9 @@ export function SearchBox(props: {
     >
       <div>
         <input
-          {...field}
+          placeholder={field.placeholder}
+          aria-expanded={field.chosen !== undefined}
+          aria-activedescendant={field.chosen}
           type="text"
           role="combobox"
           aria-label="Search"

@@ -42,15 +42,7 @@ export function SearchResults(props: SearchResultsProps) {
   const at = hits.length === 0 ? -1 : ((steps % hits.length) + hits.length) % hits.length;
   const optionId = (hit: Hit | undefined) => hit && `${id}-${hits.indexOf(hit)}`;
   const chosen = optionId(hits[at]);
-  useLayoutEffect(
-    () =>
-      setField({
-        placeholder,
-        "aria-expanded": chosen !== undefined,
-        "aria-activedescendant": chosen,
-      }),
-    [placeholder, chosen],
-  );
+  useLayoutEffect(() => setField({ placeholder, chosen }), [placeholder, chosen]);
   useEffect(() => {
     document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" });
   }, [at]);

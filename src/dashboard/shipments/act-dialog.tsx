@@ -41,17 +41,19 @@ function partsOf(shipments: readonly Shipment[]): Part[] {
 export interface RunProps {
   readonly act: Omit<Act, "key" | "isFor">;
   readonly shipments: readonly Shipment[];
-  readonly changed: (references: readonly string[]) => void;
+  readonly changed?: (references: readonly string[]) => void;
 }
 
 export interface ActDialogProps extends RunProps {
   /** Number of selected shipments left unchanged, 0 by default. */
   readonly others?: number;
-  readonly close: () => void;
+  /** Whether the dialog lists the shipments, because the page behind it does not. */
+  readonly isListed?: boolean;
+  readonly close?: () => void;
 }
 
 export function ActDialog(props: ActDialogProps) {
-  const { act, shipments, others = 0, close } = props;
+  const { act, shipments, others = 0, isListed, close } = props;
   const [parts] = useState(() => partsOf(shipments));
   const { run, done } = useRun(props, parts);
   return (
@@ -67,17 +69,13 @@ export function ActDialog(props: ActDialogProps) {
         {act.note(shipments)}
         {others > 0 && ` The other ${others} selected are unchanged.`}
       </p>
-      {act.isListed && (
-        <ul class="failures" tabIndex={0} aria-label="Shipments">
-          {shipments.map(({ reference, customer, ...amount }) => (
-            <li key={reference}>
-              <code>{reference}</code>{" "}
-              <span>
-                {customer?.name} · {sumText([amount])}
-              </span>
-            </li>
-          ))}
-        </ul>
+      {isListed && (
+        <ShipmentLines
+          lines={shipments.map((shipment) => [
+            shipment,
+            `${shipment.customer?.name ?? ""} · ${sumText([shipment])}`,
+          ])}
+        />
       )}
       {act.isDangerous && (
         <>
@@ -92,6 +90,20 @@ export function ActDialog(props: ActDialogProps) {
       )}
       {done !== undefined && <Progress label="Done:" done={done} />}
     </Dialog>
+  );
+}
+
+function ShipmentLines(props: {
+  readonly lines: readonly (readonly [shipment: Shipment, text: string])[];
+}) {
+  return (
+    <ul class="failures" tabIndex={0} aria-label="Shipments">
+      {props.lines.map(([{ reference }, text]) => (
+        <li key={reference}>
+          <code>{reference}</code> <span>{text}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -111,13 +123,7 @@ function FailedDialog(
       dismiss="Close"
       run={() => run(form)}
     >
-      <ul class="failures" tabIndex={0} aria-label="Shipments">
-        {failures.map(({ shipment: { reference }, reason }) => (
-          <li key={reference}>
-            <code>{reference}</code> <span>{reason}</span>
-          </li>
-        ))}
-      </ul>
+      <ShipmentLines lines={failures.map(({ shipment, reason }) => [shipment, reason])} />
       {done !== undefined && <Progress label="Done:" done={done} />}
     </Dialog>
   );
@@ -139,7 +145,7 @@ function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
       const names = new Set(failed.map(({ shipment }) => shipment.reference));
       failures.push(...failed);
       count += part.shipments.length - failed.length;
-      changed(referencesOf(part.shipments).filter((reference) => !names.has(reference)));
+      changed?.(referencesOf(part.shipments).filter((reference) => !names.has(reference)));
     }
     if (isClosed.current) {
       const all = parts.reduce((sum, { shipments }) => sum + shipments.length, 0);

@@ -14,12 +14,12 @@ export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema
 export const MOST_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
-/** Loads a list page by page until `isEnough` returns true, by default up to 1,000 shipments. */
+/** Loads a list page by page until it has `most` shipments, by default 1,000. */
 export async function loadShipments(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
   signal: AbortSignal,
-  isEnough = (loaded: readonly Shipment[]) => loaded.length >= MOST_LOADED,
+  most = MOST_LOADED,
 ) {
   const shipments: Shipment[] = [];
   let pageToken = "";
@@ -28,7 +28,7 @@ export async function loadShipments(
     const page = await client.listShipments(request, { signal });
     shipments.push(...page.data);
     pageToken = page.nextPageToken;
-  } while (pageToken !== "" && !isEnough(shipments));
+  } while (pageToken !== "" && shipments.length < most);
   return { shipments, isWhole: pageToken === "" };
 }
 

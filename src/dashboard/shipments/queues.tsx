@@ -28,7 +28,7 @@ import { Menu } from "../ui/menu.tsx";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import { ORDER_BY } from "../ui/table.tsx";
 import { countedText, listedText } from "./newest-shipments.ts";
-import { ViewActions } from "./saved-view-actions.tsx";
+import { ChangeButtons, SaveButtons } from "./saved-view-actions.tsx";
 import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
@@ -259,19 +259,19 @@ export function SavedViews(props: {
           </a>
         ))}
       </nav>
-      {saved && (current ?? text) !== "" && (
-        <ViewActions {...{ current, view, text }} isArranged={isArranged(view, query)} />
+      {current && <ChangeButtons saved={current} />}
+      {saved && !current && text !== "" && (
+        <SaveButtons {...{ view, text }} isArranged={isArranged(view, query, text)} />
       )}
     </Menu>
   );
 }
 
 /** Whether the list differs from its queue only in order and columns. */
-function isArranged(view: View, query: URLSearchParams): boolean {
-  const names = new URLSearchParams(viewText(query)).keys();
+function isArranged(view: View, query: URLSearchParams, text: string): boolean {
   return (
     (view.queue !== undefined || isUnfiltered(query)) &&
-    [...names].every((name) => [...NAMES, ...ARRANGED].includes(name))
+    [...new URLSearchParams(text).keys()].every((name) => [...NAMES, ...ARRANGED].includes(name))
   );
 }
 

@@ -4,7 +4,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { isLost } from "../api/problem.ts";
 import { useQuery } from "../api/use-query.ts";
-import { closeDialog, Dialog } from "../ui/dialog.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { numberText, sumText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { ActDialog, type RunProps } from "./act-dialog.tsx";
@@ -16,7 +16,6 @@ const ACTS = {
   record: {
     name: "Record all refunds",
     participle: "refunded",
-    isListed: true,
     note: (shipments) =>
       `The money of each shipment that is listed went back to its customer, ${sumText(shipments)} in all. A recorded refund stays recorded.`,
     send: sendEach((client, shipment, options) => client.recordRefund({ shipment }, options)),
@@ -24,7 +23,6 @@ const ACTS = {
   retry: {
     name: "Retry all refunds",
     participle: "being refunded again",
-    isListed: true,
     note: (shipments) =>
       `The payment provider is asked again for each refund that is listed, ${sumText(shipments)} in all.`,
     send: sendEach((client, shipment, options) => client.retryRefund({ shipment }, options)),
@@ -40,10 +38,11 @@ type Call = (
 /** Makes one call per shipment. A refused shipment does not stop the others. */
 function sendEach(call: Call): RunProps["act"]["send"] {
   return async (client, shipments, _, headers) => {
-    const key = new Headers(headers).get("idempotency-key");
     const results = [];
     for (const { reference } of shipments) {
-      const options = { headers: { "idempotency-key": `${key}-${reference}` } };
+      const options = {
+        headers: { "idempotency-key": `${headers["idempotency-key"]}-${reference}` },
+      };
       const error = await call(client, reference, options).then(
         () => undefined,
         (thrown: unknown) => ConnectError.from(thrown),
@@ -86,12 +85,10 @@ export function RefundsDialog(props: {
     isWhole
       ? act.note(shipments)
       : `${act.note(shipments)} These are the oldest ${numberText(shipments.length)}.`;
-  return <ActDialog act={{ ...act, note }} {...{ shipments }} changed={noop} close={closeDialog} />;
+  return <ActDialog isListed act={{ ...act, note }} {...{ shipments }} />;
 }
 
 /** Payment providers record their refunds automatically, so only failed ones are retried. */
 function isOf(act: RefundAct, { paymentDetails }: Shipment): boolean {
   return act === "retry" ? paymentDetails?.refundError !== undefined : paymentDetails === undefined;
 }
-
-function noop(): void {}

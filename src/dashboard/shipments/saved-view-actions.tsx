@@ -12,22 +12,12 @@ import type { View } from "./queues.tsx";
 
 const { deleteSavedFilter, renameSavedFilter, saveFilter } = AccountService.method;
 
-/** Edits the current saved view, or saves the current list as one. */
-export function ViewActions(props: {
-  readonly current: SavedFilter | undefined;
+/** Saves the current list as a view. */
+export function SaveButtons(props: {
   readonly view: View;
   /** Filters, order and columns of the list. */
   readonly text: string;
   /** Whether the list differs from its queue only in order and columns. */
-  readonly isArranged: boolean;
-}) {
-  const { current, ...shown } = props;
-  return current ? <ChangeButtons saved={current} /> : <SaveButtons {...shown} />;
-}
-
-function SaveButtons(props: {
-  readonly view: View;
-  readonly text: string;
   readonly isArranged: boolean;
 }) {
   const { view, text, isArranged } = props;
@@ -60,7 +50,7 @@ function SaveButtons(props: {
 }
 
 /** Actions for a saved view. Admins can delete views saved by others. */
-function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
+export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
   const { live: workspace } = useWorkspace();
   const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];
   const { id: savedFilter, name, query, shared, sharedBy } = saved;

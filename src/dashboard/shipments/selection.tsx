@@ -30,13 +30,11 @@ export interface Act {
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
   readonly note: (shipments: readonly Shipment[]) => string;
   readonly isDangerous?: boolean;
-  /** Whether the dialog lists the shipments, because the page behind it does not. */
-  readonly isListed?: boolean;
   readonly send: (
     client: Client<typeof ShipmentService>,
     shipments: readonly Shipment[],
     form: FormData,
-    headers: HeadersInit,
+    headers: Readonly<Record<"idempotency-key", string>>,
   ) => Promise<{
     /** One result per shipment, in the same order. */
     readonly results: readonly { readonly error?: { readonly message: string } | undefined }[];

@@ -4,12 +4,11 @@ import { ClusterMap } from "../map/cluster-marks.tsx";
 import { paths } from "../routes/paths.ts";
 import { numberText } from "../ui/format.ts";
 import { stateOf } from "../ui/shipment-states.ts";
+import type { End } from "./route.ts";
 import { AlertOrState } from "./shipment-badge.tsx";
 
-/** The end of a route that the map shows. */
-export type End = "pickup" | "dropoff";
-
 export interface EndsProps {
+  /** The end of each route that the map shows. */
   readonly end: End;
   readonly shipments: readonly Shipment[];
   /** Filters with which the shipments were loaded. */

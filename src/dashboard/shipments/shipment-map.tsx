@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
@@ -19,7 +18,8 @@ import {
   MOST_LOADED,
   type ShipmentFilters,
 } from "./newest-shipments.ts";
-import type { End, EndsProps } from "./shipment-ends.tsx";
+import type { End } from "./route.ts";
+import type { EndsProps } from "./shipment-ends.tsx";
 import "./shipment-map.css";
 
 /** Minimum time between reloads while events arrive, in milliseconds. */
@@ -40,9 +40,8 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   const end = useEnd();
   const client = useClient(ShipmentService);
   const [most, setMost] = useState(FIRST_LOADED);
-  const isEnough = (loaded: readonly Shipment[]) => loaded.length >= most;
   const list = useQuery(
-    async (signal) => ({ of, ...(await loadShipments(client, filters, signal, isEnough)) }),
+    async (signal) => ({ of, ...(await loadShipments(client, filters, signal, most)) }),
     [client, of, most],
   );
   useLive(list.reload, undefined, LIVE_MS);

@@ -5,7 +5,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
-import { Fragment, type ComponentChildren, type RefObject, type VNode } from "preact";
+import { Fragment, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCall } from "../api/clients.ts";
 import { createStore, useStore } from "../api/store.ts";
@@ -189,14 +189,21 @@ export function SecretDialog(props: {
   );
 }
 
-/** A modal dialog. `close` is called when it is dismissed, also by Escape. */
+/** A modal dialog. `close` is called when it is dismissed, also by Escape. Its opener gets the focus back. */
 function Frame(props: {
   readonly title: string;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }) {
-  const dialog = useModal();
+  const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
+  // Before the next key press, which belongs to the dialog.
+  useLayoutEffect(() => {
+    const shown = dialog.current!;
+    shown.showModal();
+    // The browser restores the focus only when a dialog is closed, not when it is removed.
+    return () => shown.close();
+  }, []);
   return (
     <dialog
       ref={dialog}
@@ -219,17 +226,4 @@ function Frame(props: {
       <Toasts />
     </dialog>
   );
-}
-
-/** Shows the referenced dialog as modal. Its opener gets the focus back. */
-function useModal(): RefObject<HTMLDialogElement | null> {
-  const dialog = useRef<HTMLDialogElement>(null);
-  // Before the next key press, which belongs to the dialog.
-  useLayoutEffect(() => {
-    const shown = dialog.current!;
-    shown.showModal();
-    // The browser restores the focus only when a dialog is closed, not when it is removed.
-    return () => shown.close();
-  }, []);
-  return dialog;
 }

@@ -28,9 +28,10 @@ const DERIVED_ID_DIGITS = 12;
 /**
  * The identities of a tariff's zones, in the order of the features, which are not changed.
  *
- * A name is `properties.name`, trimmed, or else `Name`, `NAME` or `title`, or else `zone 3` for the third feature. Where several features have a name,
- * those with an `id` get it behind theirs, as in `Washington (53077)`; of the others the first keeps the name and the
- * rest are numbered, as in `Washington (2)`. Numbers that make the name of another zone are skipped.
+ * A name is `properties.name`, trimmed, or else `Name`, `NAME` or `title`, or else `zone 3` for the third feature. If
+ * several features have the same name, those with an `id` get it as a suffix, as in `Washington (53077)`; of the others
+ * the first keeps the name and the rest are numbered, as in `Washington (2)`. Numbers that make the name of another zone
+ * are skipped.
  *
  * An id is the feature's own, as text, or else derived from the unique name.
  *
@@ -56,8 +57,8 @@ export function identifyZones(features: readonly unknown[], faults: TariffFaults
 
 function nameOf(feature: unknown, index: number, faults: TariffFaults): string {
   const fallback = `zone ${index + 1}`;
-  const properties = isObject(feature) ? feature.properties : undefined;
-  const name = isObject(properties) ? (properties.name ?? "") : "";
+  const properties = propertiesOf(feature);
+  const name = properties["name"] ?? "";
   if (isName(name)) return name.trim() || otherName(properties) || fallback;
   faults.add(
     `zones[${index}].properties.name`,
@@ -66,13 +67,18 @@ function nameOf(feature: unknown, index: number, faults: TariffFaults): string {
   return fallback;
 }
 
+type Properties = Readonly<Record<string, unknown>>;
+
+function propertiesOf(feature: unknown): Properties {
+  return isObject(feature) && isObject(feature.properties) ? feature.properties : {};
+}
+
 function isName(value: unknown): value is string {
   return typeof value === "string" && hasAtMost(value, MAX_NAME_CHARACTERS);
 }
 
 /** Returns the first other name that is text of an allowed length; empty if absent. */
-function otherName(properties: unknown): string {
-  if (!isObject(properties)) return "";
+function otherName(properties: Properties): string {
   const names = OTHER_NAMES.map((key) => properties[key]).filter(isName);
   return names.map((name) => name.trim()).find((name) => name !== "") ?? "";
 }
@@ -83,8 +89,8 @@ export function unnamedZoneWarnings(document: unknown, limit: number): readonly 
   const features = isObject(document) && Array.isArray(document.features) ? document.features : [];
   for (const [i, feature] of features.entries()) {
     if (warnings.full) break;
-    const properties = isObject(feature) ? feature.properties : undefined;
-    const name = isObject(properties) ? (properties.name ?? "") : "";
+    const properties = propertiesOf(feature);
+    const name = properties["name"] ?? "";
     if (!isName(name) || name.trim() || otherName(properties)) continue;
     const text = `is not set, so the zone is called "zone ${i + 1}"; set name, Name, NAME or title`;
     warnings.add(`zones[${i}].properties.name`, text);

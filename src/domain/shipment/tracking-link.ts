@@ -43,7 +43,7 @@ export function parseTrackingLink(text: string): TrackingLink | undefined {
 
 /** Whether a link was derived from the secret. Constant-time comparison. */
 export function isTrackingLinkOf(secret: string, { reference, mac }: TrackingLink): boolean {
-  return timingSafeEqual(Buffer.from(macOf(secret, reference)), Buffer.from(mac));
+  return isSameMac(mac, macOf(secret, reference));
 }
 
 /**

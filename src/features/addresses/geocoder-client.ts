@@ -95,18 +95,12 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     }
     const seconds = pauseOf([response.headers["retry-after"]].flat()[0]);
     pausedUntilMs = nowMs() + seconds * 1_000;
-    throw new GeocoderUnavailable("limited", "The geocoder's rate limit is reached.", seconds);
+    throw rateLimited(seconds);
   }
 
   async function lookUp(given: LookUp): Promise<readonly FoundAddress[]> {
     const pausedSeconds = Math.ceil((pausedUntilMs - nowMs()) / 1_000);
-    if (pausedSeconds > 0) {
-      throw new GeocoderUnavailable(
-        "limited",
-        "The geocoder's rate limit is reached.",
-        pausedSeconds,
-      );
-    }
+    if (pausedSeconds > 0) throw rateLimited(pausedSeconds);
     if (inFlight >= MAX_IN_FLIGHT) {
       throw new GeocoderUnavailable("limited", "The geocoder is overloaded.");
     }
@@ -191,6 +185,10 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
     }
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+function rateLimited(seconds: number): GeocoderUnavailable {
+  return new GeocoderUnavailable("limited", "The geocoder's rate limit is reached.", seconds);
 }
 
 function unanswered(error: unknown): GeocoderUnavailable {

@@ -1,6 +1,5 @@
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { RequiredEntityData } from "@mikro-orm/core";
-import { raw } from "@mikro-orm/postgresql";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
@@ -13,7 +12,7 @@ import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement, type Statement } from "../../db/statement.ts";
 import { type AnyCall, type Caller, type CallerKey, keyLabel } from "../../pipeline/call.ts";
-import { AuditEntry, type AuditActorName, type Change } from "./audit-entry.entity.ts";
+import type { AuditEntry, AuditActorName, Change } from "./audit-entry.entity.ts";
 
 /** Action of a sign-in with a link that another person created. It is not a method. */
 const SIGN_IN = "SignIn";
@@ -150,21 +149,20 @@ export async function recordingChanges<T>(tx: EntityManager, work: () => Promise
   await tx.flush();
   if (entries.length === 0) return result;
   await runStatement(tx, LOCK);
-  for (const entry of entries) await tx.insert(AuditEntry, { ...entry, createdAt: NEXT_TIME });
+  for (const entry of entries) await runStatement(tx, INSERT, [JSON.stringify(entry)]);
   return result;
 }
 
 /** By the database's clock, common to all replicas, but never before the last entry. */
-const NEXT_TIME_SQL = `greatest(
+const NEXT_TIME = `greatest(
   date_trunc('milliseconds', clock_timestamp()), (select max(created_at) from audit_entry))`;
-const NEXT_TIME = raw(NEXT_TIME_SQL);
 
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('audit log', 0))";
 
 const INSERT = `
   insert into audit_entry (created_at, actor, actor_name, operator_id, api_key, action, subject,
     workspace_id, changes, request_id)
-  select ${NEXT_TIME_SQL}, actor, "actorName", "operatorId", "apiKey", action, subject,
+  select ${NEXT_TIME}, actor, "actorName", "operatorId", "apiKey", action, subject,
     "workspaceId", changes, "requestId"
   from json_to_record($1) as entry (actor text, "actorName" text, "operatorId" bigint, "apiKey" jsonb,
     action text, subject text, "workspaceId" bigint, changes jsonb, "requestId" text)`;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomerAddressChange } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import { refuseAny, staleEtag, type Violation } from "../../domain/refusal.ts";
 import {
   type CustomerRecord,
   customerRecordMessage,
@@ -48,9 +48,7 @@ function assertWholePoints(request: UpdateRequest): void {
 
 function assertEtag({ version }: CustomerRecord, etag: string | undefined): void {
   if (!etag || etag === String(version)) return;
-  throw refuse("ETAG_STALE", "etag is stale because the customer was changed. Read it again.", {
-    subject: "etag",
-  });
+  throw staleEtag("customer");
 }
 
 /** Blank text clears an optional field. */

@@ -25,7 +25,7 @@ export async function searchCustomers(
     text,
     limit,
   ]);
-  if (rows.length < limit) {
+  if (rows.length < limit && terms.length > 0) {
     rows.push(
       ...(await searchWords<(typeof rows)[0]>(em, WORDED, [workspace, searchQuery(terms), limit])),
     );

@@ -32,12 +32,11 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
      * can use its links.
      */
     async updateAccount({ name }, { caller }, { em }) {
-      if (caller.boundTo !== null && (await actsElsewhere(em, caller)))
-        throw refuse("SESSION_BOUND");
       if (caller.boundTo === null) {
         await em.nativeUpdate(Person, { id: caller.personId }, { name });
         await runStatement(em, SHOW_NAME, [caller.personId, caller.sessionId]);
       } else {
+        if (await actsElsewhere(em, caller)) throw refuse("SESSION_BOUND");
         const membership = { workspace: caller.boundTo, person: caller.personId };
         await em.nativeUpdate(Membership, membership, { name });
       }

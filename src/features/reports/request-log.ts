@@ -3,8 +3,6 @@ import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
 import { deleteOldest, takeIds } from "../../db/statement.ts";
-import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
-import { withoutSecrets } from "../../domain/without-secrets.ts";
 import {
   codeName,
   keyLabel,
@@ -12,7 +10,7 @@ import {
   type WorkspaceCaller,
 } from "../../pipeline/call.ts";
 import type { RequestOutcome } from "./api-request.entity.ts";
-import { pathOf } from "./request-path.ts";
+import { pathOf, storableText } from "./request-path.ts";
 
 /** Maximum number of unwritten calls in memory, in total and per workspace. */
 const MAX_WAITING = 5_000;
@@ -28,9 +26,6 @@ const MAX_COUNTED = 50_000;
 const KEPT_DAYS = 7;
 
 const MAX_MESSAGE = 500;
-
-/** Reasons for a missing resource that polling callers expect. */
-const NOT_YET: ReadonlySet<string> = new Set<RefusalReason>(["PLACE_NOT_FOUND"]);
 
 interface WaitingRequest {
   readonly workspace: number;
@@ -60,9 +55,9 @@ export function createRequestLog(onDropped: (count: number) => void) {
     record(call: ReceivedCall, httpStatus: number): void {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
-      // A canceled read is usually a page that was left.
+      // A canceled read is usually a page that was left, and callers that poll expect a missing place.
       const isOfNote =
-        code !== 0 && code !== Code.Canceled && !NOT_YET.has(call.refusal?.reason ?? "");
+        code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
       if (!isOfNote && rateLimit?.limitClass !== "write") return;
       const { workspaceId } = caller;
       const count = ofWorkspace.get(workspaceId) ?? 0;
@@ -92,21 +87,16 @@ function waitingRequest(
     workspace,
     startedMs: Date.now() - durationMs,
     method: method.slice(method.indexOf("/") + 1),
-    path: pathOf(decoded?.method, decoded?.request),
+    path: decoded && pathOf(decoded),
     outcome: outcomeOf(code),
     code: codeName(code),
     httpStatus,
     durationMs,
     requestId: headers.requestId,
     reason: refusal?.reason,
-    message: refusal && keptMessage(refusal),
+    message: refusal && storableText(refusal.message, MAX_MESSAGE),
     caller: member?.email ?? (key && keyLabel(key)) ?? "",
   };
-}
-
-/** Removes NUL, which PostgreSQL text cannot hold. */
-function keptMessage({ message }: Refusal): string {
-  return withoutSecrets(message).replaceAll("\0", "\uFFFD").slice(0, MAX_MESSAGE).toWellFormed();
 }
 
 const FAILURES: ReadonlySet<number> = new Set([

@@ -1,6 +1,7 @@
-import { type DescMethod, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
+import type { ReceivedCall } from "../../pipeline/call.ts";
 
 const MAX_LENGTH = 200;
 
@@ -23,16 +24,21 @@ function readTemplate(method: DescMethod): string | undefined {
  * Returns the path of a request, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`, regardless of its transport.
  * Leaves out possible secrets. `undefined` if the path has no parameters or is unknown.
  */
-export function pathOf(
-  method: DescMethod | undefined,
-  request: Message | undefined,
-): string | undefined {
-  const template = method && pathTemplateOf(method);
-  if (template === undefined || request === undefined || !template.includes("{")) return undefined;
+export function pathOf({
+  method,
+  request,
+}: NonNullable<ReceivedCall["decoded"]>): string | undefined {
+  const template = pathTemplateOf(method);
+  if (!template?.includes("{")) return undefined;
   const path = template.replaceAll(/\{(\w+)\}/g, (parameter, name: string) => {
-    const { localName = "" } = method!.input.fields.find((field) => field.name === name) ?? {};
+    const { localName = "" } = method.input.fields.find((field) => field.name === name) ?? {};
     const value = (request as unknown as Readonly<Record<string, string | bigint>>)[localName];
     return String(value ?? "") || parameter;
   });
-  return withoutSecrets(path).replaceAll("\0", "\uFFFD").slice(0, MAX_LENGTH).toWellFormed();
+  return storableText(path, MAX_LENGTH);
+}
+
+/** Removes secrets and text that PostgreSQL cannot store, such as NUL, and shortens the rest. */
+export function storableText(text: string, maxLength: number): string {
+  return withoutSecrets(text).replaceAll("\0", "\uFFFD").slice(0, maxLength).toWellFormed();
 }

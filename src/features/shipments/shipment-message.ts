@@ -66,7 +66,7 @@ export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<type
 }
 
 /** The fields of a shipment that keys of the scope courier can read. A courier is a third party: it needs no more. */
-export const COURIER_FIELDS = [
+const COURIER_FIELDS = [
   "reference",
   "status",
   "paymentStatus",
@@ -101,7 +101,7 @@ export const COURIER_FIELDS = [
 ] as const satisfies readonly (keyof Shipment)[];
 
 /** The fields of its customer that they can read: the recipient's name where no recipient is given. */
-export const COURIER_CUSTOMER_FIELDS = ["name"];
+const COURIER_CUSTOMER_FIELDS = ["name"];
 
 const HIDDEN_FIELDS = unsetExcept(ShipmentSchema, COURIER_FIELDS);
 const HIDDEN_CUSTOMER_FIELDS = unsetExcept(CustomerSchema, COURIER_CUSTOMER_FIELDS);

@@ -9,7 +9,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
-import { type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
+import { type Refusal, refuse, refuseAny, staleEtag } from "../../domain/refusal.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
 import { withOtherVerification } from "../../domain/shipment/delivery-progress.ts";
 import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
@@ -97,9 +97,7 @@ function assertEtag(
 ): void {
   if (!etag || etag === String(version)) return;
   if (version - 1 === endedVersion && etag === String(endedVersion)) return;
-  throw refuse("ETAG_STALE", "etag is stale because the shipment was changed. Read it again.", {
-    subject: "etag",
-  });
+  throw staleEtag("shipment");
 }
 
 function stateError(what: string, { status }: ShipmentRow): Refusal {

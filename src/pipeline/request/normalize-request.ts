@@ -26,8 +26,8 @@ type NormalizeField = (fields: Fields, path: string, violations: Violation[]) =>
  * trimmed, and loses directional embeddings and overrides. Text of invisible characters only is blank. A blank optional
  * string is absent; in an update it is empty text, which clears the field, since there an absent field stays unchanged.
  * Text must be well-formed Unicode without NUL, since PostgreSQL stores neither NUL nor half a surrogate pair. Times must
- * be in the years 0001 to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. The domain of an email is converted to ASCII. Covers nested messages, lists and
- * map values.
+ * be in the years 0001 to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. The domain of an
+ * email is converted to ASCII. Covers nested messages, lists and map values.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   const normalize = compileMessage(schema, [], isUpdate(schema));

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { duplicateMember } from "../../domain/duplicate-member.ts";
 import { isObject } from "../../domain/faults.ts";
-import { enumNames } from "../../json/decode-scalar.ts";
+import { enumNumbers } from "../../json/decode-scalar.ts";
 import { duplicateMemberError } from "./unreadable-request.ts";
 
 /**
@@ -12,7 +12,7 @@ import { duplicateMemberError } from "./unreadable-request.ts";
  * everything else that is wrong. The names of `/v1`, such as `read_only`, are accepted too.
  */
 export function requestJsonOptions(input: DescMessage): object {
-  const rewrite = compileMessage(input, new Map());
+  const rewrite = compileMessage(input);
   const decode = (bytes?: Uint8Array) => {
     const text = UTF8.decode(bytes);
     const json: unknown = JSON.parse(text);
@@ -32,16 +32,16 @@ const UNKNOWN_NUMBER = -1;
 type Rewrite = (json: unknown) => boolean;
 type RewriteValue = (holder: Record<string, unknown>, key: string) => boolean;
 
-function compileMessage(
-  schema: DescMessage,
-  known: Map<DescMessage, Rewrite | undefined>,
-): Rewrite | undefined {
+/** Shared by all requests. `undefined` for a message without enums. */
+const known = new Map<DescMessage, Rewrite | undefined>();
+
+function compileMessage(schema: DescMessage): Rewrite | undefined {
   if (known.has(schema)) return known.get(schema);
   const steps = new Map<string, RewriteValue>();
   const rewrite: Rewrite = (json) => rewriteEach(json, (key) => steps.get(key));
   known.set(schema, rewrite);
   for (const field of schema.fields) {
-    const step = compileField(field, known);
+    const step = compileField(field);
     if (step !== undefined) steps.set(field.name, step).set(field.jsonName, step);
   }
   if (steps.size > 0) return rewrite;
@@ -49,23 +49,17 @@ function compileMessage(
   return undefined;
 }
 
-function compileField(
-  field: DescField,
-  known: Map<DescMessage, Rewrite | undefined>,
-): RewriteValue | undefined {
-  const value = compileValue(field, known);
+function compileField(field: DescField): RewriteValue | undefined {
+  const value = compileValue(field);
   if (value === undefined || (field.fieldKind !== "list" && field.fieldKind !== "map"))
     return value;
   return (holder, key) => rewriteEach(holder[key], () => value);
 }
 
-function compileValue(
-  field: DescField,
-  known: Map<DescMessage, Rewrite | undefined>,
-): RewriteValue | undefined {
+function compileValue(field: DescField): RewriteValue | undefined {
   if (field.enum !== undefined) {
     const canonical = new Set(field.enum.values.map(({ name }) => name));
-    const numbers = new Map([...enumNames(field.enum)].map(([number, name]) => [name, number]));
+    const numbers = enumNumbers(field.enum);
     return (holder, key) => {
       const name = holder[key];
       if (typeof name !== "string" || canonical.has(name)) return false;
@@ -77,7 +71,7 @@ function compileValue(
   if (field.message === undefined || field.message.typeName.startsWith("google.protobuf.")) {
     return undefined;
   }
-  const message = compileMessage(field.message, known);
+  const message = compileMessage(field.message);
   return message && ((holder, key) => message(holder[key]));
 }
 

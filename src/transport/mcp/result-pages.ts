@@ -10,19 +10,19 @@ export type Paging =
   /** The RPC returns all items in these fields at once; the tool makes pages of them, by `page_token`. */
   | { readonly lists: readonly string[] };
 
-const PAGE_TOKEN: Paging = {
+const PAGE_TOKEN = {
   argument: "page_token",
   next: ({ next_page_token: token }) => (token === "" ? undefined : String(token)),
-};
-const CURSOR: Paging = {
+} satisfies Paging;
+const CURSOR = {
   argument: "after",
   next: ({ has_more: hasMore, cursor }) => (hasMore === true ? String(cursor) : undefined),
-};
+} satisfies Paging;
 
 /** Returns the paging of a list method. */
 export function pagingOf({ input, output }: DescMethodUnary): Paging {
-  const paged = [PAGE_TOKEN, CURSOR].find(
-    (it) => "argument" in it && input.fields.some(({ name }) => name === it.argument),
+  const paged = [PAGE_TOKEN, CURSOR].find(({ argument }) =>
+    input.fields.some(({ name }) => name === argument),
   );
   if (paged !== undefined) return paged;
   return {

@@ -17,7 +17,7 @@ const DATA =
  * Adds a notice before a response: the notes on this result and the warning about untrusted texts.
  * Omits unset fields. Truncates long texts if the result is too large.
  */
-export function toResult(json: JsonObject, notes: readonly string[] = []): CallToolResult {
+export function toResult(json: JsonObject, notes: readonly string[]): CallToolResult {
   const structuredContent = bounded(
     { notice: noticeOf(notes), ...(withoutUnset(json) as JsonObject) },
     (length) =>
@@ -33,7 +33,7 @@ export function toResult(json: JsonObject, notes: readonly string[] = []): CallT
 }
 
 /** Returns the size in bytes of a response in a result with these notes. */
-export function bytesOf(json: JsonObject, notes: readonly string[] = []): number {
+export function bytesOf(json: JsonObject, notes: readonly string[]): number {
   return sizeOf({ notice: noticeOf(notes), ...json });
 }
 

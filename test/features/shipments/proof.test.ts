@@ -90,6 +90,15 @@ test("an answer that was kept for another key is none for a courier's", async ()
   expect(code).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
+/** Returns another PIN, `by` after this one. */
+function pinAfter(pin: string, by: number): string {
+  return String((Number(pin) + by) % 10_000).padStart(4, "0");
+}
+
+async function expectPinWrong(shipment: string, pin: string, left: string): Promise<void> {
+  await expectRefused(courier.recordProof({ shipment, pin }), "PIN_WRONG", WRONG(left));
+}
+
 test("after five wrong PINs none is accepted until there is another PIN, or it is waived", async () => {
   const { reference: shipment, dropoff_pin: pin } = await bring("pin");
   const lefts = [
@@ -100,27 +109,17 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
     "No attempts are left",
   ];
   for (const [i, left] of lefts.entries()) {
-    const wrong = String((Number(pin) + 1 + i) % 10_000).padStart(4, "0");
     // The second response is the same, as after a lost first one.
-    for (const _ of [1, 2]) {
-      await expectRefused(courier.recordProof({ shipment, pin: wrong }), "PIN_WRONG", WRONG(left));
-    }
+    for (const _ of [1, 2]) await expectPinWrong(shipment, pinAfter(pin, 1 + i), left);
   }
-  const locked = WRONG("No attempts are left");
-  const more = String((Number(pin) + 8) % 10_000).padStart(4, "0");
-  await expectRefused(courier.recordProof({ shipment, pin: more }), "PIN_WRONG", locked);
+  await expectPinWrong(shipment, pinAfter(pin, 8), "No attempts are left");
   expect(await data(as.listShipmentEvents({ shipment }))).toHaveLength(4);
   await data(courier.setCourier({ shipment, name: "Ada" }));
   await data(courier.setCourier({ shipment, name: "Bob" }));
   await data(as.updateShipment({ shipment, dropoff_verification: "none" }));
   await data(as.updateShipment({ shipment, dropoff_verification: "pin" }));
   const { dropoff_pin } = await data(as.getShipment({ shipment }));
-  const wrong = String((Number(dropoff_pin) + 1) % 10_000).padStart(4, "0");
-  await expectRefused(
-    courier.recordProof({ shipment, pin: wrong }),
-    "PIN_WRONG",
-    WRONG("4 attempts are left"),
-  );
+  await expectPinWrong(shipment, pinAfter(dropoff_pin, 1), "4 attempts are left");
 
   expect((await courier.waiveVerification({ shipment, reason: "Lost it" })).status).toBe(403);
   const waiver = service.as(
@@ -212,11 +211,7 @@ test("a PIN entered before an attempt that failed is replaced, because the couri
   const { dropoff_pin: second } = await data(as.getShipment({ shipment }));
   expect(second).toMatch(/^\d{4}$/);
   expect(second).not.toBe(first);
-  await expectRefused(
-    courier.recordProof({ shipment, pin: first }),
-    "PIN_WRONG",
-    WRONG("4 attempts are left"),
-  );
+  await expectPinWrong(shipment, first, "4 attempts are left");
   await data(courier.recordAttempt({ shipment, reason: "nobody_there" }));
   expect((await data(as.getShipment({ shipment }))).dropoff_pin).toBe(second);
   await data(courier.recordProof({ shipment, pin: second }));

@@ -10,7 +10,7 @@ import { isUnstorable } from "../../../db/database-error.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../../db/statement.ts";
 import { toInstantMs } from "../../../domain/instant.ts";
-import { refuse } from "../../../domain/refusal.ts";
+import { refuse, staleEtag } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
@@ -24,7 +24,6 @@ import {
   draftNotFoundError,
   findDraft,
   findDraftIfAny,
-  staleEtagError,
 } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
@@ -97,7 +96,7 @@ async function publishChecked(
 ): Promise<MessageInitShape<typeof PublishTariffResponseSchema>> {
   await lockPublishing(tx);
   const draft = await findDraft(tx, request.draft ?? 0n, "lock");
-  if (draft.revision !== revision) throw staleEtagError();
+  if (draft.revision !== revision) throw staleEtag("draft");
   const { replaces, note, effectiveAt, honoursQuotes = true } = request;
   const { row, added } = await addVersion(tx, {
     replaces,
