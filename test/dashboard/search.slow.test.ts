@@ -130,7 +130,7 @@ describeDashboard("the search", (dashboard) => {
     await found.waitFor();
     await expect.poll(() => found.getAttribute("aria-selected")).toBe("true");
     await expectWellShown(page, "search");
-    await box(page).fill("me");
+    await box(page).fill("members");
     await options(page).getByText("Members").waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL("**/settings#members");

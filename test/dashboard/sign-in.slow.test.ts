@@ -38,7 +38,7 @@ describeDashboard("signing in", (dashboard) => {
     );
     expect(addresses).toEqual(["/docs", "/docs/signing-in#sign-in-with-a-link", "/docs/api"]);
     await guides.nth(1).click();
-    await page.getByRole("heading", { name: "Signing in by a link" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in with a link" }).waitFor();
   });
 
   test("a link signs in once, after a click, and does not stay in the history", async () => {

@@ -148,7 +148,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.goto("/platform/tariff/versions/1");
     await chooseMore(page, "Roll back to this…");
     await page.getByRole("button", { name: "Roll back now" }).click();
-    await page.getByText(/Wait until then, or call it off\.$/).waitFor();
+    await page.getByText(/Wait until then, or cancel it\.$/).waitFor();
 
     await page.goto("/platform/tariff");
     await page.getByRole("button", { name: "Call off…" }).click();

@@ -14,7 +14,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
   async function addSimulated() {
     const own = await dashboard.service.addWorkspace();
     for (const scenario of ["deliver", "stuck"]) {
-      const simulation = { scenario, step_seconds: 3_000 };
+      const simulation = { scenario, step_seconds: 2_000 };
       await book(dashboard.service, own.twin.apiKey, { simulation });
     }
     return own;
@@ -43,11 +43,11 @@ describeDashboard("Developers → Test mode", (dashboard) => {
       await press(page, button("+ 1 hour"));
       await page.getByText("Moved ahead").waitFor();
       await stuck.waitFor({ state: "detached" });
-      await deliver.getByText("It is picked up").waitFor();
+      await deliver.getByText("Pick up").waitFor();
       await expectUsable(page);
       await press(page, deliver.getByRole("button", { name: "Take a step" }));
       await press(page, inDialog("Take the step"));
-      await deliver.getByText("It is delivered").waitFor();
+      await deliver.getByText("Courier approaches").waitFor();
       await expectWellShown(page, "test-mode");
 
       await press(page, button("To a time…"));

@@ -151,7 +151,7 @@ describeDashboard("The documents", (dashboard) => {
       await expectWellShown(page, "docs-own-key");
       expect(await keys()).toEqual(before);
       await offer.click();
-      await page.getByText("is in the examples of this page").waitFor();
+      await page.getByText("is used in the examples on this page").waitFor();
       const [key] = /shp_test_\w{36}$/m.exec(await example.locator("code").innerText())!;
       return key!;
     };
@@ -227,7 +227,7 @@ describeDashboard("The documents", (dashboard) => {
     await page.getByText("Books a shipment, priced with the tariff in force").waitFor();
 
     await page.keyboard.press("/");
-    await page.keyboard.type("puts a draft in force");
+    await page.keyboard.type("publishes a draft");
     await options(page).first().waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL("**#/TariffService/adminPublishTariff");

@@ -103,7 +103,7 @@ test("a start on a PostgreSQL older than 15 fails and says so", async () => {
   );
 });
 
-/** Implements enough of PostgreSQL's protocol to report a version. */
+/** Implements enough of PostgreSQL's protocol to answer every statement with a version. */
 function createOldPostgres(version: string): Server {
   const message = (type: string, body: string) => {
     const head = Buffer.alloc(5);
@@ -124,7 +124,7 @@ function createOldPostgres(version: string): Server {
   return createServer((socket) => {
     socket.once("data", () => {
       socket.write(Buffer.concat([message("R", "\0\0\0\0"), ready]));
-      socket.once("data", () => socket.write(Buffer.concat(answer)));
+      socket.on("data", () => socket.write(Buffer.concat(answer)));
     });
     socket.on("error", () => undefined);
   });

@@ -115,7 +115,13 @@ test("a draft that took too much memory to be checked is not tried again until i
   const check = (revision: number) =>
     checkStoredDraft({ tasks } as unknown as DraftDeps, { ...draft, revision });
   const text = "the zones need too much memory. Remove properties or simplify the outlines";
-  const found = { faults: [{ path: "zones", text }], zones: 0, tiers: 0, digest: undefined };
+  const found = {
+    faults: [{ path: "zones", text }],
+    warnings: [],
+    zones: 0,
+    tiers: 0,
+    digest: undefined,
+  };
   expect([await check(1), await check(1)]).toEqual(Array(2).fill({ ...found, revision: 1 }));
   expect(runs).toBe(1);
   expect(await check(2)).toEqual({ ...found, revision: 2 });
