@@ -229,7 +229,7 @@ test.each([301, 302, 307, 400, 401, 403, 404, 500, 503])(
     const failed = await failure((response) =>
       response.writeHead(status, { location: `${atPhoton.url}/elsewhere` }).end("{}"),
     );
-    expect(failed.message).toBe(`The geocoder responded with the status ${status}.`);
+    expect(failed.message).toBe(`The geocoder responded with status ${status}.`);
     expect(ofPhoton.at(-1)).toMatchObject({ outcome: "failed", status });
     expect(atPhoton.asked).toHaveLength(1);
   },
