@@ -88,10 +88,15 @@ export function unavailable(
   return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause, ...options });
 }
 
-/** Creates the refusal of a change whose `etag` is no longer that of the resource. */
-export function staleEtag(of: "shipment" | "customer" | "draft"): Refusal {
+/** @throws Refusal ETAG_STALE if an etag is given and is not a current one of the resource */
+export function assertEtag(
+  of: "shipment" | "customer" | "draft",
+  etag: string | undefined,
+  ...current: readonly string[]
+): void {
+  if (!etag || current.includes(etag)) return;
   const text = `etag is stale because the ${of} was changed. Read it again.`;
-  return refuse("ETAG_STALE", text, { subject: "etag" });
+  throw refuse("ETAG_STALE", text, { subject: "etag" });
 }
 
 /** Replaces lone surrogates, which UTF-8 cannot encode. */

@@ -41,14 +41,14 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(path, init);
     if (response.ok) return response;
-    throw await refusalOf(response);
+    throw await connectErrorOf(response);
   } catch (error) {
     if (!init.signal?.aborted) noteError(error);
     throw error;
   }
 }
 
-async function refusalOf(response: Response): Promise<ConnectError> {
+async function connectErrorOf(response: Response): Promise<ConnectError> {
   const code = CODES[response.status] ?? Code.InvalidArgument;
   const { message, errors = {} } = await bodyOf(response);
   const fieldViolations = Object.entries(errors).flatMap(([field, texts]) =>

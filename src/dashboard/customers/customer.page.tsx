@@ -226,7 +226,7 @@ function Side(props: CustomerProps & { readonly title: string; readonly goes?: b
   );
 }
 
-const ENDS = [
+const ADDRESSES = [
   ["default_pickup", "defaultPickup", "Pickup"],
   ["default_dropoff", "defaultDropoff", "Dropoff"],
 ] as const;
@@ -250,7 +250,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
         fields={{ name: "Name", email: "Email", phone: "Phone", idNumber: "Id number" }}
         values={from}
       />
-      {ENDS.map(([name, property, label]) => (
+      {ADDRESSES.map(([name, property, label]) => (
         <div class="form" key={name}>
           <RequestFields
             of={CustomerAddressChangeSchema}
@@ -286,7 +286,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
 /** Returns the edited fields. An empty default address is cleared. */
 function changesOf(form: FormData) {
   const changes = requestOf(UpdateCustomerRequestSchema, form);
-  const cleared = ENDS.filter(([, property]) => {
+  const cleared = ADDRESSES.filter(([, property]) => {
     const { address, lat, lng } = changes[property]!;
     return address === "" && lat === undefined && lng === undefined;
   });

@@ -8,6 +8,7 @@ import { Fold } from "../ui/fold.tsx";
 import { AddressField, useAddressAt } from "./address-field.tsx";
 import {
   type End,
+  ENDS,
   fieldsAt,
   type outsideOf,
   placeIn,
@@ -17,10 +18,7 @@ import {
 } from "./route.ts";
 import "./shipments.css";
 
-const ENDS: readonly (readonly [End, label: string])[] = [
-  ["pickup", "Pickup"],
-  ["dropoff", "Dropoff"],
-];
+const LABELS: Readonly<Record<End, string>> = { pickup: "Pickup", dropoff: "Dropoff" };
 
 const OTHER: Readonly<Record<End, End>> = { pickup: "dropoff", dropoff: "pickup" };
 
@@ -55,11 +53,11 @@ export function RouteFields(props: Props) {
   const recent = useRecent(props.customer);
   return (
     <>
-      {ENDS.map(([end, label]) => (
+      {ENDS.map((end) => (
         <div key={end} class="route-end" onFocusIn={() => setPicked(end)}>
           <AddressField
             name={`${end}_address`}
-            label={`${label} address`}
+            label={`${LABELS[end]} address`}
             value={ends.addresses[end].text}
             isTyped={ends.addresses[end].isTyped}
             credit={ends.addresses[end].credit}
@@ -70,10 +68,10 @@ export function RouteFields(props: Props) {
             type={(text) => ends.put(end, text, true)}
             choose={(place, address) => void ends.choose(end, place, address)}
           />
-          <Degrees {...{ end, label, route, change, hasSearch }} />
+          <Degrees {...{ end, route, change, hasSearch }} />
           {outside[end] && (
             <p class="far" role="status">
-              {label} is {outside[end]} outside the coverage zones.
+              {LABELS[end]} is {outside[end]} outside the coverage zones.
             </p>
           )}
         </div>
@@ -108,13 +106,9 @@ export function RouteFields(props: Props) {
 }
 
 /** Coordinates of an end, collapsed if addresses provide them. */
-function Degrees(
-  props: Pick<Props, "route" | "change" | "hasSearch"> & {
-    readonly end: End;
-    readonly label: string;
-  },
-) {
-  const { end, label, route, change, hasSearch } = props;
+function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readonly end: End }) {
+  const { end, route, change, hasSearch } = props;
+  const label = LABELS[end];
   const place = placeOf(route, end);
   const fields = (["lat", "lng"] as const).map((field) => (
     <TextField

@@ -14,7 +14,10 @@ export const ROUTE_FIELDS = [
 /** A route and weight as typed, in degrees and kilograms. */
 export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
 
-export type End = "pickup" | "dropoff";
+/** Ends of a route, the pickup first. */
+export const ENDS = ["pickup", "dropoff"] as const;
+
+export type End = (typeof ENDS)[number];
 
 type Ends<T> = Readonly<Record<End, T | undefined>>;
 

@@ -5,7 +5,7 @@ import { SlotUnavailableReason, type PickupSlot } from "../../../gen/shipments/v
 import type { Problem } from "../api/problem.ts";
 import { useClient } from "../api/clients.ts";
 import { useDebounced, useQuery, useRepeat } from "../api/use-query.ts";
-import { type End, isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
+import { type End, ENDS, isComplete, ROUTE_FIELDS, routeOf, type RouteText } from "./route.ts";
 import { addDays, localDate } from "../ui/local-time.ts";
 import {
   type bookedWindows,
@@ -27,9 +27,6 @@ const MAX_PAGES = 27;
 const LOOK_MS = 60_000;
 /** Pause in typing before a route's slots are loaded, in milliseconds. */
 const SETTLED_MS = 200;
-
-/** Both ends of a route, the pickup first. */
-export const ENDS: readonly End[] = ["pickup", "dropoff"];
 
 /** Times of a route: the offered and the chosen ones at each end. */
 export interface Windows {

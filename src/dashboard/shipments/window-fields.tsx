@@ -6,9 +6,9 @@ import { Button } from "../ui/button.tsx";
 import { FieldGroup, SelectField, TextField } from "../ui/fields.tsx";
 import { moneyText } from "../ui/format.ts";
 import { ProblemNote } from "../ui/query-view.tsx";
-import type { End } from "./route.ts";
+import { type End, ENDS } from "./route.ts";
 import { clockText, localDate, localTime } from "../ui/local-time.ts";
-import { type BookedWindows, ENDS, isFree, type Windows } from "./use-windows.ts";
+import { type BookedWindows, isFree, type Windows } from "./use-windows.ts";
 import {
   dateText,
   firstWindow,

@@ -1,4 +1,4 @@
-import { escapeHtml } from "./html.ts";
+import { escapeHtml } from "../../domain/escape-html.ts";
 import { API_PAGE } from "./places.ts";
 import { renderText } from "./render-guide.ts";
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from "./html.ts";
+import { escapeHtml } from "../../domain/escape-html.ts";
 import type { Link } from "./page-html.ts";
 import type { Guide, Heading } from "./render-guide.ts";
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from "./html.ts";
+import { escapeHtml } from "../../domain/escape-html.ts";
 import { markdownPathOf, ROOT } from "./places.ts";
 
 export interface Link {

@@ -1,6 +1,7 @@
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
 import type { GuideSource } from "./guide-source.ts";
-import { escapeHtml, highlight } from "./html.ts";
+import { escapeHtml } from "../../domain/escape-html.ts";
+import { highlight } from "./highlight.ts";
 import { createSlugs, pathOf, resolveLink } from "./places.ts";
 import { plainMarkdown } from "./plain-markdown.ts";
 

@@ -3,7 +3,7 @@ import { haversineKm, type Point } from "../coverage/geo.ts";
 import { identityAt, packIdentities, type PackedIdentities } from "../coverage/zone-identities.ts";
 import type { ZoneIdentity } from "../coverage/zone-identities.ts";
 import { createCalendars, type Calendar } from "../schedule/calendar.ts";
-import type { Ends } from "../schedule/decide-windows.ts";
+import { type End, ENDS, type Ends } from "../route-ends.ts";
 import { multiplyHalfUp, multiplyToMinor, toMajor } from "./money.ts";
 import type { Fees, Tariff, Tier } from "./tariff.ts";
 
@@ -240,19 +240,14 @@ export function findTier(tiers: readonly Tier[], weightKg: number): Tier | undef
 }
 
 interface EndOutside {
-  readonly name: "pickup" | "dropoff";
+  readonly name: End;
   readonly point: Point;
   /** Distance to the nearest zone. `undefined` without zones. */
   readonly meters: number | undefined;
 }
 
-function endsOutside(
-  coverage: Coverage,
-  ends: Pick<Route, "pickup" | "dropoff">,
-): readonly EndOutside[] {
-  const names = ["pickup", "dropoff"] as const;
-  return names
-    .map((name) => ({ name, point: ends[name] }))
+function endsOutside(coverage: Coverage, ends: Pick<Route, End>): readonly EndOutside[] {
+  return ENDS.map((name) => ({ name, point: ends[name] }))
     .filter(({ point }) => !coverage.covers(point))
     .map((end) => ({ ...end, meters: coverage.metresToNearestZone(end.point) }));
 }

@@ -152,15 +152,15 @@ function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "
 }
 
 /** Bounds of the buckets, in percent. */
-const ENDS = [-50, -20, -10, -5, -1, 0, 0, 1, 5, 10, 20, 50];
+const BOUNDS = [-50, -20, -10, -5, -1, 0, 0, 1, 5, 10, 20, 50];
 
 /** The buckets in ascending order. The one from 0 to 0 contains unchanged prices. */
-const BUCKETS = [...ENDS, undefined].map((upToPercent, i) => ({
-  abovePercent: ENDS[i - 1],
+const BUCKETS = [...BOUNDS, undefined].map((upToPercent, i) => ({
+  abovePercent: BOUNDS[i - 1],
   upToPercent,
 }));
 
-const BUCKET_OF_NO_CHANGE = ENDS.lastIndexOf(0);
+const BUCKET_OF_NO_CHANGE = BOUNDS.lastIndexOf(0);
 
 /** Returns the bucket index of a change. Uses bigints because a hundred times a price can exceed 2^53. */
 function bucketOf(inForceMinor: number, ofDraftMinor: number): number {

@@ -1,9 +1,9 @@
+import type { End, Ends } from "../route-ends.ts";
 import type { Span } from "../schedule/calendar.ts";
 import {
   decideWindows,
   NO_WINDOWS,
   type BookedWindow,
-  type Ends,
   type WindowsDecision,
 } from "../schedule/decide-windows.ts";
 import {
@@ -18,7 +18,7 @@ import {
 export interface WindowsOfRoute {
   readonly windows: Ends<Span>;
   /** Booked windows of the ends that do not change. They are not validated again. */
-  readonly kept?: Partial<Record<keyof Ends<unknown>, BookedWindow | "no window">>;
+  readonly kept?: Partial<Record<End, BookedWindow | "no window">>;
 }
 
 /** Decides the windows of a covered route, for quotes, bookings and updates alike. */
@@ -35,7 +35,7 @@ export function decideRoute(
     pickup: kept.pickup === "no window" ? undefined : pickup,
     dropoff: kept.dropoff === "no window" ? undefined : dropoff,
   };
-  const bookedAt = (end: keyof Ends<unknown>) => {
+  const bookedAt = (end: End) => {
     const window = kept[end];
     return window === "no window" ? undefined : window;
   };

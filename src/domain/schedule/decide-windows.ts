@@ -1,13 +1,8 @@
 import type { Violation } from "../refusal.ts";
+import type { End, Ends } from "../route-ends.ts";
 import { type Calendar, type Span } from "./calendar.ts";
 import { decideWindow, type WindowDecision } from "./decide-window.ts";
 import { nextAvailable } from "./slots.ts";
-
-/** Values for both ends of a route. `undefined` if absent. */
-export interface Ends<Of> {
-  readonly pickup: Of | undefined;
-  readonly dropoff: Of | undefined;
-}
 
 /** A bookable or booked window with its fee. */
 export interface BookedWindow extends Span {
@@ -60,7 +55,7 @@ interface EndDecision extends Pick<WindowsDecision, "violations" | "facts"> {
   readonly window?: BookedWindow;
 }
 
-function decideEnd(end: keyof Ends<unknown>, asked: AskedWindows, nowMs: number): EndDecision {
+function decideEnd(end: End, asked: AskedWindows, nowMs: number): EndDecision {
   const booked = asked.booked?.[end];
   if (booked !== undefined) return { violations: [], facts: {}, window: booked };
   const calendar = asked.calendars[end];
@@ -80,11 +75,7 @@ function decideEnd(end: keyof Ends<unknown>, asked: AskedWindows, nowMs: number)
 }
 
 /** A pickup without a window is as soon as possible. */
-function decideWithout(
-  end: keyof Ends<unknown>,
-  calendar: Calendar | undefined,
-  nowMs: number,
-): EndDecision {
+function decideWithout(end: End, calendar: Calendar | undefined, nowMs: number): EndDecision {
   if (end === "dropoff" || calendar === undefined || calendar.schedule.asSoonAsPossible) {
     return { violations: [], facts: {} };
   }
@@ -92,14 +83,14 @@ function decideWithout(
   return invalid(end, "is required: the zone does not offer pickup as soon as possible", next);
 }
 
-function invalid(end: keyof Ends<unknown>, text: string, next?: Span): EndDecision {
+function invalid(end: End, text: string, next?: Span): EndDecision {
   const faults = [{ reason: "WINDOW_INVALID", text } as const];
   return refusal(end, { faults, cutOffAtMs: undefined }, next);
 }
 
 /** Creates a refusal with all errors. The first message contains the alternatives for readers without facts. */
 function refusal(
-  end: keyof Ends<unknown>,
+  end: End,
   { faults, cutOffAtMs }: Pick<WindowDecision, "faults" | "cutOffAtMs">,
   next: Span | undefined,
 ): EndDecision {
@@ -122,7 +113,7 @@ function instantText(instantMs: number): string {
 }
 
 function factsOf(
-  end: keyof Ends<unknown>,
+  end: End,
   cutOffAtMs: number | undefined,
   next: Span | undefined,
 ): Record<string, string> {

@@ -1,3 +1,4 @@
+import { type End, ENDS } from "../route-ends.ts";
 import { type DeliveryProof, withoutDoor, withoutVerdict } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
@@ -13,10 +14,6 @@ export interface Courier {
 
 /** Reason why a pickup or delivery failed. */
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";
-
-export const ENDS = ["pickup", "dropoff"] as const;
-
-export type End = (typeof ENDS)[number];
 
 export interface Attempt {
   readonly end: End;

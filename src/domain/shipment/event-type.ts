@@ -1,4 +1,5 @@
-import { type DeliveryProgress, ENDS, NO_PROGRESS } from "./delivery-progress.ts";
+import { ENDS } from "../route-ends.ts";
+import { type DeliveryProgress, NO_PROGRESS } from "./delivery-progress.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "./payment-details.ts";
 import type { ShipmentState } from "./shipment-state.ts";
 

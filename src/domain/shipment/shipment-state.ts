@@ -1,3 +1,5 @@
+import { type Refusal, refuse } from "../refusal.ts";
+
 /** Statuses of a shipment, in the order of its course. */
 export const SHIPMENT_STATUSES = [
   "pending",
@@ -140,22 +142,32 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
 export function transition(trigger: Trigger, { status, paymentStatus }: ShipmentState): Transition {
   const rule = RULES[trigger];
   const nextStatus = rule.status[status];
-  if (nextStatus === undefined) return refuse(rule, `it is ${inWords(status, rule)}`);
+  if (nextStatus === undefined) return forbid(rule, `it is ${inWords(status, rule)}`);
   const nextPayment = rule.payment[paymentStatus];
   // Rules list the two statuses separately, so an impossible pair must be excluded.
   if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
-    return refuse(rule, `its payment is ${inWords(paymentStatus, rule)}`);
+    return forbid(rule, `its payment is ${inWords(paymentStatus, rule)}`);
   }
   return { next: { status: nextStatus, paymentStatus: nextPayment } };
 }
 
-function refuse({ participle }: Rule, reason: string): Transition {
+function forbid({ participle }: Rule, reason: string): Transition {
   return { refusal: `The shipment cannot be ${participle} because ${reason}.` };
 }
 
 function inWords(status: ShipmentStatus | PaymentStatus, { participle }: Rule): string {
-  const words = status.replace("_", " ");
-  return words === participle ? `already ${words}` : words;
+  const text = statusText(status);
+  return text === participle ? `already ${text}` : text;
+}
+
+/** Returns a status as in messages, such as `in transit`. */
+export function statusText(status: ShipmentStatus | PaymentStatus): string {
+  return status.replace("_", " ");
+}
+
+/** Creates the refusal of a call that the state of a shipment does not allow. */
+export function stateError(text: string): Refusal {
+  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
 /** Possible payment statuses for each status. */

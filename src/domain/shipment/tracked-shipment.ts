@@ -1,4 +1,5 @@
-import type { AttemptReason, DeliveryStage, End } from "./delivery-progress.ts";
+import type { End, Ends } from "../route-ends.ts";
+import type { AttemptReason, DeliveryStage } from "./delivery-progress.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
 /** A promised time span since the epoch, shown in the time zone of the zone. */
@@ -14,7 +15,7 @@ export interface TrackedShipment {
   readonly status: ShipmentStatus;
   /** Time at which it reached each status, since the epoch. `undefined` if not reached or unknown. */
   readonly reachedMs: Readonly<Partial<Record<ShipmentStatus, number | undefined>>>;
-  readonly windows: Readonly<Record<End, PromisedWindow | undefined>>;
+  readonly windows: Ends<PromisedWindow>;
   readonly stage: DeliveryStage | undefined;
   /** Estimated arrival at each end, since the epoch. null if unknown. */
   readonly etas: Readonly<Record<End, number | null>>;

@@ -7,6 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { refuse } from "../../domain/refusal.ts";
+import { type End, ENDS } from "../../domain/route-ends.ts";
 import { STATES } from "../../domain/shipment/shipment-state.ts";
 import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -48,8 +49,8 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
     });
     const values: unknown[] = [caller.workspaceId];
     const parts = listParts(STATES, filters, values);
-    const sql = selectListed(ENDS, parts, `limit ${MAX_SHIPMENTS}`);
-    const rows = await runStatement<Ends>(em, sql, values);
+    const sql = selectListed(ROUTE, parts, `limit ${MAX_SHIPMENTS}`);
+    const rows = await runStatement<Route>(em, sql, values);
     const used = rows.flatMap(({ pickup, dropoff, createdAtMs }) =>
       [pickup, dropoff].map((end) => ({ ...end, lastUsedAt: timestampFromMs(createdAtMs) })),
     );
@@ -59,16 +60,13 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
   },
 };
 
-const endJson = (end: string) =>
+const endJson = (end: End) =>
   `json_build_object('address', ${end}_address, 'lat', ${end}_lat, 'lng', ${end}_lng) as ${end}`;
 
-const ENDS = `${endJson("pickup")}, ${endJson("dropoff")},
+const ROUTE = `${ENDS.map(endJson).join(", ")},
   (extract(epoch from created_at) * 1000)::float8 as "createdAtMs"`;
 
-/** Both ends of a shipment. */
-interface Ends extends Readonly<
-  Record<"pickup" | "dropoff", Point & { readonly address: string }>
-> {
+interface Route extends Readonly<Record<End, Point & { readonly address: string }>> {
   readonly createdAtMs: number;
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomerAddressChange } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { refuseAny, staleEtag, type Violation } from "../../domain/refusal.ts";
+import { assertEtag, refuseAny, type Violation } from "../../domain/refusal.ts";
 import {
   type CustomerRecord,
   customerRecordMessage,
@@ -24,7 +24,7 @@ export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
   async updateCustomer(request, { caller: { workspaceId } }, { em, loadCustomerFigures }) {
     assertWholePoints(request);
     const before = await findCustomer(em, workspaceId, request.customer, "no key update");
-    assertEtag(before, request.etag);
+    assertEtag("customer", request.etag, String(before.version));
     const changed = { ...before, ...changesOf(before, request) };
     const after = isDeepStrictEqual(changed, before)
       ? before
@@ -44,11 +44,6 @@ function assertWholePoints(request: UpdateRequest): void {
     return [{ reason: "FIELD_INVALID", subject, text }];
   });
   refuseAny(violations);
-}
-
-function assertEtag({ version }: CustomerRecord, etag: string | undefined): void {
-  if (!etag || etag === String(version)) return;
-  throw staleEtag("customer");
 }
 
 /** Blank text clears an optional field. */

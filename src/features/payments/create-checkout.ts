@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { causeOf, inPipeline, type Transaction } from "../../db/transaction.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
+import { stateError, statusText } from "../../domain/shipment/shipment-state.ts";
 import { retryAfterProviderCheck, ProviderCheckRequired } from "../shipments/provider-check.ts";
 import {
   lockShipments,
@@ -81,20 +82,17 @@ function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
 
 /** @throws Refusal SHIPMENT_STATE unless the shipment awaits payment and no payment was taken or is processing */
 function assertPayable({ status, paymentDetails }: ShipmentRow): void {
-  if (status !== "pending") {
-    throw stateError(`it is ${status.replace("_", " ")}`);
-  }
-  if (paymentDetails?.processing) throw stateError("its payment is processing");
+  if (status !== "pending") throw notPayable(`it is ${statusText(status)}`);
+  if (paymentDetails?.processing) throw notPayable("its payment is processing");
   if (paymentDetails?.uncounted) {
-    throw stateError(
+    throw notPayable(
       "it has an unassigned payment, which must be refunded at the payment provider",
     );
   }
 }
 
-function stateError(reason: string): Refusal {
-  const text = `The shipment cannot be paid because ${reason}.`;
-  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+function notPayable(reason: string): Refusal {
+  return stateError(`The shipment cannot be paid because ${reason}.`);
 }
 
 /** @throws Refusal CHECKOUT_AMOUNT, and the refusals of `reconcileForCall` */
@@ -191,7 +189,7 @@ function wantCheckout(
     const { totalMinor, currency } = row;
     assertCanTake(providers, connected, totalMinor, currency);
     if (mayBeOpen && !known.hasExpired) {
-      throw stateError("it may still be paid at the checkout of a disconnected account");
+      throw notPayable("it may still be paid at the checkout of a disconnected account");
     }
     const times = [expiresAt, now()].map((time) => time.toISOString());
     const { provider, account } = connected;

@@ -3,6 +3,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import { stateError, statusText } from "../../domain/shipment/shipment-state.ts";
 import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { applyTrigger, type Changed } from "../shipments/change-shipment.ts";
@@ -105,7 +106,7 @@ export const PAYMENT_FUNCTIONS = {
       change(row, _facts, at) {
         const { paymentStatus, paymentDetails } = row;
         if (paymentStatus !== "refund_pending" || paymentDetails === null) {
-          throw notRetriable(`its payment is ${paymentStatus.replace("_", " ")}`);
+          throw notRetriable(`its payment is ${statusText(paymentStatus)}`);
         }
         assertRefundable(row);
         if (paymentDetails.refundError === null) throw notRetriable("its refund is pending");
@@ -129,8 +130,7 @@ export const PAYMENT_FUNCTIONS = {
         const { paymentDetails } = row;
         const accepted = paymentDetails?.uncounted ?? paymentDetails?.unseen;
         if (paymentDetails === null || accepted === undefined) {
-          const text = "The shipment has no unassigned payment.";
-          throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+          throw stateError("The shipment has no unassigned payment.");
         }
         const details = { ...withoutUncounted(paymentDetails), accepted };
         // Keeps the state of a later checkout.
@@ -149,8 +149,7 @@ function keyOf({ shipment }: { readonly shipment: string }, { caller }: Call): S
 }
 
 function notRetriable(reason: string) {
-  const text = `The refund cannot be retried because ${reason}.`;
-  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+  return stateError(`The refund cannot be retried because ${reason}.`);
 }
 
 /** Refuses a change that would need a provider call, which takes too long for a batch. */

@@ -15,6 +15,7 @@ import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import {
   type ShipmentState,
   type ShipmentStatus,
+  stateError,
   transition,
   type Trigger,
 } from "../../domain/shipment/shipment-state.ts";
@@ -264,7 +265,7 @@ export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): Ship
  */
 export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentState {
   const { next, refusal } = transition(trigger, state);
-  if (next === undefined) throw refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
+  if (next === undefined) throw stateError(refusal);
   return next;
 }
 

@@ -18,11 +18,8 @@ import {
 import type { Fees } from "../../domain/pricing/tariff.ts";
 import { decideRoute } from "../../domain/pricing/windows.ts";
 import type { Span } from "../../domain/schedule/calendar.ts";
-import {
-  NO_WINDOWS,
-  type Ends,
-  type WindowsDecision,
-} from "../../domain/schedule/decide-windows.ts";
+import type { Ends } from "../../domain/route-ends.ts";
+import { NO_WINDOWS, type WindowsDecision } from "../../domain/schedule/decide-windows.ts";
 import {
   fixedViolation,
   Refusal,

@@ -7,9 +7,13 @@ import type { EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
-import { type Refusal, refuse } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
-import { type ShipmentState, transition } from "../../domain/shipment/shipment-state.ts";
+import {
+  type ShipmentState,
+  stateError,
+  transition,
+} from "../../domain/shipment/shipment-state.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { refusedResult } from "./change-batch.ts";
@@ -83,13 +87,14 @@ export const COURIER_PLACES = {
     const byPlace = new Map(found.map((it) => [it.place, it]));
     const taken = given.filter(({ place }) => {
       const state = byPlace.get(place);
-      return state !== undefined && refusalOf(state) === undefined;
+      return state !== undefined && transition("locate", state).next !== undefined;
     });
     if (taken.length > 0) await runStatement(em, KEEP, [workspaceId, JSON.stringify(taken)]);
     const results = places.map(({ shipment }, place) => {
       const state = byPlace.get(place);
-      const refused = state === undefined ? shipmentNotFoundError(shipment) : refusalOf(state);
-      if (state === undefined || refused) return refusedResult(shipment, refused!);
+      if (state === undefined) return refusedResult(shipment, shipmentNotFoundError(shipment));
+      const { refusal } = transition("locate", state);
+      if (refusal !== undefined) return refusedResult(shipment, stateError(refusal));
       return create(BatchResultSchema, {
         shipment,
         status: statusNumber(state.status),
@@ -109,13 +114,6 @@ export const COURIER_PLACES = {
     return respond({ data });
   },
 } satisfies Partial<ShipmentFunctions>;
-
-function refusalOf(state: ShipmentState): Refusal | undefined {
-  const { refusal } = transition("locate", state);
-  return refusal === undefined
-    ? undefined
-    : refuse("SHIPMENT_STATE", refusal, { subject: "shipment" });
-}
 
 const FORGET = "delete from courier_place where workspace_id = $1 and shipment_reference = $2";
 

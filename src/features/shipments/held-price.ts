@@ -9,7 +9,8 @@ import { type Refusal, refuse, refuseAny, type Violation } from "../../domain/re
 import type { CreateShipmentRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { HeldQuote } from "../../domain/pricing/sealed-quote.ts";
 import type { Span } from "../../domain/schedule/calendar.ts";
-import type { BookedWindow, Ends } from "../../domain/schedule/decide-windows.ts";
+import type { Ends } from "../../domain/route-ends.ts";
+import type { BookedWindow } from "../../domain/schedule/decide-windows.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { NamedQuote } from "../quotes/find-quote.ts";
 

@@ -7,6 +7,7 @@ import {
   ShipmentService,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { refuse } from "../../domain/refusal.ts";
+import { stateError } from "../../domain/shipment/shipment-state.ts";
 import { NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
 import {
   type DeliveryProof,
@@ -52,8 +53,7 @@ export const PROOF_CHANGES = {
     (row, { reason }, at) => {
       const waived = prove(row, { waived: reason }, at);
       if (row.verification !== null) return waived;
-      const text = "The shipment requires no verification to waive.";
-      throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+      throw stateError("The shipment requires no verification to waive.");
     },
     ({ progress }) => ({ waived: progress?.proof?.waived }),
   ),

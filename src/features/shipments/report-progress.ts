@@ -4,12 +4,12 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { AttemptReasonSchema, DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { refuse } from "../../domain/refusal.ts";
+import type { End } from "../../domain/route-ends.ts";
 import {
   type AttemptReason,
   type Courier,
   type DeliveryProgress,
   type DeliveryStage,
-  type End,
   isCourierReplaced,
   MAX_ATTEMPTS,
   NO_PROGRESS,
@@ -19,7 +19,7 @@ import {
   withOtherVerification,
 } from "../../domain/shipment/delivery-progress.ts";
 import { withOtherPin } from "../../domain/shipment/delivery-proof.ts";
-import type { Trigger } from "../../domain/shipment/shipment-state.ts";
+import { stateError, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import { compileEnumName } from "../../json/records.ts";
 import { applyTrigger, stateAfter } from "./change-shipment.ts";
 import { forgetPlace } from "./courier-places.ts";
@@ -127,8 +127,9 @@ export function failAttempt(
     if (failed.length < MAX_ATTEMPTS) {
       return withAttempt(before, { end, atMs: at.getTime(), ...why });
     }
-    const text = `The shipment cannot be recorded as attempted because ${MAX_ATTEMPTS} attempts have failed; ${isOnItsWay ? "return" : "cancel"} it.`;
-    throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+    throw stateError(
+      `The shipment cannot be recorded as attempted because ${MAX_ATTEMPTS} attempts have failed; ${isOnItsWay ? "return" : "cancel"} it.`,
+    );
   });
   return isPinSpent
     ? {

@@ -6,8 +6,11 @@ import {
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Transaction } from "../../db/transaction.ts";
 import { quote, routeOf } from "../../domain/pricing/pricing.ts";
-import { refuse } from "../../domain/refusal.ts";
-import type { ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
+import {
+  type ShipmentStatus,
+  stateError,
+  statusText,
+} from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { quoteEach } from "../quotes/quote-each.ts";
@@ -117,15 +120,10 @@ function quoteShipment(
 function advance(from?: ShipmentStatus) {
   return (row: ShipmentRow, _facts: unknown, at: Date) => {
     if (from !== undefined && row.status !== from) {
-      const text = `The shipment is ${inWords(row.status)}, not ${inWords(from)}.`;
-      throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+      throw stateError(`The shipment is ${statusText(row.status)}, not ${statusText(from)}.`);
     }
     return { row: applyTrigger(row, "advance", at) };
   };
-}
-
-function inWords(status: ShipmentStatus): string {
-  return status.replace("_", " ");
 }
 
 function cancel(

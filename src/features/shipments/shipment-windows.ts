@@ -1,4 +1,5 @@
-import type { BookedWindow, Ends } from "../../domain/schedule/decide-windows.ts";
+import { ENDS, type Ends } from "../../domain/route-ends.ts";
+import type { BookedWindow } from "../../domain/schedule/decide-windows.ts";
 
 /** Stored windows of a shipment, at least one. */
 export interface StoredWindows {
@@ -46,7 +47,7 @@ export function windowFeesOf(row: {
   readonly windowFeeMinor: number;
   readonly windows: StoredWindows | null;
 }): number[] {
-  const fees = [row.windows?.pickup, row.windows?.dropoff].map((window) => window?.feeMinor ?? 0);
+  const fees = ENDS.map((end) => row.windows?.[end]?.feeMinor ?? 0);
   const ofOthers = fees.reduce((rest, feeMinor) => rest - feeMinor, row.windowFeeMinor);
   return [...fees, ofOthers];
 }

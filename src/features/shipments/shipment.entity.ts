@@ -10,6 +10,7 @@ import { wordIndex } from "../../db/words.ts";
 import { REVERSED_MARK } from "../../domain/search-text.ts";
 import { REFERENCE_ALPHABET, REFERENCE_PREFIX } from "../../domain/shipment/shipment-reference.ts";
 import { MAX_WRONG_PINS, type StoredVerification } from "../../domain/shipment/delivery-proof.ts";
+import type { End } from "../../domain/route-ends.ts";
 import type { DeliveryProgress } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
@@ -266,7 +267,7 @@ function quoteAll(values: readonly string[]): string {
   return values.map((value) => `'${value}'`).join(", ");
 }
 
-function inRange(end: "pickup" | "dropoff"): string {
+function inRange(end: End): string {
   return `abs(${end}_lat) <= 90 and abs(${end}_lng) <= 180`;
 }
 

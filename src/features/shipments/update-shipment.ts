@@ -9,11 +9,12 @@ import type { Transaction } from "../../db/transaction.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 import { quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.ts";
-import { type Refusal, refuse, refuseAny, staleEtag } from "../../domain/refusal.ts";
+import { assertEtag, type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
+import { type End, ENDS } from "../../domain/route-ends.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
 import { withOtherVerification } from "../../domain/shipment/delivery-progress.ts";
 import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
-import { hasEnded } from "../../domain/shipment/shipment-state.ts";
+import { hasEnded, stateError, statusText } from "../../domain/shipment/shipment-state.ts";
 import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
@@ -44,8 +45,11 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
       call,
       load: (tx) => loadFacts(tx, workspaceId, request, now()),
       async change(row, facts, at) {
-        assertEtag(row, request.etag, asked?.version);
-        if (hasEnded(row.status)) throw stateError("The shipment", row);
+        // Expiring the checkout was a change itself.
+        const isOnlyExpired = row.version - 1 === asked?.version;
+        const versions = isOnlyExpired ? [row.version, asked.version] : [row.version];
+        assertEtag("shipment", request.etag, ...versions.map(String));
+        if (hasEnded(row.status)) throw notChangeable("The shipment", row);
         const changes: Partial<ShipmentRow> = {
           ...changedTexts(row, request),
           ...(await changedRoute(row, request, facts, { tariffs, at })),
@@ -89,20 +93,8 @@ async function loadFacts(
   return facts!;
 }
 
-/** @param endedVersion version whose checkout was expired, which is itself a change */
-function assertEtag(
-  { version }: ShipmentRow,
-  etag: string | undefined,
-  endedVersion: number | undefined,
-): void {
-  if (!etag || etag === String(version)) return;
-  if (version - 1 === endedVersion && etag === String(endedVersion)) return;
-  throw staleEtag("shipment");
-}
-
-function stateError(what: string, { status }: ShipmentRow): Refusal {
-  const text = `${what} cannot be changed because it is ${status.replace("_", " ")}.`;
-  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+function notChangeable(what: string, { status }: ShipmentRow): Refusal {
+  return stateError(`${what} cannot be changed because it is ${statusText(status)}.`);
 }
 
 /**
@@ -159,7 +151,7 @@ async function changedRoute(
   const asked = askedWindows(row, request, fields);
   if (differs(row, fields)) assertPending(row);
   else if (!asked.haveChanged) return {};
-  else if (row.status === "in_transit") throw stateError("The shipment's windows", row);
+  else if (row.status === "in_transit") throw notChangeable("The shipment's windows", row);
   const { version, pricing } = await tariffs.byVersion(tariffVersion);
   const route = routeOf(fields);
   const quoted = quote(pricing, route);
@@ -182,7 +174,7 @@ async function changedRoute(
 
 function assertPending(row: ShipmentRow): void {
   const what = "The shipment's route and weight";
-  if (row.status !== "pending") throw stateError(what, row);
+  if (row.status !== "pending") throw notChangeable(what, row);
   if (row.paymentDetails?.processing) throw processingError(what);
 }
 
@@ -191,8 +183,7 @@ function processingError(what: string): Refusal {
 }
 
 function paymentError(what: string, reason: string): Refusal {
-  const text = `${what} cannot be changed because ${reason}.`;
-  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+  return stateError(`${what} cannot be changed because ${reason}.`);
 }
 
 function askedWindows(
@@ -202,13 +193,13 @@ function askedWindows(
 ) {
   const booked = bookedWindows(row.windows);
   const given = windowsOf(request);
-  const windowOf = (end: keyof typeof given) =>
+  const windowOf = (end: End) =>
     given[end] ?? (request.clear.includes(`${end}_window`) ? undefined : booked[end]);
   const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
-  const stays = (end: keyof typeof given) =>
+  const stays = (end: End) =>
     windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
   // An unchanged end is not validated again, because its cut-off may have passed.
-  const keptAt = (end: keyof typeof given) =>
+  const keptAt = (end: End) =>
     stays(end) &&
     fields[`${end}Lat`] === row[`${end}Lat`] &&
     fields[`${end}Lng`] === row[`${end}Lng`]
@@ -220,8 +211,6 @@ function askedWindows(
     haveChanged: !stays("pickup") || !stays("dropoff"),
   };
 }
-
-const ENDS = ["pickup", "dropoff"] as const;
 
 /**
  * @param currency currency of changed windows. Kept ones were paid in the shipment's currency.

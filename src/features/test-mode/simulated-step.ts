@@ -1,5 +1,5 @@
 import type { Point } from "../../domain/coverage/geo.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { stateError, statusText } from "../../domain/shipment/shipment-state.ts";
 import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -68,9 +68,9 @@ export function applyStep(
   isAtProvider: boolean,
 ): PaymentChange {
   if (isAtProvider && !OF_SHIPMENT.has(step)) {
-    const text =
-      "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.";
-    throw refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+    throw stateError(
+      "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.",
+    );
   }
   return { before, row: APPLY[step](before, at), at };
 }
@@ -79,7 +79,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   pay: (row, at) => recordedManually(applyTrigger(row, "pay", at)),
   decline_payment(row, at) {
     if (row.paymentStatus !== "awaiting_payment") throw paymentError("be declined", row);
-    if (row.paymentDetails?.error) throw stateError("be declined", "it was declined already");
+    if (row.paymentDetails?.error) throw impossible("be declined", "it was declined already");
     return withDetails(row, { error: "The card was declined." }, at);
   },
   assign_courier(row, at) {
@@ -91,17 +91,17 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   arrive: (row, at) =>
     reportCourier(row, { arrivedAt: row.status === "in_transit" ? "dropoff" : "pickup" }, at),
   travel(row, at) {
-    if (row.status !== "in_transit") throw stateError("be brought nearer", "it is not in transit");
+    if (row.status !== "in_transit") throw impossible("be brought nearer", "it is not in transit");
     return reportCourier(row, { etas: { dropoff: at.getTime() + 15 * MINUTE_MS } }, at);
   },
   fail_attempt: (row, at) => failAttempt(row, attemptOf(row), at),
   return: (row, at) => applyTrigger(row, "return", at),
   pick_up(row, at) {
-    if (row.status === "in_transit") throw stateError("be picked up", "it is in transit");
+    if (row.status === "in_transit") throw impossible("be picked up", "it is in transit");
     return applyTrigger(row, "advance", at);
   },
   deliver(row, at) {
-    if (row.status === "awaiting_pickup") throw stateError("be delivered", "it is awaiting pickup");
+    if (row.status === "awaiting_pickup") throw impossible("be delivered", "it is awaiting pickup");
     return applyTrigger(verified(row, at), "advance", at);
   },
   cancel: (row, at) => ({
@@ -114,7 +114,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     if (row.paymentStatus !== "refund_pending") throw paymentError("have a refund fail", row);
     assertRefundable(row);
     if (row.paymentDetails?.refundError) {
-      throw stateError("have a refund fail", "it has failed already");
+      throw impossible("have a refund fail", "it has failed already");
     }
     return withDetails(row, { refundError: "The bank refused the refund." }, at);
   },
@@ -122,7 +122,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     const isPaid = row.paymentStatus === "paid" || row.paymentStatus === "refund_pending";
     if (!isPaid) throw paymentError("be disputed", row);
     if (row.paymentDetails?.dispute)
-      throw stateError("be disputed", "it has already been disputed");
+      throw impossible("be disputed", "it has already been disputed");
     return withDetails(row, { dispute: "open" }, at);
   },
   win_dispute: (row, at) => withDetails(disputed(row), { dispute: "won" }, at),
@@ -197,14 +197,13 @@ function withDetails(row: ShipmentRow, changed: Partial<PaymentDetails>, at: Dat
 
 function disputed(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails?.dispute === "open") return row;
-  throw stateError("have a dispute closed", "none is open");
+  throw impossible("have a dispute closed", "none is open");
 }
 
 function paymentError(what: string, { paymentStatus }: ShipmentRow) {
-  return stateError(what, `its payment is ${paymentStatus.replace("_", " ")}`);
+  return impossible(what, `its payment is ${statusText(paymentStatus)}`);
 }
 
-function stateError(what: string, reason: string) {
-  const text = `The shipment cannot ${what} because ${reason}.`;
-  return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
+function impossible(what: string, reason: string) {
+  return stateError(`The shipment cannot ${what} because ${reason}.`);
 }

@@ -6,6 +6,7 @@ import {
 } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { readRecordId } from "../../../db/columns.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
+import { assertEtag } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { aroundTransaction, type ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
@@ -18,7 +19,6 @@ import { publishTariff } from "./publish-tariff.ts";
 import { replayTariff } from "./replay-tariff.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 import {
-  assertDraftEtag,
   auditedFees,
   deleteDraft,
   draftEtag,
@@ -98,7 +98,7 @@ export const DRAFT_FUNCTIONS: Pick<
   /** Without a difference, the row and its etag stay unchanged. */
   async updateTariffDraft(request, call, { em, now }) {
     const draft = await findDraft(em, request.draft, "lock");
-    assertDraftEtag(draft, request.etag);
+    assertEtag("draft", request.etag, draftEtag(draft));
     const before = { name: draft.name, ...auditedFees(draft.fees) };
     const fees = withSchedules(withFees(draft.fees, request.fees), request.schedules);
     const name = request.name ?? draft.name;

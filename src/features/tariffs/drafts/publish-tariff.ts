@@ -10,7 +10,7 @@ import { isUnstorable } from "../../../db/database-error.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../../db/statement.ts";
 import { toInstantMs } from "../../../domain/instant.ts";
-import { refuse, staleEtag } from "../../../domain/refusal.ts";
+import { assertEtag, refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange, type RecordedChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
@@ -20,7 +20,7 @@ import type { CheckedDraft } from "../tasks/run-tariff-task.ts";
 import { checkStoredDraft, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
 import {
   removal,
-  assertDraftEtag,
+  draftEtag,
   draftNotFoundError,
   findDraft,
   findDraftIfAny,
@@ -61,7 +61,7 @@ async function checkRequested(
   const draft = await findDraftIfAny(reading, request.draft ?? 0n);
   if (draft === null) return undefined;
   if (request.effectiveAt !== undefined) await assertToCome(reading, request.effectiveAt);
-  assertDraftEtag(draft, request.etag);
+  assertEtag("draft", request.etag, draftEtag(draft));
   const checked = await checkStoredDraft(deps, draft);
   if (checked !== undefined && checked.faults.length > 0) throw faultyTariffError(checked.faults);
   return checked;
@@ -96,7 +96,7 @@ async function publishChecked(
 ): Promise<MessageInitShape<typeof PublishTariffResponseSchema>> {
   await lockPublishing(tx);
   const draft = await findDraft(tx, request.draft ?? 0n, "lock");
-  if (draft.revision !== revision) throw staleEtag("draft");
+  assertEtag("draft", draftEtag({ id: draft.id, revision }), draftEtag(draft));
   const { replaces, note, effectiveAt, honoursQuotes = true } = request;
   const { row, added } = await addVersion(tx, {
     replaces,

@@ -1,7 +1,7 @@
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { readRecordId } from "../../../db/columns.ts";
-import { refuse, type Refusal, staleEtag } from "../../../domain/refusal.ts";
+import { refuse, type Refusal } from "../../../domain/refusal.ts";
 import { compileToMessage } from "../../../json/records.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
@@ -45,12 +45,6 @@ type Revised = Pick<TariffDraft, "id" | "revision">;
 /** Returns the etag of a draft. It differs after each change and between drafts. */
 export function draftEtag({ id, revision }: Revised): string {
   return `${id}-${revision}`;
-}
-
-/** @throws Refusal ETAG_STALE if an etag is given and differs from the draft's */
-export function assertDraftEtag(draft: Revised, etag: string | undefined): void {
-  if (!etag || etag === draftEtag(draft)) return;
-  throw staleEtag("draft");
 }
 
 const toMessage = compileToMessage(TariffDraftSchema);

@@ -7,13 +7,13 @@ import {
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { MAX_ZONES_BYTES } from "../../../domain/limits.ts";
-import { refuse } from "../../../domain/refusal.ts";
+import { assertEtag, refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
 import { PIECE_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
-import { draftMessage, assertDraftEtag, draftEtag, findDraft } from "./tariff-drafts.ts";
+import { draftEtag, draftMessage, findDraft } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
 /** Uploads the zones of a draft, or their next chunk. They are not parsed before the check. */
@@ -26,7 +26,7 @@ export async function uploadTariffZones(
   const identified = call.idempotencyKey === undefined ? request : await withDigest(request);
   return withIdempotency(em, { method, request: identified, call }, async (tx) => {
     const draft = await findDraft(tx, request.draft ?? 0n, "lock");
-    assertDraftEtag(draft, request.etag);
+    assertEtag("draft", request.etag, draftEtag(draft));
     const before = auditedZones(draft);
     const offset = checkOffset(draft, request);
     if (offset === 0) await runStatement(tx, DELETE_PIECES, [draft.id]);

@@ -1,7 +1,8 @@
 import { QuoteShipmentResponseSchema } from "../../../../gen/shipments/v1/quote_pb.js";
 import { toMajor } from "../../../domain/pricing/money.ts";
 import { priceInMajor, type Quote } from "../../../domain/pricing/pricing.ts";
-import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
+import type { Ends } from "../../../domain/route-ends.ts";
+import type { BookedWindow } from "../../../domain/schedule/decide-windows.ts";
 import { compileToMessage } from "../../../json/records.ts";
 import { windowRecord } from "./window-message.ts";
 

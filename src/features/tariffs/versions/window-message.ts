@@ -1,7 +1,8 @@
 import type { TimeWindow } from "../../../../gen/shipments/v1/window_pb.js";
 import { toInstantMs } from "../../../domain/instant.ts";
 import type { Span } from "../../../domain/schedule/calendar.ts";
-import type { BookedWindow, Ends } from "../../../domain/schedule/decide-windows.ts";
+import type { Ends } from "../../../domain/route-ends.ts";
+import type { BookedWindow } from "../../../domain/schedule/decide-windows.ts";
 
 /** Returns a window as an API record. */
 export function windowRecord({ startMs, endMs, timeZone }: BookedWindow) {

@@ -1,5 +1,6 @@
 import hljs from "highlight.js/lib/common";
 import protobuf from "highlight.js/lib/languages/protobuf";
+import { escapeHtml } from "../../domain/escape-html.ts";
 
 hljs.registerLanguage("protobuf", protobuf);
 
@@ -7,13 +8,4 @@ hljs.registerLanguage("protobuf", protobuf);
 export function highlight(code: string, language: string): string {
   if (hljs.getLanguage(language) === undefined) return escapeHtml(code);
   return hljs.highlight(code, { language }).value;
-}
-
-/** Escapes text for HTML content and double-quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }
