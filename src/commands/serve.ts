@@ -12,7 +12,7 @@ import type { App } from "../server/app.ts";
 import { createLog, INSTANCE, type Log } from "../server/log.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Tracing } from "../telemetry/tracing.ts";
-import { assertPortsFree, sharedPortsFault } from "../server/ports.ts";
+import { assertPortsFree, sharedPortsWarning } from "../server/ports.ts";
 
 /** Whether this was loaded from `src/built` instead of the sources. */
 const IS_BUILT = !import.meta.url.endsWith(".ts");
@@ -66,8 +66,8 @@ async function serve(config: Config, demo: boolean): Promise<void> {
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
   for (const warning of config.warnings) log.warn(warning);
-  const fault = await sharedPortsFault(config);
-  if (fault !== undefined) log.warn(fault);
+  const warning = await sharedPortsWarning(config);
+  if (warning !== undefined) log.warn(warning);
   if (!isOnTerminal()) {
     process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
   }

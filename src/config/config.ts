@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { databaseUrlFault } from "../db/database-url.ts";
+import { databaseUrlError } from "../db/database-url.ts";
 import { nearestName, onlyCompletion } from "../domain/nearest-name.ts";
 import { SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
-import { trustedProxiesFault } from "../pipeline/client-address.ts";
+import { trustedProxiesError } from "../pipeline/client-address.ts";
 import { GEOCODER_VARIABLES, readGeocoder } from "./geocoder-config.ts";
 import { MAIL_VARIABLES, readMail } from "./mail-config.ts";
 import { PICTURES_VARIABLES, readPictures } from "./pictures-config.ts";
@@ -38,7 +38,7 @@ const VARIABLES = {
   DATABASE_URL: z
     .string()
     .superRefine((text, { addIssue }) => {
-      const message = databaseUrlFault(text);
+      const message = databaseUrlError(text);
       if (message !== undefined) addIssue({ code: "custom", message });
     })
     .optional()
@@ -47,7 +47,7 @@ const VARIABLES = {
   PUBLIC_URL: originLike("https://book.example.org"),
   PUBLIC_GRPC_URL: originLike("https://grpc.example.org"),
   TRUSTED_PROXIES: list.superRefine((trusted, { addIssue }) => {
-    const message = trustedProxiesFault(trusted);
+    const message = trustedProxiesError(trusted);
     if (message !== undefined) addIssue({ code: "custom", message });
   }),
   REDIS_URL: z

@@ -79,14 +79,14 @@ export function parseVariables<T extends z.ZodRawShape>(
 ): z.output<z.ZodObject<T>> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) => {
+  const errors = read.error.issues.map(({ path, message }) => {
     const name = String(path[0]);
     const variable = schema.shape[name] as unknown as z.ZodType;
     // Other messages quote the value themselves.
     const isShown = message.startsWith("must") && !z.globalRegistry.get(variable)?.["secret"];
     return `${name}: ${message}${isShown ? `; it is ${shown(given[name]!)}` : ""}`;
   });
-  throw new ConfigError(faults.join("\n"));
+  throw new ConfigError(errors.join("\n"));
 }
 
 /** Returns a value without user, password and query, because a URL can contain a key. */

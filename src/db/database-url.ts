@@ -38,7 +38,7 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseServers {
 }
 
 /** Returns what is wrong with an address, without its text. `undefined` if nothing is. */
-export function databaseUrlFault(databaseUrl: string): string | undefined {
+export function databaseUrlError(databaseUrl: string): string | undefined {
   const unescaped = unescapedIn(databaseUrl);
   if (unescaped.length > 0) {
     const fixes = unescaped.map((sign) => `${sign} as ${encodeURIComponent(sign)}`);

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { CHANGES_APPLICATION } from "./change-feed.ts";
-import { ConnectionFault } from "./connection-fault.ts";
+import { ConnectionError } from "./connection-error.ts";
 import {
   DISTRIBUTED_TABLES,
   distributeFirstSql,
@@ -52,7 +52,7 @@ const CLUSTER = `
     (select count(*)::int from pg_dist_node
      where groupid > 0 and isactive and shouldhaveshards and noderole = 'primary') as workers`;
 
-/** @throws ConnectionFault unless this is the coordinator of a cluster with workers */
+/** @throws ConnectionError unless this is the coordinator of a cluster with workers */
 async function assertCluster(client: Client): Promise<void> {
   const { rows: extensions } = await client.query<{ extversion: string }>(
     "select extversion from pg_extension where extname = 'citus'",
@@ -85,11 +85,11 @@ async function assertCluster(client: Client): Promise<void> {
 }
 
 function refuse(reason: string, wayOut: string): never {
-  throw new ConnectionFault(`${reason}; ${wayOut}`, false);
+  throw new ConnectionError(`${reason}; ${wayOut}`, false);
 }
 
 /**
- * @throws ConnectionFault while the service runs, because its plans refer to the undistributed
+ * @throws ConnectionError while the service runs, because its plans refer to the undistributed
  *   tables
  */
 async function assertAlone(client: Client): Promise<void> {

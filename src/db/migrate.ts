@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
-import { assertVersion, connectionFault, ConnectionFault } from "./connection-fault.ts";
+import { assertVersion, connectionError, ConnectionError } from "./connection-error.ts";
 import { setMigrationTimeouts } from "./connection-settings.ts";
 import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
 import { isDistributedBy } from "./distributed.ts";
@@ -18,7 +18,7 @@ const LOCK_WAIT_MS = 120_000;
  * other. If one fails, earlier ones remain applied.
  *
  * @returns the names of the migrations applied now, in order
- * @throws ConnectionFault if the database is unreachable, too old, or denies it
+ * @throws ConnectionError if the database is unreachable, too old, or denies it
  */
 export async function migrate(
   databaseUrl: string,
@@ -41,7 +41,7 @@ export async function migrate(
 /**
  * Runs work on a connection that holds the migration lock.
  *
- * @throws ConnectionFault if the database is unreachable, too old, or denies it, and errors of the
+ * @throws ConnectionError if the database is unreachable, too old, or denies it, and errors of the
  *   work
  */
 export async function withMigrationLock<T>(
@@ -53,7 +53,7 @@ export async function withMigrationLock<T>(
   // Without a listener a broken connection would terminate the process. The query reports it.
   client.on("error", () => undefined);
   await client.connect().catch((error: unknown) => {
-    throw connectionFault(error, databaseUrl);
+    throw connectionError(error, databaseUrl);
   });
   try {
     const { rows } = await client.query("show server_version_num");
@@ -62,7 +62,7 @@ export async function withMigrationLock<T>(
     await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     return await work(client);
   } catch (error) {
-    throw isForbidden(error) ? connectionFault(error, databaseUrl) : error;
+    throw isForbidden(error) ? connectionError(error, databaseUrl) : error;
   } finally {
     await client.end();
   }
@@ -86,7 +86,7 @@ export const REPLACED = {
 /**
  * Returns the migrations for a database. One that has had all migrations that the baseline replaces adopts the baseline.
  *
- * @throws ConnectionFault if the schema is older than those migrations, or if a later release replaced the baseline
+ * @throws ConnectionError if the schema is older than those migrations, or if a later release replaced the baseline
  */
 function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
   if (applied.size === 0 || applied.has(BASELINE)) return MIGRATIONS;
@@ -94,11 +94,11 @@ function migrationsFor(applied: ReadonlySet<string>): typeof MIGRATIONS {
   const later = [...applied].toSorted().find((name) => name > newest);
   if (later !== undefined) {
     const reason = `its schema is newer than this version: a later release applied ${later}`;
-    throw new ConnectionFault(`${reason}; start that release, or restore a backup`, false);
+    throw new ConnectionError(`${reason}; start that release, or restore a backup`, false);
   }
   if (applied.size !== REPLACED.count || !applied.has(REPLACED.last)) {
     const reason = "its schema is older than this version can migrate";
-    throw new ConnectionFault(`${reason}; start commit ${REPLACED.commit} on it first`, false);
+    throw new ConnectionError(`${reason}; start commit ${REPLACED.commit} on it first`, false);
   }
   return { ...MIGRATIONS, [BASELINE]: loadAdoption };
 }
@@ -136,7 +136,7 @@ export async function migrateWhenReachable(
     } catch (error) {
       const atMs = performance.now();
       if (!(error instanceof Error) || !mayPass(error) || atMs >= deadlineMs) throw error;
-      const reason = error instanceof ConnectionFault ? error.reason : error.message;
+      const reason = error instanceof ConnectionError ? error.reason : error.message;
       if (reason !== said.reason || atMs - said.atMs > REPEAT_MS) {
         onWaiting(reason);
         said = { reason, atMs };
@@ -147,5 +147,5 @@ export async function migrateWhenReachable(
 }
 
 function mayPass(error: Error): boolean {
-  return error instanceof ConnectionFault ? error.mayPass : isTransientDatabaseError(error);
+  return error instanceof ConnectionError ? error.mayPass : isTransientDatabaseError(error);
 }

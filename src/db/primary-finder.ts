@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { connectionFault, noPrimaryFault } from "./connection-fault.ts";
+import { connectionError, noPrimaryError } from "./connection-error.ts";
 import { parseDatabaseUrl, type ServerTarget } from "./database-url.ts";
 import {
   newestPrimary,
@@ -33,7 +33,7 @@ export interface PrimaryFinder {
    * first. All servers are queried in parallel, once for all callers, and a failure is cached for
    * 0.1 s. Settles within about a second. Closes connections to the previous server if it changed.
    *
-   * @throws ConnectionFault if no server is writable or the primary cannot be determined
+   * @throws ConnectionError if no server is writable or the primary cannot be determined
    */
   find(): Promise<PrimaryServer>;
   /** Registers a connection until it ends, so that it is closed when the primary changes. */
@@ -102,12 +102,12 @@ async function findPrimary(
   );
   const found = (await Promise.all(probes)).filter((it) => it !== undefined);
   if (found.length === 0) {
-    throw noPrimaryFault(urls.map((url) => ({ url, error: failures.get(url) })));
+    throw noPrimaryError(urls.map((url) => ({ url, error: failures.get(url) })));
   }
   try {
     return newestPrimary(found, used);
   } catch (error) {
-    throw connectionFault(error, urls[0]!);
+    throw connectionError(error, urls[0]!);
   }
 }
 

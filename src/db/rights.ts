@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { ConnectionFault } from "./connection-fault.ts";
+import { ConnectionError } from "./connection-error.ts";
 
 /** Maximum number of objects listed in a message. The rest is counted. */
 const NAMED = 3;
@@ -27,7 +27,7 @@ const MISSING_RIGHTS = `
   group by wanted
   order by min(kind) desc, min(place)`;
 
-/** @throws ConnectionFault that lists missing privileges on schema, tables and sequences */
+/** @throws ConnectionError that lists missing privileges on schema, tables and sequences */
 export async function assertRights(client: Pick<Client, "query">): Promise<void> {
   // A schema without usage privilege is not in the search path.
   const { rows: schemas } = await client.query("select current_schema() as schema");
@@ -36,7 +36,7 @@ export async function assertRights(client: Pick<Client, "query">): Promise<void>
     schemas[0].schema === null ? [{ right: "USAGE", objects: ["schema public"] }] : rights;
   if (lacking.length === 0) return;
   const missing = lacking.map(({ right, objects }) => `${right} on ${listOf(objects)}`).join("; ");
-  throw new ConnectionFault(
+  throw new ConnectionError(
     `its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`,
     false,
   );

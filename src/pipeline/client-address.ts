@@ -47,7 +47,7 @@ export function addressBlock(text: string): string {
 }
 
 /** Returns the error in the addresses and networks (`10.0.0.0/8`) of proxies, or `undefined`. */
-export function trustedProxiesFault(trusted: readonly string[]): string | undefined {
+export function trustedProxiesError(trusted: readonly string[]): string | undefined {
   const wrong = trusted.find((text) => readNetwork(text) === undefined);
   return wrong === undefined
     ? undefined

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { DEFAULT_MAX_DATABASE_OUTAGE_SECONDS, type Config } from "../config/config.ts";
-import { describeError } from "../db/connection-fault.ts";
+import { describeError } from "../db/connection-error.ts";
 import {
   isContention,
   isStatementTimeout,

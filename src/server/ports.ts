@@ -30,7 +30,7 @@ export async function assertPortsFree(addresses: Addresses): Promise<void> {
 const MIGRATES = "/proc/sys/net/ipv4/tcp_migrate_req";
 
 /** Returns the limitation of this system for shared ports in a sentence, or `undefined`. */
-export async function sharedPortsFault(
+export async function sharedPortsWarning(
   { reusePort }: Pick<Addresses, "reusePort">,
   setting = MIGRATES,
 ): Promise<string | undefined> {

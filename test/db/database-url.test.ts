@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { databaseUrlFault, parseDatabaseUrl, placeOf } from "../../src/db/database-url.ts";
+import { databaseUrlError, parseDatabaseUrl, placeOf } from "../../src/db/database-url.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { assertTarget } from "../../src/db/server-status.ts";
 import { createDatabase } from "../support/database.ts";
@@ -44,7 +44,7 @@ test.each([
   ["postgres://a/db?host=/run/postgresql&port=5433", undefined],
   ["postgres://u:p@ss%23@a/db?user=ada@corp&application_name=a/b@c", undefined],
 ])("what the server must be is read from %s", (url, target) => {
-  expect(databaseUrlFault(url)).toBe(undefined);
+  expect(databaseUrlError(url)).toBe(undefined);
   expect(parseDatabaseUrl(url).target).toBe(target);
 });
 
@@ -79,8 +79,8 @@ test.each([
     "postgres://u:hidden@a/db?sslmode=verify-full&sslrootcert=/nowhere/ca.pem",
     "must name a file that can be read by sslrootcert",
   ],
-])("an address that cannot be used is explained without its text: %s", (url, fault) => {
-  expect(databaseUrlFault(url)).toBe(fault);
+])("an address that cannot be used is explained without its text: %s", (url, error) => {
+  expect(databaseUrlError(url)).toBe(error);
 });
 
 test("the parameters of an address reach every connection of the pool", async () => {

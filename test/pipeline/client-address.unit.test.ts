@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createClientAddress, trustedProxiesFault } from "../../src/pipeline/client-address.ts";
+import { createClientAddress, trustedProxiesError } from "../../src/pipeline/client-address.ts";
 
 const PROXY = "10.0.0.7";
 
@@ -32,12 +32,12 @@ test("without trusted proxies, a request comes from its peer, whatever it says",
 test.each(["10.0.0.0/33", "10.0.0", "10", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "proxy", "/8"])(
   "%s is no address or network of proxies",
   (text) => {
-    expect(trustedProxiesFault(["127.0.0.1", text])).toBe(
+    expect(trustedProxiesError(["127.0.0.1", text])).toBe(
       `${JSON.stringify(text)} is neither an IP address nor a network such as 10.0.0.0/8`,
     );
   },
 );
 
 test("addresses and networks of both families are accepted", () => {
-  expect(trustedProxiesFault(["127.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"])).toBeUndefined();
+  expect(trustedProxiesError(["127.0.0.1", "10.0.0.0/8", "::1", "fd00::/8"])).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Server } from "node:net";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { assertPortsFree, sharedPortsFault } from "../../src/server/ports.ts";
+import { assertPortsFree, sharedPortsWarning } from "../../src/server/ports.ts";
 import { freePort } from "../support/free-port.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -33,14 +33,14 @@ test("a system that cannot share ports among processes is told of at once, with 
 test("who shares ports is told when the system resets what waits at the port of a process that ends", async () => {
   const folder = makeTemporaryFolder("setting");
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const faultWith = async (text: string) => {
+  const warningWith = async (text: string) => {
     writeFileSync(join(folder, "setting"), text);
-    return sharedPortsFault({ reusePort: true }, join(folder, "setting"));
+    return sharedPortsWarning({ reusePort: true }, join(folder, "setting"));
   };
-  const fault =
+  const warning =
     "connections that wait at the ports when a process ends may be reset: let the others take them, by `sysctl -w net.ipv4.tcp_migrate_req=1`";
-  expect(await faultWith("0\n")).toBe(fault);
-  expect(await faultWith("1\n")).toBeUndefined();
-  expect(await sharedPortsFault({ reusePort: true }, join(folder, "none"))).toBe(fault);
-  expect(await sharedPortsFault({ reusePort: false }, join(folder, "none"))).toBeUndefined();
+  expect(await warningWith("0\n")).toBe(warning);
+  expect(await warningWith("1\n")).toBeUndefined();
+  expect(await sharedPortsWarning({ reusePort: true }, join(folder, "none"))).toBe(warning);
+  expect(await sharedPortsWarning({ reusePort: false }, join(folder, "none"))).toBeUndefined();
 });

@@ -7,7 +7,7 @@ export type WindowRefusalReason = Extract<
   "WINDOW_INVALID" | "OUTSIDE_HOURS" | "CUT_OFF_PASSED" | "TOO_SOON" | "TOO_FAR_AHEAD"
 >;
 
-export interface WindowFault {
+export interface WindowViolation {
   readonly reason: WindowRefusalReason;
   /** Phrase that follows the window's name, such as "must last at least 10 minutes". */
   readonly text: string;
@@ -15,7 +15,7 @@ export interface WindowFault {
 
 export interface WindowDecision {
   /** All errors. Empty if the window can be booked. */
-  readonly faults: readonly WindowFault[];
+  readonly violations: readonly WindowViolation[];
   /** Booking deadline in milliseconds since the epoch. `undefined` without a cut-off. */
   readonly cutOffAtMs: number | undefined;
   /** Fee of the window. 0 outside the hours. */
@@ -24,22 +24,25 @@ export interface WindowDecision {
 
 /** Decides whether a window can be booked now, for slots, quotes, bookings and updates alike. */
 export function decideWindow(calendar: Calendar, window: Span, nowMs: number): WindowDecision {
-  const shape = shapeFault(window);
+  const shape = shapeViolation(window);
   // Calendars start in 1970.
   const fatal = shape ?? (window.startMs < 0 ? tooSoon(calendar) : undefined);
-  if (fatal !== undefined) return { faults: [fatal], cutOffAtMs: undefined, feeMinor: 0 };
+  if (fatal !== undefined) return { violations: [fatal], cutOffAtMs: undefined, feeMinor: 0 };
   const day = calendar.dayOf(window.startMs);
   const place = placeOf(calendar, window, day);
   const cutOffAtMs = cutOffOf(day, window.startMs);
-  const faults = [place.fault, ...timeFaults(calendar, window, { day, cutOffAtMs, nowMs })];
+  const violations = [
+    place.violation,
+    ...timeViolations(calendar, window, { day, cutOffAtMs, nowMs }),
+  ];
   return {
-    faults: faults.filter((fault) => fault !== undefined),
+    violations: violations.filter((violation) => violation !== undefined),
     cutOffAtMs,
     feeMinor: place.feeMinor,
   };
 }
 
-function shapeFault({ startMs, endMs }: Span): WindowFault | undefined {
+function shapeViolation({ startMs, endMs }: Span): WindowViolation | undefined {
   const minutes = (endMs - startMs) / MINUTE_MS;
   if (minutes <= 0) return { reason: "WINDOW_INVALID", text: "must end after it starts" };
   if (minutes < MIN_WINDOW_MINUTES) {
@@ -58,7 +61,7 @@ function shapeFault({ startMs, endMs }: Span): WindowFault | undefined {
 /** Position of a window within the hours of a schedule. */
 interface Place {
   readonly feeMinor: number;
-  readonly fault?: WindowFault;
+  readonly violation?: WindowViolation;
 }
 
 function placeOf(calendar: Calendar, window: Span, day: Day): Place {
@@ -72,12 +75,12 @@ function placeOf(calendar: Calendar, window: Span, day: Day): Place {
   const touched = openingsOver(window, [before, day, ...after]);
   if (touched === undefined) {
     const text = `must be within the hours of its zone, in the time zone ${timeZone}`;
-    return { feeMinor: 0, fault: { reason: "OUTSIDE_HOURS", text } };
+    return { feeMinor: 0, violation: { reason: "OUTSIDE_HOURS", text } };
   }
   const feeMinor = Math.max(...touched.map((opening) => opening.feeMinor));
   if (slotMinutes === undefined) return { feeMinor };
   const text = `must be one of the slots of ${slotMinutes} minutes that GET /v1/pickup_slots lists`;
-  return { feeMinor, fault: { reason: "WINDOW_INVALID", text } };
+  return { feeMinor, violation: { reason: "WINDOW_INVALID", text } };
 }
 
 /**
@@ -106,26 +109,26 @@ export function cutOffOf({ cutOffs }: Day, startMs: number): number | undefined 
   return earliest;
 }
 
-function tooSoon({ schedule: { leadTimeMinutes } }: Calendar): WindowFault {
+function tooSoon({ schedule: { leadTimeMinutes } }: Calendar): WindowViolation {
   const least = leadTimeMinutes === 0 ? "now" : `${leadTimeMinutes} minutes from now`;
   return { reason: "TOO_SOON", text: `must not start before ${least}` };
 }
 
-function timeFaults(
+function timeViolations(
   calendar: Calendar,
   { startMs }: Span,
   { day, cutOffAtMs, nowMs }: { day: Day; cutOffAtMs: number | undefined; nowMs: number },
-): WindowFault[] {
+): WindowViolation[] {
   const { leadTimeMinutes, horizonDays } = calendar.schedule;
-  const faults: WindowFault[] = [];
+  const violations: WindowViolation[] = [];
   if (cutOffAtMs !== undefined && nowMs > cutOffAtMs) {
     const text = `had to be booked by ${new Date(cutOffAtMs).toISOString()}`;
-    faults.push({ reason: "CUT_OFF_PASSED", text });
+    violations.push({ reason: "CUT_OFF_PASSED", text });
   }
-  if (startMs < nowMs + leadTimeMinutes * MINUTE_MS) faults.push(tooSoon(calendar));
+  if (startMs < nowMs + leadTimeMinutes * MINUTE_MS) violations.push(tooSoon(calendar));
   if (day.number > calendar.dayOf(nowMs).number + horizonDays) {
     const text = `must start at most ${horizonDays} days from today`;
-    faults.push({ reason: "TOO_FAR_AHEAD", text });
+    violations.push({ reason: "TOO_FAR_AHEAD", text });
   }
-  return faults;
+  return violations;
 }

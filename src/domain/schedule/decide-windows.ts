@@ -65,7 +65,7 @@ function decideEnd(end: End, asked: AskedWindows, nowMs: number): EndDecision {
     return invalid(end, `must be omitted: the zone of the ${end} has no schedule`);
   }
   const decision = decideWindow(calendar, window, nowMs);
-  if (decision.faults.length > 0) {
+  if (decision.violations.length > 0) {
     return refusal(end, decision, nextAvailable(calendar, window, nowMs));
   }
   const { startMs, endMs } = window;
@@ -84,23 +84,23 @@ function decideWithout(end: End, calendar: Calendar | undefined, nowMs: number):
 }
 
 function invalid(end: End, text: string, next?: Span): EndDecision {
-  const faults = [{ reason: "WINDOW_INVALID", text } as const];
-  return refusal(end, { faults, cutOffAtMs: undefined }, next);
+  const violation = { reason: "WINDOW_INVALID", text } as const;
+  return refusal(end, { violations: [violation], cutOffAtMs: undefined }, next);
 }
 
 /** Creates a refusal with all errors. The first message contains the alternatives for readers without facts. */
 function refusal(
   end: End,
-  { faults, cutOffAtMs }: Pick<WindowDecision, "faults" | "cutOffAtMs">,
+  decision: Pick<WindowDecision, "violations" | "cutOffAtMs">,
   next: Span | undefined,
 ): EndDecision {
   const subject = `${end}_window`;
-  const violations = faults.map(({ reason, text }, i) => ({
+  const violations = decision.violations.map(({ reason, text }, i) => ({
     reason,
     subject,
     text: `${subject} ${text}${i === 0 ? nextText(next) : ""}.`,
   }));
-  return { violations, facts: factsOf(end, cutOffAtMs, next) };
+  return { violations, facts: factsOf(end, decision.cutOffAtMs, next) };
 }
 
 function nextText(next: Span | undefined): string {

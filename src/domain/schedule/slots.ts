@@ -111,7 +111,7 @@ function firstFrom(
 }
 
 function isAvailable(calendar: Calendar, window: Span, nowMs: number): boolean {
-  return decideWindow(calendar, window, nowMs).faults.length === 0;
+  return decideWindow(calendar, window, nowMs).violations.length === 0;
 }
 
 /**

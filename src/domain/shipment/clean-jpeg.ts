@@ -28,8 +28,8 @@ const FRAMES: ReadonlySet<number> = new Set([0xc0, 0xc1, PROGRESSIVE_FRAME]);
 /** Class of a Huffman table for AC coefficients, as in the table's first byte. */
 const AC_TABLE = 0x10;
 const MAX_BLOCKS_PER_UNIT = 10;
-const NOT_JPEG = { problem: "must be a JPEG" };
-const DAMAGED = { problem: "must be a complete JPEG" };
+const NOT_JPEG = { error: "must be a JPEG" };
+const DAMAGED = { error: "must be a complete JPEG" };
 
 /** One color component of a frame (T.81, B.2.2). */
 interface Component {
@@ -63,7 +63,7 @@ interface Decoder {
  */
 export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   const from = bufferOf(bytes);
-  if (from.length > MAX_BYTES) return { problem: "must be at most 5 MiB" };
+  if (from.length > MAX_BYTES) return { error: "must be at most 5 MiB" };
   if (from.length < 4 || from.readUInt16BE(0) !== (0xff00 | MARKER.start)) return NOT_JPEG;
   const kept: Buffer[] = [];
   const decoder: Decoder = {
@@ -107,12 +107,12 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   return DAMAGED;
 }
 
-/** Reads a segment other than a scan. Returns whether a decoder needs it, or the problem with it. */
+/** Reads a segment other than a scan. Returns whether a decoder needs it, or its error. */
 function readSegment(
   decoder: Decoder,
   marker: number,
   content: Buffer,
-): boolean | { readonly problem: string } {
+): boolean | { readonly error: string } {
   switch (marker) {
     case MARKER.quantizationTables:
       return readQuantizationTables(decoder, content) || DAMAGED;
@@ -132,8 +132,7 @@ function readSegment(
   }
   const frame = decoder.frame ? undefined : readFrame(content, marker === PROGRESSIVE_FRAME);
   if (frame === undefined) return DAMAGED;
-  if (frame.width * frame.height > MAX_PIXELS)
-    return { problem: "must have at most 50 megapixels" };
+  if (frame.width * frame.height > MAX_PIXELS) return { error: "must have at most 50 megapixels" };
   decoder.frame = frame;
   return true;
 }

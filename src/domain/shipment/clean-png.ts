@@ -6,8 +6,8 @@ const MAX_BYTES = MIB;
 const MAX_PIXELS = 4_000_000;
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const KEPT_CHUNKS: ReadonlySet<string> = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
-const NOT_PNG = { problem: "must be a PNG" };
-const DAMAGED = { problem: "must be a complete PNG" };
+const NOT_PNG = { error: "must be a PNG" };
+const DAMAGED = { error: "must be a complete PNG" };
 
 /** Samples per pixel and the permitted bit depths of each color type (ISO/IEC 15948, table 11.1). */
 const COLOR_TYPES: ReadonlyMap<number, { samples: number; depths: readonly number[] }> = new Map([
@@ -50,7 +50,7 @@ interface Header {
  */
 export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
   const from = bufferOf(bytes);
-  if (from.length > MAX_BYTES) return { problem: "must be at most 1 MiB" };
+  if (from.length > MAX_BYTES) return { error: "must be at most 1 MiB" };
   if (!from.subarray(0, 8).equals(SIGNATURE)) return NOT_PNG;
   const kept: Buffer[] = [SIGNATURE];
   const imageData: Buffer[] = [];
@@ -68,7 +68,7 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
     if (type === "IHDR") {
       header = readHeader(content);
       if (header === undefined) return DAMAGED;
-      if (header.pixels > MAX_PIXELS) return { problem: "must have at most 4 megapixels" };
+      if (header.pixels > MAX_PIXELS) return { error: "must have at most 4 megapixels" };
     } else if (type === "PLTE") {
       if (hasPalette || imageData.length > 0 || content.length === 0) return DAMAGED;
       hasPalette = true;

@@ -1,7 +1,7 @@
-/** A picture reduced to the parts that a decoder needs, or the problem with it, worded to follow the field's name. */
+/** A picture reduced to the parts that a decoder needs, or the error, worded to follow the field's name. */
 export type CleanedPicture =
-  | { readonly picture: Buffer; readonly problem?: undefined }
-  | { readonly picture?: undefined; readonly problem: string };
+  | { readonly picture: Buffer; readonly error?: undefined }
+  | { readonly picture?: undefined; readonly error: string };
 
 export const MIB = 1024 * 1024;
 

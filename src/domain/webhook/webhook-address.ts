@@ -48,7 +48,7 @@ const MAX_LENGTH = 2_000;
  * valid. Host names are not resolved here, because they can change. They are checked at each connection. If http is
  * allowed, only names under `localhost` and loopback addresses are accepted for it.
  */
-export function webhookUrlFault(text: string, allowLoopbackHttp: boolean): string | undefined {
+export function webhookUrlError(text: string, allowLoopbackHttp: boolean): string | undefined {
   // URL parsing drops tabs and newlines, so the displayed URL would differ from the target.
   if (/\p{Cc}/u.test(text)) return "must not contain control characters";
   const url = URL.parse(text);

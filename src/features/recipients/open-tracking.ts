@@ -22,8 +22,8 @@ export interface OpenedDetails {
   loadPhoto(): Promise<Buffer | undefined>;
 }
 
-/** Problem with opening details: the digits do not match, or no tries are left. */
-export interface OpenProblem {
+/** Result of wrong digits, or of any digits once no tries are left. */
+export interface WrongDigits {
   readonly triesLeft: number;
 }
 
@@ -54,7 +54,7 @@ export interface RecipientProof {
 interface OpenedLink {
   readonly found: LinkedShipment;
   /** `undefined` if the page was opened for another phone number, so that digits must be entered again. */
-  readonly opened: OpenedDetails | OpenProblem | undefined;
+  readonly opened: OpenedDetails | WrongDigits | undefined;
 }
 
 /**
@@ -91,13 +91,13 @@ export async function openLinked(
  * Uses a try if digits do not match. A lock serializes concurrent entries, so that a burst of
  * guesses has no additional tries. Matching digits use no try.
  *
- * @returns the problem, or `undefined` if the digits match and are accepted
+ * @returns the result, or `undefined` if the digits match and are accepted
  */
 function tryDigits(
   em: EntityManager,
   subject: string,
   isMatch: boolean,
-): Promise<OpenProblem | undefined> {
+): Promise<WrongDigits | undefined> {
   const tries = Array.from({ length: MAX_TRIES }, (_, i) => hashKey(`recipient ${subject} ${i}`));
   return inPipeline(em, async (tx) => {
     void tx.send(LOCK, [`recipient ${subject}`]);

@@ -67,16 +67,16 @@ function givenDay(date: string): number {
 
 function slotRecord({ slot, decision }: DecidedSlot, price: number) {
   const { start, end, localStart, localEnd } = slot;
-  const [fault] = decision.faults;
+  const [violation] = decision.violations;
   return {
     start,
     end,
     localStart,
     localEnd,
     cutOffAt: decision.cutOffAtMs,
-    available: fault === undefined,
+    available: violation === undefined,
     // A slot is within the hours and has a valid length, so only its time can be refused.
-    unavailableReason: fault?.reason.toLowerCase(),
+    unavailableReason: violation?.reason.toLowerCase(),
     price,
   };
 }

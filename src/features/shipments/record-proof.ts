@@ -79,8 +79,8 @@ async function cleaned(
   clean: (bytes: Uint8Array) => CleanedPicture | Promise<CleanedPicture>,
 ): Promise<Pictures> {
   if (bytes === undefined) return {};
-  const { picture, problem } = await clean(bytes);
-  if (problem !== undefined) throw refuse("FIELD_INVALID", `${subject} ${problem}.`, { subject });
+  const { picture, error } = await clean(bytes);
+  if (error !== undefined) throw refuse("FIELD_INVALID", `${subject} ${error}.`, { subject });
   return { [subject]: picture };
 }
 

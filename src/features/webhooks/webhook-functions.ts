@@ -5,7 +5,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { webhookUrlFault } from "../../domain/webhook/webhook-address.ts";
+import { webhookUrlError } from "../../domain/webhook/webhook-address.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
 import { createWebhookSecret } from "../../domain/webhook/webhook-signature.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -168,8 +168,8 @@ async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise
 
 /** Returns the URL as parsed, so that the displayed URL is the one that receives events. */
 function toStoredUrl(given: string, { allowLoopbackHttp }: WebhookDeps): string {
-  const fault = webhookUrlFault(given, allowLoopbackHttp);
-  if (fault !== undefined) throw refuse("FIELD_INVALID", `url ${fault}.`, { subject: "url" });
+  const error = webhookUrlError(given, allowLoopbackHttp);
+  if (error !== undefined) throw refuse("FIELD_INVALID", `url ${error}.`, { subject: "url" });
   return new URL(given).href;
 }
 

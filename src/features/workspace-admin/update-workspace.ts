@@ -55,9 +55,9 @@ const MAX_LOGO_BYTES = 16 * 1024;
  */
 async function parseLogo(bytes: Uint8Array): Promise<Buffer | null> {
   if (bytes.length === 0) return null;
-  const { picture, problem } = await cleanPng(bytes);
+  const { picture, error } = await cleanPng(bytes);
   if (picture !== undefined && picture.length <= MAX_LOGO_BYTES) return picture;
-  const text = `tracking_logo ${problem ?? "must be at most 16 KiB"}.`;
+  const text = `tracking_logo ${error ?? "must be at most 16 KiB"}.`;
   throw refuse("FIELD_INVALID", text, { subject: "tracking_logo" });
 }
 

@@ -112,6 +112,6 @@ export async function findTimeZone(em: EntityManager, workspace: number): Promis
 export function parseTimeZone(text: string): string {
   if (text === "") return DEFAULT_TIME_ZONE;
   if (isTimeZone(text)) return text;
-  const fault = "time_zone must be the IANA name of a time zone, such as Europe/Berlin.";
-  throw refuse("FIELD_INVALID", fault, { subject: "time_zone" });
+  const error = "time_zone must be the IANA name of a time zone, such as Europe/Berlin.";
+  throw refuse("FIELD_INVALID", error, { subject: "time_zone" });
 }

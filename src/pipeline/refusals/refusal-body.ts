@@ -1,6 +1,6 @@
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
-export interface ErrorBody {
+export interface RefusalBody {
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
   readonly code: RefusalReason;
@@ -10,10 +10,10 @@ export interface ErrorBody {
 }
 
 /** Returns the JSON body of a refusal: message, violations by field or subject, reason, request id and facts. */
-export function errorBody(
+export function refusalBody(
   { message, violations, reason, facts }: Refusal,
   requestId: string,
-): ErrorBody {
+): RefusalBody {
   const errors = new Map<string, string[]>();
   for (const { subject, text } of violations) {
     if (subject === undefined) continue;

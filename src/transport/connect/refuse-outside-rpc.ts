@@ -1,6 +1,6 @@
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
+import { refusalBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./connect-options.ts";
@@ -27,7 +27,7 @@ export function refuseOutsideRpc(
   if (request.method === "POST" && contentType?.startsWith("application/grpc")) {
     answerGrpc(response, contentType, refusal);
   } else {
-    const body = JSON.stringify(errorBody(refusal, String(response.getHeader("x-request-id"))));
+    const body = JSON.stringify(refusalBody(refusal, String(response.getHeader("x-request-id"))));
     const { httpStatus } = REASONS[refusal.reason];
     response.writeHead(httpStatus, { ...headers, "content-type": "application/json" });
     response.end(body);

@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import { constants } from "node:http2";
 import type { Socket } from "node:net";
 import type { Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
+import { refusalBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
 /** Time for a caller to read its refusal, in milliseconds. */
@@ -13,7 +13,7 @@ const READING_MS = 1_000;
 export function refuseSocket(socket: Socket, refusal: Refusal): void {
   const { httpStatus } = REASONS[refusal.reason];
   const requestId = randomUUID();
-  const body = JSON.stringify(errorBody(refusal, requestId));
+  const body = JSON.stringify(refusalBody(refusal, requestId));
   endWith(
     socket,
     `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus]}\r\nContent-Type: application/json\r\n` +

@@ -4,7 +4,7 @@ import { clip } from "../../domain/clip.ts";
 import { duplicateMember } from "../../domain/duplicate-member.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
-import { describeJsonFault } from "./json-fault.ts";
+import { describeJsonError } from "./json-error.ts";
 import { bodyTooLarge, duplicateMemberError } from "../connect/unreadable-request.ts";
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
@@ -97,7 +97,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     if (text.trim() === "") throw unreadable("The body is empty; send a JSON object.");
-    throw unreadable(`The body is not valid JSON: ${describeJsonFault(text)}.`);
+    throw unreadable(`The body is not valid JSON: ${describeJsonError(text)}.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse, IncomingMessage } from "node:http";
 import { isReading } from "./negotiation.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
-import { errorBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
+import { refusalBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
 /** Serves a request outside the API. Returns true if it handled the request. */
@@ -65,7 +65,7 @@ export function sendRefusal(
 export function describeRefusal(refusal: Refusal, requestId: string, extraHeaders: ExtraHeaders) {
   return {
     status: REASONS[refusal.reason].httpStatus,
-    body: errorBody(refusal, requestId),
+    body: refusalBody(refusal, requestId),
     headers: [...extraHeaders, ...headerList(refusalHeaders(refusal))],
   };
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Refusal } from "../../domain/refusal.ts";
-import { errorBody } from "../../pipeline/refusals/refusal-body.ts";
+import { refusalBody } from "../../pipeline/refusals/refusal-body.ts";
 import type { JsonObject } from "./call-rpc.ts";
 import { fixOf } from "./tool-fix.ts";
 
@@ -84,7 +84,7 @@ function mapJson(json: unknown, map: (value: unknown) => unknown): unknown {
 
 /** Returns the reason, the errors of each argument and the remedy. Errors that do not fit are counted. */
 export function toErrorResult(refusal: Refusal, requestId: string): CallToolResult {
-  const { errors, ...body } = errorBody(refusal, requestId);
+  const { errors, ...body } = refusalBody(refusal, requestId);
   const rest = shortened({ ...body, fix: fixOf(refusal) }, 1_000) as JsonObject;
   let left = MAX_RESULT_BYTES - jsonBytes(rest) - 200;
   const entries = Object.entries(errors).map(

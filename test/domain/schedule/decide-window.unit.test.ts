@@ -72,8 +72,8 @@ test.each<[string, object, string, string]>([
     "OUTSIDE_HOURS CUT_OFF_PASSED TOO_SOON",
   ],
 ])("a window %s", (_, changes, text, reasons) => {
-  const { faults } = decideWindow(calendarOf(changes), span(text), NOW);
-  expect(faults.map(({ reason }) => reason).join(" ")).toBe(reasons);
+  const { violations } = decideWindow(calendarOf(changes), span(text), NOW);
+  expect(violations.map(({ reason }) => reason).join(" ")).toBe(reasons);
 });
 
 // Mornings by 17:00 of the day before, which is 16:00 in UTC, and every afternoon by 11:00.
@@ -95,11 +95,11 @@ test.each<[string, object[], string | undefined, number?]>([
   ],
 ])("a window at %s by %j can be booked until %s", (text, cut_offs, at, nowMs = NOW) => {
   const decide = (ms: number) => decideWindow(calendarOf({ cut_offs }), span(text), ms);
-  const { cutOffAtMs, faults } = decide(nowMs);
-  expect([cutOffAtMs, faults]).toEqual([at && Date.parse(at), []]);
+  const { cutOffAtMs, violations } = decide(nowMs);
+  expect([cutOffAtMs, violations]).toEqual([at && Date.parse(at), []]);
   if (at === undefined) return;
   const passed = { reason: "CUT_OFF_PASSED", text: `had to be booked by ${at}` };
-  expect(decide(Date.parse(at) + 1).faults).toContainEqual(passed);
+  expect(decide(Date.parse(at) + 1).violations).toContainEqual(passed);
 });
 
 const clock = fc.constantFrom("00:00", "06:30", "12:00", "17:30", "22:00", "23:30");
@@ -168,10 +168,10 @@ test("a window can be booked, and costs, as the clock on the wall says, in all t
         const nowMs = Date.parse(day) + minute * 60_000;
         const { slot_minutes, ...rest } = schedule;
         const calendar = calendarOf({ ...rest, ...(slot_minutes && { slot_minutes }) });
-        const { faults, feeMinor } = decideWindow(calendar, window, nowMs);
+        const { violations, feeMinor } = decideWindow(calendar, window, nowMs);
         const expected = naiveWindowFee("pickup", schedule, window, nowMs);
         taken[expected === undefined ? "no" : "yes"]++;
-        expect(faults.length === 0 ? feeMinor : undefined).toBe(
+        expect(violations.length === 0 ? feeMinor : undefined).toBe(
           expected === undefined ? undefined : Math.round(Number(expected) * 100),
         );
       },
@@ -195,10 +195,11 @@ describe("free hours", () => {
     });
     const dates = { fromDay: dayNumberOf("2026-12-01"), days: 1 };
     return listSlots(calendar, dates, nowMs)
-      .map(({ slot: { start, end }, decision: { faults } }) =>
-        [`${start.slice(11, 16)}/${end.slice(11, 16)}`, ...faults.map(({ reason }) => reason)].join(
-          " ",
-        ),
+      .map(({ slot: { start, end }, decision: { violations } }) =>
+        [
+          `${start.slice(11, 16)}/${end.slice(11, 16)}`,
+          ...violations.map(({ reason }) => reason),
+        ].join(" "),
       )
       .join(", ");
   };
@@ -284,13 +285,13 @@ test("what is listed as available, and what is next, can be booked; the next slo
         const nowMs = Date.UTC(2026, 0, 1) + nowMinute * 60_000;
         const fromDay = calendar.dayOf(nowMs).number;
         const available = listSlots(calendar, { fromDay, days: 14 }, nowMs).filter(
-          ({ decision }) => decision.faults.length === 0,
+          ({ decision }) => decision.violations.length === 0,
         );
         for (const { slot } of available) {
-          expect(decideWindow(calendar, slot, nowMs).faults).toEqual([]);
+          expect(decideWindow(calendar, slot, nowMs).violations).toEqual([]);
         }
         const next = nextAvailable(calendar, { startMs: nowMs, endMs: nowMs + 600_000 }, nowMs)!;
-        expect(decideWindow(calendar, next, nowMs).faults).toEqual([]);
+        expect(decideWindow(calendar, next, nowMs).violations).toEqual([]);
         if (slot_minutes !== undefined) expect(next.startMs).toBe(available[0]?.slot.startMs);
       },
     ),

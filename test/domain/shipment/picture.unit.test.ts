@@ -82,19 +82,19 @@ test("nothing else is kept in what is needed to draw a picture", async () => {
     segment(0xdd, place),
   ];
   for (const bytes of padded)
-    expect(cleanJpeg(jpegWith(bytes))).toEqual({ problem: "must be a complete JPEG" });
+    expect(cleanJpeg(jpegWith(bytes))).toEqual({ error: "must be a complete JPEG" });
   for (const bytes of [
     pngWith(chunk("tRNS", Buffer.alloc(257))),
     pngWith(chunk("PLTE", Buffer.alloc(4))),
     Buffer.concat([signature.subarray(0, -12), chunk("IEND", place)]),
   ]) {
-    expect(await cleanPng(bytes)).toEqual({ problem: "must be a complete PNG" });
+    expect(await cleanPng(bytes)).toEqual({ error: "must be a complete PNG" });
   }
 });
 
 test("a photo of very many segments is refused before they are read", () => {
   const many = Array.from({ length: 500 }, () => segment(0xfe, ""));
-  expect(cleanJpeg(jpegWith(...many))).toEqual({ problem: "must be a complete JPEG" });
+  expect(cleanJpeg(jpegWith(...many))).toEqual({ error: "must be a complete JPEG" });
 });
 
 test.each(["II", "MM"] as const)("a photo stays the way up that its camera notes (%s)", (order) => {
@@ -138,8 +138,8 @@ describe("is told from its bytes", () => {
       jpegWith(segment(0xc3, "")),
       "must be a complete JPEG",
     ],
-  ])("no photo: %s", (_, bytes, problem) => {
-    expect(cleanJpeg(bytes)).toEqual({ problem });
+  ])("no photo: %s", (_, bytes, error) => {
+    expect(cleanJpeg(bytes)).toEqual({ error });
   });
 
   const wide = chunk("IHDR", Buffer.from("00010000000100000806000000", "hex"));
@@ -160,8 +160,8 @@ describe("is told from its bytes", () => {
       Buffer.concat([signature.subarray(0, 8), wide, signature.subarray(33)]),
       "must have at most 4 megapixels",
     ],
-  ])("no signature: %s", async (_, bytes, problem) => {
-    expect(await cleanPng(bytes)).toEqual({ problem });
+  ])("no signature: %s", async (_, bytes, error) => {
+    expect(await cleanPng(bytes)).toEqual({ error });
   });
 
   test("whatever comes, and what is left of it is clean", async () => {
@@ -238,7 +238,7 @@ test.each([0, 1] as const)(
         const raw = Buffer.concat(rows);
         expect(await cleanPng(make(raw))).toEqual({ picture: make(raw) });
         for (const other of [raw.subarray(1), Buffer.concat([raw, Buffer.alloc(1)])]) {
-          expect(await cleanPng(make(other))).toEqual({ problem: "must be a complete PNG" });
+          expect(await cleanPng(make(other))).toEqual({ error: "must be a complete PNG" });
         }
       }
     }
@@ -266,7 +266,7 @@ describe("a picture that no decoder can draw is refused", () => {
     ["colors without a palette", png({ color: 3 }, deflateSync(Buffer.alloc(18)))],
   ])("PNG: %s", async (_, bytes) => {
     expect(await cleanPng(png({}, sound))).toEqual({ picture: png({}, sound) });
-    expect(await cleanPng(bytes)).toEqual({ problem: "must be a complete PNG" });
+    expect(await cleanPng(bytes)).toEqual({ error: "must be a complete PNG" });
   });
 
   /** Returns the sample photo without its segments of a marker. */
@@ -306,6 +306,6 @@ describe("a picture that no decoder can draw is refused", () => {
     ["no scan data", Buffer.concat([photo.subarray(0, scanData), end])],
     ["scan data for a part of its blocks", Buffer.concat([photo.subarray(0, scanData + 5), end])],
   ])("JPEG: %s", (_, bytes) => {
-    expect(cleanJpeg(bytes)).toEqual({ problem: "must be a complete JPEG" });
+    expect(cleanJpeg(bytes)).toEqual({ error: "must be a complete JPEG" });
   });
 });

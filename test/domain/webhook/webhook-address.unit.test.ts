@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithin, webhookUrlFault } from "../../../src/domain/webhook/webhook-address.ts";
+import { isWithin, webhookUrlError } from "../../../src/domain/webhook/webhook-address.ts";
 
 const NO_URL = "must be a URL that begins with https://, such as https://example.com/hook";
 
@@ -76,25 +76,25 @@ test.for([
   ["https://example.org/a\u0085b", CONTROLS],
   ["example.org", NO_URL],
   ["https://", NO_URL],
-] as const)("whether the URL %s is allowed: %s", ([url, fault]) => {
-  expect(webhookUrlFault(url, false)).toBe(fault);
+] as const)("whether the URL %s is allowed: %s", ([url, error]) => {
+  expect(webhookUrlError(url, false)).toBe(error);
 });
 
 test("a URL has as many characters as the field may, with its special ones encoded", () => {
   const withParcels = (count: number) => `https://example.org/${"\u{1f4e6}".repeat(count)}`;
-  expect(webhookUrlFault(withParcels(165), false)).toBeUndefined();
-  expect(webhookUrlFault(withParcels(166), false)).toBe(
+  expect(webhookUrlError(withParcels(165), false)).toBeUndefined();
+  expect(webhookUrlError(withParcels(166), false)).toBe(
     "must have at most 2000 characters with its special ones encoded",
   );
 });
 
 test("when http is allowed, it may go to this machine and no further", () => {
-  expect(webhookUrlFault("http://a.localhost./", true)).toBeUndefined();
-  expect(webhookUrlFault("http://[::1]:3000/", true)).toBeUndefined();
-  expect(webhookUrlFault("http://example.com/", true)).toBe(NOT_BY_HTTP);
-  expect(webhookUrlFault("http://localhost.example.com/", true)).toBe(NOT_BY_HTTP);
-  expect(webhookUrlFault("http://127.0.0.1:3000/", true)).toBeUndefined();
-  expect(webhookUrlFault("http://localhost:3000/", true)).toBeUndefined();
-  expect(webhookUrlFault("http://8.8.8.8/", true)).toBe(NOT_BY_HTTP);
-  expect(webhookUrlFault("https://127.0.0.1/", true)).toBe(PUBLIC);
+  expect(webhookUrlError("http://a.localhost./", true)).toBeUndefined();
+  expect(webhookUrlError("http://[::1]:3000/", true)).toBeUndefined();
+  expect(webhookUrlError("http://example.com/", true)).toBe(NOT_BY_HTTP);
+  expect(webhookUrlError("http://localhost.example.com/", true)).toBe(NOT_BY_HTTP);
+  expect(webhookUrlError("http://127.0.0.1:3000/", true)).toBeUndefined();
+  expect(webhookUrlError("http://localhost:3000/", true)).toBeUndefined();
+  expect(webhookUrlError("http://8.8.8.8/", true)).toBe(NOT_BY_HTTP);
+  expect(webhookUrlError("https://127.0.0.1/", true)).toBe(PUBLIC);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeJsonFault } from "../../../src/transport/http/json-fault.ts";
+import { describeJsonError } from "../../../src/transport/http/json-error.ts";
 
 test.each([
   ['{"a": 1,}', 'unexpected "}" at line 1, column 9'],
@@ -21,8 +21,8 @@ test.each([
   ['{"a": 1', "it ends too early, at line 1, column 8"],
   ['{"a": "b', "it ends too early, at line 1, column 9"],
   ["[\n", "it ends too early, at line 2, column 1"],
-])("%j: %s", (text, fault) => {
-  expect(describeJsonFault(text)).toBe(fault);
+])("%j: %s", (text, error) => {
+  expect(describeJsonError(text)).toBe(error);
 });
 
 test("the position is where JSON.parse misses a character, and the end for what it reads", () => {
@@ -41,12 +41,12 @@ test("the position is where JSON.parse misses a character, and the end for what 
   fc.assert(
     fc.property(broken, (text) => {
       const message = faultOfEngine(text);
-      const fault = describeJsonFault(text);
-      if (message === undefined) expect(fault).toMatch(/^it ends too early/);
+      const error = describeJsonError(text);
+      if (message === undefined) expect(error).toMatch(/^it ends too early/);
       const [, line, column] = MISSED.exec(message ?? "") ?? [];
       if (line === undefined) return;
       compared++;
-      expect(fault.endsWith(` at line ${line}, column ${column}`), `${message}: ${fault}`).toBe(
+      expect(error.endsWith(` at line ${line}, column ${column}`), `${message}: ${error}`).toBe(
         true,
       );
     }),
@@ -56,10 +56,10 @@ test("the position is where JSON.parse misses a character, and the end for what 
 });
 
 test("a text of many megabytes costs what it is long", () => {
-  expect(describeJsonFault(`["${"x".repeat(5_000_000)}"${',""'.repeat(500_000)}`)).toBe(
+  expect(describeJsonError(`["${"x".repeat(5_000_000)}"${',""'.repeat(500_000)}`)).toBe(
     "it ends too early, at line 1, column 6500004",
   );
-  expect(describeJsonFault("[".repeat(1_000_000))).toBe(
+  expect(describeJsonError("[".repeat(1_000_000))).toBe(
     "it ends too early, at line 1, column 1000001",
   );
 });

@@ -11,8 +11,8 @@ const VALUE = '{["x';
  * Describes where a text stops being valid JSON and the character there. `JSON.parse` reports the
  * position only for some errors.
  */
-export function describeJsonFault(text: string): string {
-  const index = jsonFaultIndex(text);
+export function describeJsonError(text: string): string {
+  const index = jsonErrorIndex(text);
   const lines = text.slice(0, index).split("\n");
   const where = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
   const found = text.codePointAt(index);
@@ -27,7 +27,7 @@ function hex(codePoint: number): string {
 }
 
 /** Returns the index of the first character that no JSON text (RFC 8259) can have there. */
-function jsonFaultIndex(text: string): number {
+function jsonErrorIndex(text: string): number {
   const open: ("}" | "]")[] = [];
   let expected = VALUE;
   for (let at = 0; ;) {

@@ -2,7 +2,7 @@ import { isTransientDatabaseError, UndecidedPrimaryError } from "./database-erro
 import { placeOf } from "./database-url.ts";
 
 /** Reason why the database cannot be used, in one sentence for the operator. */
-export class ConnectionFault extends Error {
+export class ConnectionError extends Error {
   /** Cause and fix, without mentioning the database. */
   readonly reason: string;
   /** Whether the condition is temporary, so that a retry makes sense. */
@@ -39,22 +39,22 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 };
 
 /** Describes why a connection failed, or which privilege its user lacks. */
-export function connectionFault(error: unknown, databaseUrl: string): ConnectionFault {
-  if (error instanceof ConnectionFault) return error;
+export function connectionError(error: unknown, databaseUrl: string): ConnectionError {
+  if (error instanceof ConnectionError) return error;
   const { reason, wayOut, mayPass } = explain(error, databaseUrl);
-  return new ConnectionFault(`${reason}; ${wayOut}`, mayPass, error);
+  return new ConnectionError(`${reason}; ${wayOut}`, mayPass, error);
 }
 
 /** Describes why none of several servers can be used. */
-export function noPrimaryFault(
+export function noPrimaryError(
   failures: readonly { readonly url: string; readonly error: unknown }[],
-): ConnectionFault {
+): ConnectionError {
   const explained = failures.map(({ url, error }) => explain(error, url));
   const reasons = new Set(explained.map(({ reason }) => reason));
   const mayPass = explained.some((one) => one.mayPass);
   const { wayOut } = explained.findLast((one) => one.mayPass === mayPass)!;
   const errors = failures.map(({ error }) => error);
-  return new ConnectionFault(
+  return new ConnectionError(
     `${[...reasons].join(", ")}; ${wayOut}`,
     mayPass,
     new AggregateError(errors),
@@ -82,13 +82,13 @@ function rightOn(reason: string): string | undefined {
   return kind === "schema" ? "CREATE" : "CONNECT";
 }
 
-/** @throws ConnectionFault if the version, as in `server_version_num`, is older than 15 */
+/** @throws ConnectionError if the version, as in `server_version_num`, is older than 15 */
 export function assertVersion(version: number, databaseUrl: string): void {
   if (version >= OLDEST_VERSION) return;
   const given = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
   const needed = OLDEST_VERSION / 10_000;
   const reason = `${placeOf(databaseUrl)} is PostgreSQL ${Math.floor(given)}`;
-  throw new ConnectionFault(
+  throw new ConnectionError(
     `${reason}, and the service needs ${needed} or newer; set DATABASE_URL to one`,
     false,
   );
