@@ -29,7 +29,7 @@ const GROUP_LOCK_TIMEOUT_MS = 100;
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
 
 /** Processes members, in order, in a transaction that is committed afterwards. */
-export type GroupWork<Member, Result> = (
+type GroupWork<Member, Result> = (
   tx: Transaction,
   members: readonly Member[],
 ) => Promise<Outcome<Result>[]>;

@@ -15,7 +15,7 @@ const PROBE_MS = 1_000;
 /** Time for which a failed search is cached, in milliseconds. */
 const FAILURE_MS = 100;
 
-export interface PrimaryServer {
+interface PrimaryServer {
   readonly url: string;
   /** As pg reads them from URL and environment. */
   readonly host: string;

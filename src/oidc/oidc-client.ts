@@ -36,7 +36,7 @@ export interface OidcClient {
   finish(query: string, attempt: string | undefined): Promise<SignedInByOidc | undefined>;
 }
 
-export interface SignedInByOidc {
+interface SignedInByOidc {
   readonly email: string;
   readonly purpose: Purpose;
 }

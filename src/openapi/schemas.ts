@@ -17,7 +17,7 @@ import {
 } from "./options.ts";
 import { ruleKeywords } from "./rule-keywords.ts";
 
-export type Form = "request" | "response";
+type Form = "request" | "response";
 
 export interface Schemas {
   field(field: DescField, form: Form): Json;

@@ -56,7 +56,7 @@ export interface WorkspaceCaller {
   readonly notifiesRecipients: boolean;
 }
 
-export interface Member extends SignedInPerson {
+interface Member extends SignedInPerson {
   readonly role: MemberRole;
 }
 
@@ -74,7 +74,7 @@ export interface OperatorCaller {
 }
 
 /** A person who manages their own account. */
-export interface PersonCaller extends SignedInPerson {
+interface PersonCaller extends SignedInPerson {
   readonly audience: "person";
   readonly account: string;
   readonly limits: RateLimits;
@@ -176,7 +176,7 @@ export function codeName(code: Code | 0): string {
   return CODE_NAMES.get(code) ?? "unknown";
 }
 
-export interface Simulation {
+interface Simulation {
   /** Value of the response header `Simulated`: the simulated faults, or `ignored`. */
   readonly said: string;
   /** Whether the connection (HTTP/2: the stream) is closed without a response after the work is done. */

@@ -23,7 +23,7 @@ export interface RequestSpan {
   end(result: AttemptResult): void;
 }
 
-export interface AttemptResult {
+interface AttemptResult {
   readonly status?: number | undefined;
   readonly error?: string | undefined;
 }

@@ -18,7 +18,7 @@ export interface DatabaseFigures {
   latest(): Figures | undefined;
 }
 
-export interface Figures {
+interface Figures {
   readonly backlog: WebhookBacklog;
   readonly mails: MailBacklog;
   readonly overdue: OverdueWork;

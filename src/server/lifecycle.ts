@@ -33,7 +33,7 @@ export interface Lifecycle {
   close(idleMs?: number): Promise<void>;
 }
 
-export interface ListeningAddresses {
+interface ListeningAddresses {
   readonly http: AddressInfo;
   readonly grpc: AddressInfo;
 }

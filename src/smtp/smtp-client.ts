@@ -20,7 +20,7 @@ export interface OutgoingMail {
 }
 
 /** Failure of an email. `code` and `status` never contain the recipient. */
-export interface SmtpFailure {
+interface SmtpFailure {
   /**
    * `refused`: the server rejects this recipient permanently. `deferred`: it rejects this email for
    * now. `unreachable`: no email can be sent.

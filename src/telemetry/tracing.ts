@@ -112,7 +112,7 @@ function describeService({ version, instance }: { version: string; instance: str
 export type SamplerName = `${"" | "parentbased_"}${"always_on" | "always_off" | "traceidratio"}`;
 
 /** Creates a sampler. Parent-based ones follow the caller's decision. */
-export function createSampler(name: SamplerName, ratio: number): Sampler {
+function createSampler(name: SamplerName, ratio: number): Sampler {
   const root = createRootSampler(name, ratio);
   return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
 }

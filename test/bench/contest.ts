@@ -94,7 +94,7 @@ export async function measureContest(bench: Bench, contest: Contest): Promise<st
 }
 
 /** Puts contestants under loads and returns the table that compares them. */
-export async function measureLoads(
+async function measureLoads(
   bench: Bench,
   contestants: readonly Contestant[],
   loads: Contest["loads"],

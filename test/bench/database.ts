@@ -59,7 +59,7 @@ const PRICE = {
 };
 
 /** Number of workspaces. */
-export const WORKSPACES = 50;
+const WORKSPACES = 50;
 
 /** Starts PostgreSQL with an empty data folder. */
 export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<DatabaseServer> {

@@ -5,7 +5,7 @@ import { invalidRequest } from "./errors.ts";
 import { idOf, newAccountLink, type Stamp } from "./objects.ts";
 
 /** Context of a request. */
-export interface Call {
+interface Call {
   /** Of the account in the request. */
   readonly books: Books;
   /** Value of `:id` in the path. */

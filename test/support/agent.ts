@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Endpoints } from "./endpoints.ts";
 
 /** Result of a tool call, whose text is equivalent, or its error text. */
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly json: any;
   readonly isError: boolean;
   /** Size of the text, in bytes. */

@@ -24,7 +24,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Edge values of doubles, or any others. */
-export const anyDouble: fc.Arbitrary<number> = fc.oneof(
+const anyDouble: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, -0, 5e-324, -5e-324, 1e308, -1e308, 90, -180, 0.01, NaN, Infinity, -Infinity),
   fc.double(),
 );
@@ -48,7 +48,7 @@ export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** A value that a field of this kind can hold. */
-export function anyFieldValue(field: DescField): fc.Arbitrary<unknown> {
+function anyFieldValue(field: DescField): fc.Arbitrary<unknown> {
   switch (field.fieldKind) {
     case "scalar":
       return anyScalar(field.scalar);

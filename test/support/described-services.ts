@@ -11,7 +11,7 @@ const GENERATED: Readonly<Record<Audience, URL>> = {
 };
 
 /** Returns every service in the proto files of an audience. */
-export async function describedServices(audience: Audience): Promise<DescService[]> {
+async function describedServices(audience: Audience): Promise<DescService[]> {
   const folder = GENERATED[audience];
   const files = readdirSync(folder).filter((name) => name.endsWith("_pb.js"));
   const modules = await Promise.all(

@@ -6,7 +6,7 @@ import type { GeocoderKind } from "../../src/features/addresses/geocoder-client.
 import { whenOver } from "./when-over.ts";
 
 /** A place known to the stand-in. */
-export interface Place {
+interface Place {
   readonly number?: string;
   readonly street?: string;
   readonly name?: string;
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** Places in Berlin and New York. */
-export const PLACES: readonly Place[] = [
+const PLACES: readonly Place[] = [
   {
     street: "Karl-Marx-Allee",
     number: "33",

@@ -11,7 +11,7 @@ export const canBuildImages =
   spawnSync("unshare", ["--mount", "true"]).status === 0;
 
 /** Start configuration of an image, as container engines read it. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
   readonly WorkingDir: string;

@@ -1,7 +1,7 @@
 import type { Endpoints } from "./endpoints.ts";
 
 /** A sample in Prometheus' text format. */
-export interface Sample {
+interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

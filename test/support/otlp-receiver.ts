@@ -6,7 +6,7 @@ import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 
 /** A span received over OTLP. */
-export interface ReceivedSpan {
+interface ReceivedSpan {
   readonly name: string;
   readonly kind: "internal" | "server" | "client";
   readonly traceId: string;
@@ -26,7 +26,7 @@ export interface ReceivedSpan {
 }
 
 /** A span with its children in order of start. */
-export type SpanTree = Pick<ReceivedSpan, "name" | "kind" | "attributes"> & {
+type SpanTree = Pick<ReceivedSpan, "name" | "kind" | "attributes"> & {
   readonly isError?: true;
   readonly children?: readonly SpanTree[];
 };

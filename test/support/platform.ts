@@ -55,11 +55,6 @@ export async function suspend(em: EntityManager, id: number): Promise<void> {
   await callLocally(em, ACTOR, method.suspendWorkspace, { workspace: BigInt(id) });
 }
 
-/** Resumes a suspended workspace. */
-export async function resume(em: EntityManager, id: number): Promise<void> {
-  await callLocally(em, ACTOR, method.resumeWorkspace, { workspace: BigInt(id) });
-}
-
 /** Creates a new key of a workspace and returns it. The others expire after the overlap. */
 export async function rotateKeys(
   em: EntityManager,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { whenOver } from "./when-over.ts";
 
 /** A received message. */
-export interface Received {
+interface Received {
   readonly method: string | undefined;
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;

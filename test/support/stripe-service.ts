@@ -139,7 +139,7 @@ async function connect(
  * Gives a workspace or test twin an account that can charge, without events. Removes its due work
  * after the test, which would otherwise run whenever later tests advance the clock.
  */
-export async function connectWorkspace<T extends { readonly apiKey: string; readonly id: number }>(
+async function connectWorkspace<T extends { readonly apiKey: string; readonly id: number }>(
   service: StartedService,
   stripe: StripeStandIn,
   workspace: T,

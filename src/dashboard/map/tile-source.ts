@@ -9,10 +9,10 @@ export interface TileSource {
 }
 
 /** A loaded image. */
-export type TileImage = HTMLImageElement | ImageBitmap;
+type TileImage = HTMLImageElement | ImageBitmap;
 
 /** Address of an image within a source. */
-export interface TileAddress {
+interface TileAddress {
   readonly zoom: number;
   readonly x: number;
   readonly y: number;

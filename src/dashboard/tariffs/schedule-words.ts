@@ -22,7 +22,7 @@ export function isOvernight({ opens, closes }: Pick<DateHours, "opens" | "closes
 }
 
 /** Formats the hours of a day: `18:00 to 01:00 the next day, 2.50 extra`. */
-export function hoursText(hours: Pick<DateHours, "opens" | "closes" | "fee">): string {
+function hoursText(hours: Pick<DateHours, "opens" | "closes" | "fee">): string {
   const { opens, closes, fee } = hours;
   const extra = fee === "" || Number(fee) === 0 ? "" : `, ${fee} extra`;
   return `${opens || "?"} to ${closes || "?"}${isOvernight(hours) ? " the next day" : ""}${extra}`;
@@ -109,7 +109,7 @@ function daysBeforeText(days: number): string {
 }
 
 /** Formats a number of minutes: `1 hour 30 minutes`. */
-export function minutesText(minutes: number): string {
+function minutesText(minutes: number): string {
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   return [counted(hours, "hour"), counted(rest, "minute")].join(" ").trim() || "none";
 }
@@ -118,7 +118,7 @@ function counted(count: number, what: string): string {
   return count === 0 ? "" : `${numberText(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
-export function scheduleText({ timeZone, hours }: TariffSchedule): string {
+function scheduleText({ timeZone, hours }: TariffSchedule): string {
   const week = weekTexts(hours).join("; ");
   return `${timeZone || "no time zone"}, ${week || "always closed"}`;
 }

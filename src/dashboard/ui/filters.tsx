@@ -12,7 +12,7 @@ import "./filters.css";
 /** Query parameter for a named range of days. Ranges are relative to today. */
 export const SPAN = "days";
 
-export interface Filter {
+interface Filter {
   readonly label: string;
   /** Any text by default, or a day such as `2026-11-01`, a record number, or a choice. */
   readonly of?: "day" | "number";

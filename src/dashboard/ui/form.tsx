@@ -25,7 +25,7 @@ export const FormContext = createContext<FormState>({
   kept: [],
 });
 
-export type SubmitAction = Action<readonly [FormData]>;
+type SubmitAction = Action<readonly [FormData]>;
 
 interface FormProps {
   readonly action: SubmitAction;

@@ -37,7 +37,7 @@ export interface Order {
 /** Query parameter of the order, named as in requests. */
 export const ORDER_BY = "order_by";
 
-export interface Selection<T> {
+interface Selection<T> {
   readonly has: (row: T) => boolean;
   readonly change: (rows: readonly T[], isSelected: boolean) => void;
   /** Returns the accessible name of a row. */

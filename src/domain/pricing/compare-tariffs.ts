@@ -15,7 +15,7 @@ export interface TariffDifferences {
 }
 
 /** Names of different zones in order, up to 1,000 of each kind, and their numbers. */
-export interface ZoneDifferences {
+interface ZoneDifferences {
   readonly added: string[];
   readonly removed: string[];
   /** New names of zones whose geometry, name or properties differ. */

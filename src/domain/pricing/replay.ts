@@ -32,7 +32,7 @@ export interface Replay {
 }
 
 /** Comparison of prices, in minor units of one currency. */
-export interface PriceComparison {
+interface PriceComparison {
   /** Total of the shipments served by both. A bigint, because sums can exceed 2^53. */
   readonly totalInForceMinor: bigint;
   readonly totalOfDraftMinor: bigint;
@@ -48,14 +48,14 @@ export interface PriceComparison {
 }
 
 /** Prices of a shipment served by both, in minor units. */
-export interface PriceChange {
+interface PriceChange {
   readonly workspace: number;
   readonly reference: string;
   readonly inForceMinor: number;
   readonly ofDraftMinor: number;
 }
 
-export interface RefusedShipment {
+interface RefusedShipment {
   readonly workspace: number;
   readonly reference: string;
   readonly inForceMinor: number;
@@ -65,7 +65,7 @@ export interface RefusedShipment {
 }
 
 /** Number of prices whose change is above one percentage and up to another. */
-export interface ChangeBucket {
+interface ChangeBucket {
   /** `undefined` for no bound. */
   readonly abovePercent: number | undefined;
   readonly upToPercent: number | undefined;

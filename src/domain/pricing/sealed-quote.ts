@@ -8,7 +8,7 @@ import {
 import type { Route } from "./pricing.ts";
 
 /** A booked time window in milliseconds since the epoch, with its fee. */
-export interface QuotedWindow {
+interface QuotedWindow {
   readonly startMs: number;
   readonly endMs: number;
   readonly feeMinor: number;

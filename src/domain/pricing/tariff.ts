@@ -57,12 +57,12 @@ export type ParsedTariff =
 export const MAX_FAULTS = 100;
 
 /** Maximum base fee, flat fee or rate, in the major unit. `quote` relies on it. */
-export const MAX_AMOUNT = 1_000_000;
+const MAX_AMOUNT = 1_000_000;
 
 /** Maximum weight of a tier. `quote` relies on it. */
-export const MAX_WEIGHT_KG = 100_000;
+const MAX_WEIGHT_KG = 100_000;
 
-export const MAX_TIERS = 1_000;
+const MAX_TIERS = 1_000;
 
 /**
  * Parses a tariff document: the required keys `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones`, and the

@@ -2,12 +2,12 @@ import type { RefusalReason } from "../refusal.ts";
 import { MINUTE_MS, type Calendar, type Day, type Opening, type Span } from "./calendar.ts";
 import { MAX_WINDOW_MINUTES, MIN_WINDOW_MINUTES } from "./schedule.ts";
 
-export type WindowRefusalReason = Extract<
+type WindowRefusalReason = Extract<
   RefusalReason,
   "WINDOW_INVALID" | "OUTSIDE_HOURS" | "CUT_OFF_PASSED" | "TOO_SOON" | "TOO_FAR_AHEAD"
 >;
 
-export interface WindowViolation {
+interface WindowViolation {
   readonly reason: WindowRefusalReason;
   /** Phrase that follows the window's name, such as "must last at least 10 minutes". */
   readonly text: string;

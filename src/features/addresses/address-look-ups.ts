@@ -20,9 +20,9 @@ export interface AddressLookUps {
 }
 
 /** Rate limit of a workspace's requests to the geocoder, excluding cached ones. */
-export const LOOK_UPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
+const LOOK_UPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
 /** Maximum number of cached responses, and their lifetime in milliseconds. Each takes at most 4 KiB. */
-export const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
+const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
 
 type Found = readonly FoundAddress[];
 

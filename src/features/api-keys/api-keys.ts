@@ -224,6 +224,6 @@ const toMessage = compileToMessage(ApiKeySchema);
  *
  * @param currentId id of the key that authenticated a workspace's call
  */
-export function apiKeyMessage(key: ApiKey, currentId?: string): ApiKeyMessage {
+function apiKeyMessage(key: ApiKey, currentId?: string): ApiKeyMessage {
   return toMessage({ ...key, current: key.id === currentId });
 }

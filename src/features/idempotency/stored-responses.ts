@@ -19,7 +19,7 @@ import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./seale
 import type { StoredResponse } from "./stored-response.entity.ts";
 
 /** Retention of responses, as a PostgreSQL interval. */
-export const RETENTION = "24 hours";
+const RETENTION = "24 hours";
 
 export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"]>;
 
@@ -100,7 +100,7 @@ function sealedFor(methodCall: MethodCall): SealedFor {
 }
 
 /** Storage and lock names for an audience's responses. */
-export interface Store {
+interface Store {
   readonly table: string;
   /** Column of a key's owner: the workspace, or the operator. */
   readonly owner: string;
@@ -110,7 +110,7 @@ export interface Store {
 /** People repeat their own calls without keys, because a repetition has no further effect. */
 type StoringAudience = Exclude<Audience, "person">;
 
-export const STORES: Readonly<Record<StoringAudience, Store>> = {
+const STORES: Readonly<Record<StoringAudience, Store>> = {
   workspace: { table: "kept_answer", owner: "workspace_id", lock: "idempotency " },
   operator: { table: "operator_stored_response", owner: "operator", lock: "operator idempotency " },
 };

@@ -11,7 +11,7 @@ import { runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
 
 /** An email for a mail server. */
-export interface OutgoingMail extends MailContent {
+interface OutgoingMail extends MailContent {
   /** `<...@...>`, the same for each attempt. */
   readonly messageId: string;
   readonly to: string;
@@ -22,13 +22,10 @@ export interface OutgoingMail extends MailContent {
 }
 
 /** Sends emails through a mail server. */
-export type SendMail = (
-  mail: OutgoingMail,
-  signal: AbortSignal,
-) => Promise<MailFailure | undefined>;
+type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailFailure | undefined>;
 
 /** Reason why an email was not sent. */
-export interface MailFailure {
+interface MailFailure {
   /** Permanent, temporary, or because the server accepts no emails at all. */
   readonly kind: "refused" | "deferred" | "unreachable";
   readonly code: string | undefined;

@@ -122,7 +122,7 @@ function disputedOf(snapshot: PaymentSnapshot): number {
   return Math.min(snapshot.lostMinor, snapshot.amountMinor - refundedOf(snapshot));
 }
 
-export function refundedOf({ refunds }: PaymentSnapshot): number {
+function refundedOf({ refunds }: PaymentSnapshot): number {
   return sum(refunds.filter(({ status }) => status === "succeeded"));
 }
 

@@ -81,7 +81,7 @@ export interface NewCheckout {
   readonly expiresAt: Date;
 }
 
-export interface OpenedCheckout {
+interface OpenedCheckout {
   readonly checkout: string;
 }
 
@@ -119,7 +119,7 @@ export interface RefundSnapshot {
   readonly error: string | null;
 }
 
-export interface NewRefund {
+interface NewRefund {
   readonly payment: string;
   readonly amountMinor: number;
   readonly currency: string;
@@ -134,14 +134,14 @@ export interface SignedEvent {
 }
 
 /** Events to list. Both ends of the span are inclusive and in whole seconds. */
-export interface EventSpan {
+interface EventSpan {
   readonly from: Date;
   readonly to: Date;
   /** `next` of the previous page. Omitted for the first page. */
   readonly after?: string;
 }
 
-export interface ListedEvents {
+interface ListedEvents {
   readonly events: readonly ProviderEvent[];
   /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
@@ -192,12 +192,12 @@ export interface AccountAtProvider {
 }
 
 /** Redirect targets after onboarding and for an expired link. */
-export interface OnboardingUrls {
+interface OnboardingUrls {
   readonly returnUrl: string;
   readonly refreshUrl: string;
 }
 
-export interface OnboardingLink {
+interface OnboardingLink {
   readonly url: string;
   readonly expiresAt: Date;
 }

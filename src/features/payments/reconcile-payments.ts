@@ -44,7 +44,7 @@ export interface ReconcileOptions {
 }
 
 /** Result of a reconciliation. `busy` if another worker holds the lease, `none` without a checkout. */
-export type ReconcileOutcome = "reconciled" | "busy" | "none";
+type ReconcileOutcome = "reconciled" | "busy" | "none";
 
 /**
  * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the shipment, and opens or

@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { QUEUED_STATES } from "../mails/mail-queue.ts";
 
 /** Kind of an email: a requested sign-in link or an invitation. */
-export const MAIL_KINDS = ["sign_in", "invitation"] as const;
+const MAIL_KINDS = ["sign_in", "invitation"] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
 /** States of emails: see `createSignInMailWorkers`. */

@@ -154,7 +154,7 @@ function createToken(): string {
 }
 
 /** Characters in people's emails. Others may fold to these when case is ignored. */
-export const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
+const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 
 /**
  * Starts a session of the person with a verified email, ignoring case. An operator becomes a person

@@ -12,7 +12,7 @@ export interface OpenDeps extends TrackingDeps {
 }
 
 /** Details that a shipment's recipient sees in addition to those on the page. */
-export interface OpenedDetails {
+interface OpenedDetails {
   readonly address: string;
   /** Opens the page again without the digits; see `recipientMac`. */
   readonly recipientMac: string;
@@ -23,7 +23,7 @@ export interface OpenedDetails {
 }
 
 /** Result of wrong digits, or of any digits once no tries are left. */
-export interface WrongDigits {
+interface WrongDigits {
   readonly triesLeft: number;
 }
 

@@ -15,7 +15,7 @@ import {
 import { shipmentNotFoundError } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
-export interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
+interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
   readonly method: M;
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;

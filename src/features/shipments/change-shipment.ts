@@ -61,7 +61,7 @@ export interface Change<Facts = unknown, Made = unknown> {
 }
 
 /** A call that changes one shipment. */
-export interface ShipmentChange<
+interface ShipmentChange<
   M extends DescMethodUnary = DescMethodUnary,
   Facts = unknown,
   Made = unknown,

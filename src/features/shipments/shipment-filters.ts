@@ -84,7 +84,7 @@ export function listParts(
 }
 
 /** Default order of lists. */
-export const NEWEST_FIRST = "s.created_at desc, s.reference desc";
+const NEWEST_FIRST = "s.created_at desc, s.reference desc";
 
 /**
  * Selects the first rows of a list, reading no more of each part than needed.

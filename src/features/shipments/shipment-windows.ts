@@ -7,7 +7,7 @@ export interface StoredWindows {
   readonly dropoff: StoredWindow | null;
 }
 
-export interface StoredWindow {
+interface StoredWindow {
   /** RFC 3339 in UTC with milliseconds. */
   readonly start: string;
   readonly end: string;

@@ -1,13 +1,13 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "./workspace.entity.ts";
 
-export const PAYMENT_PROVIDERS = ["manual", "stripe"] as const;
+const PAYMENT_PROVIDERS = ["manual", "stripe"] as const;
 
 /** Name of a payment provider. `test` is the default of a test twin, and never used by live workspaces. */
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number] | "test";
 
 /** State of the connected account. Bookings require `ready`. */
-export const CONNECTION_STATES = ["onboarding", "ready", "restricted", "revoked"] as const;
+const CONNECTION_STATES = ["onboarding", "ready", "restricted", "revoked"] as const;
 
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 

@@ -61,7 +61,7 @@ export interface Pipeline {
   reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
 
-export type LargeKind = keyof typeof MEMORY;
+type LargeKind = keyof typeof MEMORY;
 
 export interface PipelineOptions {
   readonly rpcs: readonly Rpc[];

@@ -80,7 +80,7 @@ const FRAME_BYTES = 12;
 const ELLIPSIS = "…";
 
 /** Returns the part of a refusal that fits in trailers: its message and its first violations. */
-export function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "violations"> {
+function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "violations"> {
   const [first] = refusal.violations;
   const message = summarize(truncateMessage(first!.text), refusal.violationCount);
   // The details are in base64, four bytes for three, and contain the message too.

@@ -148,10 +148,7 @@ const GO_ELSEWHERE = ["connection", "close"];
 type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
 
 /** Creates the response class of a server, which adds security headers to every response. */
-export function createResponseClass(
-  isHttps: boolean,
-  isDraining: () => boolean,
-): typeof ServerResponse {
+function createResponseClass(isHttps: boolean, isDraining: () => boolean): typeof ServerResponse {
   const usual = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
   const last = [...usual, ...GO_ELSEWHERE];
   return class Response<R extends IncomingMessage> extends ServerResponse<R> {

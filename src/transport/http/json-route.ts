@@ -133,7 +133,7 @@ const STRICT: readonly string[] = ["preference-applied", "handling=strict"];
  * Whether the caller prefers a refusal to ignored fields: `handling=strict` in a `Prefer` header,
  * whose first `handling` counts (RFC 7240, 2 and 4.4).
  */
-export function prefersStrict(prefer: string | undefined): boolean {
+function prefersStrict(prefer: string | undefined): boolean {
   if (prefer === undefined) return false;
   // Removes quotes around single words and other quoted strings.
   const plain = prefer.replace(QUOTED, (it) => (/^"\w+"$/.test(it) ? it.slice(1, -1) : ""));
@@ -168,7 +168,7 @@ function nearestField(input: DescMessage, path: string): string | undefined {
  *
  * @param paths few enough for a header
  */
-export function handlingHeaders(paths: readonly string[], isStrict: boolean): readonly string[] {
+function handlingHeaders(paths: readonly string[], isStrict: boolean): readonly string[] {
   if (isStrict) return STRICT;
   return paths.length === 0 ? NO_HEADERS : ["ignored-fields", paths.map(headerText).join(", ")];
 }

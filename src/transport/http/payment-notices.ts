@@ -8,7 +8,7 @@ import { splitUrl } from "../connect/request-target.ts";
 import { readBody } from "./read-body.ts";
 import { methodNotAllowed, sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 
-export interface HttpNotice {
+interface HttpNotice {
   /** Provider name in the path. */
   readonly provider: string;
   /** Workspace id in the path. `undefined` if absent. */

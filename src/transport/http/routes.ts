@@ -10,7 +10,7 @@ import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
  * Body of a request: JSON with the fields that the path does not bind, no body, or the raw value of
  * one field. Without a JSON body, the query contains the other fields.
  */
-export type RouteBody = "json" | "none" | DescField;
+type RouteBody = "json" | "none" | DescField;
 
 /** An HTTP binding of an RPC, as declared in its descriptor. */
 export interface Route {
@@ -69,7 +69,7 @@ function readRouteBody({ name, method }: Route["rpc"], body: string): RouteBody 
 }
 
 /** Result of a lookup. A miss distinguishes a wrong path from a wrong method. */
-export type Match<T> =
+type Match<T> =
   | { readonly kind: "found"; readonly route: T; readonly pathSegments: readonly string[] }
   | { readonly kind: "method-not-allowed"; readonly allow: string }
   | { readonly kind: "no-such-path" };

@@ -17,7 +17,7 @@ import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./s
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
 /** Emails a link to an account. Does not reveal whether the account exists. */
-export type MailSignIn = (email: string) => Promise<void>;
+type MailSignIn = (email: string) => Promise<void>;
 
 export interface SignIn {
   /** Uses up the token of a sign-in link and ends the browser's session. `undefined` for an invalid token. */

@@ -17,7 +17,7 @@ export interface CoverageDocuments {
   find(version: number, toleranceM: number): Promise<CoverageResponse>;
 }
 
-export type CoverageResponse = DocumentResponse<GetCoverageResponse>;
+type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 
 /** Maximum size of cached documents, in bytes. The most recent one is kept even if it is larger. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -72,7 +72,7 @@ export async function replayTariff(
 }
 
 /** Returns a replay as an API message, with amounts in major units. */
-export function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
+function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
   if (comparison === undefined) return create(TariffReplaySchema, counts);
   const { totalInForceMinor, totalOfDraftMinor, distribution, largest, refused } = comparison;
   // Compared tariffs have the same currency.

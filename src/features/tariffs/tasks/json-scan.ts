@@ -1,7 +1,7 @@
 import { MAX_POSITIONS, TOO_MANY_POSITIONS } from "../../../domain/coverage/parse-zones.ts";
 
 /** Maximum memory of parsed zones. It fits 5,000,000 positions in separate triangles. */
-export const MAX_PARSED_BYTES = 576 * 1024 * 1024;
+const MAX_PARSED_BYTES = 576 * 1024 * 1024;
 
 /**
  * Returns why zones are too large to be parsed, without parsing them, or `undefined` if they can be.

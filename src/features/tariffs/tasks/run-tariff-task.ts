@@ -60,7 +60,7 @@ export interface CheckedDraft {
 }
 
 /** Input of a replay. */
-export interface ReplayInput {
+interface ReplayInput {
   readonly draft: number;
   /** The version in force, if any. */
   readonly inForce: number | undefined;
@@ -70,7 +70,7 @@ export interface ReplayInput {
 }
 
 /** A replay, or the reason why it failed. */
-export type ReplayOutput =
+type ReplayOutput =
   | { readonly outcome: "no_such_draft" | "no_tariff_in_force" }
   | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] }
   | {
@@ -89,7 +89,7 @@ export interface CompareInput {
 }
 
 /** The differences, or the missing versions. */
-export type CompareOutput =
+type CompareOutput =
   | { readonly differences: TariffDifferences; readonly unknown?: undefined }
   | { readonly unknown: readonly (keyof CompareInput)[]; readonly differences?: undefined };
 

@@ -13,7 +13,7 @@ export interface VersionFees {
   of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion>;
 }
 
-export type FeesByVersion = ReadonlyMap<number, Fees>;
+type FeesByVersion = ReadonlyMap<number, Fees>;
 
 /** Maximum number of cached tiers, about 100 bytes each. A version has at most 1,000. */
 const MAX_TIERS_KEPT = 100_000;
