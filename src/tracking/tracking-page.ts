@@ -7,7 +7,8 @@ import {
   SHIPMENT_STATUSES,
   type ShipmentStatus,
 } from "../domain/shipment/shipment-state.ts";
-import { TEXTS, type Language, type TrackingTexts } from "./texts.ts";
+import { TEXTS, type Language } from "./texts.ts";
+import type { TrackingTexts } from "./tracking-texts.ts";
 
 export const LANGUAGES = Object.keys(TEXTS) as readonly Language[];
 

@@ -10,7 +10,7 @@ import type { Load, Outcome } from "./load/load.ts";
 import { isGrpc, requestOf, type Operation } from "./operations.ts";
 import { cpuMicros, familyCpuMicros } from "./process-cost.ts";
 import type { ServerProcess, Worker } from "./processes.ts";
-import { PROOF_CALLS, proveSameWork } from "./same-work.ts";
+import { PROOF_CALLS, proveSameWork, type RunningSide } from "./same-work.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Side } from "./sides.ts";
 
@@ -20,10 +20,8 @@ export interface Bench {
   readonly generator: Worker<Load, Outcome>;
 }
 
-/** A side with a running server. */
-export interface Contestant extends Side {
-  readonly database: Database;
-  readonly processes: readonly ServerProcess[];
+/** A running side with what is measured of it. */
+export interface Contestant extends RunningSide {
   /** Of its database's nodes. */
   readonly postmasters: readonly number[];
   /** Number of its next request, unique in a case. */
@@ -174,7 +172,7 @@ export async function measureRound(
   const outcome = await generator.ask({
     seconds: SETTINGS.seconds,
     ...load,
-    request: requestOf(operation, accounts),
+    request: requestOf(operation, accounts[0]!.apiKey),
     apiKeys: (operation.inAll ? accounts : accounts.slice(0, 1)).map(({ apiKey }) => apiKey),
     ports: processes.map(({ ports }) => ports[protocol]),
     first: contestant.next,

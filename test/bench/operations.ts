@@ -1,6 +1,5 @@
 import { fromJson, toBinary, type DescMethodUnary, type JsonObject } from "@bufbuild/protobuf";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
-import type { Account } from "./database.ts";
 import type { Load } from "./load/load.ts";
 import { CUSTOMER, SHIPMENT } from "./numbering.ts";
 
@@ -73,8 +72,7 @@ export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/adva
 export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
 
 /** Returns an operation's request for the load generator. */
-export function requestOf({ call }: Operation, [account]: readonly Account[]): Load["request"] {
-  const { apiKey } = account!;
+export function requestOf({ call }: Operation, apiKey: string): Load["request"] {
   if (isGrpc(call)) return grpcRequest(call, apiKey);
   return { protocol: "HTTP/1.1", body: jsonRequest(call, apiKey) };
 }

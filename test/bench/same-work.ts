@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import type { Contestant } from "./contest.ts";
-import { newRows, restore } from "./database.ts";
+import { type Database, newRows, restore } from "./database.ts";
 import { fillIn } from "./numbering.ts";
 import { isGrpc, type GrpcCall, type JsonCall, type Operation } from "./operations.ts";
+import type { ServerProcess } from "./processes.ts";
+import type { Side } from "./sides.ts";
+
+/** A side with a running server. */
+export interface RunningSide extends Side {
+  readonly database: Database;
+  readonly processes: readonly ServerProcess[];
+}
 
 /** Number of calls of each operation before measuring. */
 export const PROOF_CALLS = 2;
@@ -16,11 +23,11 @@ const OWN =
 const PAGE_TOKEN = /^next_?page_?token$/i;
 
 /**
- * Checks that peers do the same work as the first contestant: equal responses to equal requests
+ * Checks that peers do the same work as the first side: equal responses to equal requests
  * except for new references and times, and equal rows.
  */
 export async function proveSameWork(
-  [first, ...others]: readonly Contestant[],
+  [first, ...others]: readonly RunningSide[],
   operations: readonly Operation[],
 ): Promise<void> {
   const peers = others.filter(({ isPeer }) => isPeer);
@@ -32,25 +39,25 @@ export async function proveSameWork(
   }
 }
 
-async function workOf(contestant: Contestant, { call, from }: Operation): Promise<object> {
-  const { database } = contestant;
+async function workOf(side: RunningSide, { call, from }: Operation): Promise<object> {
+  const { database } = side;
   if (from !== undefined) await restore(database, from);
   const answers: object[] = [];
   for (let number = 0; number < PROOF_CALLS; number++) {
     const fill = <T>(value: T) =>
       JSON.parse(fillIn(JSON.stringify(value), number, database.shipments)) as T;
-    if (isGrpc(call)) answers.push(await callByGrpc(contestant, [call[0], fill(call[1])]));
-    else answers.push(await callByJson(contestant, fill(call)));
+    if (isGrpc(call)) answers.push(await callByGrpc(side, [call[0], fill(call[1])]));
+    else answers.push(await callByJson(side, fill(call)));
   }
   if (from === undefined) return without(answers, PAGE_TOKEN);
   const rows = await newRows(database.url);
-  assert.ok(rows.events.length >= PROOF_CALLS, `${contestant.name} writes no events`);
+  assert.ok(rows.events.length >= PROOF_CALLS, `${side.name} writes no events`);
   await restore(database, from);
   return without({ answers, rows }, OWN);
 }
 
 async function callByJson(
-  { processes, database }: Contestant,
+  { processes, database }: RunningSide,
   [method, path, body]: JsonCall,
 ): Promise<object> {
   const response = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}${path}`, {
@@ -67,7 +74,7 @@ async function callByJson(
 }
 
 async function callByGrpc(
-  { processes, database }: Contestant,
+  { processes, database }: RunningSide,
   [method, request]: GrpcCall,
 ): Promise<object> {
   const baseUrl = `http://127.0.0.1:${processes[0]!.ports.grpc}`;

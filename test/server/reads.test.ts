@@ -6,7 +6,7 @@ import { book } from "../support/bookings.ts";
 import { signIn } from "../support/browser.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
-import type { Answer } from "../support/endpoints.ts";
+import type { Answer } from "../support/client.ts";
 import { startGeocoder } from "../support/geocoder.ts";
 import { createMethodCalls } from "../support/method-calls.ts";
 import { alterDatabase, announcePlans, plansIn, rowsAt, type PlanNode } from "../support/plans.ts";

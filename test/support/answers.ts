@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import { summarize, type RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
-import { errorBody, type Answer } from "./endpoints.ts";
+import type { Answer } from "./client.ts";
+import { errorBody } from "./endpoints.ts";
 
 /** Returns the `data` of a successful call. */
 export async function data(call: Answer | Promise<Answer>): Promise<any> {

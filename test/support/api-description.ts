@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
-import type { Answer, Endpoints, RequestOptions } from "./endpoints.ts";
+import type { Answer, RequestOptions } from "./client.ts";
+import type { Endpoints } from "./endpoints.ts";
 
 /** The committed OpenAPI document. */
 export const DESCRIPTION = JSON.parse(readFileSync("gen/openapi/openapi.json", "utf8"));

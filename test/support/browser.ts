@@ -1,4 +1,5 @@
-import type { Answer, Endpoints, RequestOptions } from "./endpoints.ts";
+import type { Answer, RequestOptions } from "./client.ts";
+import type { Endpoints } from "./endpoints.ts";
 
 /** A signed-in person without a browser. */
 export interface SignedIn {

@@ -16,9 +16,36 @@ import { compileDecodeJson } from "../../src/json/decode-json.ts";
 import type { ADMIN_SERVICES, SERVICES } from "../../src/server/services.ts";
 import { describedMethods, httpCalls } from "./described-services.ts";
 import { inDialect } from "./dialect.ts";
-import type { Answer, Endpoints } from "./endpoints.ts";
-import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
+import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 import { plainError } from "./rpc-error.ts";
+
+/** Both servers of a service. */
+export interface Servers extends ServerUrls {
+  /** Sends a request to the HTTP server. With a body it is a POST of JSON. */
+  request(path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+/** Options of a request to the HTTP server. */
+export interface RequestOptions {
+  readonly apiKey?: string | undefined;
+  readonly method?: string;
+  /** Sent as JSON. Text and bytes are sent unchanged. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Response of the HTTP server. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Parsed JSON, for an error its message and errors. `undefined` if it is not JSON. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert its shape
+  // themselves
+  readonly body: any;
+  /** Reason of an error, otherwise `undefined`. */
+  readonly code: string | undefined;
+}
 
 /** Wire name of a field. */
 type WireName<Name> = Name extends `${infer First}${infer Rest}`
@@ -74,12 +101,12 @@ function byName(methods: readonly DescMethod[]) {
 }
 
 /** Returns the client of a key's owner. */
-export function clientOf(endpoints: Endpoints, apiKey: string | undefined, door: Door): TestClient {
+export function clientOf(servers: Servers, apiKey: string | undefined, door: Door): TestClient {
   // `GetWorkspace` is a method of both audiences.
   const known = apiKey?.startsWith("sho_")
     ? new Map([...METHODS.workspace, ...METHODS.operator])
     : new Map([...METHODS.operator, ...METHODS.workspace]);
-  const call = door === "json" ? callByJson(endpoints, apiKey) : callByRpc(endpoints, apiKey, door);
+  const call = door === "json" ? callByJson(servers, apiKey) : callByRpc(servers, apiKey, door);
   return new Proxy({} as TestClient, {
     get(_, name: string) {
       const method = known.get(name);
@@ -93,22 +120,22 @@ export function clientOf(endpoints: Endpoints, apiKey: string | undefined, door:
 
 type Call = (method: DescMethod, fields: object, headers: CallHeaders) => Promise<Answer>;
 
-function callByJson(endpoints: Endpoints, apiKey: string | undefined): Call {
+function callByJson(servers: Servers, apiKey: string | undefined): Call {
   return (method, fields, headers) => {
     const [call] = httpCalls(method, fields as Readonly<Record<string, unknown>>);
     if (call === undefined) throw new Error(`${method.name} has no path for these fields`);
     const { path, ...rest } = call;
-    return endpoints.request(path, { ...rest, apiKey, headers });
+    return servers.request(path, { ...rest, apiKey, headers });
   };
 }
 
-function callByRpc(endpoints: Endpoints, apiKey = "", door: Exclude<Door, "json">): Call {
+function callByRpc(servers: Servers, apiKey = "", door: Exclude<Door, "json">): Call {
   const transportTo = PROTOCOLS[door === "grpc" ? "gRPC on the gRPC server" : door];
   const clients = new Map<DescService, any>();
   return async (method, fields, headers) => {
     const { parent, input, output, localName } = method;
     if (!clients.has(parent)) {
-      clients.set(parent, rpcClient(parent, transportTo, endpoints, apiKey));
+      clients.set(parent, rpcClient(parent, transportTo, servers, apiKey));
     }
     const { request, violations } = compileDecodeJson(input)(fields);
     deepEqual(violations, [], "only JSON can carry these fields");

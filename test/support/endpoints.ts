@@ -4,41 +4,24 @@ import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
-import { clientOf, type Door, type TestClient } from "./client.ts";
-import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
+import {
+  type Answer,
+  clientOf,
+  type Door,
+  type RequestOptions,
+  type Servers,
+  type TestClient,
+} from "./client.ts";
+import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 
 /** Both servers of a service on the loopback address, in any process. */
-export interface Endpoints extends ServerUrls {
+export interface Endpoints extends Servers {
   /** Returns the methods of workspaces and operators, called with a key, by default over JSON. */
   as(apiKey: string | undefined, door?: Door): TestClient;
-  /** Sends a request to the HTTP server. With a body it is a POST of JSON. */
-  request(path: string, options?: RequestOptions): Promise<Answer>;
   /** A gRPC client of the shipment service with the key as metadata. */
   grpcClient(apiKey: string): Client<typeof ShipmentService>;
   /** A gRPC client of another service. */
   grpcClient<S extends DescService>(apiKey: string, service: S): Client<S>;
-}
-
-/** Options of a request to the HTTP server. */
-export interface RequestOptions {
-  readonly apiKey?: string | undefined;
-  readonly method?: string;
-  /** Sent as JSON. Text and bytes are sent unchanged. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Response of the HTTP server. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** Parsed JSON, for an error its message and errors. `undefined` if it is not JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert its shape
-  // themselves
-  readonly body: any;
-  /** Reason of an error, otherwise `undefined`. */
-  readonly code: string | undefined;
 }
 
 /** Returns clients for the servers at these URLs. */

@@ -5,7 +5,7 @@ import type { StripeStandIn } from "../stripe/stand-in.ts";
 import { book, bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "./bookings.ts";
 import { httpCalls } from "./described-services.ts";
 import { eventually } from "./eventually.ts";
-import type { Answer } from "./endpoints.ts";
+import type { Answer } from "./client.ts";
 import { listKeys, setPaymentProvider, suspend } from "./platform.ts";
 import type { TestOperator, TestService, TestWorkspace } from "./service.ts";
 import {

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
-import { answerOf, type Answer } from "./endpoints.ts";
+import type { Answer } from "./client.ts";
+import { answerOf } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 

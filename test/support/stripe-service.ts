@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import type { AppConfig } from "../../src/server/app.ts";
 import { startStripe, type StripeStandIn } from "../stripe/stand-in.ts";
 import { book, type ShipmentJson } from "./bookings.ts";
-import type { Answer } from "./endpoints.ts";
+import type { Answer } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 import {

@@ -1,4 +1,5 @@
-import type { Answer, Endpoints } from "./endpoints.ts";
+import type { Answer } from "./client.ts";
+import type { Endpoints } from "./endpoints.ts";
 
 /** Drafts of a service for an operator over JSON. */
 export interface Drafts {

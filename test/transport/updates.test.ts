@@ -19,9 +19,8 @@ import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js
 import { WebhookService } from "../../gen/shipments/v1/webhook_service_pb.js";
 import { data, expectRefused } from "../support/answers.ts";
 import { book } from "../support/bookings.ts";
-import type { Door } from "../support/client.ts";
+import type { Answer, Door } from "../support/client.ts";
 import { describedMethods } from "../support/described-services.ts";
-import type { Answer } from "../support/endpoints.ts";
 import { PROTOCOLS } from "../support/rpc-client.ts";
 import { sharedService } from "../support/service.ts";
 import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";

@@ -14,7 +14,7 @@ import {
   createUnmigratedDatabase,
   type TestDatabase,
 } from "../support/database.ts";
-import type { Answer } from "../support/endpoints.ts";
+import type { Answer } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { checkOut, hasCode, nameOfLastRelease, type Release } from "../support/last-release.ts";
 import { makeWorkspace } from "../support/platform.ts";

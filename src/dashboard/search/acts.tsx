@@ -5,11 +5,12 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { clientFor } from "../api/clients.ts";
 import { type EnteredWorkspace, WorkspaceId } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
-import { STEP_PHRASES, StepDialog, stepsOf } from "../shipments/shipment-actions.tsx";
+import { StepDialog, stepsOf } from "../shipments/shipment-actions.tsx";
 import { isPaidOnline } from "../shipments/shipment-badge.tsx";
+import { type Step, STEP_PHRASES } from "../shipments/step.ts";
 import { closeDialog, openDialog } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
-import type { Hit } from "./finders.ts";
+import type { Hit } from "./hit.ts";
 
 const InviteDialog = lazily(() => import("../people/members.tsx").then((it) => it.InviteDialog));
 
@@ -55,7 +56,7 @@ export async function shipmentActs(
     hasTimes: (pickupWindow ?? dropoffWindow) !== undefined,
     isOnline: isPaidOnline({ shipment, connection }),
   });
-  const hitOf = (step: keyof typeof STEP_PHRASES): Hit => ({
+  const hitOf = (step: Step): Hit => ({
     label: STEP_PHRASES[step](reference),
     run: opener(
       workspace,

@@ -12,17 +12,9 @@ import { type EnteredWorkspace, findWorkspace, useAccount } from "../api/session
 import { paths } from "../routes/paths.ts";
 import { recentShipments } from "../shipments/newest-shipments.ts";
 import { connectionLoader, generalActs, shipmentActs } from "./acts.tsx";
+import type { Hit } from "./hit.ts";
 
 const MOST = 8;
-
-export interface Hit {
-  readonly label: string;
-  /** URL of the result, or else its action. */
-  readonly href?: string;
-  readonly run?: () => void;
-  readonly note?: string | undefined;
-  readonly shipment?: Shipment;
-}
 
 export type Groups = readonly (readonly [name: string, hits: readonly Hit[]])[];
 

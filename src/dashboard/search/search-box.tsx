@@ -1,17 +1,10 @@
 import type { RefObject } from "preact";
 import { useId, useState } from "preact/hooks";
 import { lazily } from "../ui/lazily.tsx";
-import type { SearchSource } from "./search-results.tsx";
+import type { SearchField, SearchSource } from "./search-results.tsx";
 import "./search-box.css";
 
 const MAX_LENGTH = 60;
-
-/** Attributes of the input that depend on the results. */
-export interface SearchField {
-  readonly placeholder: string;
-  /** Id of the chosen result. */
-  readonly chosen?: string | undefined;
-}
 
 const NO_RESULTS: SearchField = { placeholder: "" };
 

@@ -4,8 +4,8 @@ import { AlertOrState } from "../shipments/shipment-badge.tsx";
 import { usePlace } from "../routes/router.ts";
 import { OPEN } from "../ui/pager.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
-import { type Groups, hasWords, type Hit, referenceIn, useFinder } from "./finders.ts";
-import type { SearchField } from "./search-box.tsx";
+import { type Groups, hasWords, referenceIn, useFinder } from "./finders.ts";
+import type { Hit } from "./hit.ts";
 
 const PAUSE_MS = 80;
 
@@ -14,6 +14,13 @@ export interface SearchSource {
   /** `undefined` on the platform's pages. */
   readonly workspace: string | undefined;
   readonly pages: readonly (readonly [label: string, href: string])[];
+}
+
+/** Attributes of the input that depend on the results. */
+export interface SearchField {
+  readonly placeholder: string;
+  /** Id of the chosen result. */
+  readonly chosen?: string | undefined;
 }
 
 interface SearchResultsProps extends SearchSource {

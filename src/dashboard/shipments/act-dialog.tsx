@@ -10,8 +10,8 @@ import { choicesOf, SelectField, TextAreaField } from "../ui/fields.tsx";
 import { Progress } from "../ui/query-view.tsx";
 import { sumText } from "../ui/format.ts";
 import { toast } from "../ui/toast.tsx";
+import { type Act, referencesOf } from "./acts.ts";
 import { countText } from "./newest-shipments.ts";
-import { type Act, referencesOf } from "./selection.tsx";
 import { CANCEL_REASONS } from "./shipment-badge.tsx";
 
 /** Shipments per call: few enough to show progress. */

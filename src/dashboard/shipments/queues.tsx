@@ -261,7 +261,7 @@ export function SavedViews(props: {
       </nav>
       {current && <ChangeButtons saved={current} />}
       {saved && !current && text !== "" && (
-        <SaveButtons {...{ view, text }} isArranged={isArranged(view, query, text)} />
+        <SaveButtons name={view.label} text={text} isArranged={isArranged(view, query, text)} />
       )}
     </Menu>
   );

@@ -8,26 +8,26 @@ import { Button } from "../ui/button.tsx";
 import { RpcButton } from "../ui/dialog.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { attempt } from "../ui/toast.tsx";
-import type { View } from "./queues.tsx";
 
 const { deleteSavedFilter, renameSavedFilter, saveFilter } = AccountService.method;
 
 /** Saves the current list as a view. */
 export function SaveButtons(props: {
-  readonly view: View;
+  /** Suggested name. */
+  readonly name: string;
   /** Filters, order and columns of the list. */
   readonly text: string;
   /** Whether the list differs from its queue only in order and columns. */
   readonly isArranged: boolean;
 }) {
-  const { view, text, isArranged } = props;
+  const { name, text, isArranged } = props;
   const { live: workspace } = useWorkspace();
   const mayShare = useRole("member");
   const call = useCall();
   const keep = () =>
     attempt(
-      () => call(saveFilter, { workspace, name: view.label, query: text }),
-      `Saved as your view of “${view.label}”.`,
+      () => call(saveFilter, { workspace, name, query: text }),
+      `Saved as your view of “${name}”.`,
     );
   const label = {
     label: "Name",
@@ -35,7 +35,7 @@ export function SaveButtons(props: {
   };
   return (
     <>
-      {isArranged && <Button onClick={() => void keep()}>Save as my “{view.label}”</Button>}
+      {isArranged && <Button onClick={() => void keep()}>Save as my “{name}”</Button>}
       <RpcButton
         button="Save this view"
         method={saveFilter}

@@ -12,39 +12,8 @@ import { More } from "../ui/menu.tsx";
 import { isUnverified } from "./proof.tsx";
 import { routeTextOf } from "./route.ts";
 import { isPaid } from "./shipment-badge.tsx";
+import type { Step } from "./step.ts";
 import { useWindows } from "./use-windows.ts";
-
-export type Step =
-  | "Record payment"
-  | "Record late payment"
-  | "Mark as picked up"
-  | "Mark as delivered"
-  | "Assign courier"
-  | "Remove courier"
-  | "Record attempt"
-  | "Record proof"
-  | "Waive verification"
-  | "Mark as returned"
-  | "Record refund"
-  | "Reschedule"
-  | "Cancel shipment";
-
-/** Labels of the actions that include the shipment's reference. */
-export const STEP_PHRASES: Readonly<Record<Step, (reference: string) => string>> = {
-  "Record payment": (reference) => `Mark ${reference} as paid`,
-  "Record late payment": (reference) => `Record a late payment of ${reference}`,
-  "Mark as picked up": (reference) => `Mark ${reference} as picked up`,
-  "Mark as delivered": (reference) => `Mark ${reference} as delivered`,
-  "Assign courier": (reference) => `Assign a courier to ${reference}`,
-  "Remove courier": (reference) => `Remove the courier of ${reference}`,
-  "Record attempt": (reference) => `Record a failed attempt of ${reference}`,
-  "Record proof": (reference) => `Record a proof of delivery of ${reference}`,
-  "Waive verification": (reference) => `Waive the verification of ${reference}`,
-  "Mark as returned": (reference) => `Mark ${reference} as returned`,
-  "Record refund": (reference) => `Record the refund of ${reference}`,
-  Reschedule: (reference) => `Reschedule ${reference}`,
-  "Cancel shipment": (reference) => `Cancel ${reference}`,
-};
 
 function courierSteps({ courier }: Shipment): readonly Step[] {
   const remove = courier === undefined ? [] : (["Remove courier"] as const);

@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import type { DeliveryProgress } from "./delivery-progress.ts";
 
 /** Verification that is required at the door before a shipment can be delivered. */
 export type DropoffVerification = "none" | "pin" | "photo" | "signature";
@@ -61,10 +60,7 @@ export function withoutDoor({ recordedAt, waived }: DeliveryProof): DeliveryProo
 }
 
 /** Whether the required verification has been recorded. */
-export function isVerified(
-  { by }: StoredVerification,
-  { proof }: Pick<DeliveryProgress, "proof">,
-): boolean {
+export function isVerified({ by }: StoredVerification, proof: DeliveryProof | undefined): boolean {
   if (proof === undefined) return false;
   return proof.waived !== null || (by === "pin" ? proof.pinVerified : proof[by]);
 }

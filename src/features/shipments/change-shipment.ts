@@ -8,7 +8,7 @@ import type { CreateGroup, GroupOptions, Outcome } from "../../db/group-commit.t
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
-import { NO_PROGRESS, progressFrom } from "../../domain/shipment/delivery-progress.ts";
+import { progressFrom } from "../../domain/shipment/delivery-progress.ts";
 import { isVerified } from "../../domain/shipment/delivery-proof.ts";
 import { shipmentEventTypes } from "../../domain/shipment/event-type.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
@@ -270,7 +270,7 @@ export function stateAfter(state: ShipmentState, trigger: Trigger): ShipmentStat
 }
 
 function assertVerified({ verification, progress }: ShipmentRow): void {
-  if (verification === null || isVerified(verification, progress ?? NO_PROGRESS)) return;
+  if (verification === null || isVerified(verification, progress?.proof)) return;
   const what = verification.by === "pin" ? "PIN" : verification.by;
   const text = `The shipment cannot be delivered because its ${what} was not recorded. Record it, or waive the verification.`;
   throw refuse("NOT_VERIFIED", text, { subject: "dropoff_verification" });

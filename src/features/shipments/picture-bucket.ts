@@ -4,7 +4,7 @@ import { createWorkers, type WorkItem, type Workers } from "../../db/leased-queu
 import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
-import { MEDIA_TYPES, type PictureKind } from "./proof-picture.entity.ts";
+import { MEDIA_TYPES, type PictureKind } from "./picture-kind.ts";
 
 /** Storage of pictures outside the database. Rejects while it is unreachable. */
 export interface PictureBucket {

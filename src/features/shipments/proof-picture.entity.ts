@@ -10,12 +10,8 @@ import { DocumentResponse } from "../../pipeline/rpc-response.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import type { ShipmentKey } from "./find-shipment.ts";
 import type { PictureBucket } from "./picture-bucket.ts";
+import { MEDIA_TYPES, type PictureKind } from "./picture-kind.ts";
 import { ofShipment } from "./shipment.entity.ts";
-
-/** Kinds of pictures with their media types. */
-export const MEDIA_TYPES = { photo: "image/jpeg", signature: "image/png" } as const;
-
-export type PictureKind = keyof typeof MEDIA_TYPES;
 
 /** A picture taken at the door, reduced by `cleanJpeg` or `cleanPng`. Stored apart from the shipment, which is read often. */
 export const ProofPicture = defineEntity({

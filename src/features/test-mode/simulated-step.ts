@@ -177,7 +177,7 @@ function attemptOf({ status, verification }: ShipmentRow): Parameters<typeof fai
 /** Returns the shipment with its required verification recorded. */
 function verified(row: ShipmentRow, at: Date): ShipmentRow {
   const { verification, progress } = row;
-  if (verification === null || isVerified(verification, progress ?? NO_PROGRESS)) return row;
+  if (verification === null || isVerified(verification, progress?.proof)) return row;
   const { by } = verification;
   return prove(row, { [by === "pin" ? "pinVerified" : by]: true }, at);
 }

@@ -8,6 +8,7 @@ import { LazyResponse, messageOf } from "../../pipeline/rpc-response.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { unknownFieldViolations } from "../http/json-route.ts";
+import type { JsonObject } from "./tool-result.ts";
 import type { Tool } from "./tools.ts";
 
 /** A message from an agent: its HTTP request and the key's workspace. */
@@ -17,9 +18,6 @@ export interface AgentRequest {
   readonly requestId: string;
   readonly caller: WorkspaceCaller;
 }
-
-/** Arguments of a tool or response of an RPC, in the JSON dialect of `/v1`. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type CallOutcome =
   /** With `replayed`, the stored response of an earlier call. */

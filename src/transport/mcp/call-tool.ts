@@ -1,6 +1,6 @@
-import type { CallOutcome, JsonObject } from "./call-rpc.ts";
+import type { CallOutcome } from "./call-rpc.ts";
 import { pageNotes, pageOf, type Paging } from "./result-pages.ts";
-import { bytesOf, MAX_RESULT_BYTES } from "./tool-result.ts";
+import { bytesOf, type JsonObject, MAX_RESULT_BYTES } from "./tool-result.ts";
 import type { Tool } from "./tools.ts";
 
 /** A response with notes for the agent. */

@@ -10,9 +10,9 @@ import { assertMayCall } from "../../pipeline/credentials/assert-may-call.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { callTool, type ReadShipment } from "./call-tool.ts";
-import { createCallRpc, type AgentRequest, type JsonObject } from "./call-rpc.ts";
+import { createCallRpc, type AgentRequest } from "./call-rpc.ts";
 import { createSearchGuides, SEARCH_GUIDES } from "./search-guides.ts";
-import { toErrorResult, toResult } from "./tool-result.ts";
+import { type JsonObject, toErrorResult, toResult } from "./tool-result.ts";
 import { loadTools } from "./tools.ts";
 
 const instructionsFor = (

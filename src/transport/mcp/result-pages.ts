@@ -1,7 +1,6 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { refuse } from "../../domain/refusal.ts";
-import type { JsonObject } from "./call-rpc.ts";
-import { MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
+import { type JsonObject, MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
 
 /** Paging of a list. */
 export type Paging =

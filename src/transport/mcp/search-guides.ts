@@ -9,9 +9,9 @@ import { loadOnce } from "../../domain/load-once.ts";
 import { nearestByWords } from "../../domain/nearest-name.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { unknownFieldViolation } from "../http/json-route.ts";
-import type { CallOutcome, JsonObject } from "./call-rpc.ts";
+import type { CallOutcome } from "./call-rpc.ts";
 import { callListTool } from "./call-tool.ts";
-import { cut } from "./tool-result.ts";
+import { cut, type JsonObject } from "./tool-result.ts";
 
 const DEFAULT_LIMIT = 3;
 

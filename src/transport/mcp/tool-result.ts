@@ -1,8 +1,10 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Refusal } from "../../domain/refusal.ts";
 import { refusalBody } from "../../pipeline/refusals/refusal-body.ts";
-import type { JsonObject } from "./call-rpc.ts";
 import { fixOf } from "./tool-fix.ts";
+
+/** Arguments of a tool or response of an RPC, in the JSON dialect of `/v1`. */
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Maximum size of a result as JSON, in bytes: agents read all of it. */
 export const MAX_RESULT_BYTES = 20_000;

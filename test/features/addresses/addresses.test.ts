@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
 import { ANY_TIME, book, BOOKING, bookAnd } from "../../support/bookings.ts";
 import { signIn } from "../../support/browser.ts";
-import type { Answer } from "../../support/endpoints.ts";
+import type { Answer } from "../../support/client.ts";
 import { startGeocoder } from "../../support/geocoder.ts";
 import { parsePrometheus } from "../../support/metrics.ts";
 import { sharedService, startService } from "../../support/service.ts";

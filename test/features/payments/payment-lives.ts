@@ -1,6 +1,6 @@
 import { data } from "../../support/answers.ts";
 import { book, BOOKING, PAYMENT, type ShipmentJson } from "../../support/bookings.ts";
-import type { Answer } from "../../support/endpoints.ts";
+import type { Answer } from "../../support/client.ts";
 import {
   connectStripe,
   eventTypes,

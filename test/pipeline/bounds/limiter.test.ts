@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { COVERED_ROUTE } from "../../support/bookings.ts";
 import { createDatabase } from "../../support/database.ts";
-import type { RequestOptions } from "../../support/endpoints.ts";
+import type { RequestOptions } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { setLimit } from "../../support/platform.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";

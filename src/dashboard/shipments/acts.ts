@@ -1,0 +1,112 @@
+import type { Client } from "@connectrpc/connect";
+import type { PaymentConnection } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
+import {
+  type CancelReason,
+  type Shipment,
+  ShipmentStatus,
+} from "../../../gen/shipments/v1/shipment_pb.js";
+import type { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { numberOf, optionalTextOf } from "../ui/form-data.ts";
+import { totalText } from "./newest-shipments.ts";
+import { isPaidOnline } from "./shipment-badge.tsx";
+
+export interface Act {
+  readonly name: string;
+  readonly key: string;
+  /** As in "12 shipments are paid". */
+  readonly participle: string;
+  readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
+  readonly note: (shipments: readonly Shipment[]) => string;
+  readonly isDangerous?: boolean;
+  readonly send: (
+    client: Client<typeof ShipmentService>,
+    shipments: readonly Shipment[],
+    form: FormData,
+    headers: Readonly<Record<"idempotency-key", string>>,
+  ) => Promise<{
+    /** One result per shipment, in the same order. */
+    readonly results: readonly { readonly error?: { readonly message: string } | undefined }[];
+  }>;
+}
+
+/** Actions for several shipments. */
+export const ACTS: readonly Act[] = [
+  {
+    name: "Cancel",
+    key: "c",
+    participle: "cancelled",
+    isDangerous: true,
+    isFor: ({ status }) =>
+      status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
+    note(shipments) {
+      const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
+      const stays = "This cannot be undone.";
+      return paid.length === 0 ? stays : `${stays} ${totalText(paid)} will be refunded.`;
+    },
+    send: (client, shipments, form, headers) =>
+      client.batchCancelShipments(
+        {
+          shipments: referencesOf(shipments),
+          reason: numberOf(form, "reason") as CancelReason | undefined,
+          note: optionalTextOf(form, "note"),
+        },
+        { headers },
+      ),
+  },
+  {
+    name: "Record payments",
+    key: "m",
+    participle: "paid",
+    isFor: (shipment, connection) =>
+      shipment.status === ShipmentStatus.PENDING && !isPaidOnline({ shipment, connection }),
+    note: (shipments) =>
+      `Each is recorded as paid in full, ${totalText(shipments)} in all. Recorded payments cannot be removed.`,
+    send: (client, shipments, _, headers) =>
+      client.batchRecordPayments(
+        {
+          payments: shipments.map(({ reference, total, currency }) => ({
+            shipment: reference,
+            amount: total,
+            currency,
+          })),
+        },
+        { headers },
+      ),
+  },
+  advance(
+    "u",
+    "Mark as picked up",
+    "picked up",
+    ShipmentStatus.AWAITING_PICKUP,
+    "The courier has them. They can no longer be cancelled.",
+  ),
+  advance(
+    "d",
+    "Mark as delivered",
+    "delivered",
+    ShipmentStatus.IN_TRANSIT,
+    "They have arrived and can no longer be changed.",
+  ),
+];
+
+function advance(
+  key: string,
+  name: string,
+  participle: string,
+  from: ShipmentStatus,
+  note: string,
+): Act {
+  return {
+    key,
+    name,
+    participle,
+    isFor: ({ status }) => status === from,
+    note: () => note,
+    send: (client, shipments, _, headers) =>
+      client.batchAdvanceShipments({ shipments: referencesOf(shipments), from }, { headers }),
+  };
+}
+
+export function referencesOf(shipments: readonly Shipment[]): string[] {
+  return shipments.map(({ reference }) => reference);
+}
