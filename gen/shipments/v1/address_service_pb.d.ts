@@ -73,14 +73,14 @@ export declare type SearchAddressesRequest = Message<"shipments.v1.SearchAddress
   query?: string | undefined;
 
   /**
-   * Latitude of a point near which matches are preferred, in degrees. Requires `lng`.
+   * Latitude of a point, in degrees, -90 to 90. Matches near the point are ranked higher. Requires `lng`.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of that point, in degrees. Requires `lat`.
+   * Longitude of that point, in degrees, -180 to 180. Requires `lat`.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -106,14 +106,14 @@ export declare type SearchAddressesRequestValid = Message<"shipments.v1.SearchAd
   query: string;
 
   /**
-   * Latitude of a point near which matches are preferred, in degrees. Requires `lng`.
+   * Latitude of a point, in degrees, -90 to 90. Matches near the point are ranked higher. Requires `lng`.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude of that point, in degrees. Requires `lat`.
+   * Longitude of that point, in degrees, -180 to 180. Requires `lat`.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -143,7 +143,7 @@ export declare type SearchAddressesResponse = Message<"shipments.v1.SearchAddres
   data: Address[];
 
   /**
-   * Data source. Show it with the addresses.
+   * Credit for the data source. Show it with the addresses.
    *
    * @generated from field: string attribution = 2;
    */
@@ -163,14 +163,14 @@ export declare const SearchAddressesResponseSchema: GenMessage<SearchAddressesRe
  */
 export declare type ReverseGeocodeRequest = Message<"shipments.v1.ReverseGeocodeRequest"> & {
   /**
-   * Latitude in degrees.
+   * Latitude in degrees, -90 to 90.
    *
    * @generated from field: optional double lat = 1;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude in degrees.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 2;
    */
@@ -182,14 +182,14 @@ export declare type ReverseGeocodeRequest = Message<"shipments.v1.ReverseGeocode
  */
 export declare type ReverseGeocodeRequestValid = Message<"shipments.v1.ReverseGeocodeRequest"> & {
   /**
-   * Latitude in degrees.
+   * Latitude in degrees, -90 to 90.
    *
    * @generated from field: optional double lat = 1;
    */
   lat: number;
 
   /**
-   * Longitude in degrees.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 2;
    */
@@ -207,14 +207,14 @@ export declare const ReverseGeocodeRequestSchema: GenMessage<ReverseGeocodeReque
  */
 export declare type ReverseGeocodeResponse = Message<"shipments.v1.ReverseGeocodeResponse"> & {
   /**
-   * At most one address. Empty if none near the point.
+   * At most one address. Empty if there is no address near the point.
    *
    * @generated from field: repeated shipments.v1.Address data = 1;
    */
   data: Address[];
 
   /**
-   * Data source. Show it with the address.
+   * Credit for the data source. Show it with the address.
    *
    * @generated from field: string attribution = 2;
    */
@@ -300,7 +300,7 @@ export declare type ListRecentAddressesResponseValid = Message<"shipments.v1.Lis
 export declare const ListRecentAddressesResponseSchema: GenMessage<ListRecentAddressesResponse, {validType: ListRecentAddressesResponseValid}>;
 
 /**
- * An address used in shipments of a customer.
+ * An address from the shipments of a customer.
  *
  * @generated from message shipments.v1.RecentAddress
  */
@@ -335,7 +335,7 @@ export declare type RecentAddress = Message<"shipments.v1.RecentAddress"> & {
 };
 
 /**
- * An address used in shipments of a customer.
+ * An address from the shipments of a customer.
  *
  * @generated from message shipments.v1.RecentAddress
  */

@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_api_key: GenFile;
 
 /**
- * The API key that made a call, as events and the audit log name it.
+ * Reference to the API key that made a call, in events and in the audit log.
  *
  * @generated from message shipments.v1.ApiKeyReference
  */
 export declare type ApiKeyReference = Message<"shipments.v1.ApiKeyReference"> & {
   /**
-   * The id of the key.
+   * Key id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The name of the key, if it has one.
+   * Name of the key. Unset if it has none.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * The last four characters of the secret.
+   * Last four characters of the secret.
    *
    * @generated from field: string last4 = 3;
    */
@@ -61,7 +61,7 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   id: string;
 
   /**
-   * Purpose of the key, as named by its creator. Unset if not named.
+   * Name of the key, such as its purpose. Unset if it has none.
    *
    * @generated from field: optional string name = 2;
    */
@@ -89,14 +89,14 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * Expiry. Unset if the key does not expire.
+   * Time at which the key expires. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 6;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * Whether this is the current session.
+   * Whether the call was made with this key.
    *
    * @generated from field: bool current = 7;
    */
@@ -124,7 +124,7 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   id: string;
 
   /**
-   * Purpose of the key, as named by its creator. Unset if not named.
+   * Name of the key, such as its purpose. Unset if it has none.
    *
    * @generated from field: optional string name = 2;
    */
@@ -152,14 +152,14 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * Expiry. Unset if the key does not expire.
+   * Time at which the key expires. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 6;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * Whether this is the current session.
+   * Whether the call was made with this key.
    *
    * @generated from field: bool current = 7;
    */
@@ -191,7 +191,7 @@ export enum ApiKeyScope {
   UNSPECIFIED = 0,
 
   /**
-   * Read and quote.
+   * Methods that read or quote.
    *
    * @generated from enum value: API_KEY_SCOPE_READ_ONLY = 1;
    */
@@ -205,7 +205,8 @@ export enum ApiKeyScope {
   FULL = 2,
 
   /**
-   * For couriers' systems: to report the progress of shipments and to read the fields that a courier needs.
+   * Methods for couriers' systems, which report the progress of shipments. Responses contain only the fields
+   * that a courier needs.
    *
    * @generated from enum value: API_KEY_SCOPE_COURIER = 3;
    */

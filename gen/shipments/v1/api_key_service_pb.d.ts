@@ -70,14 +70,14 @@ export declare const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse, 
  */
 export declare type CreateApiKeyRequest = Message<"shipments.v1.CreateApiKeyRequest"> & {
   /**
-   * Purpose of the key, 1 to 100 characters.
+   * Name of the key, such as its purpose, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Defaults to FULL.
+   * Scope of the key. Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 2;
    */
@@ -89,14 +89,14 @@ export declare type CreateApiKeyRequest = Message<"shipments.v1.CreateApiKeyRequ
  */
 export declare type CreateApiKeyRequestValid = Message<"shipments.v1.CreateApiKeyRequest"> & {
   /**
-   * Purpose of the key, 1 to 100 characters.
+   * Name of the key, such as its purpose, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Defaults to FULL.
+   * Scope of the key. Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 2;
    */
@@ -119,7 +119,7 @@ export declare type CreateApiKeyResponse = Message<"shipments.v1.CreateApiKeyRes
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters in test mode.
    *
    * @generated from field: string api_key = 2;
    */
@@ -136,7 +136,7 @@ export declare type CreateApiKeyResponseValid = Message<"shipments.v1.CreateApiK
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters in test mode.
    *
    * @generated from field: string api_key = 2;
    */
@@ -161,7 +161,7 @@ export declare type UpdateApiKeyRequest = Message<"shipments.v1.UpdateApiKeyRequ
   key: string;
 
   /**
-   * 1 to 100 characters.
+   * New name of the key, 1 to 100 characters.
    *
    * @generated from field: optional string name = 2;
    */
@@ -187,7 +187,7 @@ export declare type UpdateApiKeyRequestValid = Message<"shipments.v1.UpdateApiKe
   key: string;
 
   /**
-   * 1 to 100 characters.
+   * New name of the key, 1 to 100 characters.
    *
    * @generated from field: optional string name = 2;
    */
@@ -245,8 +245,8 @@ export declare type RotateApiKeyRequest = Message<"shipments.v1.RotateApiKeyRequ
   key: string;
 
   /**
-   * Seconds for which the old key stays valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if it is the
-   * key of this call, because only that key can repeat the call with an idempotency key.
+   * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
+   * the call is made with the old key, because a retry with an idempotency key must use the same key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -265,8 +265,8 @@ export declare type RotateApiKeyRequestValid = Message<"shipments.v1.RotateApiKe
   key: string;
 
   /**
-   * Seconds for which the old key stays valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if it is the
-   * key of this call, because only that key can repeat the call with an idempotency key.
+   * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
+   * the call is made with the old key, because a retry with an idempotency key must use the same key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -291,7 +291,7 @@ export declare type RotateApiKeyResponse = Message<"shipments.v1.RotateApiKeyRes
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters in test mode.
    *
    * @generated from field: string api_key = 2;
    */
@@ -310,7 +310,7 @@ export declare type RotateApiKeyResponseValid = Message<"shipments.v1.RotateApiK
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters. In test mode, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters in test mode.
    *
    * @generated from field: string api_key = 2;
    */
@@ -368,7 +368,7 @@ export declare type RevokeApiKeyResponseValid = RevokeApiKeyResponse;
 export declare const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse, {validType: RevokeApiKeyResponseValid}>;
 
 /**
- * Manages the API keys of the workspace. Changes take effect everywhere within a second.
+ * Manages the API keys of the workspace. Changes take effect on all servers within a second.
  *
  * @generated from service shipments.v1.ApiKeyService
  */
@@ -384,8 +384,8 @@ export declare const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Creates a key. A workspace can have 10 keys, not counting those with an expiry. The secret is shown only
-   * in this response.
+   * Creates a key. A workspace can have up to 10 keys without an expiry. The secret is shown only in this
+   * response.
    *
    * @generated from rpc shipments.v1.ApiKeyService.CreateApiKey
    */
@@ -395,7 +395,7 @@ export declare const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Changes the given fields of a key. The last key of full scope must keep its scope.
+   * Changes the given fields of a key. The last key with full scope must keep its scope.
    *
    * @generated from rpc shipments.v1.ApiKeyService.UpdateApiKey
    */
@@ -405,9 +405,9 @@ export declare const ApiKeyService: GenService<{
     output: typeof UpdateApiKeyResponseSchema;
   },
   /**
-   * Replaces a key with a new one of the same name and scope, whose secret is shown only in this response.
-   * The old key expires after the overlap or at its earlier expiry. At most 20 keys can be active, including
-   * expiring ones.
+   * Replaces a key with a new key that has the same name and scope. The new secret is shown only in this
+   * response. The old key expires after the overlap, or at its own expiry if that is earlier. A workspace can
+   * have up to 20 active keys, including those with an expiry.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RotateApiKey
    */
@@ -417,7 +417,7 @@ export declare const ApiKeyService: GenService<{
     output: typeof RotateApiKeyResponseSchema;
   },
   /**
-   * Revokes a key immediately. The last active key of full scope, and the last such key without an expiry,
+   * Revokes a key immediately. The last active key with full scope, and the last such key without an expiry,
    * cannot be revoked.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RevokeApiKey

@@ -85,7 +85,7 @@ export const RevokeApiKeyResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_api_key_service, 9);
 
 /**
- * Manages the API keys of the workspace. Changes take effect everywhere within a second.
+ * Manages the API keys of the workspace. Changes take effect on all servers within a second.
  *
  * @generated from service shipments.v1.ApiKeyService
  */

@@ -45,7 +45,7 @@ export declare const BatchAdvanceShipmentsRequestSchema: GenMessage<BatchAdvance
  */
 export declare type BatchAdvanceShipmentsResponse = Message<"shipments.v1.BatchAdvanceShipmentsResponse"> & {
   /**
-   * One for each shipment, in the order of the request.
+   * One result for each shipment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -74,7 +74,7 @@ export declare type BatchCancelShipmentsRequest = Message<"shipments.v1.BatchCan
   shipments: string[];
 
   /**
-   * Reason for the cancellation.
+   * Reason for the cancellations.
    *
    * @generated from field: optional shipments.v1.CancelReason reason = 2;
    */
@@ -101,7 +101,7 @@ export declare const BatchCancelShipmentsRequestSchema: GenMessage<BatchCancelSh
  */
 export declare type BatchCancelShipmentsResponse = Message<"shipments.v1.BatchCancelShipmentsResponse"> & {
   /**
-   * One for each shipment, in the order of the request.
+   * One result for each shipment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -217,7 +217,7 @@ export declare const BatchPaymentSchema: GenMessage<BatchPayment, {validType: Ba
  */
 export declare type BatchRecordPaymentsResponse = Message<"shipments.v1.BatchRecordPaymentsResponse"> & {
   /**
-   * One for each payment, in the order of the request.
+   * One result for each payment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -296,7 +296,7 @@ export declare type BatchError = Message<"shipments.v1.BatchError"> & {
   code: string;
 
   /**
-   * First violation and the number of further ones.
+   * Message of the first violation, with the number of further violations.
    *
    * @generated from field: string message = 2;
    */

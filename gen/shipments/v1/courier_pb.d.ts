@@ -25,21 +25,21 @@ export declare type Courier = Message<"shipments.v1.Courier"> & {
   name: string;
 
   /**
-   * Phone number in E.164.
+   * Phone number in E.164 format. Unset if not given.
    *
    * @generated from field: optional string phone = 2;
    */
   phone?: string | undefined;
 
   /**
-   * Vehicle, for people, such as `Cargo bike`.
+   * Description of the vehicle, such as `Cargo bike`. Unset if not given.
    *
    * @generated from field: optional string vehicle = 3;
    */
   vehicle?: string | undefined;
 
   /**
-   * Caller's own id for the courier.
+   * Caller's own id for the courier. Unset if not given.
    *
    * @generated from field: optional string external_id = 4;
    */
@@ -61,14 +61,14 @@ export declare const CourierSchema: GenMessage<Courier, {validType: CourierValid
  */
 export declare type DeliveryAttempt = Message<"shipments.v1.DeliveryAttempt"> & {
   /**
-   * End of the route at which it failed.
+   * End of the route at which the attempt failed.
    *
    * @generated from field: shipments.v1.RouteEnd end = 1;
    */
   end: RouteEnd;
 
   /**
-   * Time of recording.
+   * Time at which the attempt was recorded.
    *
    * @generated from field: google.protobuf.Timestamp attempted_at = 2;
    */
@@ -82,7 +82,7 @@ export declare type DeliveryAttempt = Message<"shipments.v1.DeliveryAttempt"> & 
   reason: AttemptReason;
 
   /**
-   * Note given with the reason, if any.
+   * Note given with the reason. Unset if not given.
    *
    * @generated from field: optional string note = 4;
    */
@@ -96,14 +96,14 @@ export declare type DeliveryAttempt = Message<"shipments.v1.DeliveryAttempt"> & 
  */
 export declare type DeliveryAttemptValid = Message<"shipments.v1.DeliveryAttempt"> & {
   /**
-   * End of the route at which it failed.
+   * End of the route at which the attempt failed.
    *
    * @generated from field: shipments.v1.RouteEnd end = 1;
    */
   end: RouteEnd;
 
   /**
-   * Time of recording.
+   * Time at which the attempt was recorded.
    *
    * @generated from field: google.protobuf.Timestamp attempted_at = 2;
    */
@@ -117,7 +117,7 @@ export declare type DeliveryAttemptValid = Message<"shipments.v1.DeliveryAttempt
   reason: AttemptReason;
 
   /**
-   * Note given with the reason, if any.
+   * Note given with the reason. Unset if not given.
    *
    * @generated from field: optional string note = 4;
    */
@@ -137,7 +137,7 @@ export declare const DeliveryAttemptSchema: GenMessage<DeliveryAttempt, {validTy
  */
 export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
   /**
-   * Time of the last recording.
+   * Time at which proof was last recorded.
    *
    * @generated from field: google.protobuf.Timestamp recorded_at = 1;
    */
@@ -151,7 +151,7 @@ export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
   receivedBy?: string | undefined;
 
   /**
-   * Note, for example where it was left. Unset if not given.
+   * Note, for example where the shipment was left. Unset if not given.
    *
    * @generated from field: optional string note = 3;
    */
@@ -179,7 +179,7 @@ export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
   signature: boolean;
 
   /**
-   * Reason for the waiver of the verification. Unset if it was not waived.
+   * Reason why the verification was waived. Unset if it was not waived.
    *
    * @generated from field: optional string waived = 7;
    */
@@ -193,7 +193,7 @@ export declare type DeliveryProof = Message<"shipments.v1.DeliveryProof"> & {
  */
 export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> & {
   /**
-   * Time of the last recording.
+   * Time at which proof was last recorded.
    *
    * @generated from field: google.protobuf.Timestamp recorded_at = 1;
    */
@@ -207,7 +207,7 @@ export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> &
   receivedBy?: string | undefined;
 
   /**
-   * Note, for example where it was left. Unset if not given.
+   * Note, for example where the shipment was left. Unset if not given.
    *
    * @generated from field: optional string note = 3;
    */
@@ -235,7 +235,7 @@ export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> &
   signature: boolean;
 
   /**
-   * Reason for the waiver of the verification. Unset if it was not waived.
+   * Reason why the verification was waived. Unset if it was not waived.
    *
    * @generated from field: optional string waived = 7;
    */
@@ -249,20 +249,20 @@ export declare type DeliveryProofValid = Message<"shipments.v1.DeliveryProof"> &
 export declare const DeliveryProofSchema: GenMessage<DeliveryProof, {validType: DeliveryProofValid}>;
 
 /**
- * A reported position of a shipment's courier.
+ * A reported location of a shipment's courier.
  *
  * @generated from message shipments.v1.CourierPlace
  */
 export declare type CourierPlace = Message<"shipments.v1.CourierPlace"> & {
   /**
-   * In degrees.
+   * Latitude in degrees.
    *
    * @generated from field: double lat = 1;
    */
   lat: number;
 
   /**
-   * In degrees.
+   * Longitude in degrees.
    *
    * @generated from field: double lng = 2;
    */
@@ -277,20 +277,20 @@ export declare type CourierPlace = Message<"shipments.v1.CourierPlace"> & {
 };
 
 /**
- * A reported position of a shipment's courier.
+ * A reported location of a shipment's courier.
  *
  * @generated from message shipments.v1.CourierPlace
  */
 export declare type CourierPlaceValid = Message<"shipments.v1.CourierPlace"> & {
   /**
-   * In degrees.
+   * Latitude in degrees.
    *
    * @generated from field: double lat = 1;
    */
   lat: number;
 
   /**
-   * In degrees.
+   * Longitude in degrees.
    *
    * @generated from field: double lng = 2;
    */
@@ -311,7 +311,7 @@ export declare type CourierPlaceValid = Message<"shipments.v1.CourierPlace"> & {
 export declare const CourierPlaceSchema: GenMessage<CourierPlace, {validType: CourierPlaceValid}>;
 
 /**
- * Position of the courier while the shipment is awaiting pickup or in transit.
+ * Progress of the courier while the shipment is awaiting pickup or in transit.
  *
  * @generated from enum shipments.v1.DeliveryStage
  */
@@ -322,21 +322,21 @@ export enum DeliveryStage {
   UNSPECIFIED = 0,
 
   /**
-   * Assigned, not yet at the pickup.
+   * The courier is assigned and has not arrived at the pickup.
    *
    * @generated from enum value: DELIVERY_STAGE_ASSIGNED = 1;
    */
   ASSIGNED = 1,
 
   /**
-   * At the pickup.
+   * The courier has arrived at the pickup.
    *
    * @generated from enum value: DELIVERY_STAGE_AT_PICKUP = 2;
    */
   AT_PICKUP = 2,
 
   /**
-   * At the dropoff.
+   * The courier has arrived at the dropoff.
    *
    * @generated from enum value: DELIVERY_STAGE_AT_DROPOFF = 3;
    */
@@ -349,7 +349,7 @@ export enum DeliveryStage {
 export declare const DeliveryStageSchema: GenEnum<DeliveryStage>;
 
 /**
- * One end of a route.
+ * End of a route.
  *
  * @generated from enum shipments.v1.RouteEnd
  */
@@ -415,7 +415,7 @@ export enum AttemptReason {
   DAMAGED = 4,
 
   /**
-   * See the note.
+   * Another reason, given in the note.
    *
    * @generated from enum value: ATTEMPT_REASON_OTHER = 5;
    */
@@ -460,7 +460,7 @@ export enum DropoffVerification {
   PHOTO = 3,
 
   /**
-   * The signature of the person who received it.
+   * The signature of the person who received the shipment.
    *
    * @generated from enum value: DROPOFF_VERIFICATION_SIGNATURE = 4;
    */

@@ -47,7 +47,7 @@ export const DeliveryStageSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_courier, 0);
 
 /**
- * Position of the courier while the shipment is awaiting pickup or in transit.
+ * Progress of the courier while the shipment is awaiting pickup or in transit.
  *
  * @generated from enum shipments.v1.DeliveryStage
  */
@@ -61,7 +61,7 @@ export const RouteEndSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_courier, 1);
 
 /**
- * One end of a route.
+ * End of a route.
  *
  * @generated from enum shipments.v1.RouteEnd
  */

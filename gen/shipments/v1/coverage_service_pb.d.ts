@@ -108,14 +108,14 @@ export declare const FindZonesRequestSchema: GenMessage<FindZonesRequest, {valid
  */
 export declare type CoveragePoint = Message<"shipments.v1.CoveragePoint"> & {
   /**
-   * Latitude in degrees.
+   * Latitude in degrees, -90 to 90.
    *
    * @generated from field: optional double lat = 1;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude in degrees.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 2;
    */
@@ -129,14 +129,14 @@ export declare type CoveragePoint = Message<"shipments.v1.CoveragePoint"> & {
  */
 export declare type CoveragePointValid = Message<"shipments.v1.CoveragePoint"> & {
   /**
-   * Latitude in degrees.
+   * Latitude in degrees, -90 to 90.
    *
    * @generated from field: optional double lat = 1;
    */
   lat: number;
 
   /**
-   * Longitude in degrees.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 2;
    */
@@ -154,7 +154,7 @@ export declare const CoveragePointSchema: GenMessage<CoveragePoint, {validType: 
  */
 export declare type FindZonesResponse = Message<"shipments.v1.FindZonesResponse"> & {
   /**
-   * One for each point, in the order of the request.
+   * One result for each point, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.ZoneAtPoint data = 1;
    */
@@ -183,7 +183,8 @@ export declare const FindZonesResponseSchema: GenMessage<FindZonesResponse, {val
  */
 export declare type ZoneAtPoint = Message<"shipments.v1.ZoneAtPoint"> & {
   /**
-   * The zone. If several overlap, the first one in the tariff. Unset if the point is not served.
+   * The zone that contains the point. If zones overlap, the first one in the tariff. Unset if no zone
+   * contains the point.
    *
    * @generated from field: shipments.v1.QuoteZone zone = 1;
    */
@@ -199,7 +200,7 @@ export declare type ZoneAtPointValid = ZoneAtPoint;
 export declare const ZoneAtPointSchema: GenMessage<ZoneAtPoint, {validType: ZoneAtPointValid}>;
 
 /**
- * Returns the areas that are served.
+ * Returns the zones that are served.
  *
  * @generated from service shipments.v1.CoverageService
  */

@@ -56,7 +56,7 @@ export const ZoneAtPointSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_coverage_service, 5);
 
 /**
- * Returns the areas that are served.
+ * Returns the zones that are served.
  *
  * @generated from service shipments.v1.CoverageService
  */

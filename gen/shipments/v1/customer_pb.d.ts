@@ -48,42 +48,42 @@ export declare type Customer = Message<"shipments.v1.Customer"> & {
   idNumber?: string | undefined;
 
   /**
-   * Phone number, as entered.
+   * Phone number, as entered. Unset if not given.
    *
    * @generated from field: optional string phone = 5;
    */
   phone?: string | undefined;
 
   /**
-   * Internal notes, multi-line. Not included in shipments, events or webhooks.
+   * Internal notes, multi-line. Not included in shipments, events or webhooks. Unset if not given.
    *
    * @generated from field: optional string notes = 6;
    */
   notes?: string | undefined;
 
   /**
-   * Default pickup address.
+   * Default pickup address. Unset if not given.
    *
    * @generated from field: shipments.v1.CustomerAddress default_pickup = 7;
    */
   defaultPickup?: CustomerAddress | undefined;
 
   /**
-   * Default dropoff address.
+   * Default dropoff address. Unset if not given.
    *
    * @generated from field: shipments.v1.CustomerAddress default_dropoff = 8;
    */
   defaultDropoff?: CustomerAddress | undefined;
 
   /**
-   * Booking figures. In lists only on request.
+   * Booking figures. In lists, set only if requested.
    *
    * @generated from field: shipments.v1.CustomerFigures figures = 9;
    */
   figures?: CustomerFigures | undefined;
 
   /**
-   * Changes with every change of the fields above, except the figures.
+   * Changes with every change of the customer, but not with the figures.
    *
    * @generated from field: optional string etag = 10;
    */
@@ -105,21 +105,21 @@ export declare const CustomerSchema: GenMessage<Customer, {validType: CustomerVa
  */
 export declare type CustomerAddress = Message<"shipments.v1.CustomerAddress"> & {
   /**
-   * Address for people.
+   * Address text.
    *
    * @generated from field: string address = 1;
    */
   address: string;
 
   /**
-   * Latitude in degrees. Unset, like the longitude, if only the text was given.
+   * Latitude in degrees. Unset if only the address text was given.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * Longitude in degrees.
+   * Longitude in degrees. Unset if only the address text was given.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -148,7 +148,7 @@ export declare type CustomerFigures = Message<"shipments.v1.CustomerFigures"> & 
   shipments: bigint;
 
   /**
-   * Booking time of the newest shipment. Unset if none.
+   * Booking time of the newest shipment. Unset if there are no shipments.
    *
    * @generated from field: google.protobuf.Timestamp last_booked_at = 2;
    */

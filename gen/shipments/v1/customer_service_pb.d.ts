@@ -16,7 +16,7 @@ export declare const file_shipments_v1_customer_service: GenFile;
  */
 export declare type GetCustomerRequest = Message<"shipments.v1.GetCustomerRequest"> & {
   /**
-   * Customer id. The id of a merged customer returns the remaining one.
+   * Customer id. For a merged customer, the remaining customer is returned.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -28,7 +28,7 @@ export declare type GetCustomerRequest = Message<"shipments.v1.GetCustomerReques
  */
 export declare type GetCustomerRequestValid = Message<"shipments.v1.GetCustomerRequest"> & {
   /**
-   * Customer id. The id of a merged customer returns the remaining one.
+   * Customer id. For a merged customer, the remaining customer is returned.
    *
    * @generated from field: optional int64 customer = 1;
    */
@@ -85,7 +85,7 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
   pageToken?: string | undefined;
 
   /**
-   * Only customers whose name or last name begins with this, ignoring case: `ada` and `love` match Ada
+   * Only customers whose name or last name begins with this text, ignoring case: `ada` and `love` match Ada
    * Lovelace.
    *
    * @generated from field: optional string name = 4;
@@ -145,14 +145,14 @@ export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomer
   customer?: bigint | undefined;
 
   /**
-   * 1 to 200 characters.
+   * Customer name, 1 to 200 characters.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Name and email together must be unique in the workspace, ignoring case.
+   * Customer email. Name and email together must be unique in the workspace, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
@@ -180,28 +180,29 @@ export declare type UpdateCustomerRequest = Message<"shipments.v1.UpdateCustomer
   notes?: string | undefined;
 
   /**
-   * Default pickup address.
+   * New default pickup address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_pickup = 7;
    */
   defaultPickup?: CustomerAddressChange | undefined;
 
   /**
-   * Default dropoff address.
+   * New default dropoff address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_dropoff = 8;
    */
   defaultDropoff?: CustomerAddressChange | undefined;
 
   /**
-   * Fields to clear.
+   * Names of the fields to clear.
    *
    * @generated from field: repeated string clear = 9;
    */
   clear: string[];
 
   /**
-   * Etag on which the change is based. The call is refused if the customer has a different one.
+   * Etag of the customer that you read. If the customer has been changed since, the call is refused. Not
+   * checked if not set.
    *
    * @generated from field: optional string etag = 10;
    */
@@ -220,14 +221,14 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
   customer: bigint;
 
   /**
-   * 1 to 200 characters.
+   * Customer name, 1 to 200 characters.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Name and email together must be unique in the workspace, ignoring case.
+   * Customer email. Name and email together must be unique in the workspace, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
@@ -255,28 +256,29 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
   notes?: string | undefined;
 
   /**
-   * Default pickup address.
+   * New default pickup address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_pickup = 7;
    */
   defaultPickup?: CustomerAddressChangeValid | undefined;
 
   /**
-   * Default dropoff address.
+   * New default dropoff address.
    *
    * @generated from field: shipments.v1.CustomerAddressChange default_dropoff = 8;
    */
   defaultDropoff?: CustomerAddressChangeValid | undefined;
 
   /**
-   * Fields to clear.
+   * Names of the fields to clear.
    *
    * @generated from field: repeated string clear = 9;
    */
   clear: string[];
 
   /**
-   * Etag on which the change is based. The call is refused if the customer has a different one.
+   * Etag of the customer that you read. If the customer has been changed since, the call is refused. Not
+   * checked if not set.
    *
    * @generated from field: optional string etag = 10;
    */
@@ -296,7 +298,7 @@ export declare const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerReque
  */
 export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddressChange"> & {
   /**
-   * Address for people, 1 to 500 characters.
+   * Address text, 1 to 500 characters.
    *
    * @generated from field: string address = 1;
    */
@@ -310,7 +312,7 @@ export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddres
   lat?: number | undefined;
 
   /**
-   * Longitude in degrees, -180 to 180.
+   * Longitude in degrees, -180 to 180. Requires the latitude.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -324,7 +326,7 @@ export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddres
  */
 export declare type CustomerAddressChangeValid = Message<"shipments.v1.CustomerAddressChange"> & {
   /**
-   * Address for people, 1 to 500 characters.
+   * Address text, 1 to 500 characters.
    *
    * @generated from field: string address = 1;
    */
@@ -338,7 +340,7 @@ export declare type CustomerAddressChangeValid = Message<"shipments.v1.CustomerA
   lat?: number | undefined;
 
   /**
-   * Longitude in degrees, -180 to 180.
+   * Longitude in degrees, -180 to 180. Requires the latitude.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -381,7 +383,7 @@ export declare type MergeCustomersRequest = Message<"shipments.v1.MergeCustomers
   customer?: bigint | undefined;
 
   /**
-   * Id of the customer to merge into it. It no longer exists afterwards.
+   * Id of the customer to merge into the remaining one. This customer no longer exists afterwards.
    *
    * @generated from field: optional int64 from = 2;
    */
@@ -400,7 +402,7 @@ export declare type MergeCustomersRequestValid = Message<"shipments.v1.MergeCust
   customer: bigint;
 
   /**
-   * Id of the customer to merge into it. It no longer exists afterwards.
+   * Id of the customer to merge into the remaining one. This customer no longer exists afterwards.
    *
    * @generated from field: optional int64 from = 2;
    */
@@ -450,7 +452,7 @@ export declare const CustomerService: GenService<{
     output: typeof GetCustomerResponseSchema;
   },
   /**
-   * Lists customers, the newest first. With `name`, those whose name begins with it.
+   * Lists customers, the newest first.
    *
    * @generated from rpc shipments.v1.CustomerService.ListCustomers
    */
@@ -461,7 +463,7 @@ export declare const CustomerService: GenService<{
   },
   /**
    * Changes the given fields. All shipments of the customer show the change. If no value differs, the etag
-   * stays the same.
+   * does not change.
    *
    * @generated from rpc shipments.v1.CustomerService.UpdateCustomer
    */
@@ -471,10 +473,10 @@ export declare const CustomerService: GenService<{
     output: typeof UpdateCustomerResponseSchema;
   },
   /**
-   * Merges another customer into this one, permanently and atomically. Its shipments move here, missing
-   * phone, id number and default addresses are copied, and notes are joined. Bookings with its id, or its
-   * name and email, use this customer. At most 10,000 shipments can be moved. Repeating the call has no
-   * effect.
+   * Merges another customer into this one, permanently and in one transaction. Moves the other customer's
+   * shipments (at most 10,000), copies its phone, id number and default addresses if this customer has none,
+   * and joins the notes. Later bookings with the other customer's id, or name and email, use this customer.
+   * Repeating the call has no effect.
    *
    * @generated from rpc shipments.v1.CustomerService.MergeCustomers
    */

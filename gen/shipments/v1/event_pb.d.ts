@@ -15,8 +15,8 @@ import type { ApiKeyReference, ApiKeyReferenceValid } from "./api_key_pb.js";
 export declare const file_shipments_v1_event: GenFile;
 
 /**
- * An event. Events never change and are kept forever unless operators set a retention period. The events of a
- * shipment are numbered 1, 2, 3, and so on.
+ * A change of a shipment or webhook. Events are immutable, and are kept forever unless operators set a
+ * retention period.
  *
  * @generated from message shipments.v1.Event
  */
@@ -78,15 +78,15 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   actor?: string | undefined;
 
   /**
-   * Position among the events of the workspace, from 1 without gaps, in the order of the feed. A consumer of
-   * all types that has received every number has missed no event.
+   * Position of the event in the workspace's feed, from 1 without gaps. A consumer of all event types can
+   * detect missing events by gaps.
    *
    * @generated from field: int64 position = 9;
    */
   position: bigint;
 
   /**
-   * Whether it happened in test mode.
+   * Whether the event is from test mode.
    *
    * @generated from field: bool test = 10;
    */
@@ -101,8 +101,8 @@ export declare type Event = Message<"shipments.v1.Event"> & {
 };
 
 /**
- * An event. Events never change and are kept forever unless operators set a retention period. The events of a
- * shipment are numbered 1, 2, 3, and so on.
+ * A change of a shipment or webhook. Events are immutable, and are kept forever unless operators set a
+ * retention period.
  *
  * @generated from message shipments.v1.Event
  */
@@ -164,15 +164,15 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   actor?: string | undefined;
 
   /**
-   * Position among the events of the workspace, from 1 without gaps, in the order of the feed. A consumer of
-   * all types that has received every number has missed no event.
+   * Position of the event in the workspace's feed, from 1 without gaps. A consumer of all event types can
+   * detect missing events by gaps.
    *
    * @generated from field: int64 position = 9;
    */
   position: bigint;
 
   /**
-   * Whether it happened in test mode.
+   * Whether the event is from test mode.
    *
    * @generated from field: bool test = 10;
    */

@@ -114,8 +114,8 @@ export declare const ListShipmentEventsResponseSchema: GenMessage<ListShipmentEv
  */
 export declare type ListEventsRequest = Message<"shipments.v1.ListEventsRequest"> & {
   /**
-   * A returned cursor, or the position of the last known event, such as `42`. Starts at the beginning if not
-   * set.
+   * Cursor from an earlier response, or the position of the last known event, such as `42`. Starts at the
+   * beginning if not set.
    *
    * @generated from field: optional string after = 1;
    */
@@ -143,7 +143,7 @@ export declare type ListEventsRequest = Message<"shipments.v1.ListEventsRequest"
   subject?: string | undefined;
 
   /**
-   * Whether to list the newest first. With `after`, events before it.
+   * Whether to list the newest events first. With `after`, lists the events before it.
    *
    * @generated from field: optional bool newest_first = 5;
    */
@@ -168,16 +168,16 @@ export declare type ListEventsResponse = Message<"shipments.v1.ListEventsRespons
   data: Event[];
 
   /**
-   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be past events of
-   * other types. Empty if there are no events at all.
+   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be later than the
+   * last listed event, because events of other types are skipped. Empty if there are no events.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * Whether there are more events in the direction of the list. With `types`, a page can be empty although
-   * more follow, because it ends after 1000 events of other types.
+   * Whether there are more events in the direction of the list. With `types`, a page covers at most 1000
+   * events of other types, so it can be empty although more events follow.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -194,16 +194,16 @@ export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsRe
   data: EventValid[];
 
   /**
-   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be past events of
-   * other types. Empty if there are no events at all.
+   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be later than the
+   * last listed event, because events of other types are skipped. Empty if there are no events.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * Whether there are more events in the direction of the list. With `types`, a page can be empty although
-   * more follow, because it ends after 1000 events of other types.
+   * Whether there are more events in the direction of the list. With `types`, a page covers at most 1000
+   * events of other types, so it can be empty although more events follow.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -277,8 +277,8 @@ export declare const GetEventResponseSchema: GenMessage<GetEventResponse, {valid
  */
 export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsRequest"> & {
   /**
-   * A returned cursor, or the position of the last known event, such as `42`. Starts at the beginning if not
-   * set.
+   * Cursor from an earlier response, or the position of the last known event, such as `42`. Starts at the
+   * beginning if not set.
    *
    * @generated from field: optional string after = 1;
    */
@@ -292,7 +292,7 @@ export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsReques
   types: string[];
 
   /**
-   * Without a cursor, sends only future events. The first message contains the current cursor.
+   * Whether to skip past events if `after` is not set. The first message then contains the current cursor.
    *
    * @generated from field: optional bool from_now = 3;
    */
@@ -312,7 +312,7 @@ export declare const WatchEventsRequestSchema: GenMessage<WatchEventsRequest, {v
  */
 export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * The event. Unset in heartbeats, which are sent at once if there are no events, and at least every 15
+   * The event. Unset in heartbeats, which are sent immediately if there are no events, and after every 15
    * seconds without an event.
    *
    * @generated from field: shipments.v1.Event data = 1;
@@ -320,7 +320,8 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
   data?: Event | undefined;
 
   /**
-   * Pass it as `after` to continue from here. In heartbeats, it can be a position after events of other types.
+   * Cursor after this message. Pass it as `after` to continue from here. In heartbeats, it can be later than
+   * the last sent event, because events of other types are skipped.
    *
    * @generated from field: string cursor = 2;
    */
@@ -332,7 +333,7 @@ export declare type WatchEventsResponse = Message<"shipments.v1.WatchEventsRespo
  */
 export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEventsResponse"> & {
   /**
-   * The event. Unset in heartbeats, which are sent at once if there are no events, and at least every 15
+   * The event. Unset in heartbeats, which are sent immediately if there are no events, and after every 15
    * seconds without an event.
    *
    * @generated from field: shipments.v1.Event data = 1;
@@ -340,7 +341,8 @@ export declare type WatchEventsResponseValid = Message<"shipments.v1.WatchEvents
   data?: EventValid | undefined;
 
   /**
-   * Pass it as `after` to continue from here. In heartbeats, it can be a position after events of other types.
+   * Cursor after this message. Pass it as `after` to continue from here. In heartbeats, it can be later than
+   * the last sent event, because events of other types are skipped.
    *
    * @generated from field: string cursor = 2;
    */
@@ -360,7 +362,7 @@ export declare const WatchEventsResponseSchema: GenMessage<WatchEventsResponse, 
  */
 export declare const EventService: GenService<{
   /**
-   * Lists the events of one shipment by number. The last event contains the current shipment.
+   * Lists the events of one shipment, the oldest first. The last event contains the current shipment.
    *
    * @generated from rpc shipments.v1.EventService.ListShipmentEvents
    */
@@ -381,7 +383,7 @@ export declare const EventService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Returns one event, as sent to webhooks.
+   * Returns one event, in the form in which it is sent to webhooks.
    *
    * @generated from rpc shipments.v1.EventService.GetEvent
    */

@@ -32,8 +32,8 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * The name that the person chose, once they have signed in by email or through the identity provider. Until then,
-   * the name from the invitation.
+   * Name from the invitation until the person signs in by email or through the identity provider. After that,
+   * the name that the person chose.
    *
    * @generated from field: string name = 3;
    */
@@ -83,8 +83,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * The name that the person chose, once they have signed in by email or through the identity provider. Until then,
-   * the name from the invitation.
+   * Name from the invitation until the person signs in by email or through the identity provider. After that,
+   * the name that the person chose.
    *
    * @generated from field: string name = 3;
    */
@@ -120,8 +120,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
 export declare const MemberSchema: GenMessage<Member, {validType: MemberValid}>;
 
 /**
- * Role of a member. Each role includes the permissions of the previous ones. API keys have all permissions of
- * their scope.
+ * Role of a member. Each role includes the permissions of the previous ones. Roles do not apply to API keys,
+ * which have scopes.
  *
  * @generated from enum shipments.v1.MemberRole
  */
@@ -132,21 +132,21 @@ export enum MemberRole {
   UNSPECIFIED = 0,
 
   /**
-   * Read everything.
+   * Read everything, and quote.
    *
    * @generated from enum value: MEMBER_ROLE_VIEWER = 1;
    */
   VIEWER = 1,
 
   /**
-   * Book and change shipments.
+   * Book and change shipments, and change customers.
    *
    * @generated from enum value: MEMBER_ROLE_MEMBER = 2;
    */
   MEMBER = 2,
 
   /**
-   * Manage keys, webhooks and members.
+   * Manage API keys, webhooks, members and the payment connection.
    *
    * @generated from enum value: MEMBER_ROLE_ADMIN = 3;
    */

@@ -26,8 +26,8 @@ export const MemberRoleSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_member, 0);
 
 /**
- * Role of a member. Each role includes the permissions of the previous ones. API keys have all permissions of
- * their scope.
+ * Role of a member. Each role includes the permissions of the previous ones. Roles do not apply to API keys,
+ * which have scopes.
  *
  * @generated from enum shipments.v1.MemberRole
  */

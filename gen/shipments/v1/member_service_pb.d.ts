@@ -84,7 +84,7 @@ export declare type InviteMemberRequest = Message<"shipments.v1.InviteMemberRequ
   name?: string | undefined;
 
   /**
-   * Unchanged for an existing member if not set. Defaults to VIEWER for a new member.
+   * Role of the member. Defaults to VIEWER for a new member. If not set, an existing member keeps their role.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 3;
    */
@@ -110,7 +110,7 @@ export declare type InviteMemberRequestValid = Message<"shipments.v1.InviteMembe
   name?: string | undefined;
 
   /**
-   * Unchanged for an existing member if not set. Defaults to VIEWER for a new member.
+   * Role of the member. Defaults to VIEWER for a new member. If not set, an existing member keeps their role.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 3;
    */
@@ -133,7 +133,7 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
   data?: Member | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's origin.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -141,7 +141,7 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
 
   /**
    * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails of the workspace within a day.
+   * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -158,7 +158,7 @@ export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemb
   data?: MemberValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's origin.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -166,7 +166,7 @@ export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemb
 
   /**
    * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails of the workspace within a day.
+   * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -294,13 +294,14 @@ export declare type RemoveMemberResponseValid = RemoveMemberResponse;
 export declare const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse, {validType: RemoveMemberResponseValid}>;
 
 /**
- * Manages the members of the workspace. They have access to live and test mode. Calls require live mode.
+ * Manages the members of the workspace, who have access to live and test mode. Calls with test keys are
+ * refused.
  *
  * @generated from service shipments.v1.MemberService
  */
 export declare const MemberService: GenService<{
   /**
-   * Lists members by email. There can be up to 200.
+   * Lists members, sorted by email. A workspace can have up to 200.
    *
    * @generated from rpc shipments.v1.MemberService.ListMembers
    */
@@ -310,7 +311,7 @@ export declare const MemberService: GenService<{
     output: typeof ListMembersResponseSchema;
   },
   /**
-   * Adds a member, or creates a new link for a member, and returns a sign-in link. It is valid once, within
+   * Adds a member, if the person is not one yet, and returns a new sign-in link. The link works once, within
    * 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.v1.MemberService.InviteMember
@@ -321,7 +322,7 @@ export declare const MemberService: GenService<{
     output: typeof InviteMemberResponseSchema;
   },
   /**
-   * Changes a member's role. The last admin must stay an admin.
+   * Changes a member's role. The last admin must remain an admin.
    *
    * @generated from rpc shipments.v1.MemberService.UpdateMember
    */

@@ -71,7 +71,8 @@ export const RemoveMemberResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_member_service, 7);
 
 /**
- * Manages the members of the workspace. They have access to live and test mode. Calls require live mode.
+ * Manages the members of the workspace, who have access to live and test mode. Calls with test keys are
+ * refused.
  *
  * @generated from service shipments.v1.MemberService
  */

@@ -66,7 +66,7 @@ export const max_request_bytes = /*@__PURE__*/
 
 /**
  * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise
- * MEMBER. API keys of full scope can call every method, read-only keys those that read or quote.
+ * MEMBER. API keys with full scope can call every method, read-only keys the methods that read or quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
@@ -74,8 +74,8 @@ export const minimum_member_role = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 3);
 
 /**
- * Reasons (`reason` of google.rpc.ErrorInfo) with which the method can refuse a call, in addition to the
- * general ones.
+ * Reasons (`reason` of google.rpc.ErrorInfo) for which the method can refuse a call, in addition to the
+ * general reasons.
  *
  * @generated from extension: repeated string refusal_reasons = 50205;
  */
@@ -91,7 +91,7 @@ export const mode = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 5);
 
 /**
- * Whether keys of scope courier can call the method. They cannot call any other.
+ * Whether keys with scope `courier` can call the method. They cannot call other methods.
  *
  * @generated from extension: optional bool for_couriers = 50208;
  */
@@ -107,7 +107,7 @@ export const secret = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 7);
 
 /**
- * Field of the same message that replaces this one: if it is set, this field is not required.
+ * Name of another field of the message. If that field is set, this field is not required.
  *
  * @generated from extension: optional string required_unless = 50207;
  */
@@ -124,7 +124,7 @@ export const pattern_means = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 9);
 
 /**
- * Number of decimals that the value of a double is rounded to, half up, before it is checked: 0 to 6.
+ * Number of decimals to which a double is rounded, half up, before validation: 0 to 6.
  *
  * @generated from extension: optional int32 decimals = 50209;
  */

@@ -18,7 +18,8 @@ export declare const file_shipments_v1_payment_connection_service: GenFile;
  */
 export declare type PaymentConnection = Message<"shipments.v1.PaymentConnection"> & {
   /**
-   * `manual` or `stripe`. `test` for a test twin without another provider. Unset if none.
+   * Connected provider: `manual` or `stripe`, or `test` for a test twin without another provider. Unset if
+   * none is connected.
    *
    * @generated from field: optional string provider = 1;
    */
@@ -32,14 +33,14 @@ export declare type PaymentConnection = Message<"shipments.v1.PaymentConnection"
   state: PaymentConnectionState;
 
   /**
-   * Account id at the provider, such as `acct_1032D82eZvKYlo2C`. Unset if none.
+   * Account id at the provider, such as `acct_1032D82eZvKYlo2C`. Unset if there is no account.
    *
    * @generated from field: optional string account = 3;
    */
   account?: string | undefined;
 
   /**
-   * Whether real money moves. Unset if the provider makes no difference.
+   * Whether the account is in live mode, in which real money moves. Unset if the provider has no modes.
    *
    * @generated from field: optional bool live = 4;
    */
@@ -53,15 +54,15 @@ export declare type PaymentConnection = Message<"shipments.v1.PaymentConnection"
   ownKey: boolean;
 
   /**
-   * Information that the provider still needs, in the provider's names, such as `external_account`. At most
-   * 50.
+   * Information that the provider still needs, by the provider's names, such as `external_account`. At most
+   * 50 entries.
    *
    * @generated from field: repeated string missing = 6;
    */
   missing: string[];
 
   /**
-   * Time of connection. Unset if none.
+   * Time at which the provider was connected. Unset if none is connected.
    *
    * @generated from field: google.protobuf.Timestamp connected_at = 7;
    */
@@ -135,7 +136,7 @@ export declare type BeginPaymentConnectionRequest = Message<"shipments.v1.BeginP
   returnUrl: string;
 
   /**
-   * URL to which the provider redirects if the link has expired, of the same form.
+   * URL to which the provider redirects if the link has expired, in the same format as `return_url`.
    *
    * @generated from field: string refresh_url = 3;
    */
@@ -162,7 +163,7 @@ export declare type BeginPaymentConnectionRequestValid = Message<"shipments.v1.B
   returnUrl: string;
 
   /**
-   * URL to which the provider redirects if the link has expired, of the same form.
+   * URL to which the provider redirects if the link has expired, in the same format as `return_url`.
    *
    * @generated from field: string refresh_url = 3;
    */
@@ -379,13 +380,15 @@ export enum PaymentConnectionState {
   UNSPECIFIED = 0,
 
   /**
-   * The provider needs more information. Begin again to get a link.
+   * The provider needs more information. Call BeginPaymentConnection to get a new link.
    *
    * @generated from enum value: PAYMENT_CONNECTION_STATE_ONBOARDING = 1;
    */
   ONBOARDING = 1,
 
   /**
+   * The provider accepts payments.
+   *
    * @generated from enum value: PAYMENT_CONNECTION_STATE_READY = 2;
    */
   READY = 2,
@@ -436,8 +439,8 @@ export declare const PaymentConnectionService: GenService<{
   },
   /**
    * Creates an account at the provider if there is none, and returns a link to the provider's onboarding
-   * form. Replaces the connected provider: bookings are blocked until the account can charge. Another call
-   * returns a new link.
+   * form. Replaces the connected provider: bookings are blocked until the account accepts payments. Another
+   * call returns a new link.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.BeginPaymentConnection
    */
@@ -458,8 +461,8 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof SetPaymentKeyResponseSchema;
   },
   /**
-   * Reads the account from the provider. Call it when a person returns from the onboarding link, which proves
-   * nothing on its own.
+   * Reads the account from the provider. Call it when a person returns from onboarding, because the redirect
+   * does not prove that onboarding is complete.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.CheckPaymentConnection
    */

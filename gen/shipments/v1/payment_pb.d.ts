@@ -25,14 +25,14 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
   provider: string;
 
   /**
-   * In major units of the currency.
+   * Amount paid, in major units of the currency.
    *
    * @generated from field: double amount = 2;
    */
   amount: number;
 
   /**
-   * ISO 4217 code.
+   * ISO 4217 code of the currency.
    *
    * @generated from field: string currency = 3;
    */
@@ -46,7 +46,7 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
   paidAt?: Timestamp | undefined;
 
   /**
-   * Time of the refund. Unset if not refunded.
+   * Time of the refund. Unset if the payment has not been refunded.
    *
    * @generated from field: google.protobuf.Timestamp refunded_at = 5;
    */
@@ -67,14 +67,14 @@ export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   provider: string;
 
   /**
-   * In major units of the currency.
+   * Amount paid, in major units of the currency.
    *
    * @generated from field: double amount = 2;
    */
   amount: number;
 
   /**
-   * ISO 4217 code.
+   * ISO 4217 code of the currency.
    *
    * @generated from field: string currency = 3;
    */
@@ -88,7 +88,7 @@ export declare type PaymentValid = Message<"shipments.v1.Payment"> & {
   paidAt: Timestamp;
 
   /**
-   * Time of the refund. Unset if not refunded.
+   * Time of the refund. Unset if the payment has not been refunded.
    *
    * @generated from field: google.protobuf.Timestamp refunded_at = 5;
    */

@@ -53,14 +53,15 @@ export declare type QuoteShipmentRequest = Message<"shipments.v1.QuoteShipmentRe
   weightKg?: number | undefined;
 
   /**
-   * Pickup window. As soon as possible if not set.
+   * Pickup window. If not set, the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 6;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * Dropoff window. Must not start or end before `pickup_window` does.
+   * Dropoff window. Must not start or end before `pickup_window`. If not set, the dropoff is not limited to a
+   * window.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 7;
    */
@@ -109,14 +110,15 @@ export declare type QuoteShipmentRequestValid = Message<"shipments.v1.QuoteShipm
   weightKg: number;
 
   /**
-   * Pickup window. As soon as possible if not set.
+   * Pickup window. If not set, the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 6;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * Dropoff window. Must not start or end before `pickup_window` does.
+   * Dropoff window. Must not start or end before `pickup_window`. If not set, the dropoff is not limited to a
+   * window.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 7;
    */
@@ -130,14 +132,14 @@ export declare type QuoteShipmentRequestValid = Message<"shipments.v1.QuoteShipm
 export declare const QuoteShipmentRequestSchema: GenMessage<QuoteShipmentRequest, {validType: QuoteShipmentRequestValid}>;
 
 /**
- * Price of a route, or the reason why it cannot be served. Amounts are in major units of `currency`, exact to
- * its minor unit.
+ * Price of a route, or the reason why the route cannot be served. Amounts are in major units of `currency`,
+ * exact to its minor unit.
  *
  * @generated from message shipments.v1.QuoteShipmentResponse
  */
 export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentResponse"> & {
   /**
-   * Whether both points lie in a coverage zone and a weight tier covers the weight.
+   * Whether both points are in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 1;
    */
@@ -151,7 +153,7 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   message?: string | undefined;
 
   /**
-   * Kind of that reason. Unset when covered.
+   * Type of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */
@@ -165,14 +167,14 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   distanceKm: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the distance. 0 when not covered.
    *
    * @generated from field: double distance_fee = 5;
    */
   distanceFee: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the weight. 0 when not covered.
    *
    * @generated from field: double weight_fee = 6;
    */
@@ -229,14 +231,14 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
 };
 
 /**
- * Price of a route, or the reason why it cannot be served. Amounts are in major units of `currency`, exact to
- * its minor unit.
+ * Price of a route, or the reason why the route cannot be served. Amounts are in major units of `currency`,
+ * exact to its minor unit.
  *
  * @generated from message shipments.v1.QuoteShipmentResponse
  */
 export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShipmentResponse"> & {
   /**
-   * Whether both points lie in a coverage zone and a weight tier covers the weight.
+   * Whether both points are in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 1;
    */
@@ -250,7 +252,7 @@ export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShip
   message?: string | undefined;
 
   /**
-   * Kind of that reason. Unset when covered.
+   * Type of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */
@@ -264,14 +266,14 @@ export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShip
   distanceKm: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the distance. 0 when not covered.
    *
    * @generated from field: double distance_fee = 5;
    */
   distanceFee: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the weight. 0 when not covered.
    *
    * @generated from field: double weight_fee = 6;
    */
@@ -360,7 +362,7 @@ export declare const BatchQuoteShipmentsRequestSchema: GenMessage<BatchQuoteShip
  */
 export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
   /**
-   * One for each route, in the order of the request.
+   * One result for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
    */
@@ -372,7 +374,7 @@ export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuo
  */
 export declare type BatchQuoteShipmentsResponseValid = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
   /**
-   * One for each route, in the order of the request.
+   * One result for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
    */
@@ -440,7 +442,7 @@ export declare const BatchQuoteResultSchema: GenMessage<BatchQuoteResult, {valid
  */
 export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & {
   /**
-   * First violation and the number of further ones.
+   * Message of the first violation, with the number of further violations.
    *
    * @generated from field: string message = 1;
    */
@@ -454,7 +456,8 @@ export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & 
   errors: BatchQuoteFieldError[];
 
   /**
-   * Facts for programs, such as `cut_off_at` and `next_available` of a window, as in an error's `metadata`.
+   * Facts for programs, as in the `metadata` of an error, such as `cut_off_at` and `next_available` of a
+   * window.
    *
    * @generated from field: map<string, string> metadata = 3;
    */
@@ -510,7 +513,8 @@ export declare type QuoteBreakdownLine = Message<"shipments.v1.QuoteBreakdownLin
   kind: QuoteLineKind;
 
   /**
-   * Quantity. Kilometers are rounded to three decimals, but the amount is computed from the exact distance.
+   * Quantity, in `unit`. Kilometers are rounded to three decimals, but the amount is computed from the exact
+   * distance.
    *
    * @generated from field: double quantity = 2;
    */
@@ -560,7 +564,7 @@ export declare type QuoteZone = Message<"shipments.v1.QuoteZone"> & {
   id: string;
 
   /**
-   * Address for people.
+   * Zone name.
    *
    * @generated from field: string name = 2;
    */
@@ -576,20 +580,20 @@ export declare type QuoteZoneValid = QuoteZone;
 export declare const QuoteZoneSchema: GenMessage<QuoteZone, {validType: QuoteZoneValid}>;
 
 /**
- * Zones of both ends of a route. If several overlap, the first one in the tariff.
+ * Zones of the pickup and dropoff points. If zones overlap, the first one in the tariff.
  *
  * @generated from message shipments.v1.QuoteZones
  */
 export declare type QuoteZones = Message<"shipments.v1.QuoteZones"> & {
   /**
-   * Unset if the point lies in no zone.
+   * Zone of the pickup point. Unset if the point is outside all zones.
    *
    * @generated from field: shipments.v1.QuoteZone pickup = 1;
    */
   pickup?: QuoteZone | undefined;
 
   /**
-   * Unset if the point lies in no zone.
+   * Zone of the dropoff point. Unset if the point is outside all zones.
    *
    * @generated from field: shipments.v1.QuoteZone dropoff = 2;
    */
@@ -616,7 +620,7 @@ export enum QuoteFailureType {
   UNSPECIFIED = 0,
 
   /**
-   * A point lies outside every coverage zone.
+   * The pickup or dropoff point is outside all coverage zones.
    *
    * @generated from enum value: QUOTE_FAILURE_TYPE_COVERAGE = 1;
    */

@@ -62,14 +62,15 @@ export declare type CreateQuoteRequest = Message<"shipments.v1.CreateQuoteReques
   validForSeconds?: number | undefined;
 
   /**
-   * Pickup window. As soon as possible if not set.
+   * Pickup window. If not set, the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 7;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * Dropoff window. Must not start or end before `pickup_window` does.
+   * Dropoff window. Must not start or end before `pickup_window`. If not set, the dropoff is not limited to a
+   * window.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 8;
    */
@@ -125,14 +126,15 @@ export declare type CreateQuoteRequestValid = Message<"shipments.v1.CreateQuoteR
   validForSeconds?: number | undefined;
 
   /**
-   * Pickup window. As soon as possible if not set.
+   * Pickup window. If not set, the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 7;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * Dropoff window. Must not start or end before `pickup_window` does.
+   * Dropoff window. Must not start or end before `pickup_window`. If not set, the dropoff is not limited to a
+   * window.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 8;
    */
@@ -146,21 +148,21 @@ export declare type CreateQuoteRequestValid = Message<"shipments.v1.CreateQuoteR
 export declare const CreateQuoteRequestSchema: GenMessage<CreateQuoteRequest, {validType: CreateQuoteRequestValid}>;
 
 /**
- * Price of a route and its validity, or the reason why it cannot be served. Amounts are in major units of
- * `currency`, exact to its minor unit.
+ * Price of a route and its validity, or the reason why the route cannot be served. Amounts are in major units
+ * of `currency`, exact to its minor unit.
  *
  * @generated from message shipments.v1.CreateQuoteResponse
  */
 export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteResponse"> & {
   /**
-   * Quote id, for `quote_id` of a booking. At most 255 characters. Unset when not covered.
+   * Quote id. Send it as `quote_id` of a booking. At most 255 characters. Unset when not covered.
    *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
-   * Whether both points lie in a coverage zone and a weight tier covers the weight.
+   * Whether both points are in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 2;
    */
@@ -174,7 +176,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   message?: string | undefined;
 
   /**
-   * Kind of that reason. Unset when covered.
+   * Type of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 4;
    */
@@ -188,14 +190,14 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   distanceKm: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the distance. 0 when not covered.
    *
    * @generated from field: double distance_fee = 6;
    */
   distanceFee: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the weight. 0 when not covered.
    *
    * @generated from field: double weight_fee = 7;
    */
@@ -244,7 +246,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   zones?: QuoteZones | undefined;
 
   /**
-   * Version of the tariff.
+   * Tariff version with which the quote was priced.
    *
    * @generated from field: int32 tariff_version = 14;
    */
@@ -258,7 +260,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   createdAt?: Timestamp | undefined;
 
   /**
-   * Expiry of the price. Unset when not covered.
+   * Time at which the price expires. Unset when not covered.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 16;
    */
@@ -286,16 +288,16 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   dropoffWindow?: AcceptedWindow | undefined;
 
   /**
-   * Distance of the pickup point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
-   * there are no zones.
+   * Distance of the pickup point from the nearest zone, in meters, rounded up. Unset if the point is in a
+   * zone or there are no zones.
    *
    * @generated from field: optional int32 pickup_outside_meters = 20;
    */
   pickupOutsideMeters?: number | undefined;
 
   /**
-   * Distance of the dropoff point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
-   * there are no zones.
+   * Distance of the dropoff point from the nearest zone, in meters, rounded up. Unset if the point is in a
+   * zone or there are no zones.
    *
    * @generated from field: optional int32 dropoff_outside_meters = 21;
    */
@@ -303,21 +305,21 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
 };
 
 /**
- * Price of a route and its validity, or the reason why it cannot be served. Amounts are in major units of
- * `currency`, exact to its minor unit.
+ * Price of a route and its validity, or the reason why the route cannot be served. Amounts are in major units
+ * of `currency`, exact to its minor unit.
  *
  * @generated from message shipments.v1.CreateQuoteResponse
  */
 export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuoteResponse"> & {
   /**
-   * Quote id, for `quote_id` of a booking. At most 255 characters. Unset when not covered.
+   * Quote id. Send it as `quote_id` of a booking. At most 255 characters. Unset when not covered.
    *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
-   * Whether both points lie in a coverage zone and a weight tier covers the weight.
+   * Whether both points are in a coverage zone and a weight tier covers the weight.
    *
    * @generated from field: bool covered = 2;
    */
@@ -331,7 +333,7 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   message?: string | undefined;
 
   /**
-   * Kind of that reason. Unset when covered.
+   * Type of that reason. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 4;
    */
@@ -345,14 +347,14 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   distanceKm: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the distance. 0 when not covered.
    *
    * @generated from field: double distance_fee = 6;
    */
   distanceFee: number;
 
   /**
-   * 0 when not covered.
+   * Fee for the weight. 0 when not covered.
    *
    * @generated from field: double weight_fee = 7;
    */
@@ -401,7 +403,7 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   zones: QuoteZonesValid;
 
   /**
-   * Version of the tariff.
+   * Tariff version with which the quote was priced.
    *
    * @generated from field: int32 tariff_version = 14;
    */
@@ -415,7 +417,7 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   createdAt: Timestamp;
 
   /**
-   * Expiry of the price. Unset when not covered.
+   * Time at which the price expires. Unset when not covered.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 16;
    */
@@ -443,16 +445,16 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   dropoffWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * Distance of the pickup point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
-   * there are no zones.
+   * Distance of the pickup point from the nearest zone, in meters, rounded up. Unset if the point is in a
+   * zone or there are no zones.
    *
    * @generated from field: optional int32 pickup_outside_meters = 20;
    */
   pickupOutsideMeters?: number | undefined;
 
   /**
-   * Distance of the dropoff point from the nearest zone, in meters, rounded up. Unset if it lies in a zone or
-   * there are no zones.
+   * Distance of the dropoff point from the nearest zone, in meters, rounded up. Unset if the point is in a
+   * zone or there are no zones.
    *
    * @generated from field: optional int32 dropoff_outside_meters = 21;
    */
@@ -492,7 +494,7 @@ export declare const BatchCreateQuotesRequestSchema: GenMessage<BatchCreateQuote
  */
 export declare type BatchCreateQuotesResponse = Message<"shipments.v1.BatchCreateQuotesResponse"> & {
   /**
-   * One for each route, in the order of the request.
+   * One result for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchCreateQuotesResult results = 1;
    */
@@ -504,7 +506,7 @@ export declare type BatchCreateQuotesResponse = Message<"shipments.v1.BatchCreat
  */
 export declare type BatchCreateQuotesResponseValid = Message<"shipments.v1.BatchCreateQuotesResponse"> & {
   /**
-   * One for each route, in the order of the request.
+   * One result for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchCreateQuotesResult results = 1;
    */
@@ -566,15 +568,15 @@ export declare type BatchCreateQuotesResultValid = Message<"shipments.v1.BatchCr
 export declare const BatchCreateQuotesResultSchema: GenMessage<BatchCreateQuotesResult, {validType: BatchCreateQuotesResultValid}>;
 
 /**
- * Quotes with a guaranteed price: a booking with the quote's id gets its price even if the tariff has
- * changed.
+ * Creates quotes with a guaranteed price. A booking with the quote's id has the quote's price, even if the
+ * tariff has changed.
  *
  * @generated from service shipments.v1.QuoteService
  */
 export declare const QuoteService: GenService<{
   /**
-   * Quotes a route and weight with a guaranteed price. Stores nothing: the id contains the encrypted quote. A
-   * route that cannot be served returns a response without an id. A window that cannot be booked is refused,
+   * Quotes a route and weight with a guaranteed price. The quote is not stored: its id contains the encrypted
+   * quote. If the route cannot be served, the response has no id. A window that cannot be booked is refused,
    * as in a booking.
    *
    * @generated from rpc shipments.v1.QuoteService.CreateQuote
@@ -585,7 +587,7 @@ export declare const QuoteService: GenService<{
     output: typeof CreateQuoteResponseSchema;
   },
   /**
-   * Creates up to 100 quotes. An invalid one does not affect the others.
+   * Creates up to 100 quotes. An invalid route does not affect the others.
    *
    * @generated from rpc shipments.v1.QuoteService.BatchCreateQuotes
    */

@@ -52,8 +52,8 @@ export const BatchCreateQuotesResultSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_quote_service, 4);
 
 /**
- * Quotes with a guaranteed price: a booking with the quote's id gets its price even if the tariff has
- * changed.
+ * Creates quotes with a guaranteed price. A booking with the quote's id has the quote's price, even if the
+ * tariff has changed.
  *
  * @generated from service shipments.v1.QuoteService
  */

@@ -11,9 +11,9 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_report: GenFile;
 
 /**
- * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. For the platform, days
- * are in UTC. A shipment counts on its booking day: later payment or cancellation changes the figures of that
- * day.
+ * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. In reports on the
+ * platform, days are in UTC. A shipment is counted on the day it was booked: later payments and cancellations
+ * change the figures of that day.
  *
  * @generated from message shipments.v1.Overview
  */
@@ -55,9 +55,9 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
 };
 
 /**
- * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. For the platform, days
- * are in UTC. A shipment counts on its booking day: later payment or cancellation changes the figures of that
- * day.
+ * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. In reports on the
+ * platform, days are in UTC. A shipment is counted on the day it was booked: later payments and cancellations
+ * change the figures of that day.
  *
  * @generated from message shipments.v1.Overview
  */
@@ -111,7 +111,7 @@ export declare const OverviewSchema: GenMessage<Overview, {validType: OverviewVa
  */
 export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   /**
-   * Such as `2026-11-01`.
+   * The day, such as `2026-11-01`.
    *
    * @generated from field: string date = 1;
    */
@@ -125,22 +125,22 @@ export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   bookings: bigint;
 
   /**
-   * Number of those that have been cancelled.
+   * Number of these shipments that have been cancelled.
    *
    * @generated from field: int64 cancellations = 3;
    */
   cancellations: bigint;
 
   /**
-   * By currency code. Empty if all bookings have been cancelled.
+   * Paid and awaited amounts, by currency code. Empty if all bookings have been cancelled.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 4;
    */
   revenue: Revenue[];
 
   /**
-   * Number of calls with a key that quoted, up to 10 seconds ago. A batch counts once. Unset for days more
-   * than 99 days ago, whose counts have been deleted.
+   * Number of quoting calls made with a key. A batch is counted once. Calls of the last 10 seconds can be
+   * missing. Unset for days more than 99 days ago, whose counts have been deleted.
    *
    * @generated from field: optional int64 quotes = 5;
    */
@@ -176,30 +176,29 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   cancellations: bigint;
 
   /**
-   * Paid and awaited amounts by currency.
+   * Paid and awaited amounts, by currency code.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 3;
    */
   revenue: Revenue[];
 
   /**
-   * Unset if it is unset for any day.
+   * Number of quoting calls made with a key. Unset if it is unset for any day.
    *
    * @generated from field: optional int64 quotes = 4;
    */
   quotes?: bigint | undefined;
 
   /**
-   * Conversion rate from quote to booking, `quoted_bookings` divided by `quotes`. 0.25 means one booking per
-   * four quotes. Unset without quotes, and if it would exceed 1 because one quote served several bookings.
+   * Conversion rate from quote to booking: `quoted_bookings` divided by `quotes`. 0.25 means one booking per
+   * four quotes. Unset without quotes, and if it would exceed 1 because several bookings used one quote.
    *
    * @generated from field: optional double quote_to_booking = 5;
    */
   quoteToBooking?: number | undefined;
 
   /**
-   * Number of bookings with a quote, that is, with a `quote_id` or an `expected_total`. Other bookings cannot
-   * be attributed to a quote.
+   * Number of quoted bookings: bookings with a `quote_id` or an `expected_total`.
    *
    * @generated from field: int64 quoted_bookings = 6;
    */

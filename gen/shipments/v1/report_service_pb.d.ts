@@ -55,8 +55,9 @@ export declare type ApiRequest = Message<"shipments.v1.ApiRequest"> & {
   method: string;
 
   /**
-   * HTTP method and path, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. If the call was refused before its
-   * request was read, `{shipment}` stands for the reference. Unset for methods without a path.
+   * HTTP method and path, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. If the call was refused
+   * before its request was read, it contains `{shipment}` instead of the reference. Unset for methods without
+   * a path.
    *
    * @generated from field: optional string path = 4;
    */
@@ -147,8 +148,9 @@ export declare type ApiRequestValid = Message<"shipments.v1.ApiRequest"> & {
   method: string;
 
   /**
-   * HTTP method and path, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. If the call was refused before its
-   * request was read, `{shipment}` stands for the reference. Unset for methods without a path.
+   * HTTP method and path, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. If the call was refused
+   * before its request was read, it contains `{shipment}` instead of the reference. Unset for methods without
+   * a path.
    *
    * @generated from field: optional string path = 4;
    */
@@ -325,13 +327,13 @@ export declare type GetUsageResponseValid = Message<"shipments.v1.GetUsageRespon
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse, {validType: GetUsageResponseValid}>;
 
 /**
- * Usage and limits of a workspace. Calls refused because of a limit or earlier are not counted.
+ * Usage and limits of a workspace. Calls refused by a rate limit or by an earlier check are not counted.
  *
  * @generated from message shipments.v1.Usage
  */
 export declare type Usage = Message<"shipments.v1.Usage"> & {
   /**
-   * Limit for quote calls.
+   * Limit for calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
@@ -352,7 +354,7 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
   write?: RateLimit | undefined;
 
   /**
-   * The last 24 hours in order, including hours without calls. The last one is the current hour.
+   * The last 24 hours in order, including hours without calls. The last entry is the current hour.
    *
    * @generated from field: repeated shipments.v1.UsageHour hours = 4;
    */
@@ -360,13 +362,13 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
 };
 
 /**
- * Usage and limits of a workspace. Calls refused because of a limit or earlier are not counted.
+ * Usage and limits of a workspace. Calls refused by a rate limit or by an earlier check are not counted.
  *
  * @generated from message shipments.v1.Usage
  */
 export declare type UsageValid = Message<"shipments.v1.Usage"> & {
   /**
-   * Limit for quote calls.
+   * Limit for calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
@@ -387,7 +389,7 @@ export declare type UsageValid = Message<"shipments.v1.Usage"> & {
   write: RateLimitValid;
 
   /**
-   * The last 24 hours in order, including hours without calls. The last one is the current hour.
+   * The last 24 hours in order, including hours without calls. The last entry is the current hour.
    *
    * @generated from field: repeated shipments.v1.UsageHour hours = 4;
    */
@@ -488,7 +490,7 @@ export declare type GetOverviewRequest = Message<"shipments.v1.GetOverviewReques
   fromDate?: string | undefined;
 
   /**
-   * Last day, at most 91 days after the first. Defaults to today in the workspace's time zone.
+   * Last day, at most 91 days after the first day. Defaults to today in the workspace's time zone.
    *
    * @generated from field: optional string to_date = 2;
    */
@@ -568,14 +570,14 @@ export enum RequestOutcome {
 export declare const RequestOutcomeSchema: GenEnum<RequestOutcome>;
 
 /**
- * Usage and booking figures of a workspace.
+ * Reports the usage and booking figures of the workspace.
  *
  * @generated from service shipments.v1.ReportService
  */
 export declare const ReportService: GenService<{
   /**
-   * Returns the calls of the last 24 hours by hour and class, with the limits. Calls of the last 10 seconds
-   * on other replicas can be missing.
+   * Returns the number of calls in the last 24 hours, by hour and class, and the rate limits. Calls of the
+   * last 10 seconds on other replicas can be missing.
    *
    * @generated from rpc shipments.v1.ReportService.GetUsage
    */
@@ -586,8 +588,8 @@ export declare const ReportService: GenService<{
   },
   /**
    * Lists logged calls of the last 7 days, the newest first: writes, and calls that were refused or failed.
-   * About 10,000 calls are kept. Calls beyond 200 per second are not logged. They appear within two seconds
-   * and can be lost if a process dies.
+   * About 10,000 of the newest calls are kept. Calls beyond 200 per second are not logged. Calls appear
+   * within two seconds, and can be lost if a process is killed.
    *
    * @generated from rpc shipments.v1.ReportService.ListRequests
    */

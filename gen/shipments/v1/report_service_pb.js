@@ -94,7 +94,7 @@ export const RequestOutcome = /*@__PURE__*/
   tsEnum(RequestOutcomeSchema);
 
 /**
- * Usage and booking figures of a workspace.
+ * Reports the usage and booking figures of the workspace.
  *
  * @generated from service shipments.v1.ReportService
  */

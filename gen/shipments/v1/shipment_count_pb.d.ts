@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_shipment_count: GenFile;
 
 /**
- * Number of shipments in a list, and in each queue with the same other filters.
+ * Number of shipments in a list and in each queue, with the same filters.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
@@ -52,7 +52,7 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
   refundDue?: ShipmentCount | undefined;
 
   /**
-   * Shipments that the `failed` filter of ListShipments returns. They are also counted in another queue, or were
+   * Shipments that match the filter `failed` of ListShipments. Each of them is also in another queue, or was
    * delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
@@ -61,7 +61,7 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
 };
 
 /**
- * Number of shipments in a list, and in each queue with the same other filters.
+ * Number of shipments in a list and in each queue, with the same filters.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
@@ -102,7 +102,7 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
   refundDue: ShipmentCountValid;
 
   /**
-   * Shipments that the `failed` filter of ListShipments returns. They are also counted in another queue, or were
+   * Shipments that match the filter `failed` of ListShipments. Each of them is also in another queue, or was
    * delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
@@ -130,7 +130,7 @@ export declare type ShipmentCount = Message<"shipments.v1.ShipmentCount"> & {
   count: number;
 
   /**
-   * Whether there are more than 1,000. The rest is not included in count and totals.
+   * Whether there are more than 1,000 shipments. Further shipments are not included in count and totals.
    *
    * @generated from field: bool more = 2;
    */
@@ -166,7 +166,7 @@ export declare type CurrencyTotal = Message<"shipments.v1.CurrencyTotal"> & {
   currency: string;
 
   /**
-   * In major units.
+   * Total, in major units of the currency.
    *
    * @generated from field: double total = 2;
    */

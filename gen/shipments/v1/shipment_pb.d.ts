@@ -16,8 +16,9 @@ import type { Courier, CourierValid, DeliveryAttempt, DeliveryAttemptValid, Deli
 export declare const file_shipments_v1_shipment: GenFile;
 
 /**
- * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked. For keys of
- * the scope courier, only the fields that a courier needs are set: no amounts, no metadata, and of the customer the name.
+ * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when
+ * booked. For keys with scope `courier`, only the fields that a courier needs are set: amounts and metadata
+ * are unset, and the customer has only a name.
  *
  * @generated from message shipments.v1.Shipment
  */
@@ -51,42 +52,42 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   createdBy?: string | undefined;
 
   /**
-   * Pickup address, for people.
+   * Pickup address text.
    *
    * @generated from field: string pickup_address = 5;
    */
   pickupAddress: string;
 
   /**
-   * In degrees.
+   * Latitude of the pickup point, in degrees.
    *
    * @generated from field: double pickup_lat = 6;
    */
   pickupLat: number;
 
   /**
-   * In degrees.
+   * Longitude of the pickup point, in degrees.
    *
    * @generated from field: double pickup_lng = 7;
    */
   pickupLng: number;
 
   /**
-   * Dropoff address, for people.
+   * Dropoff address text.
    *
    * @generated from field: string dropoff_address = 8;
    */
   dropoffAddress: string;
 
   /**
-   * In degrees.
+   * Latitude of the dropoff point, in degrees.
    *
    * @generated from field: double dropoff_lat = 9;
    */
   dropoffLat: number;
 
   /**
-   * In degrees.
+   * Longitude of the dropoff point, in degrees.
    *
    * @generated from field: double dropoff_lng = 10;
    */
@@ -149,7 +150,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   currency: string;
 
   /**
-   * Customer, with id, name, email and id number only.
+   * Customer, with only id, name, email and id number.
    *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
@@ -170,28 +171,28 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Unset until cancelled.
+   * Time of cancellation. Unset if not cancelled.
    *
    * @generated from field: google.protobuf.Timestamp cancelled_at = 22;
    */
   cancelledAt?: Timestamp | undefined;
 
   /**
-   * Unset until cancelled.
+   * Reason for the cancellation. Unset if not cancelled or not given.
    *
    * @generated from field: optional shipments.v1.CancelReason cancel_reason = 23;
    */
   cancelReason?: CancelReason | undefined;
 
   /**
-   * Note given with the reason, if any.
+   * Note given with the cancellation. Unset if not given.
    *
    * @generated from field: optional string cancel_note = 24;
    */
   cancelNote?: string | undefined;
 
   /**
-   * Caller's own reference, unique in the workspace. Unset if none was given.
+   * Caller's own reference, unique in the workspace. Unset if not given.
    *
    * @generated from field: optional string external_reference = 25;
    */
@@ -219,7 +220,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   test: boolean;
 
   /**
-   * Quote with which it was booked. Unset if it was booked without one.
+   * Id of the quote with which it was booked. Unset if it was booked without a quote.
    *
    * @generated from field: optional string quote_id = 29;
    */
@@ -233,14 +234,14 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   windowFee: number;
 
   /**
-   * Pickup window. Unset for as soon as possible.
+   * Pickup window. Unset if the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 31;
    */
   pickupWindow?: AcceptedWindow | undefined;
 
   /**
-   * Dropoff window. Unset if it was left open.
+   * Dropoff window. Unset if none was requested.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 32;
    */
@@ -254,30 +255,30 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   breakdown: QuoteBreakdownLine[];
 
   /**
-   * Payment details from the provider. Unset until the provider reports any, and always for `manual`.
+   * Payment details from the provider. Unset until the provider reports some, and always for `manual`.
    *
    * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
    */
   paymentDetails?: PaymentDetails | undefined;
 
   /**
-   * Public tracking page. Share it with the recipient. It is available to anyone with the link until 30 days
-   * after delivery, return or cancellation. Unset if the workspace has no tracking links or the platform no
-   * public URL.
+   * URL of the public tracking page. Share it with the recipient. Anyone with the link can open the page
+   * until 30 days after delivery, return or cancellation. Unset if tracking links are disabled, or if the
+   * platform has no public URL.
    *
    * @generated from field: optional string tracking_url = 35;
    */
   trackingUrl?: string | undefined;
 
   /**
-   * Time of delivery. Unset if it has not been delivered, and for deliveries before this field existed.
+   * Time of delivery. Unset if not delivered, and for deliveries before this field existed.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 36;
    */
   deliveredAt?: Timestamp | undefined;
 
   /**
-   * Time of the return. Unset if it has not been returned.
+   * Time of the return. Unset if not returned.
    *
    * @generated from field: google.protobuf.Timestamp returned_at = 37;
    */
@@ -291,7 +292,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   courier?: Courier | undefined;
 
   /**
-   * Position of the courier. Unset if unknown.
+   * Progress of the courier. Unset if unknown.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 39;
    */
@@ -312,7 +313,8 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * Failed attempts to pick up or deliver, the oldest first. At most 20 at each end.
+   * Failed attempts to pick up or deliver, the oldest first. At most 20 for the pickup and 20 for the
+   * dropoff.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
@@ -326,7 +328,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   recipientName?: string | undefined;
 
   /**
-   * Phone number in E.164.
+   * Recipient's phone number in E.164 format. Unset if not given.
    *
    * @generated from field: optional string recipient_phone = 44;
    */
@@ -354,15 +356,15 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   dropoffVerification: DropoffVerification;
 
   /**
-   * Four-digit PIN that the recipient gives the courier. Send it to the recipient only. Unset for other
-   * verifications, in events, and for keys of scope courier.
+   * Four-digit PIN that the recipient gives to the courier. Send it only to the recipient. Unset for other
+   * verifications, in events, and for keys with scope `courier`.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
   dropoffPin?: string | undefined;
 
   /**
-   * Proof recorded at the door. Unset if none.
+   * Proof recorded at the door. Unset if no proof has been recorded.
    *
    * @generated from field: shipments.v1.DeliveryProof proof = 49;
    */
@@ -370,8 +372,9 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
 };
 
 /**
- * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when booked. For keys of
- * the scope courier, only the fields that a courier needs are set: no amounts, no metadata, and of the customer the name.
+ * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when
+ * booked. For keys with scope `courier`, only the fields that a courier needs are set: amounts and metadata
+ * are unset, and the customer has only a name.
  *
  * @generated from message shipments.v1.Shipment
  */
@@ -405,42 +408,42 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   createdBy?: string | undefined;
 
   /**
-   * Pickup address, for people.
+   * Pickup address text.
    *
    * @generated from field: string pickup_address = 5;
    */
   pickupAddress: string;
 
   /**
-   * In degrees.
+   * Latitude of the pickup point, in degrees.
    *
    * @generated from field: double pickup_lat = 6;
    */
   pickupLat: number;
 
   /**
-   * In degrees.
+   * Longitude of the pickup point, in degrees.
    *
    * @generated from field: double pickup_lng = 7;
    */
   pickupLng: number;
 
   /**
-   * Dropoff address, for people.
+   * Dropoff address text.
    *
    * @generated from field: string dropoff_address = 8;
    */
   dropoffAddress: string;
 
   /**
-   * In degrees.
+   * Latitude of the dropoff point, in degrees.
    *
    * @generated from field: double dropoff_lat = 9;
    */
   dropoffLat: number;
 
   /**
-   * In degrees.
+   * Longitude of the dropoff point, in degrees.
    *
    * @generated from field: double dropoff_lng = 10;
    */
@@ -503,7 +506,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   currency: string;
 
   /**
-   * Customer, with id, name, email and id number only.
+   * Customer, with only id, name, email and id number.
    *
    * @generated from field: shipments.v1.Customer customer = 19;
    */
@@ -524,28 +527,28 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   updatedAt: Timestamp;
 
   /**
-   * Unset until cancelled.
+   * Time of cancellation. Unset if not cancelled.
    *
    * @generated from field: google.protobuf.Timestamp cancelled_at = 22;
    */
   cancelledAt?: Timestamp | undefined;
 
   /**
-   * Unset until cancelled.
+   * Reason for the cancellation. Unset if not cancelled or not given.
    *
    * @generated from field: optional shipments.v1.CancelReason cancel_reason = 23;
    */
   cancelReason?: CancelReason | undefined;
 
   /**
-   * Note given with the reason, if any.
+   * Note given with the cancellation. Unset if not given.
    *
    * @generated from field: optional string cancel_note = 24;
    */
   cancelNote?: string | undefined;
 
   /**
-   * Caller's own reference, unique in the workspace. Unset if none was given.
+   * Caller's own reference, unique in the workspace. Unset if not given.
    *
    * @generated from field: optional string external_reference = 25;
    */
@@ -573,7 +576,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   test: boolean;
 
   /**
-   * Quote with which it was booked. Unset if it was booked without one.
+   * Id of the quote with which it was booked. Unset if it was booked without a quote.
    *
    * @generated from field: optional string quote_id = 29;
    */
@@ -587,14 +590,14 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   windowFee: number;
 
   /**
-   * Pickup window. Unset for as soon as possible.
+   * Pickup window. Unset if the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.AcceptedWindow pickup_window = 31;
    */
   pickupWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * Dropoff window. Unset if it was left open.
+   * Dropoff window. Unset if none was requested.
    *
    * @generated from field: shipments.v1.AcceptedWindow dropoff_window = 32;
    */
@@ -608,30 +611,30 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   breakdown: QuoteBreakdownLineValid[];
 
   /**
-   * Payment details from the provider. Unset until the provider reports any, and always for `manual`.
+   * Payment details from the provider. Unset until the provider reports some, and always for `manual`.
    *
    * @generated from field: shipments.v1.PaymentDetails payment_details = 34;
    */
   paymentDetails?: PaymentDetailsValid | undefined;
 
   /**
-   * Public tracking page. Share it with the recipient. It is available to anyone with the link until 30 days
-   * after delivery, return or cancellation. Unset if the workspace has no tracking links or the platform no
-   * public URL.
+   * URL of the public tracking page. Share it with the recipient. Anyone with the link can open the page
+   * until 30 days after delivery, return or cancellation. Unset if tracking links are disabled, or if the
+   * platform has no public URL.
    *
    * @generated from field: optional string tracking_url = 35;
    */
   trackingUrl?: string | undefined;
 
   /**
-   * Time of delivery. Unset if it has not been delivered, and for deliveries before this field existed.
+   * Time of delivery. Unset if not delivered, and for deliveries before this field existed.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 36;
    */
   deliveredAt?: Timestamp | undefined;
 
   /**
-   * Time of the return. Unset if it has not been returned.
+   * Time of the return. Unset if not returned.
    *
    * @generated from field: google.protobuf.Timestamp returned_at = 37;
    */
@@ -645,7 +648,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   courier?: CourierValid | undefined;
 
   /**
-   * Position of the courier. Unset if unknown.
+   * Progress of the courier. Unset if unknown.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 39;
    */
@@ -666,7 +669,8 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * Failed attempts to pick up or deliver, the oldest first. At most 20 at each end.
+   * Failed attempts to pick up or deliver, the oldest first. At most 20 for the pickup and 20 for the
+   * dropoff.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
@@ -680,7 +684,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   recipientName?: string | undefined;
 
   /**
-   * Phone number in E.164.
+   * Recipient's phone number in E.164 format. Unset if not given.
    *
    * @generated from field: optional string recipient_phone = 44;
    */
@@ -708,15 +712,15 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   dropoffVerification: DropoffVerification;
 
   /**
-   * Four-digit PIN that the recipient gives the courier. Send it to the recipient only. Unset for other
-   * verifications, in events, and for keys of scope courier.
+   * Four-digit PIN that the recipient gives to the courier. Send it only to the recipient. Unset for other
+   * verifications, in events, and for keys with scope `courier`.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
   dropoffPin?: string | undefined;
 
   /**
-   * Proof recorded at the door. Unset if none.
+   * Proof recorded at the door. Unset if no proof has been recorded.
    *
    * @generated from field: shipments.v1.DeliveryProof proof = 49;
    */
@@ -736,14 +740,14 @@ export declare const ShipmentSchema: GenMessage<Shipment, {validType: ShipmentVa
  */
 export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
   /**
-   * Payment page. Unset if none.
+   * URL of the payment page. Unset if there is none.
    *
    * @generated from field: optional string checkout_url = 1;
    */
   checkoutUrl?: string | undefined;
 
   /**
-   * Expiry of the payment page.
+   * Time at which the payment page expires. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp checkout_expires_at = 2;
    */
@@ -758,14 +762,14 @@ export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
   processing: boolean;
 
   /**
-   * Reason why the payment failed. Unset if it did not.
+   * Reason why the payment failed or is unassigned. Unset otherwise.
    *
    * @generated from field: optional string error = 4;
    */
   error?: string | undefined;
 
   /**
-   * Reason why the due refund failed, see RetryRefund. Unset if it did not.
+   * Reason why the refund failed. Call RetryRefund to retry it. Unset if it did not fail.
    *
    * @generated from field: optional string refund_error = 5;
    */
@@ -779,24 +783,24 @@ export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
   refundedAmount: number;
 
   /**
-   * Status of a dispute. Unset if none.
+   * Status of the dispute. Unset if there is no dispute.
    *
    * @generated from field: optional shipments.v1.DisputeStatus dispute = 7;
    */
   dispute?: DisputeStatus | undefined;
 
   /**
-   * Amount lost in disputes, in the same currency. Refunded, disputed and remaining amounts add up to the
-   * amount paid.
+   * Amount lost in disputes, in major units of the shipment's currency. Refunded, disputed and remaining
+   * amounts add up to the amount paid.
    *
    * @generated from field: double disputed_amount = 8;
    */
   disputedAmount: number;
 
   /**
-   * Whether there is an unassigned payment: money that does not pay the shipment, or may have been paid to an
-   * account that the service can no longer access. Cleared by a refund at the provider, or by
-   * AcceptUncountedPayment.
+   * Whether there is an unassigned payment: a payment that does not match the shipment, or that may have been
+   * made to an account that the service can no longer access. A refund at the provider, or
+   * AcceptUncountedPayment, resolves it.
    *
    * @generated from field: bool uncounted = 9;
    */
@@ -976,7 +980,7 @@ export enum CancelReason {
 export declare const CancelReasonSchema: GenEnum<CancelReason>;
 
 /**
- * Status of a dispute: the payer asked their bank to return the money.
+ * Status of a dispute, in which the payer asked their bank to return the money.
  *
  * @generated from enum shipments.v1.DisputeStatus
  */
@@ -987,14 +991,15 @@ export enum DisputeStatus {
   UNSPECIFIED = 0,
 
   /**
-   * Not decided. Nothing is refunded until it is, not even the undisputed part, unless `dispute_refundable` is true.
+   * Not decided. Until then, refunds are blocked, even of the undisputed part, unless `dispute_refundable` is
+   * true.
    *
    * @generated from enum value: DISPUTE_STATUS_OPEN = 1;
    */
   OPEN = 1,
 
   /**
-   * Won. The money stays.
+   * Won. The workspace keeps the money.
    *
    * @generated from enum value: DISPUTE_STATUS_WON = 2;
    */

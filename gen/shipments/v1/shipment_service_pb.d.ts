@@ -62,7 +62,7 @@ export declare type ListPickupSlotsRequest = Message<"shipments.v1.ListPickupSlo
   weightKg?: number | undefined;
 
   /**
-   * First date in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
+   * First date, in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
    *
    * @generated from field: optional string from_date = 6;
    */
@@ -118,7 +118,7 @@ export declare type ListPickupSlotsRequestValid = Message<"shipments.v1.ListPick
   weightKg: number;
 
   /**
-   * First date in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
+   * First date, in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
    *
    * @generated from field: optional string from_date = 6;
    */
@@ -157,7 +157,7 @@ export declare type ListPickupSlotsResponse = Message<"shipments.v1.ListPickupSl
   nextPageToken: string;
 
   /**
-   * IANA time zone of the pickup's zone. Unset if the zone has no schedule and offers no windows.
+   * IANA name of the time zone of the pickup's zone. Unset if the zone has no schedule.
    *
    * @generated from field: optional string time_zone = 3;
    */
@@ -204,7 +204,7 @@ export declare type ListPickupSlotsResponseValid = Message<"shipments.v1.ListPic
   nextPageToken: string;
 
   /**
-   * IANA time zone of the pickup's zone. Unset if the zone has no schedule and offers no windows.
+   * IANA name of the time zone of the pickup's zone. Unset if the zone has no schedule.
    *
    * @generated from field: optional string time_zone = 3;
    */
@@ -243,22 +243,22 @@ export declare const ListPickupSlotsResponseSchema: GenMessage<ListPickupSlotsRe
  */
 export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipmentRequest"> & {
   /**
-   * At most 200 characters.
+   * Customer name, at most 200 characters.
    *
    * @generated from field: string customer_name = 1;
    */
   customerName: string;
 
   /**
-   * Compared with existing customers, ignoring case. At most 254 characters. An internationalized domain
-   * is stored in its ASCII form.
+   * Customer email, at most 254 characters. An existing customer with this name and email, ignoring case, is
+   * used. An internationalized domain is stored in its ASCII form.
    *
    * @generated from field: string customer_email = 2;
    */
   customerEmail: string;
 
   /**
-   * Id of an existing customer of the workspace. Ignored if there is none with this id.
+   * Id of an existing customer of the workspace. Ignored if the workspace has no customer with this id.
    *
    * @generated from field: optional int64 customer_id = 3;
    */
@@ -272,7 +272,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   customerIdNumber?: string | undefined;
 
   /**
-   * Free-text note, at most 500 characters.
+   * Pickup address text, at most 500 characters.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -293,7 +293,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   pickupLng?: number | undefined;
 
   /**
-   * Free-text note, at most 500 characters.
+   * Dropoff address text, at most 500 characters.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -335,42 +335,46 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   metadata: { [key: string]: string };
 
   /**
-   * Refuses the booking if its total differs.
+   * Expected total, in major units of the currency. If the total differs, the booking is refused. Not checked
+   * if not set.
    *
    * @generated from field: optional double expected_total = 14;
    */
   expectedTotal?: number | undefined;
 
   /**
-   * Refuses the booking if its currency differs.
+   * Expected currency (ISO 4217 code). If the currency differs, the booking is refused. Not checked if not
+   * set.
    *
    * @generated from field: optional string expected_currency = 15;
    */
   expectedCurrency?: string | undefined;
 
   /**
-   * Books at the price of this quote, which can be used once. At most 255 characters.
+   * Id of a quote at whose price to book, at most 255 characters. Each quote can be used once.
    *
    * @generated from field: optional string quote_id = 16;
    */
   quoteId?: string | undefined;
 
   /**
-   * Pickup window. As soon as possible if not set.
+   * Pickup window. If not set, the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 17;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * Dropoff window. Must not start or end before `pickup_window` does.
+   * Dropoff window. Must not start or end before `pickup_window`. If not set, the dropoff is not limited to a
+   * window.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 18;
    */
   dropoffWindow?: TimeWindow | undefined;
 
   /**
-   * Test mode only: advances the shipment automatically. At most 1,000 simulations can run at a time.
+   * Simulation that advances the shipment automatically. Only in test mode. At most 1,000 simulations can run
+   * at a time.
    *
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
@@ -384,7 +388,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   recipientName?: string | undefined;
 
   /**
-   * Recipient's phone number in E.164, such as `+12125550123`.
+   * Recipient's phone number in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string recipient_phone = 21;
    */
@@ -398,7 +402,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   recipientEmail?: string | undefined;
 
   /**
-   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. Unset if not given.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`.
    *
    * @generated from field: optional string recipient_locale = 23;
    */
@@ -417,22 +421,22 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
  */
 export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShipmentRequest"> & {
   /**
-   * At most 200 characters.
+   * Customer name, at most 200 characters.
    *
    * @generated from field: string customer_name = 1;
    */
   customerName: string;
 
   /**
-   * Compared with existing customers, ignoring case. At most 254 characters. An internationalized domain
-   * is stored in its ASCII form.
+   * Customer email, at most 254 characters. An existing customer with this name and email, ignoring case, is
+   * used. An internationalized domain is stored in its ASCII form.
    *
    * @generated from field: string customer_email = 2;
    */
   customerEmail: string;
 
   /**
-   * Id of an existing customer of the workspace. Ignored if there is none with this id.
+   * Id of an existing customer of the workspace. Ignored if the workspace has no customer with this id.
    *
    * @generated from field: optional int64 customer_id = 3;
    */
@@ -446,7 +450,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   customerIdNumber?: string | undefined;
 
   /**
-   * Free-text note, at most 500 characters.
+   * Pickup address text, at most 500 characters.
    *
    * @generated from field: string pickup_address = 5;
    */
@@ -467,7 +471,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   pickupLng: number;
 
   /**
-   * Free-text note, at most 500 characters.
+   * Dropoff address text, at most 500 characters.
    *
    * @generated from field: string dropoff_address = 8;
    */
@@ -509,42 +513,46 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   metadata: { [key: string]: string };
 
   /**
-   * Refuses the booking if its total differs.
+   * Expected total, in major units of the currency. If the total differs, the booking is refused. Not checked
+   * if not set.
    *
    * @generated from field: optional double expected_total = 14;
    */
   expectedTotal?: number | undefined;
 
   /**
-   * Refuses the booking if its currency differs.
+   * Expected currency (ISO 4217 code). If the currency differs, the booking is refused. Not checked if not
+   * set.
    *
    * @generated from field: optional string expected_currency = 15;
    */
   expectedCurrency?: string | undefined;
 
   /**
-   * Books at the price of this quote, which can be used once. At most 255 characters.
+   * Id of a quote at whose price to book, at most 255 characters. Each quote can be used once.
    *
    * @generated from field: optional string quote_id = 16;
    */
   quoteId?: string | undefined;
 
   /**
-   * Pickup window. As soon as possible if not set.
+   * Pickup window. If not set, the pickup is as soon as possible.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 17;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * Dropoff window. Must not start or end before `pickup_window` does.
+   * Dropoff window. Must not start or end before `pickup_window`. If not set, the dropoff is not limited to a
+   * window.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 18;
    */
   dropoffWindow?: TimeWindowValid | undefined;
 
   /**
-   * Test mode only: advances the shipment automatically. At most 1,000 simulations can run at a time.
+   * Simulation that advances the shipment automatically. Only in test mode. At most 1,000 simulations can run
+   * at a time.
    *
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
@@ -558,7 +566,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   recipientName?: string | undefined;
 
   /**
-   * Recipient's phone number in E.164, such as `+12125550123`.
+   * Recipient's phone number in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string recipient_phone = 21;
    */
@@ -572,7 +580,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   recipientEmail?: string | undefined;
 
   /**
-   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. Unset if not given.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`.
    *
    * @generated from field: optional string recipient_locale = 23;
    */
@@ -737,31 +745,34 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
   pageToken?: string | undefined;
 
   /**
-   * Default: `created_at desc`. `total` orders by minor units, `pickup_window` by its start, shipments without a window (ASAP) first.
-   * Both need exactly one filter: `status` PENDING, AWAITING_PICKUP or IN_TRANSIT, or `payment_status` REFUND_PENDING.
+   * Order: `created_at`, `total` or `pickup_window`, with ` desc` for descending order. Defaults to
+   * `created_at desc`. `total` compares minor units. `pickup_window` compares the start, with shipments
+   * without a window first. Both require exactly one filter: `status` PENDING, AWAITING_PICKUP or IN_TRANSIT,
+   * or `payment_status` REFUND_PENDING.
    *
    * @generated from field: optional string order_by = 9;
    */
   orderBy?: string | undefined;
 
   /**
-   * Only shipments with a payment problem, which `payment_details` describes: a failed payment or refund that is still
-   * due, a dispute, or money that does not count. Cannot be combined with `status` or `payment_status`.
+   * Only shipments with a payment problem, which `payment_details` describes: a failed payment or refund that
+   * is still due, a dispute, or an unassigned payment. Cannot be combined with `status` or `payment_status`.
    *
    * @generated from field: bool failed = 10;
    */
   failed: boolean;
 
   /**
-   * Only shipments whose pickup window starts at this time or later. Needs `order_by` `pickup_window`, in either order.
+   * Only shipments whose pickup window starts at this time or later. Requires `order_by` `pickup_window`,
+   * ascending or descending.
    *
    * @generated from field: google.protobuf.Timestamp pickup_from = 11;
    */
   pickupFrom?: Timestamp | undefined;
 
   /**
-   * Only shipments whose pickup window starts before this time. Includes those without a window unless `pickup_from` is
-   * given. Needs `order_by` `pickup_window`, in either order.
+   * Only shipments whose pickup window starts before this time. Includes shipments without a window unless
+   * `pickup_from` is set. Requires `order_by` `pickup_window`, ascending or descending.
    *
    * @generated from field: google.protobuf.Timestamp pickup_before = 12;
    */
@@ -865,7 +876,8 @@ export declare type ExportShipmentsRequest = Message<"shipments.v1.ExportShipmen
   createdBefore?: Timestamp | undefined;
 
   /**
-   * Only shipments that need attention. Cannot be combined with `status` or `payment_status`.
+   * Only shipments with a payment problem, as in ListShipments. Cannot be combined with `status` or
+   * `payment_status`.
    *
    * @generated from field: bool failed = 7;
    */
@@ -886,8 +898,8 @@ export declare const ExportShipmentsRequestSchema: GenMessage<ExportShipmentsReq
 export declare type ExportShipmentsResponse = Message<"shipments.v1.ExportShipmentsResponse"> & {
   /**
    * Chunk of the file (RFC 4180), at most 1 MiB. UTF-8 with a byte order mark. The first line contains the
-   * column names. New columns can be appended later. An apostrophe is inserted before text that a spreadsheet
-   * would evaluate as a formula, also after semicolons, tabs and line breaks.
+   * column names. New columns can be appended in later versions. An apostrophe is inserted before text that a
+   * spreadsheet would evaluate as a formula, also after semicolons, tabs and line breaks.
    *
    * @generated from field: bytes csv = 1;
    */
@@ -903,7 +915,7 @@ export declare type ExportShipmentsResponseValid = ExportShipmentsResponse;
 export declare const ExportShipmentsResponseSchema: GenMessage<ExportShipmentsResponse, {validType: ExportShipmentsResponseValid}>;
 
 /**
- * Filters of ListShipments. The queues ignore `status`, `payment_status` and `failed`.
+ * Filters, as in ListShipments. The counts of the queues ignore `status`, `payment_status` and `failed`.
  *
  * @generated from message shipments.v1.CountShipmentsRequest
  */
@@ -951,7 +963,8 @@ export declare type CountShipmentsRequest = Message<"shipments.v1.CountShipments
   createdBefore?: Timestamp | undefined;
 
   /**
-   * Only shipments that need attention. Cannot be combined with `status` or `payment_status`.
+   * Only shipments with a payment problem, as in ListShipments. Cannot be combined with `status` or
+   * `payment_status`.
    *
    * @generated from field: bool failed = 7;
    */
@@ -1041,23 +1054,22 @@ export declare const SearchShipmentsRequestSchema: GenMessage<SearchShipmentsReq
  */
 export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
-   * Matches by the beginning of their reference, then by words, the newest first. Incomplete for words that
-   * more than 1,000 shipments contain.
+   * Shipments whose reference begins with the text, then shipments that contain the words, the newest first.
+   * Incomplete if more than 1,000 shipments contain the words.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
   shipments: Shipment[];
 
   /**
-   * Customers whose name begins with the text, then those that contain the words, by name.
+   * Customers whose name begins with the text, then customers that contain the words, by name.
    *
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
   customers: Customer[];
 
   /**
-   * Why they were found: the fields that contain words of the text, in the order of the shipments, then of the
-   * customers.
+   * Fields that contain words of the text, in the order of the shipments, then of the customers.
    *
    * @generated from field: repeated shipments.v1.SearchMatch matches = 3;
    */
@@ -1069,23 +1081,22 @@ export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipme
  */
 export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchShipmentsResponse"> & {
   /**
-   * Matches by the beginning of their reference, then by words, the newest first. Incomplete for words that
-   * more than 1,000 shipments contain.
+   * Shipments whose reference begins with the text, then shipments that contain the words, the newest first.
+   * Incomplete if more than 1,000 shipments contain the words.
    *
    * @generated from field: repeated shipments.v1.Shipment shipments = 1;
    */
   shipments: ShipmentValid[];
 
   /**
-   * Customers whose name begins with the text, then those that contain the words, by name.
+   * Customers whose name begins with the text, then customers that contain the words, by name.
    *
    * @generated from field: repeated shipments.v1.Customer customers = 2;
    */
   customers: CustomerValid[];
 
   /**
-   * Why they were found: the fields that contain words of the text, in the order of the shipments, then of the
-   * customers.
+   * Fields that contain words of the text, in the order of the shipments, then of the customers.
    *
    * @generated from field: repeated shipments.v1.SearchMatch matches = 3;
    */
@@ -1099,20 +1110,20 @@ export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchS
 export declare const SearchShipmentsResponseSchema: GenMessage<SearchShipmentsResponse, {validType: SearchShipmentsResponseValid}>;
 
 /**
- * A field that contains words of the searched text.
+ * A field that contains words of the search text.
  *
  * @generated from message shipments.v1.SearchMatch
  */
 export declare type SearchMatch = Message<"shipments.v1.SearchMatch"> & {
   /**
-   * Reference of the shipment that has the field. Unset for a field of a customer.
+   * Reference of the shipment. Unset for a field of a customer.
    *
    * @generated from field: optional string shipment = 1;
    */
   shipment?: string | undefined;
 
   /**
-   * Id of the customer that has the field. Unset for a field of a shipment.
+   * Id of the customer. Unset for a field of a shipment.
    *
    * @generated from field: optional int64 customer = 2;
    */
@@ -1126,7 +1137,7 @@ export declare type SearchMatch = Message<"shipments.v1.SearchMatch"> & {
   field: string;
 
   /**
-   * The field's value, of which at most 200 characters around the first match.
+   * Value of the field, limited to 200 characters around the first match.
    *
    * @generated from field: string value = 4;
    */
@@ -1153,14 +1164,15 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   shipment: string;
 
   /**
-   * Etag on which the change is based. The call is refused if the shipment has a different one.
+   * Etag of the shipment that you read. If the shipment has been changed since, the call is refused. Not
+   * checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * Address for people, 1 to 500 characters.
+   * Pickup address text, 1 to 500 characters.
    *
    * @generated from field: optional string pickup_address = 3;
    */
@@ -1181,7 +1193,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   pickupLng?: number | undefined;
 
   /**
-   * Address for people, 1 to 500 characters.
+   * Dropoff address text, 1 to 500 characters.
    *
    * @generated from field: optional string dropoff_address = 6;
    */
@@ -1209,21 +1221,23 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   weightKg?: number | undefined;
 
   /**
-   * Another customer of the workspace.
+   * Id of another customer of the workspace.
    *
    * @generated from field: optional int64 customer_id = 10;
    */
   customerId?: bigint | undefined;
 
   /**
-   * Pairs to set. A blank value removes a pair. In JSON, an empty map removes all. At most 20 in total.
+   * Key-value pairs to set. A blank value removes a pair. In JSON, an empty map removes all pairs. At most 20
+   * pairs in total.
    *
    * @generated from field: map<string, string> metadata = 11;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Fields to clear before the given ones are set. In JSON, an empty list or map clears a field as well.
+   * Names of the fields to clear, before the given fields are set. In JSON, an empty list or map also clears
+   * a field.
    *
    * @generated from field: repeated string clear = 12;
    */
@@ -1252,7 +1266,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   recipientName?: string | undefined;
 
   /**
-   * Recipient's phone number in E.164, such as `+12125550123`. An empty value removes it.
+   * Recipient's phone number in E.164 format, such as `+12125550123`. An empty value removes it.
    *
    * @generated from field: optional string recipient_phone = 16;
    */
@@ -1273,7 +1287,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery. PIN creates a new PIN if there was none.
+   * Verification that is required before delivery. Changing it to PIN creates a new PIN.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
@@ -1292,14 +1306,15 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   shipment: string;
 
   /**
-   * Etag on which the change is based. The call is refused if the shipment has a different one.
+   * Etag of the shipment that you read. If the shipment has been changed since, the call is refused. Not
+   * checked if not set.
    *
    * @generated from field: optional string etag = 2;
    */
   etag?: string | undefined;
 
   /**
-   * Address for people, 1 to 500 characters.
+   * Pickup address text, 1 to 500 characters.
    *
    * @generated from field: optional string pickup_address = 3;
    */
@@ -1320,7 +1335,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   pickupLng?: number | undefined;
 
   /**
-   * Address for people, 1 to 500 characters.
+   * Dropoff address text, 1 to 500 characters.
    *
    * @generated from field: optional string dropoff_address = 6;
    */
@@ -1348,21 +1363,23 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   weightKg?: number | undefined;
 
   /**
-   * Another customer of the workspace.
+   * Id of another customer of the workspace.
    *
    * @generated from field: optional int64 customer_id = 10;
    */
   customerId?: bigint | undefined;
 
   /**
-   * Pairs to set. A blank value removes a pair. In JSON, an empty map removes all. At most 20 in total.
+   * Key-value pairs to set. A blank value removes a pair. In JSON, an empty map removes all pairs. At most 20
+   * pairs in total.
    *
    * @generated from field: map<string, string> metadata = 11;
    */
   metadata: { [key: string]: string };
 
   /**
-   * Fields to clear before the given ones are set. In JSON, an empty list or map clears a field as well.
+   * Names of the fields to clear, before the given fields are set. In JSON, an empty list or map also clears
+   * a field.
    *
    * @generated from field: repeated string clear = 12;
    */
@@ -1391,7 +1408,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   recipientName?: string | undefined;
 
   /**
-   * Recipient's phone number in E.164, such as `+12125550123`. An empty value removes it.
+   * Recipient's phone number in E.164 format, such as `+12125550123`. An empty value removes it.
    *
    * @generated from field: optional string recipient_phone = 16;
    */
@@ -1412,7 +1429,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery. PIN creates a new PIN if there was none.
+   * Verification that is required before delivery. Changing it to PIN creates a new PIN.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
@@ -1583,14 +1600,15 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
   name: string;
 
   /**
-   * Recipient's phone number in E.164, such as `+12125550123`.
+   * Courier's phone number in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string phone = 3;
    */
   phone?: string | undefined;
 
   /**
-   * Vehicle, for people, such as `Cargo bike` or `White van, AB 123`. One line of at most 100 characters.
+   * Description of the vehicle, such as `Cargo bike` or `White van, AB 123`. One line of at most 100
+   * characters.
    *
    * @generated from field: optional string vehicle = 4;
    */
@@ -1624,14 +1642,15 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
   name: string;
 
   /**
-   * Recipient's phone number in E.164, such as `+12125550123`.
+   * Courier's phone number in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string phone = 3;
    */
   phone?: string | undefined;
 
   /**
-   * Vehicle, for people, such as `Cargo bike` or `White van, AB 123`. One line of at most 100 characters.
+   * Description of the vehicle, such as `Cargo bike` or `White van, AB 123`. One line of at most 100
+   * characters.
    *
    * @generated from field: optional string vehicle = 4;
    */
@@ -1745,8 +1764,8 @@ export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgress
   shipment: string;
 
   /**
-   * Position of the courier: AT_PICKUP before pickup, AT_DROPOFF in transit, ASSIGNED for neither, for
-   * example to correct an error.
+   * Progress of the courier: AT_PICKUP before pickup, or AT_DROPOFF in transit. ASSIGNED resets the progress,
+   * for example to correct an error.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 2;
    */
@@ -1779,8 +1798,8 @@ export declare type ReportProgressRequestValid = Message<"shipments.v1.ReportPro
   shipment: string;
 
   /**
-   * Position of the courier: AT_PICKUP before pickup, AT_DROPOFF in transit, ASSIGNED for neither, for
-   * example to correct an error.
+   * Progress of the courier: AT_PICKUP before pickup, or AT_DROPOFF in transit. ASSIGNED resets the progress,
+   * for example to correct an error.
    *
    * @generated from field: optional shipments.v1.DeliveryStage stage = 2;
    */
@@ -1922,7 +1941,7 @@ export declare const RecordAttemptResponseSchema: GenMessage<RecordAttemptRespon
  */
 export declare type ReportPlacesRequest = Message<"shipments.v1.ReportPlacesRequest"> & {
   /**
-   * Up to 100.
+   * Locations to report, up to 100.
    *
    * @generated from field: repeated shipments.v1.ReportedPlace places = 1;
    */
@@ -1934,7 +1953,7 @@ export declare type ReportPlacesRequest = Message<"shipments.v1.ReportPlacesRequ
  */
 export declare type ReportPlacesRequestValid = Message<"shipments.v1.ReportPlacesRequest"> & {
   /**
-   * Up to 100.
+   * Locations to report, up to 100.
    *
    * @generated from field: repeated shipments.v1.ReportedPlace places = 1;
    */
@@ -1959,14 +1978,14 @@ export declare type ReportedPlace = Message<"shipments.v1.ReportedPlace"> & {
   shipment: string;
 
   /**
-   * In degrees, -90 to 90.
+   * Latitude in degrees, -90 to 90.
    *
    * @generated from field: optional double lat = 2;
    */
   lat?: number | undefined;
 
   /**
-   * In degrees, -180 to 180.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -1992,14 +2011,14 @@ export declare type ReportedPlaceValid = Message<"shipments.v1.ReportedPlace"> &
   shipment: string;
 
   /**
-   * In degrees, -90 to 90.
+   * Latitude in degrees, -90 to 90.
    *
    * @generated from field: optional double lat = 2;
    */
   lat: number;
 
   /**
-   * In degrees, -180 to 180.
+   * Longitude in degrees, -180 to 180.
    *
    * @generated from field: optional double lng = 3;
    */
@@ -2024,7 +2043,7 @@ export declare const ReportedPlaceSchema: GenMessage<ReportedPlace, {validType: 
  */
 export declare type ReportPlacesResponse = Message<"shipments.v1.ReportPlacesResponse"> & {
   /**
-   * One for each position, in the order of the request.
+   * One result for each location, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -2135,7 +2154,7 @@ export declare type RecordProofRequest = Message<"shipments.v1.RecordProofReques
   receivedBy?: string | undefined;
 
   /**
-   * Note, for example where it was left. At most 500 characters.
+   * Note, for example where the shipment was left. At most 500 characters.
    *
    * @generated from field: optional string note = 6;
    */
@@ -2182,7 +2201,7 @@ export declare type RecordProofRequestValid = Message<"shipments.v1.RecordProofR
   receivedBy?: string | undefined;
 
   /**
-   * Note, for example where it was left. At most 500 characters.
+   * Note, for example where the shipment was left. At most 500 characters.
    *
    * @generated from field: optional string note = 6;
    */
@@ -2233,7 +2252,7 @@ export declare type WaiveVerificationRequest = Message<"shipments.v1.WaiveVerifi
   shipment: string;
 
   /**
-   * Reason, for people. At most 500 characters.
+   * Reason for the waiver, at most 500 characters.
    *
    * @generated from field: string reason = 2;
    */
@@ -2252,7 +2271,7 @@ export declare type WaiveVerificationRequestValid = Message<"shipments.v1.WaiveV
   shipment: string;
 
   /**
-   * Reason, for people. At most 500 characters.
+   * Reason for the waiver, at most 500 characters.
    *
    * @generated from field: string reason = 2;
    */
@@ -2571,15 +2590,16 @@ export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckout
   shipment: string;
 
   /**
-   * URL to which the provider redirects after payment (a redirect is no proof of payment): https, or http on
-   * the loopback address. At most 2000 characters.
+   * URL to which the provider redirects after payment: https, or http on the loopback address. At most 2000
+   * characters. A redirect does not prove that the shipment is paid.
    *
    * @generated from field: string success_url = 2;
    */
   successUrl: string;
 
   /**
-   * URL to which the provider redirects if the customer goes back without paying, of the same form.
+   * URL to which the provider redirects if the customer goes back without paying, in the same format as
+   * `success_url`.
    *
    * @generated from field: string cancel_url = 3;
    */
@@ -2605,15 +2625,16 @@ export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateChe
   shipment: string;
 
   /**
-   * URL to which the provider redirects after payment (a redirect is no proof of payment): https, or http on
-   * the loopback address. At most 2000 characters.
+   * URL to which the provider redirects after payment: https, or http on the loopback address. At most 2000
+   * characters. A redirect does not prove that the shipment is paid.
    *
    * @generated from field: string success_url = 2;
    */
   successUrl: string;
 
   /**
-   * URL to which the provider redirects if the customer goes back without paying, of the same form.
+   * URL to which the provider redirects if the customer goes back without paying, in the same format as
+   * `success_url`.
    *
    * @generated from field: string cancel_url = 3;
    */
@@ -2643,14 +2664,14 @@ export declare type CreateCheckoutResponse = Message<"shipments.v1.CreateCheckou
   data?: Shipment | undefined;
 
   /**
-   * Payment page for the customer.
+   * URL of the payment page for the customer.
    *
    * @generated from field: string checkout_url = 2;
    */
   checkoutUrl: string;
 
   /**
-   * Expiry of the payment page.
+   * Time at which the payment page expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -2667,14 +2688,14 @@ export declare type CreateCheckoutResponseValid = Message<"shipments.v1.CreateCh
   data?: ShipmentValid | undefined;
 
   /**
-   * Payment page for the customer.
+   * URL of the payment page for the customer.
    *
    * @generated from field: string checkout_url = 2;
    */
   checkoutUrl: string;
 
   /**
-   * Expiry of the payment page.
+   * Time at which the payment page expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -2890,8 +2911,8 @@ export declare const CancelShipmentResponseSchema: GenMessage<CancelShipmentResp
  */
 export declare const ShipmentService: GenService<{
   /**
-   * Quotes a route and weight. Writes nothing. A route that cannot be served is a normal response, not an
-   * error. A window that cannot be booked is refused, as in a booking.
+   * Quotes a route and weight without storing anything. A route that cannot be served is not an error:
+   * `covered` is false. A window that cannot be booked is refused, as in a booking.
    *
    * @generated from rpc shipments.v1.ShipmentService.QuoteShipment
    */
@@ -2911,8 +2932,8 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchQuoteShipmentsResponseSchema;
   },
   /**
-   * Lists the pickup windows of a route with their prices, by the schedule of the pickup's zone, for up to 14
-   * days. If the schedule has no slots, each entry is the bookable part of one day's hours.
+   * Lists the pickup windows of a route with their prices, for up to 14 days. They follow the schedule of the
+   * pickup's zone. If the schedule has no slots, each entry is the bookable part of one day's hours.
    *
    * @generated from rpc shipments.v1.ShipmentService.ListPickupSlots
    */
@@ -2956,7 +2977,7 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Exports the shipments that match the filters as a CSV file, the newest first, at most 1,000,000. Each row
-   * shows the shipment at the time of sending. On an error, the connection breaks.
+   * shows the shipment at the time the row is sent. If the export fails, the connection is aborted.
    *
    * @generated from rpc shipments.v1.ShipmentService.ExportShipments
    */
@@ -2966,8 +2987,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ExportShipmentsResponseSchema;
   },
   /**
-   * Counts the shipments in a list and in each queue with the same filters, and totals their prices, up to
-   * 1,000 each.
+   * Counts the shipments that match the filters, in the list and in each queue, and totals their prices. Each
+   * count includes at most 1,000 shipments.
    *
    * @generated from rpc shipments.v1.ShipmentService.CountShipments
    */
@@ -2977,11 +2998,11 @@ export declare const ShipmentService: GenService<{
     output: typeof CountShipmentsResponseSchema;
   },
   /**
-   * Searches shipments and customers by words, for people who type. Finds shipments by reference, external
-   * reference, addresses, recipient, customer, courier, metadata or cancellation note, and customers by name, email,
-   * phone or notes. Words can be of several fields. Case and order of words do not matter. The last word can be
-   * incomplete. Finds phone numbers in any format, with or without the country code, and by their last four or more
-   * digits.
+   * Searches shipments and customers by words, for interactive use. Finds shipments by reference, external
+   * reference, addresses, recipient, customer, courier, metadata or cancellation note, and customers by name,
+   * email, phone or notes. The words can match different fields. Case and order of words do not matter. The
+   * last word can be incomplete. Finds phone numbers in any format, with or without the country code, and by
+   * their last four or more digits.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */
@@ -2992,8 +3013,8 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Changes the given fields. Addresses, customer and metadata can change until delivery, windows until
-   * pickup, coordinates and weight only while pending. A pending shipment is priced again. A paid one keeps
-   * its price: more expensive windows are refused with PRICE_CHANGED.
+   * pickup, coordinates and weight only while pending. The price of a pending shipment is recalculated. A
+   * paid shipment keeps its price, and more expensive windows are refused with PRICE_CHANGED.
    *
    * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
    */
@@ -3014,7 +3035,7 @@ export declare const ShipmentService: GenService<{
     output: typeof AdvanceShipmentResponseSchema;
   },
   /**
-   * Records the return of a shipment in transit that could not be delivered. It stays paid.
+   * Records the return of a shipment in transit that could not be delivered. The shipment stays paid.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReturnShipment
    */
@@ -3025,7 +3046,7 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Assigns a courier to a shipment that is awaiting pickup or in transit. Replacing the courier clears the
-   * reported position and ETAs. Couriers are compared by `external_id` if both have one, otherwise by name.
+   * reported progress and ETAs. Couriers are compared by `external_id` if both have one, otherwise by name.
    *
    * @generated from rpc shipments.v1.ShipmentService.SetCourier
    */
@@ -3035,7 +3056,7 @@ export declare const ShipmentService: GenService<{
     output: typeof SetCourierResponseSchema;
   },
   /**
-   * Unassigns the courier. Clears the reported position and ETAs.
+   * Unassigns the courier. Clears the reported progress and ETAs.
    *
    * @generated from rpc shipments.v1.ShipmentService.RemoveCourier
    */
@@ -3045,9 +3066,9 @@ export declare const ShipmentService: GenService<{
     output: typeof RemoveCourierResponseSchema;
   },
   /**
-   * Reports the position and ETAs of a shipment's courier. Fields that are not given stay unchanged. An ETA
+   * Reports the progress and ETAs of a shipment's courier. Fields that are not set do not change. An ETA
    * causes an event, and changes the etag, only if it is the first or differs by at least five minutes from
-   * that of the last event.
+   * the ETA in the last event.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReportProgress
    */
@@ -3058,7 +3079,7 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Records a failed attempt to pick up or deliver a shipment. Its status does not change: try again, return
-   * or cancel it. Clears the ETA of the attempt. Refused after 20 attempts at the same end.
+   * it or cancel it. Clears the ETA of the attempt. Refused after 20 attempts at the same end of the route.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordAttempt
    */
@@ -3068,9 +3089,9 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordAttemptResponseSchema;
   },
   /**
-   * Reports courier positions for up to 100 shipments that are awaiting pickup or in transit. Keeps the
-   * newest position of each shipment, at most one per five seconds, for one hour. They cause no events. A
-   * refused one does not affect the others.
+   * Reports courier locations for up to 100 shipments that are awaiting pickup or in transit. The newest
+   * location of each shipment is stored for one hour, and updated at most every five seconds. Locations do
+   * not cause events. A refused location does not affect the others.
    *
    * @generated from rpc shipments.v1.ShipmentService.ReportPlaces
    */
@@ -3080,7 +3101,7 @@ export declare const ShipmentService: GenService<{
     output: typeof ReportPlacesResponseSchema;
   },
   /**
-   * Returns the last position of a shipment's courier within the last hour.
+   * Returns the last location of a shipment's courier that was reported within the last hour.
    *
    * @generated from rpc shipments.v1.ShipmentService.GetCourierPlace
    */
@@ -3090,9 +3111,9 @@ export declare const ShipmentService: GenService<{
     output: typeof GetCourierPlaceResponseSchema;
   },
   /**
-   * Records proof of delivery for a shipment in transit, replacing given fields. A wrong PIN counts as a
-   * failed try, but the same wrong PIN only once, and nothing is recorded with it. After five tries no PIN is
-   * accepted. A failed attempt discards earlier proof.
+   * Records proof of delivery for a shipment in transit. The given fields replace earlier values. A call with
+   * a wrong PIN is refused and records no proof. After five wrong PINs, not counting repetitions of the last
+   * one, no PIN is accepted. A failed delivery attempt discards earlier proof.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordProof
    */
@@ -3132,8 +3153,9 @@ export declare const ShipmentService: GenService<{
     output: typeof GetProofSignatureResponseSchema;
   },
   /**
-   * Records the payment of a shipment. A payment for a shipment that was cancelled unpaid is stored for a
-   * refund. With an online payment provider, only the provider's confirmation counts (PAYMENT_NOT_CONFIRMED).
+   * Records the payment of a shipment. A payment for a shipment that was cancelled unpaid is recorded, and a
+   * refund is then due. With an online payment provider, the call is refused unless the provider confirms the
+   * payment (PAYMENT_NOT_CONFIRMED).
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordPayment
    */
@@ -3143,8 +3165,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordPaymentResponseSchema;
   },
   /**
-   * Records the refund of a cancelled shipment. An online payment provider makes refunds automatically and
-   * must confirm this one.
+   * Records the refund of a cancelled shipment. With an online payment provider, refunds are made
+   * automatically, and the call is refused unless the provider confirms the refund.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordRefund
    */
@@ -3165,8 +3187,7 @@ export declare const ShipmentService: GenService<{
     output: typeof CreateCheckoutResponseSchema;
   },
   /**
-   * Has the payment provider try again to make a refund that is due and failed. Refused while an open dispute
-   * blocks refunds.
+   * Retries a due refund that failed at the payment provider. Refused while an open dispute blocks refunds.
    *
    * @generated from rpc shipments.v1.ShipmentService.RetryRefund
    */
@@ -3176,7 +3197,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RetryRefundResponseSchema;
   },
   /**
-   * Accepts an unassigned payment. No further action is needed, and the shipment's statuses do not change.
+   * Accepts an unassigned payment, so that it is no longer listed as a problem. The shipment's statuses do
+   * not change.
    *
    * @generated from rpc shipments.v1.ShipmentService.AcceptUncountedPayment
    */

@@ -17,14 +17,14 @@ export declare const file_shipments_v1_simulation: GenFile;
  */
 export declare type Simulation = Message<"shipments.v1.Simulation"> & {
   /**
-   * The course of the shipment.
+   * Scenario to simulate.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 1;
    */
   scenario: SimulationScenario;
 
   /**
-   * Time between steps in seconds of the test clock, 1 to 86400. Default: 10.
+   * Time between steps, in seconds of the test clock, 1 to 86400. Defaults to 10.
    *
    * @generated from field: optional int32 step_seconds = 2;
    */
@@ -38,14 +38,14 @@ export declare type Simulation = Message<"shipments.v1.Simulation"> & {
  */
 export declare type SimulationValid = Message<"shipments.v1.Simulation"> & {
   /**
-   * The course of the shipment.
+   * Scenario to simulate.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 1;
    */
   scenario: SimulationScenario;
 
   /**
-   * Time between steps in seconds of the test clock, 1 to 86400. Default: 10.
+   * Time between steps, in seconds of the test clock, 1 to 86400. Defaults to 10.
    *
    * @generated from field: optional int32 step_seconds = 2;
    */
@@ -59,7 +59,7 @@ export declare type SimulationValid = Message<"shipments.v1.Simulation"> & {
 export declare const SimulationSchema: GenMessage<Simulation, {validType: SimulationValid}>;
 
 /**
- * The course of a shipment in test mode.
+ * Scenario that simulates the life of a shipment in test mode.
  *
  * @generated from enum shipments.v1.SimulationScenario
  */
@@ -70,7 +70,8 @@ export enum SimulationScenario {
   UNSPECIFIED = 0,
 
   /**
-   * Paid, picked up, delivered.
+   * Paid, picked up, delivered. The steps from payment to pickup together take one `step_seconds`, and so do
+   * the steps from there to delivery.
    *
    * @generated from enum value: SIMULATION_SCENARIO_DELIVER = 1;
    */
@@ -147,7 +148,7 @@ export enum SimulationScenario {
 export declare const SimulationScenarioSchema: GenEnum<SimulationScenario>;
 
 /**
- * A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider.
+ * A simulated step of a shipment in test mode, as performed by its payer, courier or payment provider.
  *
  * @generated from enum shipments.v1.SimulatedStep
  */
@@ -235,14 +236,14 @@ export enum SimulatedStep {
   ASSIGN_COURIER = 11,
 
   /**
-   * The courier arrives: at the pickup, or at the dropoff if in transit.
+   * The courier arrives at the pickup, or at the dropoff if in transit.
    *
    * @generated from enum value: SIMULATED_STEP_ARRIVE = 12;
    */
   ARRIVE = 12,
 
   /**
-   * The pickup attempt fails, or the delivery attempt if in transit, because nobody is there.
+   * An attempt fails because no one is there: the pickup, or the delivery if in transit.
    *
    * @generated from enum value: SIMULATED_STEP_FAIL_ATTEMPT = 13;
    */

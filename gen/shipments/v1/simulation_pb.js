@@ -25,7 +25,7 @@ export const SimulationScenarioSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_simulation, 0);
 
 /**
- * The course of a shipment in test mode.
+ * Scenario that simulates the life of a shipment in test mode.
  *
  * @generated from enum shipments.v1.SimulationScenario
  */
@@ -39,7 +39,7 @@ export const SimulatedStepSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_simulation, 1);
 
 /**
- * A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider.
+ * A simulated step of a shipment in test mode, as performed by its payer, courier or payment provider.
  *
  * @generated from enum shipments.v1.SimulatedStep
  */

@@ -164,7 +164,7 @@ export declare type RunningSimulation = Message<"shipments.v1.RunningSimulation"
   shipment: string;
 
   /**
-   * Scenario to simulate.
+   * Simulated scenario.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 2;
    */
@@ -206,7 +206,7 @@ export declare type RunningSimulationValid = Message<"shipments.v1.RunningSimula
   shipment: string;
 
   /**
-   * Scenario to simulate.
+   * Simulated scenario.
    *
    * @generated from field: shipments.v1.SimulationScenario scenario = 2;
    */
@@ -332,8 +332,8 @@ export declare type MoveTestClockResponse = Message<"shipments.v1.MoveTestClockR
   data?: TestClock | undefined;
 
   /**
-   * Whether all steps due by then are complete. If they take more than 5 seconds, the clock stops at the last
-   * completed step: repeat the call.
+   * Whether all steps that are due by the new time are complete. If they take more than 5 seconds, the clock
+   * stops at the last completed step: repeat the call.
    *
    * @generated from field: bool complete = 2;
    */
@@ -399,7 +399,7 @@ export declare const DeleteTestDataRequestSchema: GenMessage<DeleteTestDataReque
  */
 export declare type DeleteTestDataResponse = Message<"shipments.v1.DeleteTestDataResponse"> & {
   /**
-   * Whether all test data is deleted. If not, repeat the call.
+   * Whether all test data has been deleted. If not, repeat the call.
    *
    * @generated from field: bool complete = 1;
    */
@@ -422,10 +422,10 @@ export declare const DeleteTestDataResponseSchema: GenMessage<DeleteTestDataResp
 export declare const TestService: GenService<{
   /**
    * Deletes the test data that exists when the call begins: shipments, payments, customers, events, webhook
-   * deliveries, stored responses and the use of quotes. Keys, webhooks, limits, the payment connection and
-   * the feed position stay. Shipments booked during the call stay unless the clock was ahead. The clock
-   * returns to real time. Objects at a payment provider are not deleted. Test data is also deleted 30 days
-   * after its creation.
+   * deliveries, stored responses and records of used quotes. Keys, webhooks, limits, the payment connection
+   * and the feed position are kept. So are shipments booked during the call, unless the clock was ahead. The
+   * clock returns to real time. Objects at a payment provider are not deleted. Test data is also deleted 30
+   * days after its creation.
    *
    * @generated from rpc shipments.v1.TestService.DeleteTestData
    */
@@ -436,8 +436,7 @@ export declare const TestService: GenService<{
   },
   /**
    * Simulates one step of a shipment. If it is the next step of a running simulation, the simulation
-   * continues after it. Steps of a payment provider are refused for shipments with a checkout at a real
-   * provider.
+   * continues after it. Payment steps are refused for shipments with a checkout at a real payment provider.
    *
    * @generated from rpc shipments.v1.TestService.TakeTestStep
    */
@@ -467,9 +466,9 @@ export declare const TestService: GenService<{
     output: typeof GetTestClockResponseSchema;
   },
   /**
-   * Freezes the test clock at a time, or advances it. Quotes, cut-offs, slots and the times of shipments and
-   * events follow it. Keys, limits, webhooks and the tariff in force do not. Due steps of simulations are
-   * completed, in order, before the call returns. Repeating the call has no effect.
+   * Sets the test clock to a time, and freezes it. Quotes, cut-offs, slots and the times of shipments and
+   * events use this clock. Keys, limits, webhooks and the tariff in force use real time. Due steps of
+   * simulations are completed, in order, before the call returns. Repeating the call has no effect.
    *
    * @generated from rpc shipments.v1.TestService.MoveTestClock
    */
@@ -479,7 +478,7 @@ export declare const TestService: GenService<{
     output: typeof MoveTestClockResponseSchema;
   },
   /**
-   * Returns the test clock to real time. Dates ahead of it stay unchanged.
+   * Returns the test clock to real time. Stored times that are then in the future do not change.
    *
    * @generated from rpc shipments.v1.TestService.ReleaseTestClock
    */

@@ -32,7 +32,7 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   url: string;
 
   /**
-   * Event types to send. `*` means all.
+   * Event types that are sent. `*` means all types.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -46,7 +46,7 @@ export declare type Webhook = Message<"shipments.v1.Webhook"> & {
   enabled: boolean;
 
   /**
-   * Reason why it is disabled. Unset if enabled.
+   * Reason why the webhook is disabled. Unset if enabled.
    *
    * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
    */
@@ -95,7 +95,7 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
   url: string;
 
   /**
-   * Event types to send. `*` means all.
+   * Event types that are sent. `*` means all types.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -109,7 +109,7 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
   enabled: boolean;
 
   /**
-   * Reason why it is disabled. Unset if enabled.
+   * Reason why the webhook is disabled. Unset if enabled.
    *
    * @generated from field: optional shipments.v1.WebhookDisabledReason disabled_reason = 5;
    */
@@ -144,7 +144,7 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
 export declare const WebhookSchema: GenMessage<Webhook, {validType: WebhookValid}>;
 
 /**
- * Attempts and failures of a webhook, over the newest 500 deliveries of the last 7 days.
+ * Numbers of attempts and failures of a webhook, for its newest 500 deliveries of the last 7 days.
  *
  * @generated from message shipments.v1.WebhookFigures
  */
@@ -228,7 +228,7 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   attempts: number;
 
   /**
-   * Time of the next attempt. Unset if none.
+   * Time of the next attempt. Unset if no attempt is due.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
@@ -242,7 +242,7 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time at which it succeeded or finally failed. Unset while pending.
+   * Time at which the delivery succeeded or finally failed. Unset while pending.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
@@ -256,14 +256,14 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   shipment?: string | undefined;
 
   /**
-   * HTTP status of the last attempt. Unset if it got no response, or before the first attempt.
+   * HTTP status of the last attempt. Unset if there was no response, or before the first attempt.
    *
    * @generated from field: optional int32 last_status = 11;
    */
   lastStatus?: number | undefined;
 
   /**
-   * Error of the last attempt. Unset if it got a response, or before the first attempt.
+   * Error of the last attempt. Unset if there was a response, or before the first attempt.
    *
    * @generated from field: optional string last_error = 12;
    */
@@ -326,7 +326,7 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   attempts: number;
 
   /**
-   * Time of the next attempt. Unset if none.
+   * Time of the next attempt. Unset if no attempt is due.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 7;
    */
@@ -340,7 +340,7 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   createdAt: Timestamp;
 
   /**
-   * Time at which it succeeded or finally failed. Unset while pending.
+   * Time at which the delivery succeeded or finally failed. Unset while pending.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 9;
    */
@@ -354,14 +354,14 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   shipment?: string | undefined;
 
   /**
-   * HTTP status of the last attempt. Unset if it got no response, or before the first attempt.
+   * HTTP status of the last attempt. Unset if there was no response, or before the first attempt.
    *
    * @generated from field: optional int32 last_status = 11;
    */
   lastStatus?: number | undefined;
 
   /**
-   * Error of the last attempt. Unset if it got a response, or before the first attempt.
+   * Error of the last attempt. Unset if there was a response, or before the first attempt.
    *
    * @generated from field: optional string last_error = 12;
    */
@@ -511,7 +511,7 @@ export enum WebhookDisabledReason {
   GONE = 2,
 
   /**
-   * All attempts failed for five days.
+   * All attempts have failed for five days.
    *
    * @generated from enum value: WEBHOOK_DISABLED_REASON_FAILING = 3;
    */
@@ -549,7 +549,7 @@ export enum WebhookDeliveryStatus {
   DELIVERED = 2,
 
   /**
-   * All attempts failed, or the webhook was disabled.
+   * All attempts failed, or the webhook was disabled before one succeeded.
    *
    * @generated from enum value: WEBHOOK_DELIVERY_STATUS_FAILED = 3;
    */

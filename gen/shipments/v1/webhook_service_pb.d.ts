@@ -69,7 +69,7 @@ export declare type CreateWebhookResponse = Message<"shipments.v1.CreateWebhookR
   data?: Webhook | undefined;
 
   /**
-   * `whsec_` and base64. Messages are signed with it.
+   * Secret with which messages are signed: `whsec_` followed by base64.
    *
    * @generated from field: string secret = 2;
    */
@@ -86,7 +86,7 @@ export declare type CreateWebhookResponseValid = Message<"shipments.v1.CreateWeb
   data?: WebhookValid | undefined;
 
   /**
-   * `whsec_` and base64. Messages are signed with it.
+   * Secret with which messages are signed: `whsec_` followed by base64.
    *
    * @generated from field: string secret = 2;
    */
@@ -260,7 +260,7 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
   webhook: string;
 
   /**
-   * As on creation.
+   * New URL, with the same rules as on creation.
    *
    * @generated from field: optional string url = 2;
    */
@@ -281,8 +281,8 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
   enabled?: boolean | undefined;
 
   /**
-   * Fields to clear. JSON requests can send an empty list instead, which Protobuf cannot distinguish from an
-   * unset one.
+   * Names of the fields to clear. JSON requests can send an empty list instead, which Protobuf cannot
+   * distinguish from an unset list.
    *
    * @generated from field: repeated string clear = 5;
    */
@@ -301,7 +301,7 @@ export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebh
   webhook: string;
 
   /**
-   * As on creation.
+   * New URL, with the same rules as on creation.
    *
    * @generated from field: optional string url = 2;
    */
@@ -322,8 +322,8 @@ export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebh
   enabled?: boolean | undefined;
 
   /**
-   * Fields to clear. JSON requests can send an empty list instead, which Protobuf cannot distinguish from an
-   * unset one.
+   * Names of the fields to clear. JSON requests can send an empty list instead, which Protobuf cannot
+   * distinguish from an unset list.
    *
    * @generated from field: repeated string clear = 5;
    */
@@ -418,7 +418,8 @@ export declare type RotateWebhookSecretRequest = Message<"shipments.v1.RotateWeb
   webhook: string;
 
   /**
-   * Seconds for which earlier secrets also sign, 0 to 604800 (7 days). Defaults to 86400 (one day).
+   * Time for which messages are also signed with earlier secrets, in seconds, 0 to 604800 (7 days). Defaults
+   * to 86400 (one day).
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -437,7 +438,8 @@ export declare type RotateWebhookSecretRequestValid = Message<"shipments.v1.Rota
   webhook: string;
 
   /**
-   * Seconds for which earlier secrets also sign, 0 to 604800 (7 days). Defaults to 86400 (one day).
+   * Time for which messages are also signed with earlier secrets, in seconds, 0 to 604800 (7 days). Defaults
+   * to 86400 (one day).
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -460,7 +462,7 @@ export declare type RotateWebhookSecretResponse = Message<"shipments.v1.RotateWe
   data?: Webhook | undefined;
 
   /**
-   * `whsec_` and base64. Messages are signed with it.
+   * Secret with which messages are signed: `whsec_` followed by base64.
    *
    * @generated from field: string secret = 2;
    */
@@ -477,7 +479,7 @@ export declare type RotateWebhookSecretResponseValid = Message<"shipments.v1.Rot
   data?: WebhookValid | undefined;
 
   /**
-   * `whsec_` and base64. Messages are signed with it.
+   * Secret with which messages are signed: `whsec_` followed by base64.
    *
    * @generated from field: string secret = 2;
    */
@@ -813,14 +815,14 @@ export declare type ListWebhookAttemptsResponseValid = Message<"shipments.v1.Lis
 export declare const ListWebhookAttemptsResponseSchema: GenMessage<ListWebhookAttemptsResponse, {validType: ListWebhookAttemptsResponseValid}>;
 
 /**
- * Sends events to endpoints of the workspace, following Standard Webhooks 1.0.0: at least once, in any order,
- * signed with the webhook's secret.
+ * Sends events to endpoints of the workspace, following Standard Webhooks 1.0.0. Events are sent at least
+ * once, in any order, and signed with the webhook's secret.
  *
  * @generated from service shipments.v1.WebhookService
  */
 export declare const WebhookService: GenService<{
   /**
-   * Creates a webhook. A workspace can have 20. The secret is shown only in this response.
+   * Creates a webhook. A workspace can have up to 20. The secret is shown only in this response.
    *
    * @generated from rpc shipments.v1.WebhookService.CreateWebhook
    */
@@ -840,7 +842,8 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * Returns attempts and failures of each webhook's newest deliveries, the oldest webhook first.
+   * Returns the numbers of attempts and failures of each webhook's newest deliveries, the oldest webhook
+   * first.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookFigures
    */
@@ -880,8 +883,8 @@ export declare const WebhookService: GenService<{
     output: typeof DeleteWebhookResponseSchema;
   },
   /**
-   * Rotates the secret of a webhook. The new secret is shown only in this response. Earlier secrets also sign
-   * during the overlap.
+   * Rotates the secret of a webhook. The new secret is shown only in this response. During the overlap,
+   * messages are also signed with earlier secrets.
    *
    * @generated from rpc shipments.v1.WebhookService.RotateWebhookSecret
    */
@@ -911,7 +914,7 @@ export declare const WebhookService: GenService<{
     output: typeof RedeliverEventResponseSchema;
   },
   /**
-   * Lists deliveries of a webhook, the newest first. They are deleted after 30 days.
+   * Lists the deliveries of a webhook, the newest first. Deliveries are deleted after 30 days.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookDeliveries
    */
@@ -921,7 +924,7 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhookDeliveriesResponseSchema;
   },
   /**
-   * Lists the attempts of one delivery, the oldest first. At most 10.
+   * Lists the attempts of one delivery, the oldest first. A delivery has at most 10 attempts.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookAttempts
    */

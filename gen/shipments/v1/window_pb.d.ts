@@ -60,7 +60,7 @@ export declare type TimeWindowValid = Message<"shipments.v1.TimeWindow"> & {
 export declare const TimeWindowSchema: GenMessage<TimeWindow, {validType: TimeWindowValid}>;
 
 /**
- * An accepted time window. It does not change with clocks or tariffs.
+ * An accepted time window. Later changes to the tariff or to time zone rules do not move it.
  *
  * @generated from message shipments.v1.AcceptedWindow
  */
@@ -80,7 +80,7 @@ export declare type AcceptedWindow = Message<"shipments.v1.AcceptedWindow"> & {
   end?: Timestamp | undefined;
 
   /**
-   * IANA time zone of the zone, such as `Europe/Berlin`.
+   * IANA name of the zone's time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 3;
    */
@@ -88,7 +88,7 @@ export declare type AcceptedWindow = Message<"shipments.v1.AcceptedWindow"> & {
 };
 
 /**
- * An accepted time window. It does not change with clocks or tariffs.
+ * An accepted time window. Later changes to the tariff or to time zone rules do not move it.
  *
  * @generated from message shipments.v1.AcceptedWindow
  */
@@ -108,7 +108,7 @@ export declare type AcceptedWindowValid = Message<"shipments.v1.AcceptedWindow">
   end: Timestamp;
 
   /**
-   * IANA time zone of the zone, such as `Europe/Berlin`.
+   * IANA name of the zone's time zone, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 3;
    */
@@ -142,42 +142,42 @@ export declare type PickupSlot = Message<"shipments.v1.PickupSlot"> & {
   end?: Timestamp | undefined;
 
   /**
-   * Start in local time, RFC 3339 with the offset, such as `2026-12-01T08:00:00+01:00`.
+   * Start in local time (RFC 3339 with the offset), such as `2026-12-01T08:00:00+01:00`.
    *
    * @generated from field: string local_start = 3;
    */
   localStart: string;
 
   /**
-   * End in local time.
+   * End in local time, in the same format.
    *
    * @generated from field: string local_end = 4;
    */
   localEnd: string;
 
   /**
-   * Booking deadline. Unset if none.
+   * Booking deadline. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp cut_off_at = 5;
    */
   cutOffAt?: Timestamp | undefined;
 
   /**
-   * Whether it can be booked now.
+   * Whether the slot can be booked now.
    *
    * @generated from field: bool available = 6;
    */
   available: boolean;
 
   /**
-   * Reason why it cannot be booked. Unset if it can.
+   * Reason why the slot cannot be booked. Unset if it can be booked.
    *
    * @generated from field: optional shipments.v1.SlotUnavailableReason unavailable_reason = 7;
    */
   unavailableReason?: SlotUnavailableReason | undefined;
 
   /**
-   * Price of the shipment in this window: the total of its quote.
+   * Price of the shipment with a pickup in this window, in major units of the response's `currency`.
    *
    * @generated from field: double price = 8;
    */
@@ -205,42 +205,42 @@ export declare type PickupSlotValid = Message<"shipments.v1.PickupSlot"> & {
   end: Timestamp;
 
   /**
-   * Start in local time, RFC 3339 with the offset, such as `2026-12-01T08:00:00+01:00`.
+   * Start in local time (RFC 3339 with the offset), such as `2026-12-01T08:00:00+01:00`.
    *
    * @generated from field: string local_start = 3;
    */
   localStart: string;
 
   /**
-   * End in local time.
+   * End in local time, in the same format.
    *
    * @generated from field: string local_end = 4;
    */
   localEnd: string;
 
   /**
-   * Booking deadline. Unset if none.
+   * Booking deadline. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp cut_off_at = 5;
    */
   cutOffAt?: Timestamp | undefined;
 
   /**
-   * Whether it can be booked now.
+   * Whether the slot can be booked now.
    *
    * @generated from field: bool available = 6;
    */
   available: boolean;
 
   /**
-   * Reason why it cannot be booked. Unset if it can.
+   * Reason why the slot cannot be booked. Unset if it can be booked.
    *
    * @generated from field: optional shipments.v1.SlotUnavailableReason unavailable_reason = 7;
    */
   unavailableReason?: SlotUnavailableReason | undefined;
 
   /**
-   * Price of the shipment in this window: the total of its quote.
+   * Price of the shipment with a pickup in this window, in major units of the response's `currency`.
    *
    * @generated from field: double price = 8;
    */
@@ -265,21 +265,21 @@ export enum SlotUnavailableReason {
   UNSPECIFIED = 0,
 
   /**
-   * Its cut-off time has passed.
+   * The cut-off time of the slot has passed.
    *
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_CUT_OFF_PASSED = 1;
    */
   CUT_OFF_PASSED = 1,
 
   /**
-   * It starts within the lead time, or in the past.
+   * The slot starts within the lead time, or in the past.
    *
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_TOO_SOON = 2;
    */
   TOO_SOON = 2,
 
   /**
-   * It starts after the last bookable date.
+   * The slot starts after the last bookable date.
    *
    * @generated from enum value: SLOT_UNAVAILABLE_REASON_TOO_FAR_AHEAD = 3;
    */

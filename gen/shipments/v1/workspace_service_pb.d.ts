@@ -139,7 +139,7 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
   trackingLogo?: Uint8Array | undefined;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking.
+   * Age at which a shipment without windows is late, in minutes after its booking, 1 to 10080.
    *
    * @generated from field: optional int32 late_after_minutes = 7;
    */
@@ -201,7 +201,7 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   name: string;
 
   /**
-   * Connected payment provider, such as `manual`. Unset if none, which blocks bookings.
+   * Connected payment provider, such as `manual`. Unset if none is connected, which blocks bookings.
    *
    * @generated from field: optional string payment_provider = 3;
    */
@@ -215,23 +215,23 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   limits?: Limits | undefined;
 
   /**
-   * Reasons why all bookings are blocked. Empty if they are not.
+   * Reasons why all bookings are refused. Empty if bookings are possible.
    *
    * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
    */
   bookingBlockers: BookingBlocker[];
 
   /**
-   * Whether this is test mode: the workspace's test twin, with separate shipments, customers, events,
-   * webhooks, keys, limits and usage.
+   * Whether this is a test twin, with separate shipments, customers, events, webhooks, keys, limits and
+   * usage.
    *
    * @generated from field: bool test = 6;
    */
   test: boolean;
 
   /**
-   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of reports. A test
-   * twin has that of its live workspace.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It determines the days of reports. A
+   * test twin has the time zone of its live workspace.
    *
    * @generated from field: string time_zone = 7;
    */
@@ -245,15 +245,14 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   addressSearch: boolean;
 
   /**
-   * Whether shipments have tracking links. Like the contact, a test twin has the setting of its live
-   * workspace.
+   * Whether shipments have tracking links. A test twin has the tracking settings of its live workspace.
    *
    * @generated from field: bool tracking_enabled = 9;
    */
   trackingEnabled: boolean;
 
   /**
-   * Contact for recipients on tracking pages. Unset if none.
+   * Contact for recipients on tracking pages. Unset if not given.
    *
    * @generated from field: optional string tracking_contact = 10;
    */
@@ -274,14 +273,14 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   notifiesRecipients: boolean;
 
   /**
-   * Logo of tracking pages, a PNG. Unset if none.
+   * Logo of tracking pages, a PNG. Unset if not given.
    *
    * @generated from field: optional bytes tracking_logo = 13;
    */
   trackingLogo?: Uint8Array | undefined;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking. 240 by default.
+   * Age at which a shipment without windows is late, in minutes after its booking. Defaults to 240.
    *
    * @generated from field: int32 late_after_minutes = 14;
    */
@@ -309,7 +308,7 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   name: string;
 
   /**
-   * Connected payment provider, such as `manual`. Unset if none, which blocks bookings.
+   * Connected payment provider, such as `manual`. Unset if none is connected, which blocks bookings.
    *
    * @generated from field: optional string payment_provider = 3;
    */
@@ -323,23 +322,23 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   limits: LimitsValid;
 
   /**
-   * Reasons why all bookings are blocked. Empty if they are not.
+   * Reasons why all bookings are refused. Empty if bookings are possible.
    *
    * @generated from field: repeated shipments.v1.BookingBlocker booking_blockers = 5;
    */
   bookingBlockers: BookingBlocker[];
 
   /**
-   * Whether this is test mode: the workspace's test twin, with separate shipments, customers, events,
-   * webhooks, keys, limits and usage.
+   * Whether this is a test twin, with separate shipments, customers, events, webhooks, keys, limits and
+   * usage.
    *
    * @generated from field: bool test = 6;
    */
   test: boolean;
 
   /**
-   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of reports. A test
-   * twin has that of its live workspace.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It determines the days of reports. A
+   * test twin has the time zone of its live workspace.
    *
    * @generated from field: string time_zone = 7;
    */
@@ -353,15 +352,14 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   addressSearch: boolean;
 
   /**
-   * Whether shipments have tracking links. Like the contact, a test twin has the setting of its live
-   * workspace.
+   * Whether shipments have tracking links. A test twin has the tracking settings of its live workspace.
    *
    * @generated from field: bool tracking_enabled = 9;
    */
   trackingEnabled: boolean;
 
   /**
-   * Contact for recipients on tracking pages. Unset if none.
+   * Contact for recipients on tracking pages. Unset if not given.
    *
    * @generated from field: optional string tracking_contact = 10;
    */
@@ -382,14 +380,14 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   notifiesRecipients: boolean;
 
   /**
-   * Logo of tracking pages, a PNG. Unset if none.
+   * Logo of tracking pages, a PNG. Unset if not given.
    *
    * @generated from field: optional bytes tracking_logo = 13;
    */
   trackingLogo?: Uint8Array | undefined;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking. 240 by default.
+   * Age at which a shipment without windows is late, in minutes after its booking. Defaults to 240.
    *
    * @generated from field: int32 late_after_minutes = 14;
    */
@@ -450,7 +448,7 @@ export declare type Attention = Message<"shipments.v1.Attention"> & {
   kind: AttentionKind;
 
   /**
-   * Number of affected objects, 1 to 100. 100 means 100 or more.
+   * Number of affected objects, 1 to 100. A value of 100 means 100 or more.
    *
    * @generated from field: int32 count = 2;
    */
@@ -486,15 +484,15 @@ export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> 
   id: string;
 
   /**
-   * URL of the webhook or name of the key. Unset if none.
+   * URL of the webhook or name of the key. Unset for shipments and for keys without a name.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Time at which the shipment was cancelled, was due or was last attempted, since which the webhook has been
-   * failing, or at which the key expires. Unset if unknown.
+   * For a shipment, the time at which it was cancelled, was due or was last attempted. For a webhook, the
+   * time since which it has been failing. For a key, its expiry. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp at = 3;
    */
@@ -552,21 +550,21 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
   metadataKeys: number;
 
   /**
-   * For calls that quote.
+   * Rate limit of calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
   quote?: RateLimit | undefined;
 
   /**
-   * For calls that read.
+   * Rate limit of calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 6;
    */
   read?: RateLimit | undefined;
 
   /**
-   * For calls that write.
+   * Rate limit of calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
@@ -608,21 +606,21 @@ export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
   metadataKeys: number;
 
   /**
-   * For calls that quote.
+   * Rate limit of calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
   quote: RateLimitValid;
 
   /**
-   * For calls that read.
+   * Rate limit of calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 6;
    */
   read: RateLimitValid;
 
   /**
-   * For calls that write.
+   * Rate limit of calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
@@ -736,15 +734,16 @@ export enum AttentionKind {
   PAYMENT_UNCOUNTED = 9,
 
   /**
-   * Payments are disputed and undecided.
+   * Payments are disputed, and the disputes are not decided.
    *
    * @generated from enum value: ATTENTION_KIND_DISPUTE_OPEN = 4;
    */
   DISPUTE_OPEN = 4,
 
   /**
-   * Paid shipments have missed a booked window, are expected after it, or have no window and are older than the workspace's
-   * `late_after_minutes`. Checks the 200 oldest shipments without a pickup window, and the 200 with the first windows.
+   * Paid shipments have missed a booked window, are expected after it, or have no window and are older than
+   * the workspace's `late_after_minutes`. Checks the 200 oldest shipments without a pickup window, and the
+   * 200 shipments with the earliest windows.
    *
    * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
    */
@@ -779,7 +778,8 @@ export enum AttentionKind {
   WEBHOOK_FAILING = 6,
 
   /**
-   * Paid shipments were cancelled, and no provider makes the refund: refund and record it manually.
+   * Paid shipments were cancelled, and the provider does not make refunds. Make each refund yourself and
+   * record it.
    *
    * @generated from enum value: ATTENTION_KIND_REFUND_DUE = 7;
    */
@@ -799,13 +799,13 @@ export enum AttentionKind {
 export declare const AttentionKindSchema: GenEnum<AttentionKind>;
 
 /**
- * Settings and state of the workspace.
+ * Reads and changes the settings and state of the workspace.
  *
  * @generated from service shipments.v1.WorkspaceService
  */
 export declare const WorkspaceService: GenService<{
   /**
-   * Returns the workspace of the API key.
+   * Returns the workspace of the API key or session.
    *
    * @generated from rpc shipments.v1.WorkspaceService.GetWorkspace
    */
@@ -826,7 +826,7 @@ export declare const WorkspaceService: GenService<{
     output: typeof GetAttentionResponseSchema;
   },
   /**
-   * Changes the given settings. A test twin follows its live workspace.
+   * Changes the given settings. A test twin uses the settings of its live workspace.
    *
    * @generated from rpc shipments.v1.WorkspaceService.UpdateWorkspace
    */
@@ -836,8 +836,8 @@ export declare const WorkspaceService: GenService<{
     output: typeof UpdateWorkspaceResponseSchema;
   },
   /**
-   * Invalidates all tracking links of the workspace. Its shipments get new ones. A test key only affects test
-   * mode.
+   * Replaces all tracking links of the workspace. The old links stop working. With a test key, only links in
+   * test mode are replaced.
    *
    * @generated from rpc shipments.v1.WorkspaceService.RotateTrackingLinks
    */

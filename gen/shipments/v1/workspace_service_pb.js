@@ -134,7 +134,7 @@ export const AttentionKind = /*@__PURE__*/
   tsEnum(AttentionKindSchema);
 
 /**
- * Settings and state of the workspace.
+ * Reads and changes the settings and state of the workspace.
  *
  * @generated from service shipments.v1.WorkspaceService
  */

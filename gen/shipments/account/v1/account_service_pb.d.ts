@@ -91,7 +91,7 @@ export declare type AccountWorkspace = Message<"shipments.account.v1.AccountWork
   role: MemberRole;
 
   /**
-   * Whether the workspace is suspended. Calls are refused until the platform resumes it.
+   * Whether the workspace is suspended. Calls are refused until an operator resumes it.
    *
    * @generated from field: bool suspended = 4;
    */
@@ -156,7 +156,7 @@ export declare type Session = Message<"shipments.account.v1.Session"> & {
   lastSeenAt?: Timestamp | undefined;
 
   /**
-   * Expiry. The session expires earlier after 12 hours without a call.
+   * Time at which the session expires. It expires earlier after 12 hours without a call.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 4;
    */
@@ -205,7 +205,7 @@ export declare type SessionValid = Message<"shipments.account.v1.Session"> & {
   lastSeenAt: Timestamp;
 
   /**
-   * Expiry. The session expires earlier after 12 hours without a call.
+   * Time at which the session expires. It expires earlier after 12 hours without a call.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 4;
    */
@@ -269,7 +269,7 @@ export declare const GetAccountResponseSchema: GenMessage<GetAccountResponse, {v
  */
 export declare type UpdateAccountRequest = Message<"shipments.account.v1.UpdateAccountRequest"> & {
   /**
-   * 1 to 100 characters.
+   * Display name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -281,7 +281,7 @@ export declare type UpdateAccountRequest = Message<"shipments.account.v1.UpdateA
  */
 export declare type UpdateAccountRequestValid = Message<"shipments.account.v1.UpdateAccountRequest"> & {
   /**
-   * 1 to 100 characters.
+   * Display name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -371,7 +371,7 @@ export declare const ListSessionsResponseSchema: GenMessage<ListSessionsResponse
  */
 export declare type EndSessionRequest = Message<"shipments.account.v1.EndSessionRequest"> & {
   /**
-   * Always empty: all results fit on one page.
+   * Session id.
    *
    * @generated from field: optional int64 session = 1;
    */
@@ -383,7 +383,7 @@ export declare type EndSessionRequest = Message<"shipments.account.v1.EndSession
  */
 export declare type EndSessionRequestValid = Message<"shipments.account.v1.EndSessionRequest"> & {
   /**
-   * Always empty: all results fit on one page.
+   * Session id.
    *
    * @generated from field: optional int64 session = 1;
    */
@@ -424,7 +424,7 @@ export declare type SavedFilter = Message<"shipments.account.v1.SavedFilter"> & 
   id: bigint;
 
   /**
-   * Unique among the person's filters in the workspace, ignoring case.
+   * Name, unique among the person's filters in the workspace, ignoring case.
    *
    * @generated from field: string name = 2;
    */
@@ -438,14 +438,14 @@ export declare type SavedFilter = Message<"shipments.account.v1.SavedFilter"> & 
   query: string;
 
   /**
-   * Whether all members of the workspace see it, until the person who saved it leaves.
+   * Whether all members of the workspace see the filter, until the person who saved it leaves.
    *
    * @generated from field: bool shared = 4;
    */
   shared: boolean;
 
   /**
-   * Person who shares the filter. Unset for the person's own filters.
+   * Person who shared the filter. Unset for the person's own filters.
    *
    * @generated from field: optional string shared_by = 5;
    */
@@ -527,7 +527,7 @@ export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilter
   workspace?: bigint | undefined;
 
   /**
-   * 1 to 60 characters.
+   * Name of the filter, 1 to 60 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -561,7 +561,7 @@ export declare type SaveFilterRequestValid = Message<"shipments.account.v1.SaveF
   workspace: bigint;
 
   /**
-   * 1 to 60 characters.
+   * Name of the filter, 1 to 60 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -626,7 +626,7 @@ export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.Ren
   savedFilter?: bigint | undefined;
 
   /**
-   * 1 to 60 characters.
+   * New name, 1 to 60 characters.
    *
    * @generated from field: string name = 3;
    */
@@ -652,7 +652,7 @@ export declare type RenameSavedFilterRequestValid = Message<"shipments.account.v
   savedFilter: bigint;
 
   /**
-   * 1 to 60 characters.
+   * New name, 1 to 60 characters.
    *
    * @generated from field: string name = 3;
    */
@@ -788,8 +788,8 @@ export declare const AccountService: GenService<{
     output: typeof EndSessionResponseSchema;
   },
   /**
-   * Lists the person's saved filters in a workspace, then those shared by others, each by name. At most 50 of
-   * either.
+   * Lists the person's saved filters in a workspace, then filters shared by others, both sorted by name. At
+   * most 50 of each.
    *
    * @generated from rpc shipments.account.v1.AccountService.ListSavedFilters
    */

@@ -13,20 +13,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_admin_v1_audit_service: GenFile;
 
 /**
- * The author of a change.
+ * The actor who made a change.
  *
  * @generated from message shipments.admin.v1.AuditActor
  */
 export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   /**
-   * Kind of the author.
+   * Kind of actor.
    *
    * @generated from field: shipments.admin.v1.AuditActorKind kind = 1;
    */
   kind: AuditActorKind;
 
   /**
-   * Name of the operator, command-line account, name or last four characters of the key, or email of
+   * Name of the operator, name of the system account, name or last four characters of the key, or email of
    * the person.
    *
    * @generated from field: string name = 2;
@@ -34,14 +34,14 @@ export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   name: string;
 
   /**
-   * Operator id.
+   * Operator id. Unset for other kinds of actors.
    *
    * @generated from field: optional int64 operator = 3;
    */
   operator?: bigint | undefined;
 
   /**
-   * The API key. Unset for other kinds of actors and for keys that were recorded before this field existed.
+   * The API key. Unset for other kinds of actors, and for entries from before this field existed.
    *
    * @generated from field: shipments.v1.ApiKeyReference api_key = 4;
    */
@@ -57,7 +57,7 @@ export declare type AuditActorValid = AuditActor;
 export declare const AuditActorSchema: GenMessage<AuditActor, {validType: AuditActorValid}>;
 
 /**
- * An administrative change. It is written in the same transaction as the change.
+ * An entry for an administrative change, written in the same transaction as the change.
  *
  * @generated from message shipments.admin.v1.AuditEntry
  */
@@ -77,7 +77,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Author of the change.
+   * Actor who made the change.
    *
    * @generated from field: shipments.admin.v1.AuditActor actor = 3;
    */
@@ -99,7 +99,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   subject: string;
 
   /**
-   * Id of the affected workspace. Unset if none.
+   * Id of the affected workspace. Unset if no workspace is affected.
    *
    * @generated from field: optional int64 workspace = 6;
    */
@@ -128,7 +128,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
 };
 
 /**
- * An administrative change. It is written in the same transaction as the change.
+ * An entry for an administrative change, written in the same transaction as the change.
  *
  * @generated from message shipments.admin.v1.AuditEntry
  */
@@ -148,7 +148,7 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   createdAt: Timestamp;
 
   /**
-   * Author of the change.
+   * Actor who made the change.
    *
    * @generated from field: shipments.admin.v1.AuditActor actor = 3;
    */
@@ -170,7 +170,7 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   subject: string;
 
   /**
-   * Id of the affected workspace. Unset if none.
+   * Id of the affected workspace. Unset if no workspace is affected.
    *
    * @generated from field: optional int64 workspace = 6;
    */
@@ -218,7 +218,7 @@ export declare type AuditChange = Message<"shipments.admin.v1.AuditChange"> & {
   field: string;
 
   /**
-   * Old value. Unset if none.
+   * Old value. Unset if there was none.
    *
    * @generated from field: optional string before = 2;
    */
@@ -245,28 +245,28 @@ export declare const AuditChangeSchema: GenMessage<AuditChange, {validType: Audi
  */
 export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAuditEntriesRequest"> & {
   /**
-   * Id of the operator who made the change.
+   * Only changes made by this operator.
    *
    * @generated from field: optional int64 operator = 1;
    */
   operator?: bigint | undefined;
 
   /**
-   * Id of the affected workspace.
+   * Only changes that affect this workspace.
    *
    * @generated from field: optional int64 workspace = 2;
    */
   workspace?: bigint | undefined;
 
   /**
-   * As in `AuditEntry.action`. Unknown actions are refused.
+   * Only changes with this action, as in `AuditEntry.action`. Unknown actions are refused.
    *
    * @generated from field: optional string action = 3;
    */
   action?: string | undefined;
 
   /**
-   * As in `AuditEntry.subject`. Unknown kinds are refused.
+   * Only changes of this subject, as in `AuditEntry.subject`. Unknown kinds of subjects are refused.
    *
    * @generated from field: optional string subject = 4;
    */
@@ -301,8 +301,8 @@ export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAu
   pageToken?: string | undefined;
 
   /**
-   * Id of an entry: lists later entries, the oldest first. 0 starts with the first entry. The order is stable
-   * and an entry that is committed late never appears before a listed one, so the last id can be used to
+   * Id of an entry after which to list, the oldest first. 0 starts with the first entry. The order is stable,
+   * and an entry that is committed late never appears before a listed entry, so the last id can be used to
    * follow the log.
    *
    * @generated from field: optional int64 after = 9;
@@ -368,28 +368,28 @@ export enum AuditActorKind {
   UNSPECIFIED = 0,
 
   /**
-   * An operator, by RPC.
+   * An operator who called an RPC.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_OPERATOR = 1;
    */
   OPERATOR = 1,
 
   /**
-   * A person at the command line of the server.
+   * A person on the server's command line.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_COMMAND_LINE = 2;
    */
   COMMAND_LINE = 2,
 
   /**
-   * A workspace, by API key.
+   * A workspace that called an RPC with an API key.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_API_KEY = 3;
    */
   API_KEY = 3,
 
   /**
-   * The service, when it filled an empty database.
+   * The service itself, when it filled an empty database.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_SERVICE = 4;
    */
@@ -409,7 +409,7 @@ export enum AuditActorKind {
 export declare const AuditActorKindSchema: GenEnum<AuditActorKind>;
 
 /**
- * The audit log of the platform.
+ * Reads the audit log of the platform.
  *
  * @generated from service shipments.admin.v1.AuditService
  */

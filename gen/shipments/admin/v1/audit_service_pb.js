@@ -62,7 +62,7 @@ export const AuditActorKind = /*@__PURE__*/
   tsEnum(AuditActorKindSchema);
 
 /**
- * The audit log of the platform.
+ * Reads the audit log of the platform.
  *
  * @generated from service shipments.admin.v1.AuditService
  */

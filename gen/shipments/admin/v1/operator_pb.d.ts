@@ -32,14 +32,14 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
   name: string;
 
   /**
-   * Email. Always set for a person.
+   * Email. Always set for a person. Can be unset for a machine.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * A person or a machine.
+   * Whether the operator is a person or a machine.
    *
    * @generated from field: shipments.admin.v1.OperatorKind kind = 4;
    */
@@ -95,14 +95,14 @@ export declare type OperatorValid = Message<"shipments.admin.v1.Operator"> & {
   name: string;
 
   /**
-   * Email. Always set for a person.
+   * Email. Always set for a person. Can be unset for a machine.
    *
    * @generated from field: optional string email = 3;
    */
   email?: string | undefined;
 
   /**
-   * A person or a machine.
+   * Whether the operator is a person or a machine.
    *
    * @generated from field: shipments.admin.v1.OperatorKind kind = 4;
    */
@@ -178,14 +178,14 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * Expiry. Unset if the key does not expire.
+   * Time at which the key expires. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * Purpose of the key, as named by its creator. Unset if not named.
+   * Name of the key, such as its purpose. Unset if it has none.
    *
    * @generated from field: optional string name = 6;
    */
@@ -227,14 +227,14 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * Expiry. Unset if the key does not expire.
+   * Time at which the key expires. Unset if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp ends_at = 5;
    */
   endsAt?: Timestamp | undefined;
 
   /**
-   * Purpose of the key, as named by its creator. Unset if not named.
+   * Name of the key, such as its purpose. Unset if it has none.
    *
    * @generated from field: optional string name = 6;
    */

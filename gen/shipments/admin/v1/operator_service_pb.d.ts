@@ -186,7 +186,7 @@ export declare const GetOperatorResponseSchema: GenMessage<GetOperatorResponse, 
  */
 export declare type CreateOperatorRequest = Message<"shipments.admin.v1.CreateOperatorRequest"> & {
   /**
-   * 1 to 100 characters.
+   * Operator name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -200,7 +200,7 @@ export declare type CreateOperatorRequest = Message<"shipments.admin.v1.CreateOp
   kind: OperatorKind;
 
   /**
-   * Required for a person. Unique among active operators, ignoring case.
+   * Email, required for a person. Unique among active operators, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
@@ -219,7 +219,7 @@ export declare type CreateOperatorRequest = Message<"shipments.admin.v1.CreateOp
  */
 export declare type CreateOperatorRequestValid = Message<"shipments.admin.v1.CreateOperatorRequest"> & {
   /**
-   * 1 to 100 characters.
+   * Operator name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -233,7 +233,7 @@ export declare type CreateOperatorRequestValid = Message<"shipments.admin.v1.Cre
   kind: OperatorKind;
 
   /**
-   * Required for a person. Unique among active operators, ignoring case.
+   * Email, required for a person. Unique among active operators, ignoring case.
    *
    * @generated from field: optional string email = 3;
    */
@@ -263,7 +263,7 @@ export declare type CreateOperatorResponse = Message<"shipments.admin.v1.CreateO
   data?: Operator | undefined;
 
   /**
-   * `sho_` and 36 characters.
+   * The secret: `sho_` followed by 36 characters.
    *
    * @generated from field: string operator_key = 2;
    */
@@ -280,7 +280,7 @@ export declare type CreateOperatorResponseValid = Message<"shipments.admin.v1.Cr
   data?: OperatorValid | undefined;
 
   /**
-   * `sho_` and 36 characters.
+   * The secret: `sho_` followed by 36 characters.
    *
    * @generated from field: string operator_key = 2;
    */
@@ -305,14 +305,14 @@ export declare type UpdateOperatorRequest = Message<"shipments.admin.v1.UpdateOp
   operator?: bigint | undefined;
 
   /**
-   * 1 to 100 characters.
+   * New name, 1 to 100 characters.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * As on creation. An empty value removes it.
+   * New email, with the same rules as on creation. An empty value removes it.
    *
    * @generated from field: optional string email = 3;
    */
@@ -338,14 +338,14 @@ export declare type UpdateOperatorRequestValid = Message<"shipments.admin.v1.Upd
   operator: bigint;
 
   /**
-   * 1 to 100 characters.
+   * New name, 1 to 100 characters.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * As on creation. An empty value removes it.
+   * New email, with the same rules as on creation. An empty value removes it.
    *
    * @generated from field: optional string email = 3;
    */
@@ -403,7 +403,7 @@ export declare type CreateOperatorKeyRequest = Message<"shipments.admin.v1.Creat
   operator?: bigint | undefined;
 
   /**
-   * Purpose of the key, 1 to 100 characters.
+   * Name of the key, such as its purpose, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -422,7 +422,7 @@ export declare type CreateOperatorKeyRequestValid = Message<"shipments.admin.v1.
   operator: bigint;
 
   /**
-   * Purpose of the key, 1 to 100 characters.
+   * Name of the key, such as its purpose, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -445,7 +445,7 @@ export declare type CreateOperatorKeyResponse = Message<"shipments.admin.v1.Crea
   data?: Operator | undefined;
 
   /**
-   * `sho_` and 36 characters.
+   * The secret: `sho_` followed by 36 characters.
    *
    * @generated from field: string operator_key = 2;
    */
@@ -462,7 +462,7 @@ export declare type CreateOperatorKeyResponseValid = Message<"shipments.admin.v1
   data?: OperatorValid | undefined;
 
   /**
-   * `sho_` and 36 characters.
+   * The secret: `sho_` followed by 36 characters.
    *
    * @generated from field: string operator_key = 2;
    */
@@ -557,15 +557,15 @@ export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.Rotat
   operator?: bigint | undefined;
 
   /**
-   * Seconds for which replaced keys stay valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if the key of
-   * this call is replaced, because only that key can repeat the call with an idempotency key.
+   * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
+   * the key that makes the call is replaced, because a retry with an idempotency key must use the same key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
 
   /**
-   * Id of the only key to replace, keeping its name. All keys if not set.
+   * Id of the key to replace. The new key has the same name. If not set, all keys are replaced.
    *
    * @generated from field: optional string key = 3;
    */
@@ -584,15 +584,15 @@ export declare type RotateOperatorKeyRequestValid = Message<"shipments.admin.v1.
   operator: bigint;
 
   /**
-   * Seconds for which replaced keys stay valid, 0 to 604800 (7 days). Defaults to 0, or to 600 if the key of
-   * this call is replaced, because only that key can repeat the call with an idempotency key.
+   * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
+   * the key that makes the call is replaced, because a retry with an idempotency key must use the same key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
 
   /**
-   * Id of the only key to replace, keeping its name. All keys if not set.
+   * Id of the key to replace. The new key has the same name. If not set, all keys are replaced.
    *
    * @generated from field: optional string key = 3;
    */
@@ -615,7 +615,7 @@ export declare type RotateOperatorKeyResponse = Message<"shipments.admin.v1.Rota
   data?: Operator | undefined;
 
   /**
-   * `sho_` and 36 characters.
+   * The secret: `sho_` followed by 36 characters.
    *
    * @generated from field: string operator_key = 2;
    */
@@ -632,7 +632,7 @@ export declare type RotateOperatorKeyResponseValid = Message<"shipments.admin.v1
   data?: OperatorValid | undefined;
 
   /**
-   * `sho_` and 36 characters.
+   * The secret: `sho_` followed by 36 characters.
    *
    * @generated from field: string operator_key = 2;
    */
@@ -685,7 +685,7 @@ export declare type CreateOperatorSignInLinkResponse = Message<"shipments.admin.
   data?: Operator | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's origin.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -702,7 +702,7 @@ export declare type CreateOperatorSignInLinkResponseValid = Message<"shipments.a
   data?: OperatorValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's origin.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -778,7 +778,7 @@ export declare const RevokeOperatorResponseSchema: GenMessage<RevokeOperatorResp
  */
 export declare const OperatorService: GenService<{
   /**
-   * Returns the operator of the key in the call.
+   * Returns the operator that makes the call.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.GetSelf
    */
@@ -818,7 +818,7 @@ export declare const OperatorService: GenService<{
     output: typeof CreateOperatorResponseSchema;
   },
   /**
-   * Changes the given fields. The last owner must stay an owner.
+   * Changes the given fields. The last owner must remain an owner.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.UpdateOperator
    */
@@ -828,8 +828,8 @@ export declare const OperatorService: GenService<{
     output: typeof UpdateOperatorResponseSchema;
   },
   /**
-   * Creates another key, shown only in this response. An operator can have at most 20 active keys. Only
-   * owners can create keys for others.
+   * Creates another key, which is shown only in this response. An operator can have up to 20 active keys.
+   * Only owners can create keys for other operators.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorKey
    */
@@ -839,8 +839,8 @@ export declare const OperatorService: GenService<{
     output: typeof CreateOperatorKeyResponseSchema;
   },
   /**
-   * Revokes one key of an operator immediately. Only owners can revoke keys of others. A machine cannot
-   * revoke its own last active or last non-expiring key.
+   * Revokes one key of an operator immediately. Only owners can revoke keys of other operators. A machine
+   * cannot revoke its own last active or last non-expiring key.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RevokeOperatorKey
    */
@@ -850,9 +850,9 @@ export declare const OperatorService: GenService<{
     output: typeof RevokeOperatorKeyResponseSchema;
   },
   /**
-   * Rotates keys of an operator. The new key is shown only in this response. The replaced key, or all others,
-   * expire after the overlap or at their earlier expiry. At most 20 keys can be active: beyond that, the keys
-   * that expire first are revoked. Only owners can rotate keys of others.
+   * Replaces one or all keys of an operator with a new key, which is shown only in this response. Replaced
+   * keys expire after the overlap, or at their own expiry if that is earlier. If more than 20 keys would be
+   * active, the keys that expire first are revoked. Only owners can rotate keys of other operators.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.RotateOperatorKey
    */
@@ -862,8 +862,8 @@ export declare const OperatorService: GenService<{
     output: typeof RotateOperatorKeyResponseSchema;
   },
   /**
-   * Creates a sign-in link to the dashboard for an operator of kind PERSON. It can be used once, within 15
-   * minutes, and is shown only in this response. Only owners can create links for others.
+   * Creates a sign-in link to the dashboard for an operator of kind PERSON. The link works once, within 15
+   * minutes, and is shown only in this response. Only owners can create links for other operators.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorSignInLink
    */

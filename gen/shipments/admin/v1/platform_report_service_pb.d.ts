@@ -24,7 +24,7 @@ export declare type GetPlatformOverviewRequest = Message<"shipments.admin.v1.Get
   fromDate?: string | undefined;
 
   /**
-   * Last day in UTC, at most 91 days after the first. Defaults to today.
+   * Last day in UTC, at most 91 days after the first day. Defaults to today.
    *
    * @generated from field: optional string to_date = 2;
    */
@@ -114,7 +114,7 @@ export declare type WorkspaceBookings = Message<"shipments.admin.v1.WorkspaceBoo
   cancellations: bigint;
 
   /**
-   * By currency code.
+   * Paid and awaited amounts, by currency code.
    *
    * @generated from field: repeated shipments.v1.Revenue revenue = 5;
    */
@@ -292,7 +292,7 @@ export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHe
 export declare const PlatformHealthSchema: GenMessage<PlatformHealth, {validType: PlatformHealthValid}>;
 
 /**
- * A process that serves calls. Each one reports every 5 seconds.
+ * A process that serves calls. Each replica reports every 5 seconds.
  *
  * @generated from message shipments.admin.v1.Replica
  */
@@ -348,7 +348,7 @@ export declare type Replica = Message<"shipments.admin.v1.Replica"> & {
 };
 
 /**
- * A process that serves calls. Each one reports every 5 seconds.
+ * A process that serves calls. Each replica reports every 5 seconds.
  *
  * @generated from message shipments.admin.v1.Replica
  */
@@ -527,14 +527,14 @@ export declare type TariffHealth = Message<"shipments.admin.v1.TariffHealth"> & 
   versionInForce?: number | undefined;
 
   /**
-   * Scheduled version. Unset if none.
+   * Scheduled version. Unset if none is scheduled.
    *
    * @generated from field: optional int32 scheduled_version = 2;
    */
   scheduledVersion?: number | undefined;
 
   /**
-   * Time at which the scheduled version takes effect.
+   * Time at which the scheduled version takes effect. Unset if none is scheduled.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 3;
    */
@@ -554,14 +554,14 @@ export declare const TariffHealthSchema: GenMessage<TariffHealth, {validType: Ta
  */
 export declare type WebhookHealth = Message<"shipments.admin.v1.WebhookHealth"> & {
   /**
-   * Number of deliveries that wait for an attempt, including those of disabled webhooks. At most 1000000.
+   * Number of deliveries that wait for an attempt, including deliveries of disabled webhooks. At most 1000000.
    *
    * @generated from field: int64 pending_deliveries = 1;
    */
   pendingDeliveries: bigint;
 
   /**
-   * Creation time of the oldest of them. Unset if none.
+   * Creation time of the oldest of these deliveries. Unset if there are none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_pending_at = 2;
    */
@@ -577,34 +577,36 @@ export declare type WebhookHealthValid = WebhookHealth;
 export declare const WebhookHealthSchema: GenMessage<WebhookHealth, {validType: WebhookHealthValid}>;
 
 /**
- * Payment work is overdue if it has been due or failing for ten minutes. Counts are at most 10000.
+ * Health of payment processing. Work is overdue if it has been due or failing for ten minutes. Counts are at
+ * most 10000.
  *
  * @generated from message shipments.admin.v1.PaymentHealth
  */
 export declare type PaymentHealth = Message<"shipments.admin.v1.PaymentHealth"> & {
   /**
-   * Payments that could not be read from the provider, or whose refund or other action failed there.
+   * Number of payments that could not be read from the provider, or whose refund or other action failed
+   * there.
    *
    * @generated from field: int32 overdue_payments = 1;
    */
   overduePayments: number;
 
   /**
-   * Provider events that were not processed.
+   * Number of provider events that were not processed.
    *
    * @generated from field: int32 overdue_notices = 2;
    */
   overdueNotices: number;
 
   /**
-   * Provider accounts that were not checked.
+   * Number of provider accounts that were not checked.
    *
    * @generated from field: int32 overdue_accounts = 3;
    */
   overdueAccounts: number;
 
   /**
-   * Some of the overdue payments, those retried first. At most 20.
+   * Overdue payments that will be retried first, at most 20.
    *
    * @generated from field: repeated shipments.admin.v1.OverduePayment payments = 4;
    */
@@ -612,34 +614,36 @@ export declare type PaymentHealth = Message<"shipments.admin.v1.PaymentHealth"> 
 };
 
 /**
- * Payment work is overdue if it has been due or failing for ten minutes. Counts are at most 10000.
+ * Health of payment processing. Work is overdue if it has been due or failing for ten minutes. Counts are at
+ * most 10000.
  *
  * @generated from message shipments.admin.v1.PaymentHealth
  */
 export declare type PaymentHealthValid = Message<"shipments.admin.v1.PaymentHealth"> & {
   /**
-   * Payments that could not be read from the provider, or whose refund or other action failed there.
+   * Number of payments that could not be read from the provider, or whose refund or other action failed
+   * there.
    *
    * @generated from field: int32 overdue_payments = 1;
    */
   overduePayments: number;
 
   /**
-   * Provider events that were not processed.
+   * Number of provider events that were not processed.
    *
    * @generated from field: int32 overdue_notices = 2;
    */
   overdueNotices: number;
 
   /**
-   * Provider accounts that were not checked.
+   * Number of provider accounts that were not checked.
    *
    * @generated from field: int32 overdue_accounts = 3;
    */
   overdueAccounts: number;
 
   /**
-   * Some of the overdue payments, those retried first. At most 20.
+   * Overdue payments that will be retried first, at most 20.
    *
    * @generated from field: repeated shipments.admin.v1.OverduePayment payments = 4;
    */
@@ -680,7 +684,7 @@ export declare type OverduePayment = Message<"shipments.admin.v1.OverduePayment"
   failures: number;
 
   /**
-   * Time of the next attempt. In the past if it is late.
+   * Time of the next attempt. In the past if the attempt is late.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 4;
    */
@@ -715,7 +719,7 @@ export declare type OverduePaymentValid = Message<"shipments.admin.v1.OverduePay
   failures: number;
 
   /**
-   * Time of the next attempt. In the past if it is late.
+   * Time of the next attempt. In the past if the attempt is late.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 4;
    */
@@ -797,7 +801,7 @@ export declare type PlatformAttention = Message<"shipments.admin.v1.PlatformAtte
   kind: PlatformAttentionKind;
 
   /**
-   * Number of affected objects, 1 to 100. 100 means 100 or more.
+   * Number of affected objects, 1 to 100. A value of 100 means 100 or more.
    *
    * @generated from field: int32 count = 2;
    */
@@ -840,7 +844,7 @@ export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.Platf
   operator?: bigint | undefined;
 
   /**
-   * Name of the workspace or operator. Unset if none.
+   * Name of the workspace or operator. Unset for objects of the platform.
    *
    * @generated from field: optional string owner = 3;
    */
@@ -854,15 +858,15 @@ export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.Platf
   id?: string | undefined;
 
   /**
-   * URL of the webhook or name of the key. Unset if none.
+   * URL of the webhook or name of the key. Unset for other objects and for keys without a name.
    *
    * @generated from field: optional string name = 5;
    */
   name?: string | undefined;
 
   /**
-   * Time since which the webhook has been failing or the oldest email has been waiting, due time of the
-   * payment, or expiry of the key.
+   * For a webhook, the time since which it has been failing. For emails, the time since which the oldest has
+   * been waiting. For a payment, its due time. For a key, its expiry.
    *
    * @generated from field: google.protobuf.Timestamp at = 6;
    */
@@ -896,7 +900,7 @@ export enum PlatformAttentionKind {
   TARIFF = 1,
 
   /**
-   * Payment work such as refunds is overdue, as in GetHealth. The subjects are payments.
+   * Payment work, such as refunds, is overdue, as in GetHealth. The subjects are payments.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_OVERDUE = 2;
    */
@@ -937,14 +941,14 @@ export enum PlatformAttentionKind {
 export declare const PlatformAttentionKindSchema: GenEnum<PlatformAttentionKind>;
 
 /**
- * Reports about the platform for operators.
+ * Reports on the platform, for operators.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Returns the bookings of all workspaces by day in UTC. Replicas precompute the figures: changes in the
-   * last 20 seconds can be missing, under heavy load those in the last minutes.
+   * Returns the bookings of all workspaces by day in UTC. Replicas precompute the figures, so changes of the
+   * last 20 seconds can be missing, or of the last minutes under heavy load.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformOverview
    */
@@ -964,7 +968,7 @@ export declare const PlatformReportService: GenService<{
     output: typeof GetHealthResponseSchema;
   },
   /**
-   * Lists problems that need an operator, the most severe first. Test mode is not included.
+   * Lists problems that need an operator, the most severe first. Test mode is excluded.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformAttention
    */

@@ -156,7 +156,7 @@ export const PlatformAttentionKind = /*@__PURE__*/
   tsEnum(PlatformAttentionKindSchema);
 
 /**
- * Reports about the platform for operators.
+ * Reports on the platform, for operators.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */

@@ -25,14 +25,14 @@ export declare type TariffFees = Message<"shipments.admin.v1.TariffFees"> & {
   currency: string;
 
   /**
-   * Minimum charge per shipment, such as `5.00`, within the currency's minor unit.
+   * Minimum charge per shipment, such as `5.00`, with at most the decimals of the currency's minor unit.
    *
    * @generated from field: string base_fee = 2;
    */
   baseFee: string;
 
   /**
-   * Rate per kilometer, with up to 6 decimals.
+   * Rate per kilometer, with up to six decimals.
    *
    * @generated from field: string rate_per_km = 3;
    */
@@ -75,14 +75,14 @@ export declare type TariffTier = Message<"shipments.admin.v1.TariffTier"> & {
   maxKg: number;
 
   /**
-   * Flat fee, within the currency's minor unit.
+   * Flat fee, with at most the decimals of the currency's minor unit.
    *
    * @generated from field: string flat_fee = 3;
    */
   flatFee: string;
 
   /**
-   * Rate per kilogram, with up to 6 decimals.
+   * Rate per kilogram of the total weight, with up to six decimals.
    *
    * @generated from field: string rate_per_kg = 4;
    */
@@ -111,7 +111,7 @@ export declare type TariffSchedules = Message<"shipments.admin.v1.TariffSchedule
   schedules: TariffSchedule[];
 
   /**
-   * Schedule of zones that name none. Empty if there is no default.
+   * Name of the schedule for zones that do not name one. Empty if there is no default.
    *
    * @generated from field: string default_schedule = 2;
    */
@@ -127,14 +127,14 @@ export declare type TariffSchedulesValid = TariffSchedules;
 export declare const TariffSchedulesSchema: GenMessage<TariffSchedules, {validType: TariffSchedulesValid}>;
 
 /**
- * Opening hours of the zones that refer to it. Times are `HH:MM` in its time zone. Hours that close at or
- * before their opening time end on the next day.
+ * Opening hours of the zones that refer to the schedule. Times are `HH:MM` in the schedule's time zone. Hours
+ * whose closing time is not after the opening time end on the next day.
  *
  * @generated from message shipments.admin.v1.TariffSchedule
  */
 export declare type TariffSchedule = Message<"shipments.admin.v1.TariffSchedule"> & {
   /**
-   * 1 to 100 characters.
+   * Name of the schedule, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -207,13 +207,13 @@ export declare type TariffScheduleValid = TariffSchedule;
 export declare const TariffScheduleSchema: GenMessage<TariffSchedule, {validType: TariffScheduleValid}>;
 
 /**
- * Hours that begin on some days of the week.
+ * Hours that begin on certain days of the week.
  *
  * @generated from message shipments.admin.v1.WeeklyHours
  */
 export declare type WeeklyHours = Message<"shipments.admin.v1.WeeklyHours"> & {
   /**
-   * Some of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
+   * Days of the week: `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
    *
    * @generated from field: repeated string days = 1;
    */
@@ -256,7 +256,7 @@ export declare const WeeklyHoursSchema: GenMessage<WeeklyHours, {validType: Week
  */
 export declare type ScheduleException = Message<"shipments.admin.v1.ScheduleException"> & {
   /**
-   * Such as `2026-12-25`.
+   * Date, such as `2026-12-25`.
    *
    * @generated from field: string date = 1;
    */
@@ -270,7 +270,7 @@ export declare type ScheduleException = Message<"shipments.admin.v1.ScheduleExce
   hours: DateHours[];
 
   /**
-   * Reason, for people. Up to 200 characters.
+   * Reason, up to 200 characters.
    *
    * @generated from field: string note = 3;
    */
@@ -349,14 +349,14 @@ export declare type CutOff = Message<"shipments.admin.v1.CutOff"> & {
   until: string;
 
   /**
-   * Days before the date of the window, 0 to 30. Defaults to 0.
+   * Number of days between the deadline and the date of the window, 0 to 30. Defaults to 0.
    *
    * @generated from field: optional int32 days_before = 4;
    */
   daysBefore?: number | undefined;
 
   /**
-   * Time of the deadline on that day.
+   * Time of the deadline on that day, `HH:MM`.
    *
    * @generated from field: string at = 5;
    */
@@ -413,7 +413,7 @@ export declare type TariffDraft = Message<"shipments.admin.v1.TariffDraft"> & {
   zonesBytes: bigint;
 
   /**
-   * Version from which it was copied. Unset if it was created empty.
+   * Version from which the draft was copied. Unset if it was created empty.
    *
    * @generated from field: optional int32 from_version = 6;
    */
@@ -483,7 +483,7 @@ export declare type TariffDraftValid = Message<"shipments.admin.v1.TariffDraft">
   zonesBytes: bigint;
 
   /**
-   * Version from which it was copied. Unset if it was created empty.
+   * Version from which the draft was copied. Unset if it was created empty.
    *
    * @generated from field: optional int32 from_version = 6;
    */
@@ -531,7 +531,7 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   version: number;
 
   /**
-   * Whether the version is in force, was or will be.
+   * State of the version.
    *
    * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
    */
@@ -566,14 +566,14 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   author?: string | undefined;
 
   /**
-   * Version that was in force when it was published. Unset for the first version.
+   * Version that was in force when this version was published. Unset for the first version.
    *
    * @generated from field: optional int32 replaces = 7;
    */
   replaces?: number | undefined;
 
   /**
-   * Earlier version that it repeats. Set if it was published by a rollback.
+   * Earlier version that this version repeats. Set if it was published by a rollback.
    *
    * @generated from field: optional int32 repeats = 8;
    */
@@ -622,7 +622,7 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   version: number;
 
   /**
-   * Whether the version is in force, was or will be.
+   * State of the version.
    *
    * @generated from field: shipments.admin.v1.TariffVersionState state = 2;
    */
@@ -657,14 +657,14 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   author?: string | undefined;
 
   /**
-   * Version that was in force when it was published. Unset for the first version.
+   * Version that was in force when this version was published. Unset for the first version.
    *
    * @generated from field: optional int32 replaces = 7;
    */
   replaces?: number | undefined;
 
   /**
-   * Earlier version that it repeats. Set if it was published by a rollback.
+   * Earlier version that this version repeats. Set if it was published by a rollback.
    *
    * @generated from field: optional int32 repeats = 8;
    */

@@ -18,21 +18,21 @@ export declare const file_shipments_admin_v1_tariff_service: GenFile;
  */
 export declare type CreateTariffDraftRequest = Message<"shipments.admin.v1.CreateTariffDraftRequest"> & {
   /**
-   * 1 to 100 characters.
+   * Draft name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Version from which to copy fees and zones.
+   * Version to copy. If not set, the draft is created empty.
    *
    * @generated from field: optional int32 from_version = 2;
    */
   fromVersion?: number | undefined;
 
   /**
-   * Fees that replace those of the version.
+   * Fees of the draft. They replace the fees of the copied version.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 3;
    */
@@ -44,21 +44,21 @@ export declare type CreateTariffDraftRequest = Message<"shipments.admin.v1.Creat
  */
 export declare type CreateTariffDraftRequestValid = Message<"shipments.admin.v1.CreateTariffDraftRequest"> & {
   /**
-   * 1 to 100 characters.
+   * Draft name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Version from which to copy fees and zones.
+   * Version to copy. If not set, the draft is created empty.
    *
    * @generated from field: optional int32 from_version = 2;
    */
   fromVersion?: number | undefined;
 
   /**
-   * Fees that replace those of the version.
+   * Fees of the draft. They replace the fees of the copied version.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 3;
    */
@@ -259,7 +259,7 @@ export declare type NewTariffSchedules = Message<"shipments.admin.v1.NewTariffSc
   schedules: NewTariffSchedule[];
 
   /**
-   * Schedule of zones that name none. Empty if there is no default.
+   * Name of the schedule for zones that do not name one. Empty if there is no default.
    *
    * @generated from field: string default_schedule = 2;
    */
@@ -281,7 +281,7 @@ export declare const NewTariffSchedulesSchema: GenMessage<NewTariffSchedules, {v
  */
 export declare type NewTariffSchedule = Message<"shipments.admin.v1.NewTariffSchedule"> & {
   /**
-   * 1 to 100 characters.
+   * Name of the schedule, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -354,13 +354,13 @@ export declare type NewTariffScheduleValid = NewTariffSchedule;
 export declare const NewTariffScheduleSchema: GenMessage<NewTariffSchedule, {validType: NewTariffScheduleValid}>;
 
 /**
- * Hours that begin on some days of the week.
+ * Hours that begin on certain days of the week.
  *
  * @generated from message shipments.admin.v1.NewWeeklyHours
  */
 export declare type NewWeeklyHours = Message<"shipments.admin.v1.NewWeeklyHours"> & {
   /**
-   * Some of `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
+   * Days of the week: `mon`, `tue`, `wed`, `thu`, `fri`, `sat` and `sun`.
    *
    * @generated from field: repeated string days = 1;
    */
@@ -403,7 +403,7 @@ export declare const NewWeeklyHoursSchema: GenMessage<NewWeeklyHours, {validType
  */
 export declare type NewScheduleException = Message<"shipments.admin.v1.NewScheduleException"> & {
   /**
-   * Such as `2026-12-25`.
+   * Date, such as `2026-12-25`.
    *
    * @generated from field: string date = 1;
    */
@@ -417,7 +417,7 @@ export declare type NewScheduleException = Message<"shipments.admin.v1.NewSchedu
   hours: NewDateHours[];
 
   /**
-   * Reason, for people. Up to 200 characters.
+   * Reason, up to 200 characters.
    *
    * @generated from field: string note = 3;
    */
@@ -496,14 +496,14 @@ export declare type NewCutOff = Message<"shipments.admin.v1.NewCutOff"> & {
   until: string;
 
   /**
-   * Days before the date of the window, 0 to 30. Defaults to 0.
+   * Number of days between the deadline and the date of the window, 0 to 30. Defaults to 0.
    *
    * @generated from field: optional int32 days_before = 4;
    */
   daysBefore?: number | undefined;
 
   /**
-   * Time of the deadline on that day.
+   * Time of the deadline on that day, `HH:MM`.
    *
    * @generated from field: string at = 5;
    */
@@ -647,21 +647,21 @@ export declare type UpdateTariffDraftRequest = Message<"shipments.admin.v1.Updat
   etag?: string | undefined;
 
   /**
-   * 1 to 100 characters.
+   * Draft name, 1 to 100 characters.
    *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
-   * All fees. They replace the current ones.
+   * All fees of the draft. They replace the current fees.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 4;
    */
   fees?: NewTariffFees | undefined;
 
   /**
-   * All schedules. They replace the current ones. CheckTariff validates them.
+   * All schedules of the draft. They replace the current schedules. CheckTariff validates them.
    *
    * @generated from field: shipments.admin.v1.NewTariffSchedules schedules = 5;
    */
@@ -687,21 +687,21 @@ export declare type UpdateTariffDraftRequestValid = Message<"shipments.admin.v1.
   etag?: string | undefined;
 
   /**
-   * 1 to 100 characters.
+   * Draft name, 1 to 100 characters.
    *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
-   * All fees. They replace the current ones.
+   * All fees of the draft. They replace the current fees.
    *
    * @generated from field: shipments.admin.v1.NewTariffFees fees = 4;
    */
   fees?: NewTariffFeesValid | undefined;
 
   /**
-   * All schedules. They replace the current ones. CheckTariff validates them.
+   * All schedules of the draft. They replace the current schedules. CheckTariff validates them.
    *
    * @generated from field: shipments.admin.v1.NewTariffSchedules schedules = 5;
    */
@@ -919,7 +919,7 @@ export declare const GetTariffDraftZonesRequestSchema: GenMessage<GetTariffDraft
  */
 export declare type GetTariffDraftZonesResponse = Message<"shipments.admin.v1.GetTariffDraftZonesResponse"> & {
   /**
-   * UTF-8 text.
+   * The document, in UTF-8.
    *
    * @generated from field: bytes geojson = 1;
    */
@@ -969,7 +969,7 @@ export declare const GetTariffDraftSchedulesRequestSchema: GenMessage<GetTariffD
  */
 export declare type GetTariffDraftSchedulesResponse = Message<"shipments.admin.v1.GetTariffDraftSchedulesResponse"> & {
   /**
-   * Empty if there are no schedules.
+   * The schedules. Empty if there are none.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
@@ -988,7 +988,7 @@ export declare type GetTariffDraftSchedulesResponse = Message<"shipments.admin.v
  */
 export declare type GetTariffDraftSchedulesResponseValid = Message<"shipments.admin.v1.GetTariffDraftSchedulesResponse"> & {
   /**
-   * Empty if there are no schedules.
+   * The schedules. Empty if there are none.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
@@ -1064,7 +1064,7 @@ export declare type CheckTariffResponse = Message<"shipments.admin.v1.CheckTarif
   tiers: number;
 
   /**
-   * Whether it equals the tariff in force.
+   * Whether the draft equals the tariff in force.
    *
    * @generated from field: bool same_as_in_force = 4;
    */
@@ -1078,7 +1078,7 @@ export declare type CheckTariffResponse = Message<"shipments.admin.v1.CheckTarif
   etag: string;
 
   /**
-   * Problems that do not prevent publishing, such as zones without a name. In the order of the document, up to 100.
+   * Problems that do not prevent publication, such as zones without a name. In document order, at most 100.
    *
    * @generated from field: repeated shipments.admin.v1.TariffFault warnings = 6;
    */
@@ -1163,7 +1163,7 @@ export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTar
   etag: string;
 
   /**
-   * Version with which it was compared.
+   * Version in force, with which the draft was compared.
    *
    * @generated from field: int32 in_force = 2;
    */
@@ -1177,7 +1177,7 @@ export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTar
   shipments?: TariffReplay | undefined;
 
   /**
-   * One for each route, in the order of the request.
+   * One result for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
    */
@@ -1196,7 +1196,7 @@ export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.Repl
   etag: string;
 
   /**
-   * Version with which it was compared.
+   * Version in force, with which the draft was compared.
    *
    * @generated from field: int32 in_force = 2;
    */
@@ -1210,7 +1210,7 @@ export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.Repl
   shipments: TariffReplayValid;
 
   /**
-   * One for each route, in the order of the request.
+   * One result for each route, in the order of the request.
    *
    * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
    */
@@ -1244,7 +1244,7 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   servedByBoth: number;
 
   /**
-   * Number of routes served by the draft only.
+   * Number of routes served only by the draft.
    *
    * @generated from field: int32 newly_covered = 3;
    */
@@ -1273,14 +1273,14 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   currencyOfDraft: string;
 
   /**
-   * Total by the tariff in force, of routes served by both.
+   * Total of the routes served by both, priced with the tariff in force.
    *
    * @generated from field: double total_in_force = 7;
    */
   totalInForce: number;
 
   /**
-   * Total by the draft, in its currency, of routes served by both.
+   * Total of the routes served by both, priced with the draft, in the draft's currency.
    *
    * @generated from field: double total_of_draft = 8;
    */
@@ -1319,21 +1319,21 @@ export declare type TariffReplayValid = TariffReplay;
 export declare const TariffReplaySchema: GenMessage<TariffReplay, {validType: TariffReplayValid}>;
 
 /**
- * Number of prices that change by a percentage within bounds. Unchanged prices count in a separate bucket
- * with 0 for both bounds. A price that rises from 0 counts in the last bucket.
+ * Number of prices that change by a percentage within bounds. Unchanged prices are counted in a separate
+ * bucket with 0 for both bounds. A price that rises from 0 is counted in the last bucket.
  *
  * @generated from message shipments.admin.v1.PriceChangeBucket
  */
 export declare type PriceChangeBucket = Message<"shipments.admin.v1.PriceChangeBucket"> & {
   /**
-   * Lower bound in percent, exclusive. Unset if none.
+   * Lower bound in percent, exclusive. Unset if there is none.
    *
    * @generated from field: optional double above_percent = 1;
    */
   abovePercent?: number | undefined;
 
   /**
-   * Upper bound in percent, inclusive. Unset if none.
+   * Upper bound in percent, inclusive. Unset if there is none.
    *
    * @generated from field: optional double up_to_percent = 2;
    */
@@ -1356,7 +1356,7 @@ export declare type PriceChangeBucketValid = PriceChangeBucket;
 export declare const PriceChangeBucketSchema: GenMessage<PriceChangeBucket, {validType: PriceChangeBucketValid}>;
 
 /**
- * Price of one shipment by the tariff in force and by the draft.
+ * Price of one shipment with the tariff in force and with the draft.
  *
  * @generated from message shipments.admin.v1.PriceChange
  */
@@ -1376,28 +1376,28 @@ export declare type PriceChange = Message<"shipments.admin.v1.PriceChange"> & {
   shipment: string;
 
   /**
-   * Unset if the route is not served.
+   * Total with the tariff in force. Unset if the route is not served.
    *
    * @generated from field: optional double total_in_force = 3;
    */
   totalInForce?: number | undefined;
 
   /**
-   * Unset if the route would not be served.
+   * Total with the draft. Unset if the route would not be served.
    *
    * @generated from field: optional double total_of_draft = 4;
    */
   totalOfDraft?: number | undefined;
 
   /**
-   * Reason why it would not be served.
+   * Reason why the route would not be served. Unset if it would be served.
    *
    * @generated from field: optional string message = 5;
    */
   message?: string | undefined;
 
   /**
-   * Kind of that reason.
+   * Type of that reason. Unset if the route would be served.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 6;
    */
@@ -1413,20 +1413,20 @@ export declare type PriceChangeValid = PriceChange;
 export declare const PriceChangeSchema: GenMessage<PriceChange, {validType: PriceChangeValid}>;
 
 /**
- * A route priced by both tariffs.
+ * A route priced with the tariff in force and with the draft.
  *
  * @generated from message shipments.admin.v1.ReplayedRoute
  */
 export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> & {
   /**
-   * Quote by the tariff in force.
+   * Quote with the tariff in force.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
    */
   inForce?: QuoteShipmentResponse | undefined;
 
   /**
-   * Quote by the draft.
+   * Quote with the draft.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
    */
@@ -1434,20 +1434,20 @@ export declare type ReplayedRoute = Message<"shipments.admin.v1.ReplayedRoute"> 
 };
 
 /**
- * A route priced by both tariffs.
+ * A route priced with the tariff in force and with the draft.
  *
  * @generated from message shipments.admin.v1.ReplayedRoute
  */
 export declare type ReplayedRouteValid = Message<"shipments.admin.v1.ReplayedRoute"> & {
   /**
-   * Quote by the tariff in force.
+   * Quote with the tariff in force.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse in_force = 1;
    */
   inForce: QuoteShipmentResponseValid;
 
   /**
-   * Quote by the draft.
+   * Quote with the draft.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse draft = 2;
    */
@@ -1479,16 +1479,17 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
   etag?: string | undefined;
 
   /**
-   * Version in force that it replaces. 0 if none. Refused if a different version is in force.
+   * Number of the version in force, which the draft replaces. 0 if none is in force. Refused if a different
+   * version is in force.
    *
    * @generated from field: optional int32 replaces = 3;
    */
   replaces?: number | undefined;
 
   /**
-   * Time at which it takes effect, at most a year from now. Defaults to now. A time more than a minute in the
-   * past is refused. Only one version can be scheduled at a time, and no other version can be published
-   * before it takes effect.
+   * Time at which the version takes effect, at most a year from now. Defaults to now. A time more than a
+   * minute in the past is refused. Only one version can be scheduled at a time, and no other version can be
+   * published before it takes effect.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 4;
    */
@@ -1502,8 +1503,8 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
   note?: string | undefined;
 
   /**
-   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
-   * those quotes are refused with QUOTE_VOID.
+   * Whether quotes created before the version takes effect keep their price. Defaults to true. If false,
+   * bookings with these quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 6;
    */
@@ -1529,16 +1530,17 @@ export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.Publ
   etag?: string | undefined;
 
   /**
-   * Version in force that it replaces. 0 if none. Refused if a different version is in force.
+   * Number of the version in force, which the draft replaces. 0 if none is in force. Refused if a different
+   * version is in force.
    *
    * @generated from field: optional int32 replaces = 3;
    */
   replaces: number;
 
   /**
-   * Time at which it takes effect, at most a year from now. Defaults to now. A time more than a minute in the
-   * past is refused. Only one version can be scheduled at a time, and no other version can be published
-   * before it takes effect.
+   * Time at which the version takes effect, at most a year from now. Defaults to now. A time more than a
+   * minute in the past is refused. Only one version can be scheduled at a time, and no other version can be
+   * published before it takes effect.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 4;
    */
@@ -1552,8 +1554,8 @@ export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.Publ
   note?: string | undefined;
 
   /**
-   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
-   * those quotes are refused with QUOTE_VOID.
+   * Whether quotes created before the version takes effect keep their price. Defaults to true. If false,
+   * bookings with these quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 6;
    */
@@ -1854,7 +1856,7 @@ export declare const GetTariffVersionSchedulesRequestSchema: GenMessage<GetTarif
  */
 export declare type GetTariffVersionSchedulesResponse = Message<"shipments.admin.v1.GetTariffVersionSchedulesResponse"> & {
   /**
-   * Empty if there are no schedules.
+   * The schedules. Empty if there are none.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
@@ -1866,7 +1868,7 @@ export declare type GetTariffVersionSchedulesResponse = Message<"shipments.admin
  */
 export declare type GetTariffVersionSchedulesResponseValid = Message<"shipments.admin.v1.GetTariffVersionSchedulesResponse"> & {
   /**
-   * Empty if there are no schedules.
+   * The schedules. Empty if there are none.
    *
    * @generated from field: shipments.admin.v1.TariffSchedules data = 1;
    */
@@ -1884,14 +1886,14 @@ export declare const GetTariffVersionSchedulesResponseSchema: GenMessage<GetTari
  */
 export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
   /**
-   * Number of the version to compare with.
+   * Number of the version whose values are returned as `before`.
    *
    * @generated from field: optional int32 from_version = 1;
    */
   fromVersion?: number | undefined;
 
   /**
-   * Number of the compared version.
+   * Number of the version whose values are returned as `after`.
    *
    * @generated from field: optional int32 to_version = 2;
    */
@@ -1903,14 +1905,14 @@ export declare type CompareTariffVersionsRequest = Message<"shipments.admin.v1.C
  */
 export declare type CompareTariffVersionsRequestValid = Message<"shipments.admin.v1.CompareTariffVersionsRequest"> & {
   /**
-   * Number of the version to compare with.
+   * Number of the version whose values are returned as `before`.
    *
    * @generated from field: optional int32 from_version = 1;
    */
   fromVersion: number;
 
   /**
-   * Number of the compared version.
+   * Number of the version whose values are returned as `after`.
    *
    * @generated from field: optional int32 to_version = 2;
    */
@@ -1928,21 +1930,21 @@ export declare const CompareTariffVersionsRequestSchema: GenMessage<CompareTarif
  */
 export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.CompareTariffVersionsResponse"> & {
   /**
-   * Different fees.
+   * Fees that differ.
    *
    * @generated from field: repeated shipments.admin.v1.FeeDifference fees = 1;
    */
   fees: FeeDifference[];
 
   /**
-   * Differences of the zones.
+   * Differences in the zones.
    *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones?: ZoneDifferences | undefined;
 
   /**
-   * Differences of the schedules, at most 1000.
+   * Differences in the schedules, at most 1000.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
    */
@@ -1954,21 +1956,21 @@ export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.
  */
 export declare type CompareTariffVersionsResponseValid = Message<"shipments.admin.v1.CompareTariffVersionsResponse"> & {
   /**
-   * Different fees.
+   * Fees that differ.
    *
    * @generated from field: repeated shipments.admin.v1.FeeDifference fees = 1;
    */
   fees: FeeDifferenceValid[];
 
   /**
-   * Differences of the zones.
+   * Differences in the zones.
    *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones: ZoneDifferencesValid;
 
   /**
-   * Differences of the schedules, at most 1000.
+   * Differences in the schedules, at most 1000.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
    */
@@ -1989,22 +1991,21 @@ export declare const CompareTariffVersionsResponseSchema: GenMessage<CompareTari
 export declare type ScheduleDifference = Message<"shipments.admin.v1.ScheduleDifference"> & {
   /**
    * Path, such as `default_schedule`, `schedules[weekdays].hours` or
-   * `schedules[weekdays].exceptions[2026-12-25]`. `schedules[weekdays]` for a schedule that only one version
-   * has.
+   * `schedules[weekdays].exceptions[2026-12-25]`. `schedules[weekdays]` if only one version has the schedule.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Old value as JSON, truncated to 300 characters. Unset if none.
+   * Old value as JSON, truncated to 300 characters. Unset if there was none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * New value. Unset if it was removed.
+   * New value, in the same format. Unset if it was removed.
    *
    * @generated from field: optional string after = 3;
    */
@@ -2026,22 +2027,22 @@ export declare const ScheduleDifferenceSchema: GenMessage<ScheduleDifference, {v
  */
 export declare type FeeDifference = Message<"shipments.admin.v1.FeeDifference"> & {
   /**
-   * Path, such as `base_fee` or `tiers[1].rate_per_kg`. `tiers[1]` for a tier that only one version has.
-   * Tiers are matched by position.
+   * Path, such as `base_fee` or `tiers[1].rate_per_kg`. `tiers[1]` if only one version has the tier. Tiers
+   * are matched by position.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Old value as written. A whole tier is JSON. Unset if none.
+   * Old value, as entered. A whole tier is in JSON. Unset if there was none.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
-   * New value. Unset if it was removed.
+   * New value, in the same format. Unset if it was removed.
    *
    * @generated from field: optional string after = 3;
    */
@@ -2057,7 +2058,7 @@ export declare type FeeDifferenceValid = FeeDifference;
 export declare const FeeDifferenceSchema: GenMessage<FeeDifference, {validType: FeeDifferenceValid}>;
 
 /**
- * Different zones by name, in the order of names, at most 1000 in each list. Zones are matched by id.
+ * Differences in the zones. Zones are matched by id. Each list has at most 1000 names, in alphabetical order.
  *
  * @generated from message shipments.admin.v1.ZoneDifferences
  */
@@ -2132,7 +2133,7 @@ export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBack
   version?: number | undefined;
 
   /**
-   * Version in force that it replaces. Refused if a different version is in force.
+   * Number of the version in force, which is replaced. Refused if a different version is in force.
    *
    * @generated from field: optional int32 replaces = 2;
    */
@@ -2146,8 +2147,8 @@ export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBack
   note?: string | undefined;
 
   /**
-   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
-   * those quotes are refused with QUOTE_VOID.
+   * Whether quotes created before the version takes effect keep their price. Defaults to true. If false,
+   * bookings with these quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 4;
    */
@@ -2166,7 +2167,7 @@ export declare type RollBackTariffRequestValid = Message<"shipments.admin.v1.Rol
   version: number;
 
   /**
-   * Version in force that it replaces. Refused if a different version is in force.
+   * Number of the version in force, which is replaced. Refused if a different version is in force.
    *
    * @generated from field: optional int32 replaces = 2;
    */
@@ -2180,8 +2181,8 @@ export declare type RollBackTariffRequestValid = Message<"shipments.admin.v1.Rol
   note?: string | undefined;
 
   /**
-   * Whether quotes created before it takes effect keep their price. Defaults to true. Otherwise bookings with
-   * those quotes are refused with QUOTE_VOID.
+   * Whether quotes created before the version takes effect keep their price. Defaults to true. If false,
+   * bookings with these quotes are refused with QUOTE_VOID.
    *
    * @generated from field: optional bool honours_quotes = 4;
    */
@@ -2297,7 +2298,7 @@ export declare const CallOffTariffResponseSchema: GenMessage<CallOffTariffRespon
  */
 export declare const TariffService: GenService<{
   /**
-   * Creates a draft, empty or as a copy of a version. There can be up to 50.
+   * Creates a draft, empty or as a copy of a version. There can be up to 50 drafts.
    *
    * @generated from rpc shipments.admin.v1.TariffService.CreateTariffDraft
    */
@@ -2470,7 +2471,7 @@ export declare const TariffService: GenService<{
     output: typeof CompareTariffVersionsResponseSchema;
   },
   /**
-   * Publishes an earlier version again, as the next version, immediately.
+   * Publishes an earlier version again, immediately, as the next version.
    *
    * @generated from rpc shipments.admin.v1.TariffService.RollBackTariff
    */

@@ -35,14 +35,14 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   name: string;
 
   /**
-   * Connected payment provider. Unset if none.
+   * Connected payment provider. Unset if none is connected.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * Time of suspension. Unset if it is not suspended.
+   * Time of suspension. Unset if the workspace is not suspended.
    *
    * @generated from field: google.protobuf.Timestamp suspended_at = 4;
    */
@@ -63,8 +63,8 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   limits?: WorkspaceRateLimits | undefined;
 
   /**
-   * Id of the test twin, which has its own keys and limits and is accepted wherever these are managed. Unset
-   * for a test twin, and for some minutes after an upgrade from a release without test mode.
+   * Id of the test twin. Use it to manage the twin's keys and limits. Unset for a test twin, and for some
+   * minutes after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 7;
    */
@@ -79,7 +79,7 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   liveWorkspace?: bigint | undefined;
 
   /**
-   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of its reports.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It determines the days of reports.
    *
    * @generated from field: string time_zone = 9;
    */
@@ -107,14 +107,14 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
   name: string;
 
   /**
-   * Connected payment provider. Unset if none.
+   * Connected payment provider. Unset if none is connected.
    *
    * @generated from field: optional string payment_provider = 3;
    */
   paymentProvider?: string | undefined;
 
   /**
-   * Time of suspension. Unset if it is not suspended.
+   * Time of suspension. Unset if the workspace is not suspended.
    *
    * @generated from field: google.protobuf.Timestamp suspended_at = 4;
    */
@@ -135,8 +135,8 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
   limits: WorkspaceRateLimitsValid;
 
   /**
-   * Id of the test twin, which has its own keys and limits and is accepted wherever these are managed. Unset
-   * for a test twin, and for some minutes after an upgrade from a release without test mode.
+   * Id of the test twin. Use it to manage the twin's keys and limits. Unset for a test twin, and for some
+   * minutes after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 7;
    */
@@ -151,7 +151,7 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
   liveWorkspace?: bigint | undefined;
 
   /**
-   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It defines the days of its reports.
+   * IANA name of the workspace's time zone, such as `Europe/Berlin`. It determines the days of reports.
    *
    * @generated from field: string time_zone = 9;
    */
@@ -171,21 +171,21 @@ export declare const AdminWorkspaceSchema: GenMessage<AdminWorkspace, {validType
  */
 export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
-   * For calls that quote.
+   * Rate limit of calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote?: RateLimit | undefined;
 
   /**
-   * For calls that read.
+   * Rate limit of calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read?: RateLimit | undefined;
 
   /**
-   * For calls that write.
+   * Rate limit of calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -199,21 +199,21 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
  */
 export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
-   * For calls that quote.
+   * Rate limit of calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote: RateLimitValid;
 
   /**
-   * For calls that read.
+   * Rate limit of calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read: RateLimitValid;
 
   /**
-   * For calls that write.
+   * Rate limit of calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -231,14 +231,14 @@ export declare const WorkspaceRateLimitsSchema: GenMessage<WorkspaceRateLimits, 
  */
 export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateWorkspaceRequest"> & {
   /**
-   * One line of 1 to 200 characters.
+   * Workspace name, one line of 1 to 200 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Payment provider to connect immediately.
+   * Payment provider to connect immediately. None if not set.
    *
    * @generated from field: optional string payment_provider = 2;
    */
@@ -257,14 +257,14 @@ export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateW
  */
 export declare type CreateWorkspaceRequestValid = Message<"shipments.admin.v1.CreateWorkspaceRequest"> & {
   /**
-   * One line of 1 to 200 characters.
+   * Workspace name, one line of 1 to 200 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Payment provider to connect immediately.
+   * Payment provider to connect immediately. None if not set.
    *
    * @generated from field: optional string payment_provider = 2;
    */
@@ -294,14 +294,14 @@ export declare type CreateWorkspaceResponse = Message<"shipments.admin.v1.Create
   data?: AdminWorkspace | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * The secret of the first key: `shp_` followed by 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
   apiKey: string;
 
   /**
-   * First key of the test twin: `shp_test_` and 36 characters.
+   * The secret of the test twin's first key: `shp_test_` followed by 36 characters.
    *
    * @generated from field: string test_api_key = 3;
    */
@@ -318,14 +318,14 @@ export declare type CreateWorkspaceResponseValid = Message<"shipments.admin.v1.C
   data?: AdminWorkspaceValid | undefined;
 
   /**
-   * `shp_` and 36 characters.
+   * The secret of the first key: `shp_` followed by 36 characters.
    *
    * @generated from field: string api_key = 2;
    */
   apiKey: string;
 
   /**
-   * First key of the test twin: `shp_test_` and 36 characters.
+   * The secret of the test twin's first key: `shp_test_` followed by 36 characters.
    *
    * @generated from field: string test_api_key = 3;
    */
@@ -343,14 +343,14 @@ export declare const CreateWorkspaceResponseSchema: GenMessage<CreateWorkspaceRe
  */
 export declare type ListWorkspacesRequest = Message<"shipments.admin.v1.ListWorkspacesRequest"> & {
   /**
-   * Text contained in the name, ignoring case.
+   * Only workspaces whose name contains this text, ignoring case.
    *
    * @generated from field: optional string name_contains = 1;
    */
   nameContains?: string | undefined;
 
   /**
-   * Only suspended workspaces if true, only active ones if false.
+   * Only suspended workspaces if true, only active workspaces if false. All workspaces if not set.
    *
    * @generated from field: optional bool suspended = 2;
    */
@@ -487,7 +487,7 @@ export declare type RenameWorkspaceRequest = Message<"shipments.admin.v1.RenameW
   workspace?: bigint | undefined;
 
   /**
-   * One line of 1 to 200 characters.
+   * New name, one line of 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -506,7 +506,7 @@ export declare type RenameWorkspaceRequestValid = Message<"shipments.admin.v1.Re
   workspace: bigint;
 
   /**
-   * One line of 1 to 200 characters.
+   * New name, one line of 1 to 200 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -739,7 +739,7 @@ export declare type ConnectPaymentProviderRequest = Message<"shipments.admin.v1.
   workspace?: bigint | undefined;
 
   /**
-   * Payment provider that confirms payments.
+   * Payment provider to connect.
    *
    * @generated from field: string payment_provider = 2;
    */
@@ -758,7 +758,7 @@ export declare type ConnectPaymentProviderRequestValid = Message<"shipments.admi
   workspace: bigint;
 
   /**
-   * Payment provider that confirms payments.
+   * Payment provider to connect.
    *
    * @generated from field: string payment_provider = 2;
    */
@@ -865,21 +865,21 @@ export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.U
   workspace?: bigint | undefined;
 
   /**
-   * For calls that quote.
+   * New limit of calls that quote.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
   quote?: NewRateLimit | undefined;
 
   /**
-   * For calls that read.
+   * New limit of calls that read.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
   read?: NewRateLimit | undefined;
 
   /**
-   * For calls that write.
+   * New limit of calls that write.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
@@ -898,21 +898,21 @@ export declare type UpdateWorkspaceLimitsRequestValid = Message<"shipments.admin
   workspace: bigint;
 
   /**
-   * For calls that quote.
+   * New limit of calls that quote.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
   quote?: NewRateLimitValid | undefined;
 
   /**
-   * For calls that read.
+   * New limit of calls that read.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
   read?: NewRateLimitValid | undefined;
 
   /**
-   * For calls that write.
+   * New limit of calls that write.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
@@ -1081,14 +1081,14 @@ export declare type CreateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.C
   workspace?: bigint | undefined;
 
   /**
-   * Purpose of the key, 1 to 100 characters.
+   * Name of the key, such as its purpose, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Defaults to FULL.
+   * Scope of the key. Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
    */
@@ -1107,14 +1107,14 @@ export declare type CreateWorkspaceApiKeyRequestValid = Message<"shipments.admin
   workspace: bigint;
 
   /**
-   * Purpose of the key, 1 to 100 characters.
+   * Name of the key, such as its purpose, 1 to 100 characters.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Defaults to FULL.
+   * Scope of the key. Defaults to FULL.
    *
    * @generated from field: optional shipments.v1.ApiKeyScope scope = 3;
    */
@@ -1137,7 +1137,7 @@ export declare type CreateWorkspaceApiKeyResponse = Message<"shipments.admin.v1.
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters for a test twin.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1154,7 +1154,7 @@ export declare type CreateWorkspaceApiKeyResponseValid = Message<"shipments.admi
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters for a test twin.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1186,7 +1186,7 @@ export declare type UpdateWorkspaceApiKeyRequest = Message<"shipments.admin.v1.U
   key: string;
 
   /**
-   * 1 to 100 characters.
+   * New name of the key, 1 to 100 characters.
    *
    * @generated from field: optional string name = 3;
    */
@@ -1219,7 +1219,7 @@ export declare type UpdateWorkspaceApiKeyRequestValid = Message<"shipments.admin
   key: string;
 
   /**
-   * 1 to 100 characters.
+   * New name of the key, 1 to 100 characters.
    *
    * @generated from field: optional string name = 3;
    */
@@ -1277,7 +1277,7 @@ export declare type RotateWorkspaceApiKeysRequest = Message<"shipments.admin.v1.
   workspace?: bigint | undefined;
 
   /**
-   * Seconds for which the other keys stay valid, 0 to 604800 (7 days). Defaults to 0.
+   * Time for which the other keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -1296,7 +1296,7 @@ export declare type RotateWorkspaceApiKeysRequestValid = Message<"shipments.admi
   workspace: bigint;
 
   /**
-   * Seconds for which the other keys stay valid, 0 to 604800 (7 days). Defaults to 0.
+   * Time for which the other keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -1321,7 +1321,7 @@ export declare type RotateWorkspaceApiKeysResponse = Message<"shipments.admin.v1
   data?: ApiKey | undefined;
 
   /**
-   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters for a test twin.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1340,7 +1340,7 @@ export declare type RotateWorkspaceApiKeysResponseValid = Message<"shipments.adm
   data?: ApiKeyValid | undefined;
 
   /**
-   * `shp_` and 36 characters. For a test twin, `shp_test_` and 36 characters.
+   * The secret: `shp_` followed by 36 characters, or `shp_test_` and 36 characters for a test twin.
    *
    * @generated from field: string api_key = 2;
    */
@@ -1437,8 +1437,8 @@ export declare type InviteWorkspaceMemberRequest = Message<"shipments.admin.v1.I
   name?: string | undefined;
 
   /**
-   * Unchanged for an existing member if not set. A new member defaults to ADMIN if they are the workspace's
-   * first member, otherwise to VIEWER.
+   * Role of the member. For a new member, defaults to ADMIN for the workspace's first member, otherwise to
+   * VIEWER. If not set, an existing member keeps their role.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 4;
    */
@@ -1471,8 +1471,8 @@ export declare type InviteWorkspaceMemberRequestValid = Message<"shipments.admin
   name?: string | undefined;
 
   /**
-   * Unchanged for an existing member if not set. A new member defaults to ADMIN if they are the workspace's
-   * first member, otherwise to VIEWER.
+   * Role of the member. For a new member, defaults to ADMIN for the workspace's first member, otherwise to
+   * VIEWER. If not set, an existing member keeps their role.
    *
    * @generated from field: optional shipments.v1.MemberRole role = 4;
    */
@@ -1495,7 +1495,7 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
   data?: Member | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's origin.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -1503,7 +1503,7 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
 
   /**
    * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails of the workspace within a day.
+   * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -1520,7 +1520,7 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
   data?: MemberValid | undefined;
 
   /**
-   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's address.
+   * Path and fragment of the link, such as `/sign-in#token=...`. Prepend the dashboard's origin.
    *
    * @generated from field: string sign_in_path = 2;
    */
@@ -1528,7 +1528,7 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
 
   /**
    * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails of the workspace within a day.
+   * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -1589,7 +1589,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RenameWorkspaceResponseSchema;
   },
   /**
-   * Sets the time zone of a workspace, which defines the days of its reports.
+   * Sets the time zone of a workspace, which determines the days of its reports.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceTimeZone
    */
@@ -1640,7 +1640,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof DisconnectPaymentProviderResponseSchema;
   },
   /**
-   * Sets the given rate limits. They apply everywhere within a second.
+   * Sets the given rate limits. They apply on all servers within a second.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.UpdateWorkspaceLimits
    */
@@ -1660,7 +1660,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ListWorkspaceApiKeysResponseSchema;
   },
   /**
-   * Creates a key, shown only in this response. The limit on keys is the workspace's own.
+   * Creates a key, which is shown only in this response. It counts towards the workspace's limit of keys.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.CreateWorkspaceApiKey
    */
@@ -1680,8 +1680,9 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof UpdateWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Rotates all keys of a workspace. The new key has full scope and is shown only in this response. The other
-   * keys expire after the overlap or at their earlier expiry. With an overlap, at most 20 keys can be active.
+   * Replaces all keys of a workspace with a new key, which has full scope and is shown only in this response.
+   * The other keys expire after the overlap, or at their own expiry if that is earlier. With an overlap, at
+   * most 20 keys can be active.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.RotateWorkspaceApiKeys
    */
@@ -1701,8 +1702,8 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RevokeWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Adds a member to a workspace, or creates a new link for a member, and returns a sign-in link. It is valid
-   * once, within 15 minutes, and is shown only in this response.
+   * Adds a member to a workspace, if the person is not one yet, and returns a new sign-in link. The link
+   * works once, within 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.InviteWorkspaceMember
    */
