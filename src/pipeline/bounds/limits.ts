@@ -91,53 +91,53 @@ export interface Limit {
 export const SERVER_LIMITS: readonly Limit[] = [
   {
     what: "open connections",
-    bound: `${n(CONNECTIONS.maxConnections)}, and ${n(CONNECTIONS.maxConnectionsOfAddress)} per address`,
-    beyond: "then an idle one is closed",
+    bound: `${n(CONNECTIONS.maxConnections)} in total, ${n(CONNECTIONS.maxConnectionsOfAddress)} per address`,
+    beyond: "then an idle connection is closed",
     where: "transport/connections/connections.ts",
   },
   {
     what: "time until a connection's first call",
     bound: seconds(CONNECTIONS.silentMs),
-    beyond: "it is closed",
+    beyond: "then the connection is closed",
     where: "transport/connections/connections.ts",
   },
   {
     what: "concurrent calls per connection",
     bound: `${CONNECTIONS.maxServed} (gRPC), ${CONNECTIONS.maxServedOfHttp1} (HTTP/1.1)`,
-    beyond: `${n(CONNECTIONS.maxWaiting)} wait, further calls are refused`,
+    beyond: `${n(CONNECTIONS.maxWaiting)} more wait, further calls are refused`,
     where: "transport/connections/connection-calls.ts",
   },
   {
     what: "stream resets per connection",
     bound: thenRate(STREAM_RESETS),
-    beyond: "it is closed",
+    beyond: "the connection is closed",
     where: "transport/grpc/grpc-server.ts",
   },
   {
-    what: "time without reading a response",
+    what: "time in which a client reads no part of a response",
     bound: seconds(CONNECTIONS.stallMs),
     beyond: "the stream or connection is closed",
     where: "transport/connections/unread-responses.ts",
   },
   {
     what: "unsent responses per gRPC connection",
-    bound: `${mib(CONNECTIONS.pauseBytes)}, then calls wait`,
-    beyond: `above ${mib(CONNECTIONS.maxBytesOfConnection)} \`ENHANCE_YOUR_CALM\``,
+    bound: mib(CONNECTIONS.pauseBytes),
+    beyond: `further calls wait; above ${mib(CONNECTIONS.maxBytesOfConnection)}, streams are closed (\`ENHANCE_YOUR_CALM\`)`,
     where: "transport/connections/connection-calls.ts",
   },
   {
-    what: `all unsent responses, plus ${kib(CONNECTIONS.callBytes)} each`,
+    what: `all unsent responses, each counted with ${kib(CONNECTIONS.callBytes)} more`,
     bound: mib(CONNECTIONS.maxBytes),
-    beyond: `those unread for ${seconds(CONNECTIONS.slowMs)} are closed`,
+    beyond: `responses unread for ${seconds(CONNECTIONS.slowMs)} are aborted`,
     where: "transport/connections/unread-responses.ts",
   },
 ];
 
 export const CALL_LIMITS: readonly Limit[] = [
   {
-    what: "unknown keys looked up per address",
+    what: "lookups of unknown keys per address",
     bound: thenRate(UNKNOWN_KEYS),
-    beyond: "`RATE_LIMITED`, unless cached",
+    beyond: "`RATE_LIMITED` for keys that are not cached",
     where: "pipeline/credentials/authenticate.ts",
   },
   {
@@ -147,9 +147,9 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "transport/http/sign-in.ts",
   },
   {
-    what: "unknown credentials looked up",
+    what: "concurrent lookups of unknown credentials",
     bound: String(LOOK_UPS.atOnce),
-    beyond: `${n(LOOK_UPS.maxWaiting)} wait up to ${seconds(LOOK_UPS.maxWaitMs)}`,
+    beyond: `${n(LOOK_UPS.maxWaiting)} more wait up to ${seconds(LOOK_UPS.maxWaitMs)}`,
     where: "pipeline/credentials/look-ups.ts",
   },
   {
@@ -161,13 +161,13 @@ export const CALL_LIMITS: readonly Limit[] = [
   {
     what: "calls in flight per workspace",
     bound: String(IN_FLIGHT.ofAccount),
-    beyond: `${n(IN_FLIGHT.waitingOfAccount)} wait, then \`UNAVAILABLE\``,
+    beyond: `${n(IN_FLIGHT.waitingOfAccount)} more wait, then \`UNAVAILABLE\``,
     where: "pipeline/bounds/in-flight-limit.ts",
   },
   {
     what: "writes per workspace",
     bound: thenRate(DEFAULT_LIMITS.write),
-    beyond: "`RATE_LIMITED`; change it with `limits set`",
+    beyond: "`RATE_LIMITED`; set with `limits set`",
     where: "pipeline/bounds/rate-limiter.ts",
   },
   {
@@ -177,25 +177,25 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "pipeline/rpc.ts",
   },
   {
-    what: "larger requests, together",
+    what: "all larger requests together",
     bound: mib(MEMORY.requests),
-    beyond: "`UNAVAILABLE` before reading",
+    beyond: "`UNAVAILABLE` before the body is read",
     where: "pipeline/bounds/memory-budget.ts",
   },
   {
     what: "database connections per workspace",
     bound: `${DATABASE_CONNECTIONS.ofAccount} of ${DATABASE_CONNECTIONS.ofProcess}`,
-    beyond: `\`UNAVAILABLE\` after ${seconds(DATABASE_CONNECTIONS.maxWaitMs)}`,
+    beyond: `\`UNAVAILABLE\` after waiting ${seconds(DATABASE_CONNECTIONS.maxWaitMs)}`,
     where: "db/connection-shares.ts",
   },
   {
     what: "streams",
-    bound: `${STREAMS.ofAccount} per workspace, ${STREAMS.ofProcess} in all`,
+    bound: `${STREAMS.ofAccount} per workspace, ${STREAMS.ofProcess} in total`,
     beyond: "`RATE_LIMITED` or `UNAVAILABLE`",
     where: "pipeline/stages/execute-stream.ts",
   },
   {
-    what: "documents over Connect and gRPC-Web, together",
+    what: "all documents over Connect and gRPC-Web together",
     bound: mib(MEMORY.answers),
     beyond: "`UNAVAILABLE`",
     where: "pipeline/bounds/memory-budget.ts",
@@ -219,5 +219,5 @@ function mib(bytes: number): string {
 }
 
 function thenRate({ rate, burst }: RateLimit): string {
-  return `${n(burst)}, then ${n(rate)}/s`;
+  return `burst of ${n(burst)}, then ${n(rate)}/s`;
 }
