@@ -1,5 +1,5 @@
 /**
- * src/docs/architecture.md, "Working on it", describes how to write a page. In addition:
+ * CONTRIBUTING.md, "Common changes", describes how to write a page. In addition:
  *
  * - Irreversible actions require confirmation. `toast()` reports success. `useLive(query.reload)` reloads after
  *   changes by others.

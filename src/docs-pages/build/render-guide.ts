@@ -34,9 +34,6 @@ export interface Guide {
   readonly sections: readonly Section[];
 }
 
-/** Navigation in the first paragraph of a guide. */
-const OTHER_GUIDES = / Other guides: README\..*$/;
-
 const markdownIt = new MarkdownIt();
 markdownIt.renderer.rules.fence = renderCode;
 markdownIt.renderer.rules.code_block = renderCode;
@@ -62,7 +59,7 @@ export function renderGuide(source: GuideSource): Guide {
   return {
     path,
     title: title?.text ?? path,
-    description: shortened(textOf(tokens[firstParagraph]).replace(OTHER_GUIDES, "")),
+    description: shortened(textOf(tokens[firstParagraph])),
     sections: sectionsOf(tokens, path),
     headings,
     markdown: plainMarkdown(source),
