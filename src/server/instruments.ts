@@ -5,7 +5,7 @@ import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
 import type { EndedLookUp } from "../features/addresses/geocoder-client.ts";
 import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder.ts";
 import { MAIL_OUTCOMES, type MailOutcome } from "../features/mails/mail-queue.ts";
-import type { EndedCall } from "../features/payments/stripe/stripe-calls.ts";
+import type { CompletedCall } from "../features/payments/stripe/stripe-calls.ts";
 import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 
@@ -138,7 +138,7 @@ function createObserveProviderCall(histogram: CreateHistogram) {
     "outcome",
   );
   for (const outcome of ["ok", "refused", "unanswered"]) providerCalls.zero({ outcome });
-  return ({ outcome, durationMs }: EndedCall) =>
+  return ({ outcome, durationMs }: CompletedCall) =>
     providerCalls.observe({ outcome }, durationMs / 1_000);
 }
 

@@ -4,8 +4,8 @@ import type { EntityManager } from "../db/orm.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { PaymentProviders } from "../features/payments/payment-providers.ts";
-import { wakePayment } from "../features/payments/provider-payments.ts";
-import { assertProviderRate, type TakeCall } from "../features/payments/payment-connections.ts";
+import { schedulePoll } from "../features/payments/provider-payments.ts";
+import { assertProviderLimit, type TakeCall } from "../features/payments/payment-connections.ts";
 import {
   type EventDeps,
   receiveEvent,
@@ -60,8 +60,11 @@ export function createPayments(deps: {
   };
   const reconcilePayment = createReconcilePayment(reconcileDeps);
   const takeCall: TakeCall = (name, limit) => deps.limiter.take(name, "write", limit);
-  const reconcileForCaller = async (key: ShipmentKey, options?: Pick<ReconcileOptions, "end">) => {
-    await assertProviderRate(takeCall, "payments", key.workspace);
+  const reconcileForCaller = async (
+    key: ShipmentKey,
+    options?: Pick<ReconcileOptions, "expire">,
+  ) => {
+    await assertProviderLimit(takeCall, "payments", key.workspace);
     await reconcileForCall(reconcilePayment, key, options);
   };
   return {
@@ -69,8 +72,8 @@ export function createPayments(deps: {
     changeBatch: createChangeBatch(deps, announce),
     reconcilePayment,
     payments: {
-      wake: (tx, key) => wakePayment(tx, key, deps.now()),
-      endCheckout: (key) => reconcileForCaller(key, { end: true }),
+      schedulePoll: (tx, key) => schedulePoll(tx, key, deps.now()),
+      expireCheckout: (key) => reconcileForCaller(key, { expire: true }),
     } satisfies PaymentsOfShipments,
     pollPayment: reconcileForCaller,
     takeCall,

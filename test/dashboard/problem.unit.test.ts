@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { isLost, plainText, problemOf } from "../../src/dashboard/api/problem.ts";
 import { Refusal, type Violation, refuse, unavailable } from "../../src/domain/refusal.ts";
-import { providerUnanswered } from "../../src/features/payments/payment-connections.ts";
+import { providerUnavailable } from "../../src/features/payments/payment-connections.ts";
 import { connectError } from "../../src/transport/connect/connect-error.ts";
 
 test("a refusal's texts stand at the fields that they are about", () => {
@@ -27,7 +27,7 @@ test("a precondition's text stands at its subject", () => {
 
 test("the service counts as lost when it takes no calls, not while a payment provider is silent", () => {
   expect(isLost(connectError(unavailable("The service is shutting down.")))).toBe(true);
-  const silent = connectError(providerUnanswered(undefined));
+  const silent = connectError(providerUnavailable(undefined));
   expect(isLost(silent)).toBe(false);
   expect(problemOf(silent).message).toBe(
     "The payment provider does not respond. Try again in a moment.",

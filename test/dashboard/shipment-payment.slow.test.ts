@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { book } from "../support/bookings.ts";
 import {
-  askCheckout,
+  requestCheckout,
   bookCheckout,
   getShipment,
   sessionOf,
@@ -101,7 +101,7 @@ describeDashboard(
       const page = await open(workspace, reference, "viewer");
       await page.getByText("No pay link yet.").waitFor();
       await expect.poll(() => button(page, "Create a pay link").count()).toBe(0);
-      await askCheckout(setup.service, workspace.apiKey, reference);
+      await requestCheckout(setup.service, workspace.apiKey, reference);
       await page.getByRole("link", { name: "Open the pay link" }).waitFor();
     });
 
@@ -156,7 +156,7 @@ describeDashboard(
       await page.getByText("is being refunded to").waitFor();
       await expectWellShown(page, "payment-refund-pending");
       const { refunds } = setup.stripe.books(workspace.account);
-      setup.stripe.settleRefund([...refunds.keys()].at(-1)!);
+      setup.stripe.completeRefund([...refunds.keys()].at(-1)!);
       await expect.poll(() => badges(page)).toEqual(["Refunded"]);
       await expect
         .poll(() => fact(page, "Refunded").innerText())

@@ -100,7 +100,7 @@ export class Books {
   }
 
   /** Expires sessions after their expiry time. */
-  settleDue(): void {
+  expireDue(): void {
     for (const { id, status, expires_at } of this.sessions.values()) {
       if (status === "open" && expires_at <= this.#stamp().created) this.expireSession(id);
     }
@@ -132,7 +132,7 @@ export class Books {
   }
 
   /** Completes or fails a processing payment. */
-  settleProcessing(sessionId: string, outcome: "succeeded" | "failed"): void {
+  completeProcessing(sessionId: string, outcome: "succeeded" | "failed"): void {
     const session = this.session(sessionId);
     const intent = this.#intentOf(session);
     if (intent?.status !== "processing") throw new Error(`${sessionId} is not processing`);
@@ -186,7 +186,7 @@ export class Books {
     if (become === "succeeded" || become === "requires_action") refund.status = become;
     this.#emit("refund.created", refund);
     this.#emit("charge.refunded", charge);
-    if (become === "failed" || become === "canceled") this.settleRefund(refund.id, become);
+    if (become === "failed" || become === "canceled") this.completeRefund(refund.id, become);
     else if (amount === left) disputes.filter(isOpen).forEach((one) => this.#closeInquiry(one));
     return refund;
   }
@@ -195,7 +195,7 @@ export class Books {
    * Changes the status of a refund. If it failed or was canceled, the money returns to the account, even after a
    * success.
    */
-  settleRefund(id: string, status: "succeeded" | "failed" | "canceled"): void {
+  completeRefund(id: string, status: "succeeded" | "failed" | "canceled"): void {
     const refund = found(this.refunds, "refund", id);
     if (refund.status === "failed" || refund.status === "canceled" || refund.status === status) {
       throw new Error(`${id} has a status of ${refund.status}`);
@@ -276,7 +276,7 @@ export class Books {
   }
 
   #openSession(id: string): Stripe.Checkout.Session {
-    this.settleDue();
+    this.expireDue();
     const session = this.session(id);
     if (session.status !== "open") throw new Error(`${id} is ${session.status}, not open`);
     return session;

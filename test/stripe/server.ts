@@ -17,11 +17,11 @@ export interface Directory {
   readonly platform: Books;
   connect(params: Stripe.AccountCreateParams): Books;
   /** Runs after a request was processed, before its response. */
-  beforeAnswer(): Promise<void>;
+  beforeResponse(): Promise<void>;
 }
 
 /** A processed request: method, path and idempotency key. */
-export interface Taken {
+export interface ProcessedRequest {
   readonly line: string;
   readonly idempotencyKey: string | undefined;
 }
@@ -89,7 +89,7 @@ const REFUSED_BY: Partial<Record<Fault, StripeRefusal>> = {
 
 /** Stripe's HTTP server, on a free port of the loopback address. */
 export class StripeServer {
-  readonly taken: Taken[] = [];
+  readonly processed: ProcessedRequest[] = [];
 
   readonly #directory: Directory;
   readonly #faults: Planned[] = [];
@@ -147,8 +147,8 @@ export class StripeServer {
       planned.meet();
     }
     const { status, body, isReplayed } = await this.#answer(received, planned);
-    await this.#directory.beforeAnswer();
-    this.taken.push({ line, idempotencyKey: received.idempotencyKey });
+    await this.#directory.beforeResponse();
+    this.processed.push({ line, idempotencyKey: received.idempotencyKey });
     const text = planned?.fault === "garbled" ? "{}" : JSON.stringify(body);
     response.writeHead(status, {
       "content-type": "application/json",
@@ -270,7 +270,7 @@ function findRoute({ method, path }: Received): { route: Route; id: string } {
 function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): StoredAnswer {
   if (refusal !== undefined) return refusedBy(refusal);
   try {
-    books.settleDue();
+    books.expireDue();
     return { status: 200, body: structuredClone(run()) };
   } catch (error) {
     return refusedBy(error);

@@ -2,7 +2,7 @@ import { Stripe } from "stripe";
 import { whenOver } from "../support/when-over.ts";
 import { Books } from "./books.ts";
 import { demand, idOf, newAccount, newId, type RefundStatus } from "./objects.ts";
-import { StripeServer, type Fault, type PendingFault, type Taken } from "./server.ts";
+import { StripeServer, type Fault, type PendingFault, type ProcessedRequest } from "./server.ts";
 
 /** Payments of one session, in the currency's smallest unit. */
 export interface PaymentLine {
@@ -51,7 +51,7 @@ export type WhichNotices = (notice: Notice) => boolean;
  * Stripe are plain methods await stripe.deliverNotices({ times: 3, reversed: true });
  * expect(stripe.payments(account)).toEqual([...]);     // charges and refunds ```
  *
- * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with `settleDue`. All other
+ * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with `expireDue`. All other
  * changes are explicit. Sessions, refunds and disputes are found by id alone, whatever their account.
  */
 export class StripeStandIn {
@@ -84,7 +84,7 @@ export class StripeStandIn {
       accounts: this.#accounts,
       platform: this.#platform,
       connect: (params) => this.#open(params),
-      beforeAnswer: async () => {
+      beforeResponse: async () => {
         if (this.notices === "first") await this.whenSent();
       },
     });
@@ -96,8 +96,8 @@ export class StripeStandIn {
   }
 
   /** Processed requests, in order of completion. */
-  get taken(): readonly Taken[] {
-    return this.#server.taken;
+  get processed(): readonly ProcessedRequest[] {
+    return this.#server.processed;
   }
 
   /** Accepts connections, initially and after `goAway`. */
@@ -175,8 +175,8 @@ export class StripeStandIn {
     this.#booksOf(session).startProcessing(session);
   }
 
-  settleProcessing(session: string, outcome: "succeeded" | "failed"): void {
-    this.#booksOf(session).settleProcessing(session, outcome);
+  completeProcessing(session: string, outcome: "succeeded" | "failed"): void {
+    this.#booksOf(session).completeProcessing(session, outcome);
   }
 
   /** Sets the status of the account's future refunds. Default: `succeeded`. */
@@ -184,8 +184,8 @@ export class StripeStandIn {
     this.books(account).refundsBecome = status;
   }
 
-  settleRefund(refund: string, outcome: "succeeded" | "failed" | "canceled" = "succeeded"): void {
-    this.#booksOf(refund).settleRefund(refund, outcome);
+  completeRefund(refund: string, outcome: "succeeded" | "failed" | "canceled" = "succeeded"): void {
+    this.#booksOf(refund).completeRefund(refund, outcome);
   }
 
   /** Refunds a session's payment as the account's owner. Returns the refund's id. */
@@ -215,8 +215,8 @@ export class StripeStandIn {
   }
 
   /** Expires sessions after their expiry time. */
-  settleDue(): void {
-    for (const books of this.#accounts.values()) books.settleDue();
+  expireDue(): void {
+    for (const books of this.#accounts.values()) books.expireDue();
   }
 
   /** Returns the objects of an account. */

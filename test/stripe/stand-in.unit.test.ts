@@ -19,8 +19,8 @@ function everything(): object[] {
   stripe.pay(paid);
   stripe.failPayment(declined!);
   for (const session of [processing!, failed!]) stripe.startProcessing(session);
-  stripe.settleProcessing(processing!, "succeeded");
-  stripe.settleProcessing(failed!, "failed");
+  stripe.completeProcessing(processing!, "succeeded");
+  stripe.completeProcessing(failed!, "failed");
   books.expireSession(expired!);
   for (const become of ["succeeded", "pending", "failed", "canceled"] as const) {
     stripe.refundsBecome(account, become);

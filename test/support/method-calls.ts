@@ -9,7 +9,7 @@ import type { Answer } from "./client.ts";
 import { listKeys, setPaymentProvider, suspend } from "./platform.ts";
 import type { TestOperator, TestService, TestWorkspace } from "./service.ts";
 import {
-  askCheckout,
+  requestCheckout,
   connectStripe,
   getShipment,
   PAGE_URLS,
@@ -227,7 +227,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     const account = await connect();
     const { reference } = await book(service, paying.apiKey);
     if (name === "CreateCheckout") return reference;
-    await askCheckout(service, paying.apiKey, reference);
+    await requestCheckout(service, paying.apiKey, reference);
     const session = sessionOf(stripe, account, reference);
     const isUncounted = name === "AcceptUncountedPayment";
     if (isUncounted) stripe.books(account).session(session).amount_total = 900;

@@ -183,7 +183,7 @@ export function stripeSettings(stripe: StripeStandIn) {
 }
 
 /** Requests a checkout for a shipment. */
-export function askCheckout(
+export function requestCheckout(
   service: Pick<TestService, "request">,
   apiKey: string,
   reference: string,
@@ -206,7 +206,7 @@ export async function bookCheckout(
   { apiKey, account }: ConnectedWorkspace,
 ): Promise<CheckedOut> {
   const { reference } = await book(service, apiKey);
-  const opened = await askCheckout(service, apiKey, reference);
+  const opened = await requestCheckout(service, apiKey, reference);
   expect(opened.status, opened.text).toBe(200);
   return { reference, session: sessionOf(stripe, account, reference) };
 }

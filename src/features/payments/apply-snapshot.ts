@@ -7,7 +7,7 @@ import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { PaymentSnapshot } from "./payment-provider.ts";
 
 /** Facts about the payment that are stored here. */
-export interface KnownPayment {
+export interface StoredCheckout {
   readonly workspace: number;
   /** Version of the checkout. */
   readonly version: number;
@@ -26,7 +26,7 @@ export interface KnownPayment {
 export function applySnapshot(
   row: ShipmentRow,
   snapshot: PaymentSnapshot,
-  known: KnownPayment,
+  known: StoredCheckout,
   at: Date,
 ): ShipmentRow {
   const disagreement = disagreementOf(row, snapshot, known);
@@ -34,9 +34,9 @@ export function applySnapshot(
   if (snapshot.status === "paid") {
     const mayPay = disagreement === null && transition("pay", next).next !== undefined;
     if (mayPay) next = applyTrigger(next, "pay", at);
-    if (isReturned(snapshot)) {
+    if (isFullyRefunded(snapshot)) {
       if (next.paymentStatus === "refund_pending") next = applyTrigger(next, "refund", at);
-    } else if (next.paymentStatus === "refunded" && wasReturned(row)) {
+    } else if (next.paymentStatus === "refunded" && wasFullyRefunded(row)) {
       next = applyTrigger(next, "reverse_refund", at);
     }
   }
@@ -53,9 +53,9 @@ export function applySnapshot(
  *
  * @param closed the checkout, whether it may still be paid, and why the account is inaccessible
  */
-export function applyClosedAccount(
+export function applyLostAccess(
   row: ShipmentRow,
-  closed: Pick<KnownPayment, "version"> & { readonly isOpen: boolean; readonly reason: string },
+  closed: Pick<StoredCheckout, "version"> & { readonly isOpen: boolean; readonly reason: string },
   at: Date,
 ): ShipmentRow {
   const { version, isOpen, reason } = closed;
@@ -87,7 +87,7 @@ function withDetails(
  * the figure equal.
  */
 export function matchesTotal(
-  { amountMinor, currency }: Pick<KnownPayment, "amountMinor" | "currency">,
+  { amountMinor, currency }: Pick<StoredCheckout, "amountMinor" | "currency">,
   row: ShipmentRow,
 ): boolean {
   return amountMinor === row.totalMinor && currency === row.currency;
@@ -97,20 +97,20 @@ export function isUnpaid({ paymentStatus }: ShipmentRow): boolean {
   return paymentStatus === "awaiting_payment" || paymentStatus === "voided";
 }
 
-function isReturned(snapshot: PaymentSnapshot): boolean {
-  return leftOf(snapshot) === 0;
+function isFullyRefunded(snapshot: PaymentSnapshot): boolean {
+  return remainingAmount(snapshot) === 0;
 }
 
 /** Whether an earlier snapshot was fully refunded. Manually recorded refunds do not count. */
-function wasReturned({ paymentDetails, totalMinor }: ShipmentRow): boolean {
+function wasFullyRefunded({ paymentDetails, totalMinor }: ShipmentRow): boolean {
   const { refundedMinor, disputedMinor, dispute } = paymentDetails ?? NO_PAYMENT_DETAILS;
   // Before 0.2.0 a partial dispute was stored like a full one.
   if (dispute === "lost" && disputedMinor === undefined) return true;
   return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
 }
 
-export function leftOf(snapshot: PaymentSnapshot): number {
-  return snapshot.amountMinor - refundedOf(snapshot) - disputedOf(snapshot);
+export function remainingAmount(snapshot: PaymentSnapshot): number {
+  return snapshot.amountMinor - refundedAmount(snapshot) - disputedAmount(snapshot);
 }
 
 /**
@@ -118,15 +118,15 @@ export function leftOf(snapshot: PaymentSnapshot): number {
  * The bank then takes only the rest
  * (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
  */
-function disputedOf(snapshot: PaymentSnapshot): number {
-  return Math.min(snapshot.lostMinor, snapshot.amountMinor - refundedOf(snapshot));
+function disputedAmount(snapshot: PaymentSnapshot): number {
+  return Math.min(snapshot.lostMinor, snapshot.amountMinor - refundedAmount(snapshot));
 }
 
-function refundedOf({ refunds }: PaymentSnapshot): number {
+function refundedAmount({ refunds }: PaymentSnapshot): number {
   return sum(refunds.filter(({ status }) => status === "succeeded"));
 }
 
-export function refundingOf({ refunds }: PaymentSnapshot): number {
+export function pendingRefundAmount({ refunds }: PaymentSnapshot): number {
   return sum(refunds.filter(({ status }) => status === "pending"));
 }
 
@@ -138,7 +138,7 @@ function sum(refunds: PaymentSnapshot["refunds"]): number {
 function disagreementOf(
   row: ShipmentRow,
   { status, amountMinor, currency, reference }: PaymentSnapshot,
-  { workspace }: KnownPayment,
+  { workspace }: StoredCheckout,
 ): string | null {
   if (status !== "paid" || !isUnpaid(row)) return null;
   if (reference !== `${workspace} ${row.reference}`) {
@@ -159,20 +159,24 @@ function disagreementOf(
 function uncountedOf(
   { paymentDetails }: ShipmentRow,
   snapshot: PaymentSnapshot,
-  { version }: KnownPayment,
+  { version }: StoredCheckout,
   disagreement: string | null,
 ): Partial<PaymentDetails> {
   const { unseen, accepted } = paymentDetails ?? NO_PAYMENT_DETAILS;
   const earlier = unseen !== undefined && unseen !== version ? { unseen } : {};
   if (disagreement === null) return earlier;
   if (accepted === version) return { ...earlier, accepted };
-  return { ...earlier, error: disagreement, ...(!isReturned(snapshot) && { uncounted: version }) };
+  return {
+    ...earlier,
+    error: disagreement,
+    ...(!isFullyRefunded(snapshot) && { uncounted: version }),
+  };
 }
 
 function detailsOf(
   row: ShipmentRow,
   snapshot: PaymentSnapshot,
-  known: KnownPayment,
+  known: StoredCheckout,
 ): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { checkout } = snapshot;
@@ -186,8 +190,8 @@ function detailsOf(
     processing: snapshot.status === "processing",
     error: isAwaited ? snapshot.error : null,
     refundError: row.paymentStatus === "refund_pending" ? refundErrorOf(snapshot, known) : null,
-    refundedMinor: isComparable ? refundedOf(snapshot) : 0,
-    ...(isComparable && snapshot.lostMinor > 0 && { disputedMinor: disputedOf(snapshot) }),
+    refundedMinor: isComparable ? refundedAmount(snapshot) : 0,
+    ...(isComparable && snapshot.lostMinor > 0 && { disputedMinor: disputedAmount(snapshot) }),
     dispute: snapshot.dispute,
     ...(snapshot.dispute === "open" && !snapshot.isRefundBlocked && { disputeRefundable: true }),
   };
@@ -200,9 +204,9 @@ function detailsOf(
  */
 function refundErrorOf(
   snapshot: PaymentSnapshot,
-  { refundAttempt, refundRefusal }: KnownPayment,
+  { refundAttempt, refundRefusal }: StoredCheckout,
 ): string | null {
-  if (refundingOf(snapshot) > 0) return null;
+  if (pendingRefundAmount(snapshot) > 0) return null;
   const { refunds } = snapshot;
   const failed = refunds.filter(({ status }) => status === "failed");
   const last = failed.find(({ attempt }) => attempt === refundAttempt);

@@ -8,17 +8,17 @@ import type {
   ConnectionState,
   PaymentConnection,
 } from "../workspaces/payment-connection.entity.ts";
-import { accessOf, type StoredAccess } from "./payment-connections.ts";
+import { accountAccess, type StoredAccess } from "./payment-connections.ts";
 import type { AccountAccess, OnlinePayments } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
-import { wakeLeftPayments } from "./provider-payments.ts";
+import { resumePolling } from "./provider-payments.ts";
 import { storeEvents } from "./receive-event.ts";
 
 /** Intervals between checks of ready accounts and of others, in milliseconds. */
 const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
 /** Delay before payments are retried that a ready account refused, in milliseconds. */
-const LEFT_MS = 60_000;
+const RESUME_MS = 60_000;
 const AT_ONCE = 8;
 /** Time limit of a process for a check, in milliseconds. Another process can claim the check afterwards. */
 const CLAIM_MS = 2 * 60_000;
@@ -53,7 +53,7 @@ const FIND_DUE = `
  * Returns the queue of accounts that are due for a check. A check reads the account and lists the provider's events
  * in case webhook deliveries were lost.
  */
-export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
+export function accountCheckQueue(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
   const { em, now } = deps;
   return {
     atOnce: AT_ONCE,
@@ -68,28 +68,30 @@ export function accountsToCheck(deps: CheckAccountsDeps): LeasedQueue<WorkItem> 
   };
 }
 
-const WAKE = `
+const SCHEDULE = `
   update payment_connection set check_at = $2 where workspace_id = $1 and account is not null
   returning 1`;
 
 /** Schedules an immediate check of a workspace's account. Returns whether the workspace has one. */
-export async function wakeAccount(
+export async function scheduleAccountCheck(
   em: EntityManager,
   workspace: number,
   now: Date,
 ): Promise<boolean> {
-  return (await runStatement(em, WAKE, [workspace, now.toISOString()])).length > 0;
+  return (await runStatement(em, SCHEDULE, [workspace, now.toISOString()])).length > 0;
 }
 
 type Claimed = StoredAccess &
-  Pick<PaymentConnection, "provider" | "state"> & { readonly heardUntil: Date | string | null };
+  Pick<PaymentConnection, "provider" | "state"> & {
+    readonly eventsReadUntil: Date | string | null;
+  };
 
 /** Only one of several concurrent processes claims a check. */
 const CLAIM = `
   update payment_connection set check_at = $3
   where workspace_id = $1 and check_at <= $2 and account is not null
   returning workspace_id::float8 as workspace, provider, account, live, own_key as "ownKey", state,
-    heard_until as "heardUntil"`;
+    heard_until as "eventsReadUntil"`;
 
 /** Skips a replaced account and keeps the result of a later check. */
 const WRITE = `
@@ -111,15 +113,15 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
   if (connection === undefined || online === undefined) return;
   let next = new Date(startedAt.getTime() + NOT_READY_MS);
   try {
-    const access = accessOf(connection, secretSeal);
+    const access = accountAccess(connection, secretSeal);
     const { account, state, missing } = await online.readAccount(access);
     const read = [account, state, JSON.stringify(missing), startedAt.toISOString()];
     await runStatement(em, WRITE, [workspace, ...read]);
     if (state !== connection.state) log.info({ workspace, state }, "payment account changed");
     if (state !== "revoked") {
       // A ready account may refuse the same payments again, so they wait.
-      const waitMs = connection.state === "revoked" ? 0 : LEFT_MS;
-      await wakeLeftPayments(em, { workspace, account }, new Date(startedAt.getTime() + waitMs));
+      const waitMs = connection.state === "revoked" ? 0 : RESUME_MS;
+      await resumePolling(em, { workspace, account }, new Date(startedAt.getTime() + waitMs));
     }
     next = nextCheck(state, startedAt);
     if (state !== "revoked" && !(await listMissed(deps, connection, online, access))) next = now();
@@ -130,7 +132,7 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
 }
 
 /** Skips a replaced account. */
-const HEARD = `
+const STORE_READ_UNTIL = `
   update payment_connection set heard_until = $3 where workspace_id = $1 and account = $2`;
 
 /**
@@ -140,13 +142,13 @@ const HEARD = `
  */
 async function listMissed(
   { em, log, now }: CheckAccountsDeps,
-  { workspace, provider, account, heardUntil }: Claimed,
+  { workspace, provider, account, eventsReadUntil }: Claimed,
   online: OnlinePayments,
   access: AccountAccess,
 ): Promise<boolean> {
   const at = now();
   const listedMs = at.getTime() - LISTED_MS;
-  const from = new Date(Math.max(new Date(heardUntil ?? 0).getTime(), listedMs));
+  const from = new Date(Math.max(new Date(eventsReadUntil ?? 0).getTime(), listedMs));
   let to = at;
   for (;;) {
     let after: string | undefined;
@@ -164,7 +166,7 @@ async function listMissed(
     to = new Date(from.getTime() + spanMs / 2);
   }
   const isAll = to === at;
-  const heard = isAll ? new Date(at.getTime() - OVERLAP_MS) : to;
-  await runStatement(em, HEARD, [workspace, account, heard.toISOString()]);
+  const readUntil = isAll ? new Date(at.getTime() - OVERLAP_MS) : to;
+  await runStatement(em, STORE_READ_UNTIL, [workspace, account, readUntil.toISOString()]);
   return isAll;
 }

@@ -16,11 +16,11 @@ import type {
   ConnectionState,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertProviderRate, returnAddress, type TakeCall } from "./payment-connections.ts";
+import { assertProviderLimit, parseRedirectUrl, type TakeCall } from "./payment-connections.ts";
 import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import type { CheckoutState } from "./provider-payment.entity.ts";
-import { leaseEnd } from "./provider-payments.ts";
+import { leaseExpiry } from "./provider-payments.ts";
 import { reconcileForCall, type ReconcilePayment } from "./reconcile-payments.ts";
 
 export type CheckoutDeps = Pick<
@@ -44,8 +44,8 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
   deps,
 ) => {
   const { changeShipment, now } = deps;
-  const successUrl = returnAddress(request.successUrl, "success_url");
-  const cancelUrl = returnAddress(request.cancelUrl, "cancel_url");
+  const successUrl = parseRedirectUrl(request.successUrl, "success_url");
+  const cancelUrl = parseRedirectUrl(request.cancelUrl, "cancel_url");
   const { expiresInMinutes = DEFAULT_MINUTES } = request;
   const key = { workspace: call.caller.workspaceId, reference: request.shipment };
   const findOpen = () =>
@@ -64,11 +64,11 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
       },
     });
   return retryAfterProviderCheck(findOpen, async () => {
-    await assertProviderRate(deps.takeCall, "payments", key.workspace);
+    await assertProviderLimit(deps.takeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
       const worker = randomUUID();
-      const isNew = await wantCheckout(deps, key, { successUrl, cancelUrl, expiresAt, worker });
+      const isNew = await requestCheckout(deps, key, { successUrl, cancelUrl, expiresAt, worker });
       await reconcileOpening(deps.reconcilePayment, key, worker);
       if (isNew) return;
     }
@@ -119,7 +119,7 @@ function amountRefused(fault: string): Refusal {
   return refuse("CHECKOUT_AMOUNT", `total ${fault}`, { subject: "total" });
 }
 
-interface WantedCheckout {
+interface CheckoutRequest {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
@@ -151,7 +151,7 @@ const LOCK_CHECKOUT = `
  * Replaces an expired or closed checkout. The caller's worker holds the lease from the start, because only the worker
  * that calls the provider receives its error.
  */
-const WANT = `
+const REQUEST = `
   insert into provider_payment (workspace_id, shipment_reference, provider, account, version,
     state, amount_minor, currency, success_url, cancel_url, expires_at, due_at, worker, leased_until,
     told)
@@ -168,12 +168,12 @@ const WANT = `
  * expires. An open or requested checkout is stored. If its account is inaccessible, it is stored until it expires.
  *
  * @returns whether a new checkout was requested
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the refusals of `assertCanTake`
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the refusals of `assertCanOpen`
  */
-function wantCheckout(
+function requestCheckout(
   { em, providers, versionFees, now }: CheckoutDeps,
   key: ShipmentKey,
-  { successUrl, cancelUrl, expiresAt, worker }: WantedCheckout,
+  { successUrl, cancelUrl, expiresAt, worker }: CheckoutRequest,
 ): Promise<boolean> {
   const { workspace, reference } = key;
   return inPipeline(em, async (tx) => {
@@ -187,14 +187,14 @@ function wantCheckout(
     const mayBeOpen = known !== undefined && known.state !== "closed";
     if (mayBeOpen && known.account === connected.account) return false;
     const { totalMinor, currency } = row;
-    assertCanTake(providers, connected, totalMinor, currency);
+    assertCanOpen(providers, connected, totalMinor, currency);
     if (mayBeOpen && !known.hasExpired) {
       throw notPayable("it may still be paid at the checkout of a disconnected account");
     }
     const times = [expiresAt, now()].map((time) => time.toISOString());
     const { provider, account } = connected;
     const values = [provider, account, totalMinor, currency, successUrl, cancelUrl];
-    void tx.send(WANT, [workspace, reference, ...values, ...times, worker, leaseEnd(now())]);
+    void tx.send(REQUEST, [workspace, reference, ...values, ...times, worker, leaseExpiry(now())]);
     return true;
   }).catch((error: unknown) => {
     throw causeOf(error);
@@ -212,7 +212,7 @@ async function lock(
 }
 
 /** @throws Refusal if the workspace's provider cannot open a checkout for the amount */
-function assertCanTake(
+function assertCanOpen(
   providers: PaymentProviders,
   { provider, providerState }: Connected,
   totalMinor: number,

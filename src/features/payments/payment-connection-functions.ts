@@ -10,21 +10,17 @@ import type { PaymentConnection } from "../workspaces/payment-connection.entity.
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { nextCheck } from "./check-accounts.ts";
 import {
-  accessOf,
-  callAboutAccount,
+  accountAccess,
+  callForAccount,
   changeConnection,
   type ConnectionDeps,
   connectionMessage,
   findConnection,
   notConfigured,
-  returnAddress,
+  parseRedirectUrl,
   sealContext,
 } from "./payment-connections.ts";
-import {
-  type AccountAtProvider,
-  type OnlinePayments,
-  ProviderRefused,
-} from "./payment-provider.ts";
+import { type AccountSnapshot, type OnlinePayments, ProviderRefused } from "./payment-provider.ts";
 import { MANUAL, onlineProvider, TEST } from "./payment-providers.ts";
 
 /** Methods of PaymentConnectionService. They call providers outside transactions. */
@@ -45,17 +41,17 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     const fault = online.platformFault(mode);
     if (fault !== undefined) throw notConfigured(fault);
     const urls = {
-      returnUrl: returnAddress(request.returnUrl, "return_url"),
-      refreshUrl: returnAddress(request.refreshUrl, "refresh_url"),
+      returnUrl: parseRedirectUrl(request.returnUrl, "return_url"),
+      refreshUrl: parseRedirectUrl(request.refreshUrl, "refresh_url"),
     };
     const workspace = await em.fork().findOneOrFail(Workspace, call.caller.workspaceId);
-    const { account, link } = await callAboutAccount(deps, call, async () => {
+    const { account, link } = await callForAccount(deps, call, async () => {
       const found = await readOrCreate(em, online, mode, workspace);
       const access = { mode, account: found.account, ownKey: undefined };
       return { account: found, link: await online.createOnboardingLink(access, urls) };
     });
     return transact(async ({ em: tx }) => {
-      const columns = { provider, ownKey: null, noticeSecrets: null };
+      const columns = { provider, ownKey: null, webhookSecrets: null };
       const data = await connectAccount(tx, call, account, columns, now());
       const { id } = workspace;
       await tx.nativeUpdate(Workspace, { id }, { providerAccount: account.account });
@@ -83,13 +79,13 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
         "The platform cannot store account keys because SECRETS_KEYS is not set.",
       );
     }
-    const account = await callAboutAccount(deps, call, () => online.readAccount({ mode, ownKey }));
+    const account = await callForAccount(deps, call, () => online.readAccount({ mode, ownKey }));
     return transact(async ({ em: tx }) => {
       const { workspaceId } = call.caller;
       const columns = {
         provider,
         ownKey: secretSeal.seal(ownKey, sealContext(workspaceId, "own_key")),
-        noticeSecrets: secretSeal.seal(webhookSecret, sealContext(workspaceId, "notice_secrets")),
+        webhookSecrets: secretSeal.seal(webhookSecret, sealContext(workspaceId, "notice_secrets")),
       };
       return { data: connectionMessage(await connectAccount(tx, call, account, columns, now())) };
     });
@@ -101,9 +97,8 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     const connection = await findConnection(em.fork(), call.caller.workspaceId);
     if (connection === null) throw refuse("PAYMENT_PROVIDER_NOT_CONNECTED");
     const { online } = providers[connection.provider];
-    const access = online && accessOf(connection, secretSeal);
-    const account =
-      online && (await callAboutAccount(deps, call, () => online.readAccount(access!)));
+    const access = online && accountAccess(connection, secretSeal);
+    const account = online && (await callForAccount(deps, call, () => online.readAccount(access!)));
     return transact(async ({ em: tx }) => {
       const data = await changeConnection(tx, call, async (before) => {
         // The account may have been replaced or disconnected since it was read.
@@ -138,12 +133,12 @@ const NO_ACCOUNT: Omit<PaymentConnection, "workspace" | "provider" | "connectedA
   account: null,
   live: null,
   ownKey: null,
-  noticeSecrets: null,
+  webhookSecrets: null,
   missing: [],
   replacedManual: false,
   checkedAt: null,
   checkAt: null,
-  heardUntil: null,
+  eventsReadUntil: null,
 };
 
 /** Returns the provider's mode for the caller's workspace. */
@@ -160,12 +155,12 @@ async function readOrCreate(
   online: OnlinePayments,
   mode: Mode,
   { id, providerAccount: made, accountAttempt }: Workspace,
-): Promise<AccountAtProvider> {
+): Promise<AccountSnapshot> {
   if (made) {
     const found = await online.readAccount({ mode, account: made, ownKey: undefined });
     if (found.state !== "revoked") return found;
   }
-  const tryAs = async (attempt: number): Promise<AccountAtProvider> => {
+  const tryAs = async (attempt: number): Promise<AccountSnapshot> => {
     try {
       return await online.createAccount(mode, id, `${id}-${made ?? "first"}-${attempt}-connect`);
     } catch (error) {
@@ -192,24 +187,26 @@ const COUNT_ATTEMPT = `
 async function connectAccount(
   tx: EntityManager,
   call: Call,
-  read: AccountAtProvider,
-  columns: Pick<PaymentConnection, "provider" | "ownKey" | "noticeSecrets">,
+  read: AccountSnapshot,
+  columns: Pick<PaymentConnection, "provider" | "ownKey" | "webhookSecrets">,
   now: Date,
 ): Promise<PaymentConnection> {
   const connection = await changeConnection(tx, call, async (before) => {
     const isSame = before?.account === read.account;
-    const { connectedAt, heardUntil } = isSame ? before : { connectedAt: now, heardUntil: null };
+    const { connectedAt, eventsReadUntil } = isSame
+      ? before
+      : { connectedAt: now, eventsReadUntil: null };
     const stored = {
       live: modeOf(call) === "live",
       replacedManual: before?.provider === MANUAL.name || before?.replacedManual === true,
       connectedAt,
-      heardUntil,
+      eventsReadUntil,
     };
     return { ...columns, ...stored, ...accountColumns(read, now) };
   });
   return connection!;
 }
 
-function accountColumns({ account, state, missing }: AccountAtProvider, checkedAt: Date) {
+function accountColumns({ account, state, missing }: AccountSnapshot, checkedAt: Date) {
   return { account, state, missing, checkedAt, checkAt: nextCheck(state, checkedAt) };
 }

@@ -12,11 +12,11 @@ import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
-import { assertNoneOpen } from "../workspaces/open-payments.ts";
+import { assertNoOpenPayments } from "../workspaces/open-payments.ts";
 import { lockWorkspace } from "../workspaces/workspace.entity.ts";
-import { type AccountAccess, ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
+import { type AccountAccess, ProviderRefused, ProviderUnavailable } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
-import { wakeLeftPayments } from "./provider-payments.ts";
+import { resumePolling } from "./provider-payments.ts";
 
 /** Takes one call from the named rate limit. */
 export type TakeCall = (name: string, limit: RateLimit) => Verdict | Promise<Verdict>;
@@ -71,9 +71,9 @@ export async function changeConnection(
     const { workspace: _, ...columns } = { workspace, ...row };
     await tx.nativeUpdate(PaymentConnection, { workspace }, columns);
   }
-  if (before?.account !== row?.account) await assertNoneOpen(tx, before);
+  if (before?.account !== row?.account) await assertNoOpenPayments(tx, before);
   if (row?.account && row.state !== "revoked") {
-    await wakeLeftPayments(tx, { ...row, workspace }, row.checkedAt!);
+    await resumePolling(tx, { ...row, workspace }, row.checkedAt!);
   }
   const changes = changesBetween(recordedBefore, recordedOf(row));
   if (changes.length > 0) {
@@ -110,7 +110,7 @@ export type StoredAccess = Pick<PaymentConnection, "workspace" | "account" | "li
  *
  * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED if its key cannot be decrypted
  */
-export function accessOf(
+export function accountAccess(
   { workspace, account, live, ownKey }: StoredAccess,
   seal: SecretSeal,
 ): AccountAccess {
@@ -138,7 +138,7 @@ const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
  *
  * @throws Refusal RATE_LIMITED if the limit is reached
  */
-export async function assertProviderRate(
+export async function assertProviderLimit(
   takeCall: TakeCall,
   of: keyof typeof PROVIDER_LIMITS,
   workspace: number,
@@ -159,7 +159,7 @@ export async function callProvider<T>(run: () => Promise<T>): Promise<T> {
     return await run();
   } catch (error) {
     if (error instanceof ProviderRefused) throw providerRefused(error);
-    if (error instanceof ProviderUnanswered) throw providerUnanswered(error);
+    if (error instanceof ProviderUnavailable) throw providerUnavailable(error);
     throw error;
   }
 }
@@ -169,12 +169,12 @@ export async function callProvider<T>(run: () => Promise<T>): Promise<T> {
  *
  * @throws Refusal RATE_LIMITED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
  */
-export async function callAboutAccount<T>(
+export async function callForAccount<T>(
   { takeCall }: Pick<ConnectionDeps, "takeCall">,
   { caller }: Call,
   run: () => Promise<T>,
 ): Promise<T> {
-  await assertProviderRate(takeCall, "account", caller.workspaceId);
+  await assertProviderLimit(takeCall, "account", caller.workspaceId);
   return callProvider(run);
 }
 
@@ -183,7 +183,7 @@ function providerRefused({ message }: ProviderRefused) {
   return refuse("PAYMENT_PROVIDER_REFUSED", text, { subject: "payment_provider" });
 }
 
-export function providerUnanswered(cause: unknown) {
+export function providerUnavailable(cause: unknown) {
   const text = "The payment provider does not respond. Try again in a moment.";
   return unavailable(text, cause, { facts: { waits_for: "payment_provider" } });
 }
@@ -193,7 +193,7 @@ export function providerUnanswered(cause: unknown) {
  *
  * @throws Refusal FIELD_INVALID unless it uses https, or http to the local host
  */
-export function returnAddress(named: string, field: string): string {
+export function parseRedirectUrl(named: string, field: string): string {
   const url = URL.canParse(named) ? new URL(named) : undefined;
   const isLocal =
     url?.protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);

@@ -15,15 +15,15 @@ import type { PaymentProviderName } from "../workspaces/payment-connection.entit
 import { type CheckoutDeps, createCheckout } from "./create-checkout.ts";
 import { MANUAL, type PaymentProviders } from "./payment-providers.ts";
 import type { Payment } from "./payment.entity.ts";
-import { retryRefundOf } from "./provider-payments.ts";
+import { scheduleRefundRetry } from "./provider-payments.ts";
 import {
   type PollPayment,
   assertRefundable,
   insertPayment,
   type NewPayment,
-  paidAtMsOf,
-  PAYS_CONNECTED_ACCOUNT,
-  recordedManually,
+  paidAtMsSql,
+  IS_AT_CONNECTED_ACCOUNT,
+  applyManualRecord,
   refundInTestMode,
   setRefunded,
   type StoredPayment,
@@ -89,7 +89,7 @@ export const PAYMENT_FUNCTIONS = {
           const paidAt = new Date(payment!.paidAtMs);
           const made = { ...payment!, paidAt, refundedAt: at < paidAt ? paidAt : at };
           if (call.caller.test) return { row: refundInTestMode(row, at), made };
-          return { row: recordedManually(after), made };
+          return { row: applyManualRecord(after), made };
         },
         write: (tx, { refundedAt }) => setRefunded(tx, key, refundedAt),
         respond: (_row, refunded) => ({ payment: paymentMessage(refunded) }),
@@ -113,7 +113,7 @@ export const PAYMENT_FUNCTIONS = {
         const retried = { ...paymentDetails, refundError: null };
         return { row: { ...row, paymentDetails: retried, updatedAt: at } };
       },
-      write: (tx) => retryRefundOf(tx, keyOf(request, call), now()),
+      write: (tx) => scheduleRefundRetry(tx, keyOf(request, call), now()),
     }),
 
   /** Also accepts unverified payments. The payment status does not change. */
@@ -192,7 +192,7 @@ function paymentChange(
         throw new ProviderCheckRequired(row);
       const provider = isOnline ? MANUAL.name : recorded.provider;
       const { totalMinor: amountMinor, currency } = row;
-      return { row: recordedManually(paid), made: { provider, amountMinor, currency, paidAt } };
+      return { row: applyManualRecord(paid), made: { provider, amountMinor, currency, paidAt } };
     },
     write: (tx: Transaction, payment: NewPayment) => insertPayment(tx, key, payment),
   };
@@ -233,9 +233,9 @@ interface Recorded {
 
 const LOAD_RECORDED = `
   select (select provider from payment_connection where workspace_id = $1) as provider,
-    ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected",
+    ${IS_AT_CONNECTED_ACCOUNT} as "isAtConnected",
     (select json_build_object('provider', provider, 'amountMinor', amount_minor, 'currency', currency,
-       'paidAtMs', ${paidAtMsOf("payment")})
+       'paidAtMs', ${paidAtMsSql("payment")})
      from payment where workspace_id = $1 and shipment_reference = $2) as payment`;
 
 async function loadRecorded(
@@ -265,9 +265,9 @@ function confirmedRefund(row: ShipmentRow, payment: StoredPayment): Refunded {
 
 const SELECT_PAYMENT = `
   select provider, amount_minor::float8 as "amountMinor", currency,
-    ${paidAtMsOf("payment")} as "paidAtMs",
+    ${paidAtMsSql("payment")} as "paidAtMs",
     (extract(epoch from refunded_at) * 1000)::float8 as "refundedAtMs",
-    ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected"
+    ${IS_AT_CONNECTED_ACCOUNT} as "isAtConnected"
   from payment where workspace_id = $1 and shipment_reference = $2`;
 
 type PaymentRow = StoredPayment & { readonly isAtConnected: boolean | null };

@@ -3,10 +3,10 @@ import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { Refusal } from "../../domain/refusal.ts";
-import { accountsToCheck, wakeAccount } from "./check-accounts.ts";
+import { accountCheckQueue, scheduleAccountCheck } from "./check-accounts.ts";
 import type { PaymentNotice } from "./payment-notice.entity.ts";
-import { ProviderRefused, ProviderUnanswered } from "./payment-provider.ts";
-import { findDuePayments, wakeNamed } from "./provider-payments.ts";
+import { ProviderRefused, ProviderUnavailable } from "./payment-provider.ts";
+import { findDuePayments, schedulePollOfEvent } from "./provider-payments.ts";
 import type { ReconcileDeps, ReconcilePayment } from "./reconcile-payments.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 
@@ -44,7 +44,7 @@ export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
     { begin: () => dispatchEvents(deps), idle: async () => undefined },
     payments(true),
     payments(false),
-    createWorkers(accountsToCheck(deps), failed),
+    createWorkers(accountCheckQueue(deps), failed),
   ];
 }
 
@@ -55,7 +55,7 @@ async function dispatchEvents(deps: PaymentJobDeps): Promise<boolean> {
 }
 
 /** Errors that are already logged. A Refusal is thrown if a key cannot be decrypted. */
-const EXPECTED = [ProviderRefused, ProviderUnanswered, Refusal];
+const EXPECTED = [ProviderRefused, ProviderUnavailable, Refusal];
 
 /** Provider errors are logged, and the payment is retried later. */
 async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
@@ -63,7 +63,7 @@ async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> 
     await deps.reconcilePayment(key);
   } catch (error) {
     if (error instanceof ProviderRefused && error.kind === "revoked") {
-      await wakeAccount(deps.em, key.workspace, deps.now());
+      await scheduleAccountCheck(deps.em, key.workspace, deps.now());
     } else if (!EXPECTED.some((expected) => error instanceof expected)) throw error;
   }
 }
@@ -110,11 +110,11 @@ async function dispatchToOwners(deps: PaymentJobDeps, event: ClaimedEvent): Prom
   const of = [account, provider, live];
   const owners = await runStatement<{ workspace: number }>(em, FIND_OWNERS, of);
   if (shipment === null && payment === null) {
-    for (const { workspace } of owners) await wakeAccount(em, workspace, now());
+    for (const { workspace } of owners) await scheduleAccountCheck(em, workspace, now());
     return owners.length > 0;
   }
   const woken = await Promise.all(
-    owners.map(({ workspace }) => wakeNamed(em, workspace, { shipment, payment }, now())),
+    owners.map(({ workspace }) => schedulePollOfEvent(em, workspace, { shipment, payment }, now())),
   );
   return woken.some(Boolean);
 }

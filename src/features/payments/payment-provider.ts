@@ -16,7 +16,7 @@ export interface PaymentProvider {
  * A provider that takes online payments. Workspaces use its live mode, test twins its test mode, where no real money
  * moves. The modes share no data. Calls take up to 10 seconds and must not be made in a transaction.
  *
- * @throws (all methods with provider calls) ProviderUnanswered if the result of the call is unknown, ProviderRefused
+ * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is unknown, ProviderRefused
  *   if the provider rejected the call and changed nothing
  */
 export interface OnlinePayments {
@@ -33,11 +33,11 @@ export interface OnlinePayments {
    * Creates an account for a workspace. Repeated calls with the same key return the same account. Idempotency keys
    * are scoped to this installation: its id is added to each key, here and below, and to the metadata of the object.
    */
-  createAccount(mode: Mode, workspace: number, idempotencyKey: string): Promise<AccountAtProvider>;
+  createAccount(mode: Mode, workspace: number, idempotencyKey: string): Promise<AccountSnapshot>;
   /** Creates a link to the form for the provider's missing account details. */
   createOnboardingLink(access: AccountAccess, urls: OnboardingUrls): Promise<OnboardingLink>;
   /** Reads an account. Without an account id, reads the account that the key belongs to. */
-  readAccount(access: ModeAccess): Promise<AccountAtProvider>;
+  readAccount(access: ModeAccess): Promise<AccountSnapshot>;
   /**
    * Returns why the provider cannot take an amount, to follow "total", or `undefined` if it can. Makes no provider
    * call.
@@ -50,7 +50,7 @@ export interface OnlinePayments {
     idempotencyKey: string,
   ): Promise<OpenedCheckout>;
   /** Expires a checkout. A no-op if it is not open. */
-  endCheckout(access: AccountAccess, checkout: string): Promise<void>;
+  expireCheckout(access: AccountAccess, checkout: string): Promise<void>;
   /** Reads a payment with its refunds and disputes. */
   findPayment(access: AccountAccess, checkout: string): Promise<PaymentSnapshot>;
   /** Requests a refund. Repeated calls with the same key make no second refund. */
@@ -59,7 +59,7 @@ export interface OnlinePayments {
    * Lists refund and dispute events in a time span, newest first, one page at a time. A paid payment is not polled,
    * so this recovers lost webhook deliveries.
    */
-  listEvents(access: AccountAccess, span: EventSpan): Promise<ListedEvents>;
+  listEvents(access: AccountAccess, span: EventSpan): Promise<EventPage>;
   /**
    * Verifies and parses a webhook delivery. Makes no provider call.
    *
@@ -67,7 +67,7 @@ export interface OnlinePayments {
    * @returns `undefined` if the event is irrelevant to this service
    * @throws ProviderRefused if the signature is missing, wrong or too old
    */
-  readEvent(event: SignedEvent, owner: EventOwner): Promise<ProviderEvent | undefined>;
+  readEvent(event: SignedEvent, owner: EventRecipient): Promise<ProviderEvent | undefined>;
 }
 
 /** A checkout to open. Amounts are in ISO 4217 minor units, here and below. */
@@ -141,20 +141,20 @@ interface EventSpan {
   readonly after?: string;
 }
 
-interface ListedEvents {
+interface EventPage {
   readonly events: readonly ProviderEvent[];
   /** Cursor of the next page. `undefined` on the last page. */
   readonly next: string | undefined;
 }
 
 /** Recipient of an event: the platform, or a workspace with its own key. */
-export interface EventOwner {
+export interface EventRecipient {
   /** `undefined` for the platform. */
-  readonly own: EventSigner | undefined;
+  readonly own: SigningSecrets | undefined;
 }
 
 /** Signing secrets of a mode. */
-export interface EventSigner {
+export interface SigningSecrets {
   readonly mode: Mode;
   readonly secrets: readonly string[];
 }
@@ -184,7 +184,7 @@ export interface AccountAccess {
 export type ModeAccess = Pick<AccountAccess, "mode"> & Partial<AccountAccess>;
 
 /** Snapshot of an account at a provider. */
-export interface AccountAtProvider {
+export interface AccountSnapshot {
   readonly account: string;
   readonly state: ConnectionState;
   /** Requirements still outstanding, as the provider names them. */
@@ -206,10 +206,10 @@ interface OnboardingLink {
  * The provider was unreachable, failed, timed out or rejected the platform's key. The call may have taken effect and
  * can be retried.
  */
-export class ProviderUnanswered extends Error {
+export class ProviderUnavailable extends Error {
   constructor(cause: unknown) {
     super("the payment provider did not respond", { cause });
-    this.name = "ProviderUnanswered";
+    this.name = "ProviderUnavailable";
   }
 }
 

@@ -43,11 +43,11 @@ export const ProviderPayment = defineEntity({
     /** Time of the next poll. Null if no change is expected or the account is inaccessible. */
     dueAt: p.datetime(3).nullable(),
     /** Whether an event arrived or a caller waits. Such payments are polled first. */
-    told: p.boolean().default(false),
+    isNotified: p.boolean().fieldName("told").default(false),
     /** Consecutive failed polls. Above 0 without a due time if the account is inaccessible. */
     failures: p.integer().default(0),
     /** Counts requests for an immediate poll, so that a request during a poll is not lost. */
-    wakes: p.integer().default(0),
+    pollRequests: p.integer().fieldName("wakes").default(0),
     /** Worker that holds the lease. */
     worker: p.text().nullable(),
     leasedUntil: p.datetime(3).nullable(),

@@ -11,14 +11,14 @@ import type { ProviderPayment } from "./provider-payment.entity.ts";
 const LEASE_MS = 60_000;
 
 /** Returns the expiry of a lease that starts now, as an SQL parameter. */
-export function leaseEnd(now: Date): string {
+export function leaseExpiry(now: Date): string {
   return new Date(now.getTime() + LEASE_MS).toISOString();
 }
 
 /** A payment as it was when a worker leased it. */
 export type LeasedPayment = Row<
   ProviderPayment,
-  "shipment" | "expiresAt" | "dueAt" | "told" | "worker" | "leasedUntil"
+  "shipment" | "expiresAt" | "dueAt" | "isNotified" | "worker" | "leasedUntil"
 > & { readonly shipment: string; readonly expiresAtMs: number };
 
 /** Times are returned unconverted. A distributed database rejects time zone functions in `returning`. */
@@ -27,7 +27,7 @@ const LEASED_COLUMNS = `
   amount_minor::float8 as "amountMinor", currency, success_url as "successUrl",
   cancel_url as "cancelUrl", expires_at as "expiresAt",
   checkout, payment, refund_attempt as "refundAttempt", refund_refusal as "refundRefusal", failures,
-  wakes`;
+  wakes as "pollRequests"`;
 
 type Leased = Omit<LeasedPayment, "expiresAtMs"> & { readonly expiresAt: Date | string };
 
@@ -47,7 +47,7 @@ export async function leasePayment(
   worker: string,
   now: Date,
 ): Promise<LeasedPayment | undefined> {
-  const values = [workspace, reference, worker, leaseEnd(now), now.toISOString()];
+  const values = [workspace, reference, worker, leaseExpiry(now), now.toISOString()];
   const [row] = await runStatement<Leased>(em, LEASE, values);
   if (row === undefined) return undefined;
   const { expiresAt, ...leased } = row;
@@ -55,7 +55,7 @@ export async function leasePayment(
 }
 
 /** Must not overwrite a newer request for a checkout or refund. */
-const NOTE = `
+const STORE_CALL_RESULT = `
   update provider_payment set state = $5, checkout = $6,
     refund_refusal = case when refund_attempt = $7 then $8 else refund_refusal end
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
@@ -74,7 +74,7 @@ export class LeaseLost extends Error {
  *
  * @throws LeaseLost
  */
-export async function storeResult(
+export async function storeCallResult(
   em: EntityManager,
   leased: LeasedPayment,
   worker: string,
@@ -82,7 +82,7 @@ export async function storeResult(
 ): Promise<LeasedPayment> {
   const updated = { ...leased, ...facts };
   const { workspace, shipment, version, state, checkout, refundAttempt } = updated;
-  const [stored] = await runStatement(em, NOTE, [
+  const [stored] = await runStatement(em, STORE_CALL_RESULT, [
     workspace,
     shipment,
     worker,
@@ -98,34 +98,34 @@ export async function storeResult(
 
 export type SnapshotFacts = Pick<LeasedPayment, "state" | "payment">;
 
-const STORE_FACTS = `
+const STORE_SNAPSHOT = `
   update provider_payment set state = coalesce($5, state), payment = coalesce($6, payment)
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
 
 /** Stores facts about a leased payment with the transaction. Returns `undefined` if the lease was lost. */
-export async function storeFacts(
+export async function storeSnapshot(
   tx: Transaction,
   { workspace, shipment, version }: LeasedPayment,
   worker: string,
   { state, payment }: Partial<SnapshotFacts>,
 ): Promise<Pick<LeasedPayment, "refundAttempt" | "refundRefusal"> | undefined> {
-  type Kept = Pick<LeasedPayment, "refundAttempt" | "refundRefusal">;
+  type Refund = Pick<LeasedPayment, "refundAttempt" | "refundRefusal">;
   const values = [workspace, shipment, worker, version, state ?? null, payment ?? null];
-  return (await tx.send<Kept>(STORE_FACTS, values))[0];
+  return (await tx.send<Refund>(STORE_SNAPSHOT, values))[0];
 }
 
-const COUNT_ATTEMPT = `
+const START_ATTEMPT = `
   update provider_payment set refund_attempt = refund_attempt + 1
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
 /** Starts a refund attempt with another key, because repeating the previous one cannot succeed. */
-export async function countRefundAttempt(
+export async function startRefundAttempt(
   em: EntityManager,
   { workspace, shipment }: LeasedPayment,
   worker: string,
 ): Promise<void> {
-  await runStatement(em, COUNT_ATTEMPT, [workspace, shipment, worker]);
+  await runStatement(em, START_ATTEMPT, [workspace, shipment, worker]);
 }
 
 const RELEASE = `
@@ -141,7 +141,7 @@ const RELEASE = `
  */
 export async function releasePayment(
   em: EntityManager,
-  { workspace, shipment, wakes }: LeasedPayment,
+  { workspace, shipment, pollRequests }: LeasedPayment,
   worker: string,
   {
     dueAt,
@@ -154,42 +154,42 @@ export async function releasePayment(
     shipment,
     worker,
     failures,
-    wakes,
+    pollRequests,
     dueAt?.toISOString() ?? null,
     now.toISOString(),
   ]);
 }
 
-const WAKE = `
+const SCHEDULE = `
   update provider_payment set due_at = $3, told = true, wakes = wakes + 1, failures = 0
   where workspace_id = $1 and shipment_reference = $2`;
 
 /** Schedules an immediate poll of a payment, if there is one, when the transaction commits. */
-export function wakePayment(
+export function schedulePoll(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
   now: Date,
 ): void {
-  void tx.send(WAKE, [workspace, reference, now.toISOString()]);
+  void tx.send(SCHEDULE, [workspace, reference, now.toISOString()]);
 }
 
-const WAKE_BY_PAYMENT = `
+const SCHEDULE_OF_EVENT = `
   update provider_payment set due_at = $4, told = true, wakes = wakes + 1
   where workspace_id = $1 and (shipment_reference = $2 or payment = $3)
   returning 1`;
 
 /** Schedules an immediate poll of the payment that an event refers to. Returns whether there is one. */
-export async function wakeNamed(
+export async function schedulePollOfEvent(
   em: EntityManager,
   workspace: number,
   named: { readonly shipment: string | null; readonly payment: string | null },
   now: Date,
 ): Promise<boolean> {
   const values = [workspace, named.shipment, named.payment, now.toISOString()];
-  return (await runStatement(em, WAKE_BY_PAYMENT, values)).length > 0;
+  return (await runStatement(em, SCHEDULE_OF_EVENT, values)).length > 0;
 }
 
-const WAKE_LEFT = `
+const RESUME = `
   update provider_payment set due_at = $3, wakes = wakes + 1, failures = 0
   where workspace_id = $1 and account = $2 and due_at is null and failures > 0`;
 
@@ -197,12 +197,12 @@ const WAKE_LEFT = `
  * Schedules polls of payments whose account was inaccessible and can be read again. The stored account state does not
  * show a short loss of access.
  */
-export async function wakeLeftPayments(
+export async function resumePolling(
   em: EntityManager,
   { workspace, account }: Pick<PaymentConnection, "workspace" | "account">,
   dueAt: Date,
 ): Promise<void> {
-  await runStatement(em, WAKE_LEFT, [workspace, account, dueAt.toISOString()]);
+  await runStatement(em, RESUME, [workspace, account, dueAt.toISOString()]);
 }
 
 const RETRY = `
@@ -211,7 +211,7 @@ const RETRY = `
   where workspace_id = $1 and shipment_reference = $2`;
 
 /** Schedules a new refund attempt. */
-export function retryRefundOf(
+export function scheduleRefundRetry(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
   now: Date,

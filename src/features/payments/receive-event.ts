@@ -6,8 +6,8 @@ import type {
   PaymentConnection,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertProviderRate, sealContext, type TakeCall } from "./payment-connections.ts";
-import { ProviderRefused, type ProviderEvent, type EventOwner } from "./payment-provider.ts";
+import { assertProviderLimit, sealContext, type TakeCall } from "./payment-connections.ts";
+import { ProviderRefused, type ProviderEvent, type EventRecipient } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 
 /** Returns the signature header of each provider that sends events, by name. */
@@ -59,7 +59,7 @@ export async function receiveEvent(deps: EventDeps, received: ReceivedEvent): Pr
       throw error instanceof ProviderRefused ? unsigned() : error;
     });
   if (event === undefined) return;
-  if (workspace !== undefined) await assertProviderRate(deps.takeCall, "notices", workspace);
+  if (workspace !== undefined) await assertProviderLimit(deps.takeCall, "notices", workspace);
   const account = event.account ?? owner.account!;
   await storeEvents(em, { provider, account, events: [event], at: receivedAt });
 }
@@ -98,7 +98,7 @@ function unsigned(): Refusal {
 }
 
 const SELECT = `
-  select notice_secrets as "noticeSecrets", live, account from payment_connection
+  select notice_secrets as "webhookSecrets", live, account from payment_connection
   where workspace_id = $1 and provider = $2 and notice_secrets is not null`;
 
 /** Returns the secrets of a workspace with its own key, or `undefined` if it has none. */
@@ -106,11 +106,11 @@ async function loadOwner(
   { em, secretSeal }: EventDeps,
   provider: PaymentProviderName,
   workspace: number,
-): Promise<(EventOwner & Pick<PaymentConnection, "account">) | undefined> {
-  type Stored = Pick<PaymentConnection, "noticeSecrets" | "live" | "account">;
+): Promise<(EventRecipient & Pick<PaymentConnection, "account">) | undefined> {
+  type Stored = Pick<PaymentConnection, "webhookSecrets" | "live" | "account">;
   const [row] = await runStatement<Stored>(em, SELECT, [workspace, provider]);
   const opened =
-    row && secretSeal.open(row.noticeSecrets!, sealContext(workspace, "notice_secrets"));
+    row && secretSeal.open(row.webhookSecrets!, sealContext(workspace, "notice_secrets"));
   return opened === undefined
     ? undefined
     : {

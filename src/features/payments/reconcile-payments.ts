@@ -7,8 +7,13 @@ import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { applyClosedAccount, applySnapshot, matchesTotal, refundingOf } from "./apply-snapshot.ts";
-import { accessOf, callProvider, type StoredAccess } from "./payment-connections.ts";
+import {
+  applyLostAccess,
+  applySnapshot,
+  matchesTotal,
+  pendingRefundAmount,
+} from "./apply-snapshot.ts";
+import { accountAccess, callProvider, type StoredAccess } from "./payment-connections.ts";
 import { type AccountAccess, type PaymentSnapshot, ProviderRefused } from "./payment-provider.ts";
 import { onlineProvider, type PaymentProviders } from "./payment-providers.ts";
 import {
@@ -18,13 +23,13 @@ import {
   releasePayment,
 } from "./provider-payments.ts";
 import {
-  type Applied,
+  type AppliedSnapshot,
   type ApplyDeps,
   applyToShipment,
-  openWantedCheckout,
+  openRequestedCheckout,
   type PaymentLease,
-  refundAtProvider,
-  refusedCheckout,
+  requestRefund,
+  refusalSnapshot,
 } from "./reconcile-steps.ts";
 
 export interface ReconcileDeps extends ApplyDeps {
@@ -36,7 +41,7 @@ export interface ReconcileDeps extends ApplyDeps {
 }
 
 export interface ReconcileOptions {
-  readonly end?: boolean;
+  readonly expire?: boolean;
   /** The worker that already holds the lease. Default: a new worker. */
   readonly worker?: string;
   /** Maximum time to wait for another worker's lease, in milliseconds. Default: 0. */
@@ -48,9 +53,9 @@ type ReconcileOutcome = "reconciled" | "busy" | "none";
 
 /**
  * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the shipment, and opens or
- * ends the checkout or makes a refund if due. It can be interrupted at any point and repeated.
+ * expires the checkout or makes a refund if due. It can be interrupted at any point and repeated.
  *
- * @throws ProviderUnanswered if it will be retried, ProviderRefused if the provider opens no checkout or the account
+ * @throws ProviderUnavailable if it will be retried, ProviderRefused if the provider opens no checkout or the account
  *   is inaccessible
  */
 export type ReconcilePayment = (
@@ -84,21 +89,21 @@ export function createReconcilePayment(deps: ReconcileDeps): ReconcilePayment {
     for (;;) {
       const leased = await leasePayment(em, key, worker, now());
       if (leased !== undefined) return leased;
-      if (!(await isThere(em, key))) return "none";
+      if (!(await exists(em, key))) return "none";
       if (performance.now() >= untilMs) return "busy";
       await sleep(POLL_MS);
     }
   }
 
-  return async (key, { end = false, worker = randomUUID(), waitMs = 0 } = {}) => {
+  return async (key, { expire = false, worker = randomUUID(), waitMs = 0 } = {}) => {
     const leased = await lease(key, worker, waitMs);
     if (typeof leased === "string") return leased;
     const release = (dueAt: Date | null, failures: number) =>
       releasePayment(em, leased, worker, { dueAt, failures, now: now() });
     let step: ReconcileStep;
     try {
-      step = await poll(deps, leased, worker, end);
-      await release(step.dueAt, step.isLeft === true ? leased.failures + 1 : 0);
+      step = await poll(deps, leased, worker, expire);
+      await release(step.dueAt, step.isSuspended === true ? leased.failures + 1 : 0);
     } catch (error) {
       const { workspace, reference } = key;
       log.warn({ err: error, workspace, shipment: reference }, "payment not reconciled");
@@ -117,7 +122,7 @@ export function createReconcilePayment(deps: ReconcileDeps): ReconcilePayment {
 
 const EXISTS = "select 1 from provider_payment where workspace_id = $1 and shipment_reference = $2";
 
-async function isThere(em: EntityManager, { workspace, reference }: ShipmentKey): Promise<boolean> {
+async function exists(em: EntityManager, { workspace, reference }: ShipmentKey): Promise<boolean> {
   return (await runStatement(em, EXISTS, [workspace, reference])).length > 0;
 }
 
@@ -126,7 +131,7 @@ interface ReconcileStep {
   /** Error of the provider, already stored with the shipment. */
   readonly refused?: ProviderRefused;
   /** Whether polling stops because the account is inaccessible. */
-  readonly isLeft?: boolean;
+  readonly isSuspended?: boolean;
 }
 
 /** Reconciles. If the account is inaccessible, stores that with the shipment. */
@@ -134,26 +139,26 @@ async function poll(
   deps: ReconcileDeps,
   leased: LeasedPayment,
   worker: string,
-  end: boolean,
+  expire: boolean,
 ): Promise<ReconcileStep> {
   // The checkout was never opened.
   if (leased.state === "closed" && leased.checkout === null) return { dueAt: null };
   const { test, access } = await loadAccess(deps, leased);
-  const leave = async (reason: string): Promise<ReconcileStep> => {
+  const suspend = async (reason: string): Promise<ReconcileStep> => {
     await applyToShipment(deps, leased, worker, {
       test,
       apply: (row, { version }, at) =>
-        applyClosedAccount(row, { version, isOpen: leased.state === "open", reason }, at),
+        applyLostAccess(row, { version, isOpen: leased.state === "open", reason }, at),
     });
-    return { dueAt: null, isLeft: true };
+    return { dueAt: null, isSuspended: true };
   };
-  if (access === undefined) return leave("The account is no longer connected.");
+  if (access === undefined) return suspend("The account is no longer connected.");
   const online = onlineProvider(deps.providers, leased.provider);
   try {
-    return await reconcile(deps, { leased, worker, online, access, test }, end);
+    return await reconcile(deps, { leased, worker, online, access, test }, expire);
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind !== "revoked") throw error;
-    return { ...(await leave(error.message)), refused: error };
+    return { ...(await suspend(error.message)), refused: error };
   }
 }
 
@@ -161,21 +166,21 @@ async function poll(
 async function reconcile(
   deps: ReconcileDeps,
   given: PaymentLease,
-  end: boolean,
+  expire: boolean,
 ): Promise<ReconcileStep> {
   const { em, now } = deps;
   const { worker, online, access, test } = given;
   let { leased } = given;
-  let isEnded = false;
+  let isExpired = false;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const opened = await openWantedCheckout(em, { ...given, leased });
+    const opened = await openRequestedCheckout(em, { ...given, leased });
     const { refused } = opened;
     leased = opened.leased;
     const read =
       refused === undefined
         ? await online.findPayment(access, leased.checkout!)
-        : refusedCheckout(refused, leased.currency);
-    const snapshot = isEnded && read.status === "failed" ? { ...read, error: null } : read;
+        : refusalSnapshot(refused, leased.currency);
+    const snapshot = isExpired && read.status === "failed" ? { ...read, error: null } : read;
     const applied = await applyToShipment(deps, leased, worker, {
       test,
       state: snapshot.checkout === null ? "closed" : "open",
@@ -183,14 +188,14 @@ async function reconcile(
       apply: (row, known, at) => applySnapshot(row, snapshot, known, at),
     });
     if (refused !== undefined) return { dueAt: null, refused };
-    const action = nextAction(applied, snapshot, leased, end);
+    const action = nextAction(applied, snapshot, leased, expire);
     if (action === undefined) return { dueAt: nextPoll(applied.row, snapshot, now()) };
-    if (action === "end") {
-      isEnded = true;
-      await online.endCheckout(access, leased.checkout!);
+    if (action === "expire") {
+      isExpired = true;
+      await online.expireCheckout(access, leased.checkout!);
     } else {
       const known = { ...given, leased };
-      leased = await refundAtProvider(em, known, snapshot, applied.refundAttempt);
+      leased = await requestRefund(em, known, snapshot, applied.refundAttempt);
     }
   }
   // The provider may not show the last action yet.
@@ -210,24 +215,25 @@ async function loadAccess(
 ): Promise<Pick<PaymentLease, "test"> & { readonly access: AccountAccess | undefined }> {
   const [connection] = await runStatement<StoredConnection>(em, SELECT_CONNECTION, [workspace]);
   const isConnected = connection!.account === account;
-  const access = isConnected ? accessOf({ ...connection!, workspace }, secretSeal) : undefined;
+  const access = isConnected ? accountAccess({ ...connection!, workspace }, secretSeal) : undefined;
   return { test: connection!.test, access };
 }
 
 function nextAction(
-  { row, refundAttempt }: Applied,
+  { row, refundAttempt }: AppliedSnapshot,
   snapshot: PaymentSnapshot,
   leased: LeasedPayment,
-  end: boolean,
-): "end" | "refund" | undefined {
+  expire: boolean,
+): "expire" | "refund" | undefined {
   if (snapshot.checkout !== null) {
     const isWanted = row.paymentStatus === "awaiting_payment" && matchesTotal(leased, row);
-    return isWanted && !end ? undefined : "end";
+    return isWanted && !expire ? undefined : "expire";
   }
   if (row.paymentStatus !== "refund_pending" || snapshot.status !== "paid") return undefined;
   const isTried = snapshot.refunds.some(({ attempt }) => (attempt ?? 0) >= refundAttempt);
   const isStuck = row.paymentDetails?.refundError !== null;
-  if (isTried || isStuck || snapshot.isRefundBlocked || refundingOf(snapshot) > 0) return undefined;
+  if (isTried || isStuck || snapshot.isRefundBlocked || pendingRefundAmount(snapshot) > 0)
+    return undefined;
   return "refund";
 }
 

@@ -7,7 +7,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import type { CallIn } from "../../pipeline/call.ts";
 import type { ChangeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import { type KnownPayment, leftOf, refundingOf } from "./apply-snapshot.ts";
+import { type StoredCheckout, remainingAmount, pendingRefundAmount } from "./apply-snapshot.ts";
 import {
   type AccountAccess,
   type PaymentSnapshot,
@@ -15,12 +15,12 @@ import {
   ProviderRefused,
 } from "./payment-provider.ts";
 import {
-  countRefundAttempt,
-  storeFacts,
+  startRefundAttempt,
+  storeSnapshot,
   LeaseLost,
   type LeasedPayment,
   type SnapshotFacts,
-  storeResult,
+  storeCallResult,
 } from "./provider-payments.ts";
 import { writePayment } from "./stored-payment.ts";
 
@@ -35,7 +35,7 @@ export interface PaymentLease {
 }
 
 /** The leased payment afterwards, and the error if the provider refused to open the checkout. */
-export interface OpenedCheckout {
+export interface CheckoutAttempt {
   readonly leased: LeasedPayment;
   readonly refused?: ProviderRefused;
 }
@@ -43,12 +43,12 @@ export interface OpenedCheckout {
 /**
  * Opens a requested checkout. The response to an earlier call may have been lost, so the same call is repeated.
  *
- * @throws ProviderUnanswered; ProviderRefused if the account is inaccessible; LeaseLost
+ * @throws ProviderUnavailable; ProviderRefused if the account is inaccessible; LeaseLost
  */
-export async function openWantedCheckout(
+export async function openRequestedCheckout(
   em: EntityManager,
   { leased, worker, online, access }: PaymentLease,
-): Promise<OpenedCheckout> {
+): Promise<CheckoutAttempt> {
   if (leased.state !== "wanted") return { leased };
   const { workspace, shipment, version, amountMinor, currency } = leased;
   const { successUrl, cancelUrl } = leased;
@@ -57,7 +57,7 @@ export async function openWantedCheckout(
   try {
     const key = `${workspace}-${shipment}-${version}-checkout`;
     const { checkout } = await online.openCheckout(access, wanted, key);
-    return { leased: await storeResult(em, leased, worker, { checkout, state: "open" }) };
+    return { leased: await storeCallResult(em, leased, worker, { checkout, state: "open" }) };
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
     return { leased, refused: error };
@@ -65,7 +65,7 @@ export async function openWantedCheckout(
 }
 
 /** Returns a snapshot that represents a checkout refused by the provider. */
-export function refusedCheckout({ message }: ProviderRefused, currency: string): PaymentSnapshot {
+export function refusalSnapshot({ message }: ProviderRefused, currency: string): PaymentSnapshot {
   return {
     openedAt: null,
     checkout: null,
@@ -86,9 +86,9 @@ export function refusedCheckout({ message }: ProviderRefused, currency: string):
  * Requests a refund of the remaining amount. A refusal is stored with the payment.
  *
  * @param attempt the current attempt
- * @throws ProviderUnanswered; ProviderRefused if the account is inaccessible; LeaseLost
+ * @throws ProviderUnavailable; ProviderRefused if the account is inaccessible; LeaseLost
  */
-export async function refundAtProvider(
+export async function requestRefund(
   em: EntityManager,
   { leased, worker, online, access }: PaymentLease,
   snapshot: PaymentSnapshot,
@@ -96,7 +96,7 @@ export async function refundAtProvider(
 ): Promise<LeasedPayment> {
   const { workspace, shipment } = leased;
   const { currency } = snapshot;
-  const amountMinor = leftOf(snapshot) - refundingOf(snapshot);
+  const amountMinor = remainingAmount(snapshot) - pendingRefundAmount(snapshot);
   const key = `${workspace}-${shipment}-${attempt}-refund`;
   try {
     const wanted = { payment: snapshot.payment!, amountMinor, currency, attempt };
@@ -105,11 +105,11 @@ export async function refundAtProvider(
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
     if (error.kind === "failed") {
-      await countRefundAttempt(em, leased, worker);
+      await startRefundAttempt(em, leased, worker);
       return leased;
     }
     const refundRefusal = `The refund was refused: ${error.message}`;
-    return storeResult(em, { ...leased, refundAttempt: attempt }, worker, { refundRefusal });
+    return storeCallResult(em, { ...leased, refundAttempt: attempt }, worker, { refundRefusal });
   }
 }
 
@@ -118,15 +118,15 @@ export interface ApplyDeps {
   readonly callIn: CallIn;
 }
 
-export interface Applied {
+export interface AppliedSnapshot {
   readonly row: ShipmentRow;
   readonly refundAttempt: number;
 }
 
 /** Facts from a snapshot, and the change of the shipment. */
-export interface ToApply extends Partial<SnapshotFacts> {
+export interface SnapshotChange extends Partial<SnapshotFacts> {
   readonly test: boolean;
-  apply(row: ShipmentRow, known: KnownPayment, at: Date): ShipmentRow;
+  apply(row: ShipmentRow, known: StoredCheckout, at: Date): ShipmentRow;
 }
 
 /**
@@ -139,15 +139,15 @@ export async function applyToShipment(
   { changeShipment, callIn }: ApplyDeps,
   leased: LeasedPayment,
   worker: string,
-  { apply, test, ...facts }: ToApply,
-): Promise<Applied> {
+  { apply, test, ...facts }: SnapshotChange,
+): Promise<AppliedSnapshot> {
   const { workspace, shipment, provider } = leased;
-  let applied: Applied | undefined;
+  let applied: AppliedSnapshot | undefined;
   await changeShipment({
     method: ShipmentService.method.getShipment,
     request: create(GetShipmentRequestSchema, { shipment }),
     call: await callIn(workspace, test),
-    load: (tx) => storeFacts(tx, leased, worker, facts),
+    load: (tx) => storeSnapshot(tx, leased, worker, facts),
     change(before, stored, at) {
       if (stored === undefined) return { row: before, made: undefined };
       const row = apply(before, { ...leased, ...stored }, at);

@@ -15,7 +15,7 @@ export type StoredPayment = Pick<Payment, "provider" | "amountMinor" | "currency
 };
 
 /** Returns SQL for the time of a payment, in milliseconds. */
-export function paidAtMsOf(table: string): string {
+export function paidAtMsSql(table: string): string {
   return `(extract(epoch from ${table}.paid_at) * 1000)::float8`;
 }
 
@@ -23,13 +23,13 @@ export function paidAtMsOf(table: string): string {
  * SQL for whether a shipment's checkout belongs to the connected account. Only then can the provider be polled. Null
  * without a checkout. $1 is the workspace, $2 the shipment.
  */
-export const PAYS_CONNECTED_ACCOUNT = `
+export const IS_AT_CONNECTED_ACCOUNT = `
   (select account is not distinct from
      (select account from payment_connection where workspace_id = $1)
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
 /** Returns a shipment after its payment or refund was recorded manually. Its checkout no longer matters. */
-export function recordedManually(row: ShipmentRow): ShipmentRow {
+export function applyManualRecord(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
   const { accepted: _, ...details } = withoutUncounted(row.paymentDetails);
   const reset = { checkout: null, processing: false, error: null, refundError: null };
@@ -54,7 +54,7 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   assertRefundable(row);
   const details = row.paymentDetails ?? NO_PAYMENT_DETAILS;
   const refundedMinor = row.totalMinor - (details.disputedMinor ?? 0);
-  return recordedManually({ ...refunded, paymentDetails: { ...details, refundedMinor } });
+  return applyManualRecord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
 }
 
 /** Removes unassigned and unverified payments. */

@@ -21,17 +21,17 @@ export class ProviderCheckRequired extends Refusal {
  * Makes a change. If it requires a provider query, queries the provider and retries.
  *
  * @param change receives the reason for the query, `undefined` the first time
- * @param ask queries the provider outside transactions
+ * @param poll queries the provider outside transactions
  */
 export async function retryAfterProviderCheck<T>(
-  change: (asked?: ProviderCheckRequired) => Promise<T>,
-  ask: () => Promise<unknown>,
+  change: (polled?: ProviderCheckRequired) => Promise<T>,
+  poll: () => Promise<unknown>,
 ): Promise<T> {
   try {
     return await change();
   } catch (error) {
     if (!(error instanceof ProviderCheckRequired)) throw error;
-    await ask();
+    await poll();
     return change(error);
   }
 }
@@ -39,11 +39,11 @@ export async function retryAfterProviderCheck<T>(
 /** Provider operations that shipment changes need. */
 export interface PaymentsOfShipments {
   /** Schedules a check of a shipment's payment after the commit. */
-  wake(tx: Transaction, key: ShipmentKey): void;
+  schedulePoll(tx: Transaction, key: ShipmentKey): void;
   /**
    * Expires an open checkout, so that its amount cannot be paid, and applies its final state.
    *
    * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
    */
-  endCheckout(key: ShipmentKey): Promise<unknown>;
+  expireCheckout(key: ShipmentKey): Promise<unknown>;
 }

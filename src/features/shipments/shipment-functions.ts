@@ -143,7 +143,8 @@ function cancel(
     },
     /** At a provider, refunds the payment or expires the checkout. */
     write(tx: Transaction, { isAtProvider }: { readonly isAtProvider: boolean }): void {
-      if (isAtProvider) payments.wake(tx, { workspace: call.caller.workspaceId, reference });
+      if (isAtProvider)
+        payments.schedulePoll(tx, { workspace: call.caller.workspaceId, reference });
     },
   };
 }

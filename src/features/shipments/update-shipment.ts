@@ -62,7 +62,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
       },
     });
   const key = { workspace: workspaceId, reference: request.shipment };
-  return retryAfterProviderCheck(change, () => payments.endCheckout(key));
+  return retryAfterProviderCheck(change, () => payments.expireCheckout(key));
 };
 
 interface UpdateFacts {

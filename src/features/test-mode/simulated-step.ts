@@ -4,11 +4,11 @@ import { NO_PAYMENT_DETAILS, type PaymentDetails } from "../../domain/shipment/p
 import type { SimulatedStep } from "../../domain/shipment/simulation.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { TEST } from "../payments/payment-providers.ts";
-import { wakePayment } from "../payments/provider-payments.ts";
+import { schedulePoll } from "../payments/provider-payments.ts";
 import {
   assertRefundable,
-  recordedManually,
-  PAYS_CONNECTED_ACCOUNT,
+  applyManualRecord,
+  IS_AT_CONNECTED_ACCOUNT,
   type PaymentChange,
   refundInTestMode,
   writePayment,
@@ -24,7 +24,7 @@ import { assignCourier, failAttempt, reportCourier } from "../shipments/report-p
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { SAMPLE_PICTURES } from "./sample-pictures.ts";
 
-const SELECT = `select ${PAYS_CONNECTED_ACCOUNT} as "isAtConnected"`;
+const SELECT = `select ${IS_AT_CONNECTED_ACCOUNT} as "isAtConnected"`;
 
 export async function hasCheckout(
   tx: Transaction,
@@ -76,7 +76,7 @@ export function applyStep(
 }
 
 const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => ShipmentRow>> = {
-  pay: (row, at) => recordedManually(applyTrigger(row, "pay", at)),
+  pay: (row, at) => applyManualRecord(applyTrigger(row, "pay", at)),
   decline_payment(row, at) {
     if (row.paymentStatus !== "awaiting_payment") throw paymentError("be declined", row);
     if (row.paymentDetails?.error) throw impossible("be declined", "it was declined already");
@@ -150,7 +150,7 @@ export function writeStep(
   writePictures(tx, key, takenAtDoor(taken), now);
   const place = courierPlace(taken);
   if (place !== undefined) movePlace(tx, key, place, now);
-  if (taken.row.paymentDetails !== null) wakePayment(tx, key, now);
+  if (taken.row.paymentDetails !== null) schedulePoll(tx, key, now);
 }
 
 /** Returns the courier's position after a step: an end of the route or halfway. `undefined` for other steps. */

@@ -13,7 +13,7 @@ import {
 } from "../api-keys/api-keys.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { invitePerson, memberRoleOf, type InviteDeps } from "../people/members.ts";
-import { assertNoneOpen } from "../workspaces/open-payments.ts";
+import { assertNoOpenPayments } from "../workspaces/open-payments.ts";
 import {
   PaymentConnection,
   type PaymentProviderName,
@@ -76,14 +76,14 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
       // Replaces the old connection and its account data.
       await em.nativeDelete(PaymentConnection, { workspace });
       await em.insert(PaymentConnection, { workspace, provider, connectedAt: sql`now()` });
-      await assertNoneOpen(em, connection);
+      await assertNoOpenPayments(em, connection);
     }),
 
   disconnectPaymentProvider: ({ workspace: sent }, call, { em }) =>
     changeLiveWorkspace(em, call, sent, async ({ id: workspace }) => {
       const connection = await em.findOne(PaymentConnection, { workspace });
       await em.nativeDelete(PaymentConnection, { workspace });
-      await assertNoneOpen(em, connection);
+      await assertNoOpenPayments(em, connection);
     }),
 
   updateWorkspaceLimits: (request, call, { em }) =>

@@ -20,7 +20,7 @@ const FIND_OPEN = `
  * @throws Refusal PAYMENTS_OPEN if an accessible account has open payments or refunds, or there are unassigned
  *   payments
  */
-export async function assertNoneOpen(
+export async function assertNoOpenPayments(
   em: EntityManager,
   removed: Pick<PaymentConnection, "workspace" | "state" | "account"> | null,
 ): Promise<void> {

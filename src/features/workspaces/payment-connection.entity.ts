@@ -30,7 +30,7 @@ export const PaymentConnection = defineEntity({
     /** The account's own key, sealed. Null if the platform's key is used. */
     ownKey: p.text().nullable(),
     /** Signing secrets of the workspace's own events, comma-separated and sealed. Set together with the key. */
-    noticeSecrets: p.text().nullable(),
+    webhookSecrets: p.text().fieldName("notice_secrets").nullable(),
     /** Requirements that the provider still has, by its own names. */
     missing: p.json().$type<readonly string[]>().defaultRaw("'[]'"),
     /** Whether the account replaced `manual`, which is restored when the account is disconnected. */
@@ -40,7 +40,7 @@ export const PaymentConnection = defineEntity({
     /** Time of the next check, or end of the lease of a running one. Null without an account. */
     checkAt: p.datetime(3).nullable(),
     /** Events up to this time are known. Null to read all that the provider still lists. */
-    heardUntil: p.datetime(3).nullable(),
+    eventsReadUntil: p.datetime(3).fieldName("heard_until").nullable(),
   },
   indexes: [
     // Not by workspace, for events to the platform and for checks of accounts.

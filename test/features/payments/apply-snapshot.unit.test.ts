@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { transition } from "../../../src/domain/shipment/shipment-state.ts";
-import { applySnapshot, leftOf } from "../../../src/features/payments/apply-snapshot.ts";
+import { applySnapshot, remainingAmount } from "../../../src/features/payments/apply-snapshot.ts";
 import type {
   PaymentSnapshot,
   RefundSnapshot,
@@ -110,7 +110,7 @@ test("what is refunded, disputed and left is what was paid, and nothing that is 
         row = applySnapshot(row, snapshot, KNOWN, new Date(0));
         const { refundedMinor, disputedMinor = 0, refundError } = row.paymentDetails!;
         const leftMinor = PAID_MINOR - refundedMinor - disputedMinor;
-        expect(leftMinor).toBe(leftOf(snapshot));
+        expect(leftMinor).toBe(remainingAmount(snapshot));
         expect(Math.min(refundedMinor, disputedMinor, leftMinor)).toBeGreaterThanOrEqual(0);
         const isOwed = row.status === "cancelled" && leftMinor > 0;
         const status = row.status === "cancelled" ? "refunded" : "paid";

@@ -5,7 +5,7 @@ import { ANY_TIME, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bookCheckout, startStripeService, untilShipment } from "../../support/stripe-service.ts";
-import { UNEVEN_MS } from "./payment-lives.ts";
+import { UNEVEN_MS } from "./payment-scenarios.ts";
 import { createPaymentWorker } from "./payment-worker.ts";
 
 const MINUTE_MS = 60_000;

@@ -113,11 +113,11 @@ test.each([
   ["cut", "the same key"],
 ] as const)("an account whose making has %s is asked for again under %s", async (fault, under) => {
   const { client } = await unconnected();
-  const before = stripe.taken.length;
+  const before = stripe.processed.length;
   stripe.fault("POST /v1/accounts", fault);
   expect((await begin(client)).status).toBe(503);
   await data(begin(client));
-  const keys = stripe.taken
+  const keys = stripe.processed
     .slice(before)
     .filter(({ line }) => line === "POST /v1/accounts")
     .map(({ idempotencyKey }) => idempotencyKey);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { getShipment, type StripeService } from "../../support/stripe-service.ts";
-import { startLife } from "./payment-lives.ts";
+import { startScenario } from "./payment-scenarios.ts";
 import { createPaymentWorker } from "./payment-worker.ts";
 
 const words = (...parts: (string | fc.Arbitrary<string | number>)[]) =>
@@ -23,7 +23,7 @@ const act = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.oneof(
-      words(fc.constantFrom("settle", "settleRefunds"), outcome),
+      words(fc.constantFrom("completeProcessing", "completeRefunds"), outcome),
       words("closeDispute", fc.constantFrom("won", "lost")),
     ),
   },
@@ -72,7 +72,7 @@ const histories = fc
 /** Completes everything in flight, removes all failures, and finds the results without events. */
 const REST =
   // A running poll may have read the old state, and its next one follows only a day later.
-  "work; settle succeeded; settleRefunds succeeded; closeDispute won; drop; wait 1500";
+  "work; completeProcessing succeeded; completeRefunds succeeded; closeDispute won; drop; wait 1500";
 /** Maximum number of retries of a failed refund at the end. */
 const MAX_ROUNDS = 4;
 
@@ -88,14 +88,14 @@ export async function assertHistories(
   const workspace = await setup.connect();
   const { apiKey } = workspace;
   const property = fc.asyncProperty(histories, async (history) => {
-    const life = await startLife(setup, workspace, work);
-    const shipment = () => getShipment(setup.service, apiKey, life.reference);
-    await life.act(`${history}; mend; refundsBecome succeeded; ${REST}`);
+    const scenario = await startScenario(setup, workspace, work);
+    const shipment = () => getShipment(setup.service, apiKey, scenario.reference);
+    await scenario.act(`${history}; mend; refundsBecome succeeded; ${REST}`);
     for (let round = 1; round < MAX_ROUNDS; round++) {
       if ((await shipment())["payment_status"] !== "refund_pending") break;
-      await life.act(`retry; work; ${REST}`);
+      await scenario.act(`retry; work; ${REST}`);
     }
-    assertAgrees(await shipment(), life.atStripe);
+    assertAgrees(await shipment(), scenario.atStripe);
   });
   await fc.assert(property, options);
 }
@@ -103,12 +103,12 @@ export async function assertHistories(
 /** Asserts that the money at Stripe and in the service agrees, without double charges or refunds. */
 function assertAgrees(
   shipment: Awaited<ReturnType<typeof getShipment>>,
-  { sessions, told, refunds, lostMinor }: Awaited<ReturnType<typeof startLife>>["atStripe"],
+  { sessions, summary, refunds, lostMinor }: Awaited<ReturnType<typeof startScenario>>["atStripe"],
 ): void {
   const said = JSON.stringify([
     shipment["payment_status"],
     shipment["payment_details"],
-    sessions().map(told),
+    sessions().map(summary),
   ]);
   const { status, payment_status: paymentStatus, total, payment_details: details } = shipment;
   const minor = (major: number | undefined) => Math.round((major ?? 0) * 100);

@@ -6,7 +6,7 @@ import { startReceiver } from "../../support/receiver.ts";
 import { startReplica } from "../../support/service.ts";
 import { startServiceProcess } from "../../support/service-process.ts";
 import {
-  askCheckout,
+  requestCheckout,
   bookCheckout,
   PLATFORM_SECRET,
   startStripeService,
@@ -65,10 +65,10 @@ test("a process that is killed between a notice and what it leads to leaves that
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
   const reading = stripe.fault("GET /v1/checkout/sessions", "held", { times: 10 });
   stripe.refundByHand(session, 269);
-  const told = await stripe.deliverNotices({
+  const statuses = await stripe.deliverNotices({
     where: ({ endpoint }) => endpoint.url.startsWith(doomed.httpUrl),
   });
-  expect(told).toEqual([200, 200]);
+  expect(statuses).toEqual([200, 200]);
   await reading.met;
   await acts.kill();
   reading.release();
@@ -107,10 +107,10 @@ test("a process that is killed before the shipment knows that its page was paid 
   await sql.query("begin");
   await sql.query("select 1 from shipment where reference = $1 for update", [reference]);
   stripe.refundByHand(session, 269);
-  const told = await stripe.deliverNotices({
+  const statuses = await stripe.deliverNotices({
     where: ({ endpoint }) => endpoint.url.startsWith(doomed.httpUrl),
   });
-  expect(told).toEqual([200, 200]);
+  expect(statuses).toEqual([200, 200]);
   await eventually("the process to wait for the shipment", async () => {
     // Otherwise the transaction keeps its first snapshot of the statistics.
     await sql.query("select pg_stat_clear_snapshot()");
@@ -124,7 +124,7 @@ test("a process that is killed before the shipment knows that its page was paid 
   await acts.kill();
   await sql.query("rollback");
   const next = await acts.takeOver(PAGE_OVER_MS);
-  const asked = await askCheckout(next, apiKey, reference);
+  const asked = await requestCheckout(next, apiKey, reference);
   expect({ status: asked.status, message: asked.body.message }).toEqual({
     status: 422,
     message: "The shipment cannot be paid because it is awaiting pickup.",

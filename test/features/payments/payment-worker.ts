@@ -15,7 +15,7 @@ import { SEALING_KEY, type StripeService } from "../../support/stripe-service.ts
 
 /** Poll interval in milliseconds, and maximum number of polls. */
 const POLL_MS = 2;
-const MAX_LOOKS = 5_000;
+const MAX_POLLS = 5_000;
 
 /**
  * Creates a worker that processes all payments that are due now, including follow-up work, like a replica of the
@@ -43,7 +43,7 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
   });
   const jobs = createPaymentJobs(paymentJobs);
   return async () => {
-    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    for (let polls = 0; polls < MAX_POLLS; polls++) {
       for (const { begin, idle } of jobs) {
         await begin();
         await idle();

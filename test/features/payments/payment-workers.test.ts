@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { connectTo } from "../../support/database.ts";
 import { book } from "../../support/bookings.ts";
 import {
-  askCheckout,
+  requestCheckout,
   bookCheckout,
   eventTypes,
   startStripeService,
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 /** Maximum number of concurrent routine polls per workspace and per process. */
 const [OF_WORKSPACE, AT_ONCE] = [8, 16];
 
-test("a payment that is told of is seen while all routine looks hang", async () => {
+test("a payment with a new event is polled while all routine polls hang", async () => {
   const setup = await startStripeService();
   const { service, stripe, clock } = setup;
   const workspaces = [];
@@ -24,16 +24,18 @@ test("a payment that is told of is seen while all routine looks hang", async () 
     workspaces.push(workspace);
     for (let i = 0; i < OF_WORKSPACE; i++) routine.push(await bookCheckout(setup, workspace));
   }
-  const told = await bookCheckout(setup, workspaces[0]!);
-  stripe.pay(told.session);
-  const looks = routine.map(({ session }) =>
+  const notified = await bookCheckout(setup, workspaces[0]!);
+  stripe.pay(notified.session);
+  const polls = routine.map(({ session }) =>
     stripe.fault(`GET /v1/checkout/sessions/${session}`, "held"),
   );
   clock.ms += 4 * MINUTE_MS;
-  await Promise.all(looks.map(({ met }) => met));
+  await Promise.all(polls.map(({ met }) => met));
   expect(new Set(await stripe.deliverNotices())).toEqual(new Set([200]));
-  await untilShipment(service, workspaces[0]!.apiKey, told.reference, { payment_status: "paid" });
-  for (const look of looks) look.release();
+  await untilShipment(service, workspaces[0]!.apiKey, notified.reference, {
+    payment_status: "paid",
+  });
+  for (const poll of polls) poll.release();
 });
 
 test("the provider's refusal reaches the caller while other replicas look for work", async () => {
@@ -49,7 +51,7 @@ test("the provider's refusal reaches the caller while other replicas look for wo
     while (!isOver) await work();
   });
   const asked = await Promise.all(
-    shipments.map(({ reference }) => askCheckout(service, apiKey, reference)),
+    shipments.map(({ reference }) => requestCheckout(service, apiKey, reference)),
   );
   isOver = true;
   await Promise.all(looking);
@@ -59,7 +61,7 @@ test("the provider's refusal reaches the caller while other replicas look for wo
   );
 });
 
-test("looks at a page become rarer as it grows older, and end with it", async () => {
+test("polls of a checkout become rarer as it grows older, and end with it", async () => {
   const setup = await startStripeService();
   const { service, stripe, clock } = setup;
   const work = createPaymentWorker(setup);
@@ -67,22 +69,22 @@ test("looks at a page become rarer as it grows older, and end with it", async ()
   const sql = await connectTo(service.databaseUrl);
   const openedMs = clock.ms;
   const { reference } = await bookCheckout(setup, workspace);
-  const looksAfterMinutes: number[] = [];
+  const pollsAfterMinutes: number[] = [];
   for (;;) {
     const { rows } = await sql.query(
       "select due_at from provider_payment where due_at is not null",
     );
     if (rows.length === 0) break;
     clock.ms = rows[0].due_at.getTime();
-    looksAfterMinutes.push((clock.ms - openedMs) / MINUTE_MS);
-    stripe.settleDue();
+    pollsAfterMinutes.push((clock.ms - openedMs) / MINUTE_MS);
+    stripe.expireDue();
     await work();
   }
-  expect(looksAfterMinutes.slice(0, 5)).toEqual([3, 6, 9, 12, 15]);
-  const waits = looksAfterMinutes.map((minutes, i) => minutes - (looksAfterMinutes[i - 1] ?? 0));
+  expect(pollsAfterMinutes.slice(0, 5)).toEqual([3, 6, 9, 12, 15]);
+  const waits = pollsAfterMinutes.map((minutes, i) => minutes - (pollsAfterMinutes[i - 1] ?? 0));
   expect(Math.max(...waits)).toBe(60);
-  expect(looksAfterMinutes.at(-1)).toBe(1_430);
-  expect(looksAfterMinutes.length).toBeLessThan(1_430 / 3 / 10);
+  expect(pollsAfterMinutes.at(-1)).toBe(1_430);
+  expect(pollsAfterMinutes.length).toBeLessThan(1_430 / 3 / 10);
   expect(await eventTypes(service, workspace.apiKey, reference)).toEqual([
     "created",
     "checkout_opened",

@@ -7,7 +7,7 @@ import { connectTo } from "../../support/database.ts";
 import { startReplica } from "../../support/service.ts";
 import type { LogLine } from "../../support/service-process.ts";
 import {
-  askCheckout,
+  requestCheckout,
   bookCheckout,
   type ConnectedWorkspace,
   eventTypes,
@@ -331,7 +331,7 @@ describe("in a twin that is connected, a simulation", () => {
     const twin = await testMode.connect();
     const simulation = { scenario: "deliver", step_seconds: 1 };
     const { reference } = await book(service, twin.apiKey, { simulation });
-    expect((await askCheckout(service, twin.apiKey, reference)).status).toBe(200);
+    expect((await requestCheckout(service, twin.apiKey, reference)).status).toBe(200);
     await moveClock(twin.apiKey, HOUR_MS);
     expect(await getShipment(service, twin.apiKey, reference)).toMatchObject({
       status: "pending",

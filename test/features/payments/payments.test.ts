@@ -5,7 +5,7 @@ import { connectTo } from "../../support/database.ts";
 import { publishDocument } from "../../support/publish-document.ts";
 import { startReplica } from "../../support/service.ts";
 import {
-  askCheckout,
+  requestCheckout,
   bookCheckout,
   eventTypes,
   getShipment,
@@ -57,7 +57,7 @@ async function bookPaid() {
 
 test("a checkout is opened for the shipment's total, and asking again gives the open one", async () => {
   const { reference } = await book(service, apiKey);
-  const opened = await askCheckout(service, apiKey, reference, { expires_in_minutes: 60 });
+  const opened = await requestCheckout(service, apiKey, reference, { expires_in_minutes: 60 });
   const session = stripe.books(account).session(sessionOf(stripe, account, reference));
   const page = {
     checkout_url: session.url,
@@ -76,13 +76,13 @@ test("a checkout is opened for the shipment's total, and asking again gives the 
     cancel_url: "https://shop.example.org/cart",
   });
   const elsewhere = { success_url: "https://shop.example.org/other" };
-  expect((await askCheckout(service, apiKey, reference, elsewhere)).body).toEqual(opened.body);
+  expect((await requestCheckout(service, apiKey, reference, elsewhere)).body).toEqual(opened.body);
   expect(await eventTypes(service, apiKey, reference)).toEqual(["created", "checkout_opened"]);
 });
 
 test("a checkout is opened once by calls at the same time", async () => {
   const { reference } = await book(service, apiKey);
-  const ask = () => askCheckout(service, apiKey, reference);
+  const ask = () => requestCheckout(service, apiKey, reference);
   const answers = await Promise.all([ask(), ask(), ask(), ask(), ask()]);
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers[0]!.status, answers[0]!.text).toBe(200);
@@ -95,7 +95,7 @@ test("a checkout is ended before the price changes, and not when it stays", asyn
   expect(sessionsOf(reference)).toMatchObject([{ status: "open" }]);
   const changed = await patch(reference, { weight_kg: 5 });
   expect(changed.body.data).toMatchObject({ weight_kg: 5, payment_details: NO_DETAILS });
-  await askCheckout(service, apiKey, reference);
+  await requestCheckout(service, apiKey, reference);
   const amount_total = Math.round(changed.body.data.total * 100);
   expect(sessionsOf(reference)).toMatchObject([{ status: "expired" }, { amount_total }]);
 });
@@ -103,7 +103,7 @@ test("a checkout is ended before the price changes, and not when it stays", asyn
 test("a page that was opened meanwhile for the same figure in another currency is ended", async () => {
   const { reference } = await book(service, apiKey);
   stripe.fault("POST /v1/checkout/sessions", "cut");
-  expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
+  expect((await requestCheckout(service, apiKey, reference)).status).toBe(503);
   await publishDocument(service.app.em, { ...SAMPLE_TARIFF, currency: "EUR" });
   const changed = await patch(reference, { weight_kg: 2.501 });
   await publishDocument(service.app.em, SAMPLE_TARIFF);
@@ -117,7 +117,7 @@ test("a page that was opened meanwhile for the same figure in another currency i
 test("a checkout is refused where the provider has no page to pay at", async () => {
   const manual = await service.addWorkspace();
   const { reference } = await book(service, manual.apiKey);
-  const { status, body } = await askCheckout(service, manual.apiKey, reference);
+  const { status, body } = await requestCheckout(service, manual.apiKey, reference);
   const message = "The payment provider has no checkout page. Record the payment instead.";
   expect({ status, body }).toEqual({
     status: 422,
@@ -139,7 +139,7 @@ test("a payment that is recorded is answered in whole, and again under its key",
   expect((await record()).text).toBe(recorded.text);
 });
 
-test("money that does not count is told of with what needs attention", async () => {
+test("unassigned payments are listed with what needs attention", async () => {
   const own = await setup.connect();
   const { reference, session } = await bookCheckout(setup, own);
   stripe.books(own.account).session(session).amount_total = 900;
@@ -156,7 +156,7 @@ test("money that does not count is told of with what needs attention", async () 
 test("bookings go on while Stripe is away, and a checkout is to be asked for again", async () => {
   await stripe.goAway();
   const { reference } = await book(service, apiKey);
-  const refused = await askCheckout(service, apiKey, reference);
+  const refused = await requestCheckout(service, apiKey, reference);
   await stripe.comeBack();
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
   clock.ms += 10 * MINUTE_MS;
@@ -167,23 +167,23 @@ test("bookings go on while Stripe is away, and a checkout is to be asked for aga
   });
 });
 
-test("more than a look takes is found in several, the oldest first", async () => {
+test("more events than one check lists are found by several, the oldest first", async () => {
   const { reference, session } = await bookPaid();
   stripe.refundByHand(session, 269);
   stripe.dropNotices();
   const { events } = stripe.books(account);
-  const told = events.at(-1)!;
+  const event = events.at(-1)!;
   // Then many events about an unknown payment arrived.
   const data = { object: { object: "refund", id: "re_other", payment_intent: "pi_other" } };
   for (let more = 1; more <= 520; more++) {
-    events.push({ ...told, id: `evt_other_${more}`, created: told.created + more, data });
+    events.push({ ...event, id: `evt_other_${more}`, created: event.created + more, data });
   }
   clock.ms += 61 * MINUTE_MS;
   await work();
   expect((await shipment(reference))["payment_details"]).toMatchObject({ refunded_amount: 2.69 });
 });
 
-test("two replicas that are told the same at once, and look at once, refund once", async () => {
+test("two replicas that receive the same events and poll at once refund once", async () => {
   const other = await startReplica(service.databaseUrl, {
     now: () => new Date(clock.ms),
     ...setup.settings,
@@ -194,19 +194,19 @@ test("two replicas that are told the same at once, and look at once, refund once
   for (const { session } of booked) stripe.pay(session);
   stripe.notices = "sent";
   // Both poll the payment when notified, and each cancels half of the shipments.
-  const [told] = await Promise.all([
+  const [statuses] = await Promise.all([
     stripe.deliverNotices(),
     ...booked.map(({ reference }, index) =>
       takeStep(replicas[index % 2]!, apiKey, reference, "cancel"),
     ),
   ]);
-  expect(new Set(told)).toEqual(new Set([200]));
+  expect(new Set(statuses)).toEqual(new Set([200]));
   await work();
   await stripe.whenSent();
   await work();
   expect(stripe.held).toEqual([]);
   stripe.notices = "held";
-  const keys = stripe.taken
+  const keys = stripe.processed
     .filter(({ line }) => line === "POST /v1/refunds")
     .map(({ idempotencyKey }) => idempotencyKey);
   for (const { reference } of booked) {

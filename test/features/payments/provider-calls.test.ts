@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PROVIDER_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { book } from "../../support/bookings.ts";
-import { askCheckout, startStripeService } from "../../support/stripe-service.ts";
+import { requestCheckout, startStripeService } from "../../support/stripe-service.ts";
 
 // The limiter's clock is stopped, so limits do not refill.
 const setup = await startStripeService({ outside: { monotonicMs: () => 0 } });
@@ -19,7 +19,7 @@ test("calls about the account of a workspace go to Stripe up to a limit of its o
   const [{ apiKey }, other] = [await setup.connect(), await setup.connect()];
   const check = (key: string) =>
     service.request("/v1/payment_connection/check", { apiKey: key, body: {} });
-  const { length } = stripe.taken;
+  const { length } = stripe.processed;
   const answers = await Promise.all(Array.from({ length: 60 }, () => check(apiKey)));
   const refused = answers.filter(({ status }) => status !== 200);
   // Connecting took one call to begin and one to check.
@@ -27,7 +27,7 @@ test("calls about the account of a workspace go to Stripe up to a limit of its o
   expect(refused.map(({ status, body }) => ({ status, body }))).toEqual(
     Array.from({ length: 60 - left }, () => refusal("payment account")),
   );
-  const reads = stripe.taken.slice(length).filter(({ line }) => line.startsWith("GET /v1/acc"));
+  const reads = stripe.processed.slice(length).filter(({ line }) => line.startsWith("GET /v1/acc"));
   expect(reads).toHaveLength(left);
   expect((await check(other.apiKey)).status).toBe(200);
 });
@@ -39,13 +39,13 @@ test("calls about payments of a workspace go to Stripe up to a limit of its own"
   const askForOne = async () => {
     const { reference } = await book(service, apiKey);
     for (let i = 0; i < burst / 20; i++) {
-      expect((await askCheckout(service, apiKey, reference)).status).toBe(503);
+      expect((await requestCheckout(service, apiKey, reference)).status).toBe(503);
     }
     return reference;
   };
   const references = await Promise.all(Array.from({ length: 20 }, askForOne));
   await stripe.comeBack();
-  const { status, body } = await askCheckout(service, apiKey, references[0]!);
+  const { status, body } = await requestCheckout(service, apiKey, references[0]!);
   expect({ status, body }).toEqual(refusal("payments"));
   const paid = await service.request(`/v1/shipments/${references[0]}/payments`, {
     apiKey,

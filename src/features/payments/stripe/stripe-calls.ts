@@ -6,7 +6,7 @@ import {
   type ModeAccess,
   ProviderRefused,
   type ProviderRefusalKind,
-  ProviderUnanswered,
+  ProviderUnavailable,
 } from "../payment-provider.ts";
 import type { UnknownStatus } from "./stripe-payment.ts";
 
@@ -23,7 +23,7 @@ export interface StripeCallOptions {
   /** Id of this installation. Other installations may use the same account. */
   readonly installation: () => Promise<string>;
   /** Receives each completed call. */
-  readonly onCall: (call: EndedCall) => void;
+  readonly onCall: (call: CompletedCall) => void;
   /** Receives each status that this release does not know. */
   readonly onUnknownStatus: (unknown: UnknownStatus) => void;
   /** Timeout of a call, in milliseconds. Default: 10 s. */
@@ -36,7 +36,7 @@ interface StripePlatform {
 }
 
 /** A completed call to a provider. Contains no secrets. */
-export interface EndedCall {
+export interface CompletedCall {
   readonly mode: Mode;
   /** Such as `read_account`. */
   readonly operation: string;
@@ -86,7 +86,7 @@ export function createStripeCalls({
      * Calls Stripe.
      *
      * @param work also receives the id of this installation
-     * @throws ProviderUnanswered, ProviderRefused
+     * @throws ProviderUnavailable, ProviderRefused
      */
     async call<T>(
       operation: string,
@@ -95,7 +95,7 @@ export function createStripeCalls({
     ): Promise<T> {
       const [stripe, id] = [await clientFor(access), await installation()];
       const startedMs = performance.now();
-      const ended = (outcome: EndedCall["outcome"], error?: StripeFault) =>
+      const ended = (outcome: CompletedCall["outcome"], error?: StripeFault) =>
         onCall({
           mode: access.mode,
           operation,
@@ -112,7 +112,7 @@ export function createStripeCalls({
         const fault = error as StripeFault;
         const isRefused = isRefusal(fault, access);
         ended(isRefused ? "refused" : "unanswered", fault);
-        throw isRefused ? refused(fault) : new ProviderUnanswered(error);
+        throw isRefused ? refused(fault) : new ProviderUnavailable(error);
       }
     },
   };

@@ -8,8 +8,8 @@ export const TOLERANCE_SECONDS = 300;
 const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
 const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
-/** Types of events about paid payments. Full names, because the list of types takes no prefixes. */
-export const LATER_EVENT_TYPES = [
+/** Listed types of events, which are about paid payments. Full names, because the list takes no prefixes. */
+export const LISTED_EVENT_TYPES = [
   "charge.dispute.closed",
   "charge.dispute.created",
   "charge.dispute.funds_reinstated",
@@ -26,7 +26,7 @@ export const LATER_EVENT_TYPES = [
 const NAME = /^[\x21-\x7e]{1,255}$/;
 
 /** Converts an event. Returns `undefined` if it is irrelevant to this service. */
-export function eventOf(event: Stripe.Event): ProviderEvent | undefined {
+export function toProviderEvent(event: Stripe.Event): ProviderEvent | undefined {
   const [id, type, account] = [event.id, event.type, event.account].map(nameOf);
   if (id === undefined || type === undefined) return undefined;
   const common = { id, type, live: event.livemode, account: account ?? null };

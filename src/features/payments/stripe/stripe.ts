@@ -3,12 +3,12 @@ import type { Mode } from "../../../domain/mode.ts";
 import type { ConnectionState } from "../../workspaces/payment-connection.entity.ts";
 import {
   type AccountAccess,
-  type AccountAtProvider,
+  type AccountSnapshot,
   type ModeAccess,
   type NewCheckout,
   type ProviderEvent,
-  type EventOwner,
-  type EventSigner,
+  type EventRecipient,
+  type SigningSecrets,
   type OnlinePayments,
   type PaymentProvider,
   ProviderRefused,
@@ -21,7 +21,7 @@ import {
   type StripeCallOptions,
   stripeKeyFault,
 } from "./stripe-calls.ts";
-import { eventOf, LATER_EVENT_TYPES, TOLERANCE_SECONDS } from "./stripe-event.ts";
+import { LISTED_EVENT_TYPES, TOLERANCE_SECONDS, toProviderEvent } from "./stripe-event.ts";
 import { paymentSnapshot, type StripePayment } from "./stripe-payment.ts";
 
 /** Maximum number of requirements that are stored for an account. */
@@ -71,10 +71,10 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
       call("list_notices", access, async (stripe) => {
         const [gte, lte] = [from, to].map((time) => Math.floor(time.getTime() / 1_000));
         const page = after === undefined ? {} : { starting_after: after };
-        const span = { created: { gte: gte!, lte: lte! }, types: LATER_EVENT_TYPES, limit: 100 };
+        const span = { created: { gte: gte!, lte: lte! }, types: LISTED_EVENT_TYPES, limit: 100 };
         const listed = await stripe.events.list({ ...span, ...page }, contextOf(access));
         const { data, has_more } = assertIs("list", listed);
-        const events = data.map(eventOf).filter((event) => event !== undefined);
+        const events = data.map(toProviderEvent).filter((event) => event !== undefined);
         return { events, next: has_more ? data.at(-1)?.id : undefined };
       }),
     readEvent: (delivery, owner) => readEvent(delivery, owner, options.platforms),
@@ -91,7 +91,7 @@ const NO_PLATFORM: Readonly<Record<Mode, string>> = {
 function paymentCalls(
   call: StripeCall,
   onUnknownStatus: StripeCallOptions["onUnknownStatus"],
-): Pick<OnlinePayments, "openCheckout" | "endCheckout" | "findPayment" | "refund"> {
+): Pick<OnlinePayments, "openCheckout" | "expireCheckout" | "findPayment" | "refund"> {
   return {
     openCheckout: (access, checkout, idempotencyKey) =>
       call("open_checkout", access, async ({ checkout: { sessions } }, installation) => {
@@ -102,7 +102,7 @@ function paymentCalls(
         const session = await sessions.create(sessionParams(checkout, installation), options);
         return { checkout: assertIs("checkout.session", session).id };
       }),
-    async endCheckout(access, checkout) {
+    async expireCheckout(access, checkout) {
       const end = call("end_checkout", access, ({ checkout: { sessions } }) =>
         sessions.expire(checkout, {}, contextOf(access)),
       );
@@ -205,7 +205,7 @@ function assertIs<T extends { readonly object: string }>(object: T["object"], an
  */
 async function readEvent(
   { body, signature, receivedAt }: SignedEvent,
-  { own }: EventOwner,
+  { own }: EventRecipient,
   platforms: StripeCallOptions["platforms"],
 ): Promise<ProviderEvent | undefined> {
   const { default: StripeLibrary } = await import("stripe");
@@ -227,13 +227,15 @@ async function readEvent(
     }
     // A platform's live endpoint also receives test events of its accounts and events of its own account.
     if (event?.livemode !== (mode === "live")) return undefined;
-    return (own === undefined) === (event.account !== undefined) ? eventOf(event) : undefined;
+    return (own === undefined) === (event.account !== undefined)
+      ? toProviderEvent(event)
+      : undefined;
   }
   throw new ProviderRefused("The event is not signed by the payment provider.", "other");
 }
 
 /** Returns the platform's signing secrets, which differ between modes. */
-function signersOf(platforms: StripeCallOptions["platforms"]): EventSigner[] {
+function signersOf(platforms: StripeCallOptions["platforms"]): SigningSecrets[] {
   return (["live", "test"] as const).map((mode) => ({
     mode,
     secrets: platforms[mode]?.webhookSecrets ?? [],
@@ -248,13 +250,13 @@ function readAccount(stripe: Stripe, { account, ownKey }: ModeAccess) {
 }
 
 /** @throws the error, unless it means that access to a known account was revoked */
-function revokedAccount(error: unknown, { account }: ModeAccess): AccountAtProvider {
+function revokedAccount(error: unknown, { account }: ModeAccess): AccountSnapshot {
   const isRevoked = error instanceof ProviderRefused && error.kind === "revoked";
   if (!isRevoked || account === undefined) throw error;
   return { account, state: "revoked", missing: [] };
 }
 
-function accountOf(account: Stripe.Account): AccountAtProvider {
+function accountOf(account: Stripe.Account): AccountSnapshot {
   const { requirements } = assertIs("account", account);
   const missing = [...(requirements?.past_due ?? []), ...(requirements?.currently_due ?? [])];
   return {

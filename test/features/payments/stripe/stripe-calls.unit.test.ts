@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ProviderUnanswered } from "../../../../src/features/payments/payment-provider.ts";
-import type { EndedCall } from "../../../../src/features/payments/stripe/stripe-calls.ts";
+import { ProviderUnavailable } from "../../../../src/features/payments/payment-provider.ts";
+import type { CompletedCall } from "../../../../src/features/payments/stripe/stripe-calls.ts";
 import { createStripe } from "../../../../src/features/payments/stripe/stripe.ts";
 import { startStripe } from "../../../stripe/stand-in.ts";
 
@@ -17,7 +17,7 @@ const CHECKOUT = {
 };
 
 function connect(timeoutMs?: number) {
-  const calls: EndedCall[] = [];
+  const calls: CompletedCall[] = [];
   const { online } = createStripe({
     apiUrl: stripe.url,
     platforms: { live: { secretKey: stripe.secretKey, webhookSecrets: [] } },
@@ -32,7 +32,7 @@ function connect(timeoutMs?: number) {
 test("a call whose answer drips without end is ended by its own limit", async () => {
   const { online, calls } = connect(200);
   stripe.fault("GET /v1/accounts", "dripping");
-  await expect(online.readAccount(access)).rejects.toThrow(ProviderUnanswered);
+  await expect(online.readAccount(access)).rejects.toThrow(ProviderUnavailable);
   expect(calls).toMatchObject([{ operation: "read_account", outcome: "unanswered" }]);
 });
 
@@ -41,14 +41,14 @@ test("an answer of 200 that is none of Stripe's objects is no answer", async () 
   const wanted = { ...CHECKOUT, expiresAt: new Date(Date.now() + 60 * 60_000) };
   const open = () => online.openCheckout(access, wanted, "key");
   stripe.fault("POST /v1/checkout/sessions", "garbled");
-  await expect(open()).rejects.toThrow(ProviderUnanswered);
+  await expect(open()).rejects.toThrow(ProviderUnavailable);
   const { checkout } = await open();
   expect(stripe.books(account).sessions.size).toBe(1);
   stripe.pay(checkout);
   const find = () => online.findPayment(access, checkout);
   for (const line of ["checkout/sessions", "payment_intents", "disputes"]) {
     stripe.fault(`GET /v1/${line}`, "garbled");
-    await expect(find(), line).rejects.toThrow(ProviderUnanswered);
+    await expect(find(), line).rejects.toThrow(ProviderUnavailable);
   }
   await expect(find()).resolves.toMatchObject({ status: "paid", amountMinor: 1_269 });
   const urls = { returnUrl: wanted.successUrl, refreshUrl: wanted.cancelUrl };
@@ -59,6 +59,6 @@ test("an answer of 200 that is none of Stripe's objects is no answer", async () 
     ["GET /v1/events", () => online.listEvents(access, span)],
   ] as const) {
     stripe.fault(line, "garbled");
-    await expect(ask(), line).rejects.toThrow(ProviderUnanswered);
+    await expect(ask(), line).rejects.toThrow(ProviderUnavailable);
   }
 });

@@ -16,7 +16,7 @@ import type { Fault, PendingFault } from "../../stripe/server.ts";
 type Acts = Readonly<Record<string, (...words: string[]) => unknown>>;
 
 /** A shipment with a sequence of actions such as `pay; refundByHand 269; deliver`. */
-export interface Life {
+export interface PaymentScenario {
   readonly reference: string;
   /** Performs the actions in order and skips those that are currently impossible. */
   act(acts: string): Promise<void>;
@@ -30,25 +30,25 @@ export interface Life {
 }
 
 /** Books a shipment in a workspace that is connected to Stripe. */
-export async function startLife(
+export async function startScenario(
   setup: StripeService,
   workspace: ConnectedWorkspace,
   work: () => Promise<void>,
-): Promise<Life> {
+): Promise<PaymentScenario> {
   const { service } = setup;
   const { apiKey, id } = workspace;
   const { reference } = await book(service, apiKey);
   const accounts = [workspace.account];
   const at = atStripe(setup.stripe, accounts, reference);
   const answers: string[] = [];
-  let told = 1;
+  let reported = 1;
   const acts: Acts = {
     ...callsOf(setup, { apiKey, id, accounts }, reference, (text) => answers.push(text)),
     ...actsAtStripe(setup.stripe, accounts, at),
     work,
     wait: async (minutes) => {
       setup.clock.ms += Number(minutes) * 60_000 + UNEVEN_MS;
-      setup.stripe.settleDue();
+      setup.stripe.expireDue();
       await work();
     },
   };
@@ -67,13 +67,13 @@ export async function startLife(
       const shipment = await getShipment(service, apiKey, reference);
       const failed: ShipmentJson[] = await data(service.as(apiKey).listShipments({ failed: true }));
       const isFailed = failed.some((one) => one["reference"] === reference);
-      const events = (await eventTypes(service, apiKey, reference)).slice(told);
-      told += events.length;
+      const events = (await eventTypes(service, apiKey, reference)).slice(reported);
+      reported += events.length;
       return [
         shipment["payment_status"],
         ...detailsOf(shipment["payment_details"]),
         ...(isFailed ? ["failed"] : []),
-        ...at.sessions().map(at.told),
+        ...at.sessions().map(at.summary),
         ...(events.length > 0 ? [`events ${events.join(" ")}`] : []),
         ...answers.splice(0),
       ].join("; ");
@@ -134,7 +134,7 @@ function callsOf(
       await ask(operator.connectPaymentProvider(provider));
     },
     // Restores the workspace's account.
-    giveBack: () => {
+    restoreAccess: () => {
       stripe.books(accounts[0]!).authorised = true;
       stripe.dropNotices();
       return ask(client.checkPaymentConnection());
@@ -146,7 +146,15 @@ function callsOf(
 function actsAtStripe(
   stripe: StripeService["stripe"],
   accounts: readonly string[],
-  { sessions, open, paid, processing, refunds, disputes, leftOf }: ReturnType<typeof atStripe>,
+  {
+    sessions,
+    open,
+    paid,
+    processing,
+    refunds,
+    disputes,
+    remainingAmount,
+  }: ReturnType<typeof atStripe>,
 ): Acts {
   const isDisputed = () => disputes().some(({ status }) => status === "needs_response");
   const faults: PendingFault[] = [];
@@ -154,9 +162,9 @@ function actsAtStripe(
     pay: () => open() && stripe.pay(open()!.id),
     decline: () => open() && stripe.failPayment(open()!.id),
     process: () => open() && stripe.startProcessing(open()!.id),
-    settle: (outcome) => {
+    completeProcessing: (outcome) => {
       for (const { id } of processing()) {
-        stripe.settleProcessing(id, outcome as "succeeded" | "failed");
+        stripe.completeProcessing(id, outcome as "succeeded" | "failed");
       }
     },
     expire: () => open() && stripe.books(accounts.at(-1)!).expireSession(open()!.id),
@@ -167,20 +175,20 @@ function actsAtStripe(
       else Object.assign(session, { amount_total: Number(value), ...(currency && { currency }) });
     },
     refundByHand: (amount) => {
-      const left = isDisputed() ? 0 : leftOf(paid());
+      const left = isDisputed() ? 0 : remainingAmount(paid());
       if (left > 0) stripe.refundByHand(paid()!.id, Math.min(left, Number(amount ?? left)));
     },
     refundsBecome: (status) => stripe.refundsBecome(accounts[0]!, status as RefundStatus),
-    settleRefunds: (outcome) => {
+    completeRefunds: (outcome) => {
       for (const { id, status } of refunds()) {
         const isWaiting = status === "pending" || status === "requires_action";
-        if (isWaiting) stripe.settleRefund(id, outcome as "succeeded" | "failed");
+        if (isWaiting) stripe.completeRefund(id, outcome as "succeeded" | "failed");
       }
     },
     /** Reverses a successful refund, the first or the last one. */
-    takeBack: (which) => {
+    reverseRefund: (which) => {
       const { id } = refunds().at(which === "last" ? -1 : 0)!;
-      stripe.settleRefund(id, "failed");
+      stripe.completeRefund(id, "failed");
     },
     dispute: (amount) => {
       if (paid() === undefined || isDisputed()) return;
@@ -203,7 +211,7 @@ function actsAtStripe(
     },
     /** Returns the money of a lost dispute. */
     reverseDispute: () => Object.assign(disputes().at(-1)!, { status: "won" }),
-    takeAway: () => {
+    revokeAccess: () => {
       stripe.deauthorise(accounts.at(-1)!);
       return stripe.deliverNotices();
     },
@@ -258,12 +266,12 @@ function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], 
     paid: () => sessions().find(({ payment_status }) => payment_status === "paid"),
     processing: () => sessions().filter((one) => intentOf(one)?.status === "processing"),
     /** Remaining amount of a payment in minor units. */
-    leftOf: (session: Session | undefined) => {
+    remainingAmount: (session: Session | undefined) => {
       const charge = chargeOf(session);
       return charge ? charge.amount - charge.amount_refunded - lostMinor() : 0;
     },
     /** `complete 1269 -269 failed`: the status of a page, the amount paid and the amount refunded. */
-    told: (session: Session): string => {
+    summary: (session: Session): string => {
       const charge = chargeOf(session);
       const back = refunds().filter((refund) => idOf(refund.charge) === charge?.id);
       return [

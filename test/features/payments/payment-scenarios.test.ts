@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startStripeModes } from "../../support/stripe-service.ts";
-import { startLife } from "./payment-lives.ts";
+import { startScenario } from "./payment-scenarios.ts";
 import { createPaymentWorker } from "./payment-worker.ts";
 
 const setup = await startStripeModes();
@@ -31,7 +31,7 @@ const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.
 const ENDED = "error The checkout expired before it was paid.";
 
 /** Actions in stages, each with the expected outcome. */
-const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a checkout that expired is replaced by another": {
     "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
     checkout: "awaiting_payment; page; expired; open; events checkout_opened",
@@ -57,12 +57,12 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; process; deliver":
       "awaiting_payment; processing; complete; events checkout_opened payment_processing",
     "reprice 5; checkout": `awaiting_payment; processing; complete; ${NO_CHANGE}; ${NO_CHECKOUT}`,
-    "settle succeeded; deliver": "paid; complete 1269; events paid awaiting_pickup",
+    "completeProcessing succeeded; deliver": "paid; complete 1269; events paid awaiting_pickup",
   },
   "a payment that fails leaves the shipment unpaid, with the error": {
     "checkout; decline; deliver":
       "awaiting_payment; page; error Your card was declined.; failed; open; events checkout_opened payment_failed",
-    "process; settle failed; deliver":
+    "process; completeProcessing failed; deliver":
       "awaiting_payment; error Your card was declined.; failed; complete; events updated",
   },
   "money that does not count keeps another page from being paid until it is refunded": {
@@ -93,7 +93,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; spoil amount 900; pay; deliver": `awaiting_payment; ${TOOK}; uncounted; failed; complete 900 -100; complete 900; events checkout_opened partly_refunded payment_failed`,
   },
   "money that does not count is recorded by hand once its account was taken away": {
-    "checkout; spoil amount 900; pay; deliver; work; takeAway; work; disconnect; record":
+    "checkout; spoil amount 900; pay; deliver; work; revokeAccess; work; disconnect; record":
       "paid; complete 900; events checkout_opened payment_failed paid awaiting_pickup; recorded by hand",
   },
   "a shipment without money that does not count has none to accept": {
@@ -112,7 +112,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "a refund that is pending is refunded once it has succeeded": {
     [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be retried because its refund is pending.; ${NOT_CONFIRMED}`,
-    "settleRefunds succeeded; deliver":
+    "completeRefunds succeeded; deliver":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
   },
   "a refund that fails is told, and can be tried again": {
@@ -121,7 +121,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
   },
   "a refund that Stripe takes back makes the money due again": {
-    [`${pay}; cancel; work; drop; takeBack; deliver`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refunded partly_refunded refund_failed; recorded by stripe`,
+    [`${pay}; cancel; work; drop; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refunded partly_refunded refund_failed; recorded by stripe`,
     retry:
       "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
   },
@@ -133,7 +133,7 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
         "refunded; refunded_amount 12.69; complete 1269 -269 -1000; events cancelled refunded",
     },
   "a refund in part by hand that Stripe takes back later makes its money due again": {
-    [`${pay}; refundByHand 269; cancel; work; takeBack; deliver`]: `refund_pending; ${REFUND_FAILED}; refunded_amount 10; failed; complete 1269 -269 failed -1000; events checkout_opened paid awaiting_pickup cancelled partly_refunded refunded partly_refunded refund_failed; recorded by stripe`,
+    [`${pay}; refundByHand 269; cancel; work; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; refunded_amount 10; failed; complete 1269 -269 failed -1000; events checkout_opened paid awaiting_pickup cancelled partly_refunded refunded partly_refunded refund_failed; recorded by stripe`,
     retry:
       "refunded; refunded_amount 12.69; complete 1269 -269 failed -1000 -269; events updated refunded",
   },
@@ -225,41 +225,42 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "an account that was taken away is told with what it leaves, and is disconnected though a page was open":
     {
-      "checkout; takeAway; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
+      "checkout; revokeAccess; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
       disconnect: `awaiting_payment; ${REVOKED}; uncounted; failed; open`,
     },
   "an account that was taken away is replaced by another, and bookings go on": {
-    "checkout; takeAway; work; connect; book":
+    "checkout; revokeAccess; work; connect; book":
       "awaiting_payment; page; open; events checkout_opened",
   },
   "a page of an account that was taken away keeps price and page while it may be paid": {
-    "checkout; takeAway; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
+    "checkout; revokeAccess; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
     "wait 1440; checkout; process; deliver":
       "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
     // The page of the other account may have been paid too.
     accept: "awaiting_payment; processing; expired; complete; events updated",
-    "settle succeeded; deliver": "paid; expired; complete 1269; events paid awaiting_pickup",
+    "completeProcessing succeeded; deliver":
+      "paid; expired; complete 1269; events paid awaiting_pickup",
   },
   "the price can change once a page of an account that was taken away has ended": {
-    "checkout; takeAway; work; connect; wait 60; wait 1440; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; expired; events checkout_opened payment_failed updated`,
+    "checkout; revokeAccess; work; connect; wait 60; wait 1440; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; expired; events checkout_opened payment_failed updated`,
   },
   "a cancelled shipment is among what failed while a page of it may have been paid unseen": {
-    "checkout; takeAway; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
+    "checkout; revokeAccess; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
     accept: "voided; expired; events updated",
     // Changes made in the meantime are applied once the account is accessible again.
-    "reopen; pay; giveBack; wait 60":
+    "reopen; pay; restoreAccess; wait 60":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
   },
   "money on its way to an account that was taken away keeps price and page, until it is recorded": {
-    "checkout; process; deliver; work; takeAway; wait 60; connect; checkout; reprice 5": `awaiting_payment; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed; ${NO_CHECKOUT}; ${NO_CHANGE}`,
+    "checkout; process; deliver; work; revokeAccess; wait 60; connect; checkout; reprice 5": `awaiting_payment; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed; ${NO_CHECKOUT}; ${NO_CHANGE}`,
     record: "paid; complete; events paid awaiting_pickup; recorded by hand",
   },
   "money on its way to an account that was taken away pays once the account is back": {
-    "checkout; process; deliver; work; takeAway; wait 60; settle succeeded; giveBack; wait 60":
+    "checkout; process; deliver; work; revokeAccess; wait 60; completeProcessing succeeded; restoreAccess; wait 60":
       "paid; complete 1269; events checkout_opened payment_processing payment_failed paid awaiting_pickup",
   },
   "a shipment whose money was on its way to an account that was taken away can be cancelled": {
-    "checkout; process; deliver; work; takeAway; wait 60; cancel": `voided; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed cancelled`,
+    "checkout; process; deliver; work; revokeAccess; wait 60; cancel": `voided; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed cancelled`,
   },
   "once an account is disconnected, the caller's word is taken for payments of its shipments": {
     "checkout; expire; deliver; work; disconnect; record":
@@ -268,9 +269,9 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Operators connect workspaces, and twins follow. Recordings in a twin move no money. */
-const LIVES_OF_LIVE_MODE: typeof LIVES = {
+const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
   "an account that was taken away is replaced by an operator, and bookings go on": {
-    "checkout; takeAway; work; connectManual; book":
+    "checkout; revokeAccess; work; connectManual; book":
       "awaiting_payment; page; open; events checkout_opened",
   },
   "once an account is disconnected, the caller's word is taken for refunds, which stay": {
@@ -283,16 +284,16 @@ const LIVES_OF_LIVE_MODE: typeof LIVES = {
 };
 
 describe.each([
-  ["live", setup, setup.stripeTest, { ...LIVES, ...LIVES_OF_LIVE_MODE }],
-  ["test", setup.testMode, setup.stripe, LIVES],
+  ["live", setup, setup.stripeTest, { ...SCENARIOS, ...SCENARIOS_OF_LIVE_MODE }],
+  ["test", setup.testMode, setup.stripe, SCENARIOS],
 ] as const)("in %s mode", (_, mode, other, lives) => {
   test.each(Object.entries(lives))("%s", async (__, stages) => {
     const workspace = await mode.connect();
-    const life = await startLife(mode, workspace, work);
+    const scenario = await startScenario(mode, workspace, work);
     const came: Record<string, string> = {};
     for (const acts of Object.keys(stages)) {
-      await life.act(`${acts}; work`);
-      came[acts] = await life.outcome();
+      await scenario.act(`${acts}; work`);
+      came[acts] = await scenario.outcome();
     }
     expect(came).toEqual(stages);
     expect(() => other.books(workspace.account)).toThrow("there is no account");
