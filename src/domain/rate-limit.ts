@@ -28,12 +28,12 @@ export const OPERATOR_LIMITS: RateLimits = {
 
 /**
  * Limits of a workspace on work at payment providers, which is done with the platform's key: checks
- * of its account, payments checked by its calls, and notices signed with its own secrets.
+ * of its account, payments checked by its calls, and events signed with its own secrets.
  */
 export const PROVIDER_LIMITS = {
   account: { rate: 1, burst: 20 },
   payments: { rate: 20, burst: 200 },
-  notices: { rate: 10, burst: 600 },
+  events: { rate: 10, burst: 600 },
 } as const;
 
 /** Returns the time to fill an empty bucket, in whole seconds, at least 1. */

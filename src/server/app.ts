@@ -53,7 +53,7 @@ import { createInstruments, type Instruments } from "./instruments.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { addMetrics } from "./metrics.ts";
 import { createMails } from "./mails.ts";
-import { createNotices, createPayments } from "./payments.ts";
+import { createEventOptions, createPayments } from "./payments.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { createServers } from "./servers.ts";
@@ -145,7 +145,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
     ...implementAll({ ...stores, ...payments, ...given, addresses }),
-    notices: createNotices({ ...stores, ...payments, now }),
+    providerEvents: createEventOptions({ ...stores, ...payments, now }),
     tracking: createTrackingPages({ ...stores, now }),
     keys,
     sessions,

@@ -14,14 +14,14 @@ import { Person } from "../features/people/person.entity.ts";
 import { SavedFilter } from "../features/people/saved-filter.entity.ts";
 import { Session } from "../features/people/session.entity.ts";
 import { SignInLink, SpentAttempt } from "../features/people/sign-in-link.entity.ts";
-import { PaymentNotice } from "../features/payments/payment-notice.entity.ts";
+import { StoredProviderEvent } from "../features/payments/provider-event.entity.ts";
 import { ProviderPayment } from "../features/payments/provider-payment.entity.ts";
 import { Payment } from "../features/payments/payment.entity.ts";
 import { QuoteKey } from "../features/quotes/quote-key.entity.ts";
 import { UsedQuote } from "../features/quotes/used-quote.entity.ts";
 import { CourierPlace } from "../features/shipments/courier-places.ts";
 import { ProofPicture } from "../features/shipments/proof-picture.entity.ts";
-import { RecipientNotice } from "../features/shipments/recipient-notice.entity.ts";
+import { RecipientMail } from "../features/shipments/recipient-mail.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
 import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { RecipientOptOut } from "../features/recipients/recipient-opt-out.entity.ts";
@@ -56,12 +56,12 @@ export const ENTITIES = [
   Simulation,
   ProofPicture,
   CourierPlace,
-  RecipientNotice,
+  RecipientMail,
   RecipientOptOut,
   UsedQuote,
   Payment,
   ProviderPayment,
-  PaymentNotice,
+  StoredProviderEvent,
   StoredResponse,
   WorkspaceLimit,
   Feed,

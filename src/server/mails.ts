@@ -3,9 +3,12 @@ import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
 import type { Workers } from "../db/leased-queue.ts";
 import { createSignInMailWorkers } from "../features/people/send-mails.ts";
-import { createNoticeWorkers, type SendNoticesDeps } from "../features/recipients/send-notices.ts";
+import {
+  createRecipientMailWorkers,
+  type SendRecipientMailsDeps,
+} from "../features/recipients/send-recipient-mails.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
-import { noticeMail } from "../tracking/notice-mail.ts";
+import { recipientMail } from "../tracking/recipient-mail.ts";
 import { LANGUAGES } from "../tracking/tracking-page.ts";
 import { preferredLanguage } from "../transport/http/negotiation.ts";
 import type { Instruments } from "./instruments.ts";
@@ -27,7 +30,7 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
   const { mail, publicUrl } = config;
   if (mail === undefined || publicUrl === undefined) return undefined;
   const smtp = createSmtpClient({ url: mail.smtpUrl, from: mail.from });
-  const sending: SendNoticesDeps = {
+  const sending: SendRecipientMailsDeps = {
     em,
     log,
     now,
@@ -39,10 +42,15 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
     // Emails to recipients name no zone.
     zoneAt: () => undefined,
     contentOf: (kind, tracked, own) =>
-      noticeMail(kind, tracked, own, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),
+      recipientMail(
+        kind,
+        tracked,
+        own,
+        preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES),
+      ),
   };
   return (givingUp) => [
     createSignInMailWorkers(sending, givingUp),
-    createNoticeWorkers(sending, givingUp),
+    createRecipientMailWorkers(sending, givingUp),
   ];
 }

@@ -122,8 +122,8 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
     "shipments_payments_overdue",
     "Payment tasks overdue by ten minutes, by kind. Counted up to 10,000 each.",
     () => {
-      const { payments, notices, accounts } = latest()?.overdue ?? {};
-      return { payments, notices, accounts };
+      const { payments, events, accounts } = latest()?.overdue ?? {};
+      return { payments, notices: events, accounts };
     },
     "kind",
   );

@@ -25,12 +25,12 @@ import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { CallIn } from "../pipeline/call.ts";
 import { localWorkspaceCall } from "../pipeline/local-call.ts";
 import type { FindTracking } from "../features/workspaces/tracking-urls.ts";
-import type { NoticeOptions } from "../transport/http/payment-notices.ts";
+import type { ProviderEventOptions } from "../transport/http/provider-events.ts";
 
-export function createNotices(deps: EventDeps): NoticeOptions {
+export function createEventOptions(deps: EventDeps): ProviderEventOptions {
   return {
     signatureHeaders: signatureHeaders(deps.providers),
-    receive: (notice) => receiveEvent(deps, notice),
+    receive: (event) => receiveEvent(deps, event),
   };
 }
 

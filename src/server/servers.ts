@@ -32,7 +32,10 @@ import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createMapTiles, tilesOrigin } from "../transport/http/map-tiles.ts";
 import { createOperationsServer, createProbes } from "../transport/http/probes.ts";
-import { createPaymentNotices, type NoticeOptions } from "../transport/http/payment-notices.ts";
+import {
+  createProviderEvents,
+  type ProviderEventOptions,
+} from "../transport/http/provider-events.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { HttpHandler } from "../transport/http/responses.ts";
 import { createMcpEndpoint } from "../transport/mcp/mcp-endpoint.ts";
@@ -76,7 +79,7 @@ interface ServersOptions extends Omit<
   "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "refusalOf" | "onBehalfOf"
 > {
   readonly signIn: SignIn;
-  readonly notices: NoticeOptions;
+  readonly providerEvents: ProviderEventOptions;
   readonly tracking: TrackingPages<Language>;
   readonly config: Partial<
     Pick<
@@ -139,7 +142,7 @@ export function createServers(options: ServersOptions): Servers {
           lookUps: pipeline.lookUps,
           ...callers,
         }),
-        createPaymentNotices({ ...options.notices, ...callers }),
+        createProviderEvents({ ...options.providerEvents, ...callers }),
         createTracking(options.tracking, { ...callers, shutdownSignal }),
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),

@@ -3,7 +3,7 @@ import { createSubjectWatch } from "../features/events/subject-watch.ts";
 import { followLinked } from "../features/shipments/follow-linked.ts";
 import { findLinked, type TrackingDeps } from "../features/shipments/find-tracked.ts";
 import { openLinked, type OpenDeps } from "../features/recipients/open-tracking.ts";
-import { unsubscribe } from "../features/recipients/send-notices.ts";
+import { unsubscribe } from "../features/recipients/send-recipient-mails.ts";
 import { zoneNameAt } from "../features/tariffs/coverage/coverage-functions.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import {

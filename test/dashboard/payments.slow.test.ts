@@ -169,7 +169,7 @@ describeDashboard(
       await refusal.getByText("The workspace has pending payments or refunds").waitFor();
       await expectWellShown(page, "payments-open");
       setup.stripe.pay(session);
-      await setup.stripe.deliverNotices();
+      await setup.stripe.deliverEvents();
       const { apiKey } = workspace;
       await untilShipment(setup.service, apiKey, reference, { payment_status: "paid" });
       // The payment is captured some moments after the shipment is paid. Until then it is refused again.

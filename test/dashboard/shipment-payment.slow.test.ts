@@ -26,7 +26,7 @@ async function start() {
   setup = await startStripeService({ dashboard: true });
   // Browsers use the machine's clock.
   setup.clock.ms = Date.now();
-  setup.stripe.notices = "sent";
+  setup.stripe.delivery = "sent";
   return setup.service;
 }
 

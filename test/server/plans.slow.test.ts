@@ -79,7 +79,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "insert into booking_day": "a day is counted whole",
   "from (select created_at from mail where state = 'waiting'": "mails that wait are counted",
   "from (select created_at from recipient_notice where state = 'waiting'":
-    "notices that wait are counted",
+    "emails that wait are counted",
   "from booking_day": "a report counts what was booked",
   "delete from session": "those that nobody used are looked for among all, every ten minutes",
   "from replica where": "replicas are few",
@@ -441,7 +441,7 @@ async function tellRecipient(
     const sent = "select 1 from recipient_notice where shipment_reference = ?";
     return (await service.app.em.execute(sent, [reference])).length > 0;
   });
-  const mail = await eventually("a notice", () =>
+  const mail = await eventually("an email", () =>
     mails.find(({ to }) => to.includes(recipient_email)),
   );
   const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));

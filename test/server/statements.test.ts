@@ -130,7 +130,7 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
   [
     "select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference",
-    "notices that are due anywhere",
+    "recipient emails that are due anywhere",
   ],
   ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
   [

@@ -30,13 +30,13 @@ export interface WebhookEndpoint {
 }
 
 /** An undelivered event for an endpoint. */
-export interface Notice {
+export interface PendingDelivery {
   readonly event: Stripe.EventBase;
   readonly endpoint: WebhookEndpoint;
 }
 
 /** Selects events. Default: all. */
-export type WhichNotices = (notice: Notice) => boolean;
+export type DeliveryFilter = (delivery: PendingDelivery) => boolean;
 
 /**
  * Simulates Stripe with a server on the loopback address. It stores accounts, sessions, intents, charges, refunds,
@@ -48,7 +48,7 @@ export type WhichNotices = (notice: Notice) => boolean;
  * stripe.addAccount();                 // connected, may charge stripe.addWebhook({ url, secret: "whsec_..." });
  * // the platform's: events of connected accounts // ... the service creates a session by POST /v1/checkout/sessions
  * with Stripe-Context: account ... stripe.pay(session.id);                              // actions of people at
- * Stripe are plain methods await stripe.deliverNotices({ times: 3, reversed: true });
+ * Stripe are plain methods await stripe.deliverEvents({ times: 3, reversed: true });
  * expect(stripe.payments(account)).toEqual([...]);     // charges and refunds ```
  *
  * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with `expireDue`. All other
@@ -57,12 +57,12 @@ export type WhichNotices = (notice: Notice) => boolean;
 export class StripeStandIn {
   readonly secretKey: string;
   /**
-   * When events are delivered: `held` until `deliverNotices`, `sent` immediately, `first` before the response to the
+   * When events are delivered: `held` until `deliverEvents`, `sent` immediately, `first` before the response to the
    * request that caused them. Events without a 2xx response are held.
    */
-  notices: "held" | "sent" | "first" = "held";
+  delivery: "held" | "sent" | "first" = "held";
   /** Held events, in order. */
-  held: Notice[] = [];
+  held: PendingDelivery[] = [];
 
   readonly #accounts = new Map<string, Books>();
   readonly #keys = new Map<string, string>();
@@ -85,7 +85,7 @@ export class StripeStandIn {
       platform: this.#platform,
       connect: (params) => this.#open(params),
       beforeResponse: async () => {
-        if (this.notices === "first") await this.whenSent();
+        if (this.delivery === "first") await this.whenSent();
       },
     });
   }
@@ -261,25 +261,25 @@ export class StripeStandIn {
    * @param times number of deliveries per event
    * @param reversed whether the newest is delivered first
    */
-  async deliverNotices({
+  async deliverEvents({
     times = 1,
     reversed = false,
     where = () => true,
   }: {
     readonly times?: number;
     readonly reversed?: boolean;
-    readonly where?: WhichNotices;
+    readonly where?: DeliveryFilter;
   } = {}): Promise<number[]> {
     const wanted = this.#takeHeld(where);
     const statuses: number[] = [];
-    for (const notice of reversed ? wanted.toReversed() : wanted) {
-      for (let count = 0; count < times; count++) statuses.push(await this.#send(notice));
+    for (const delivery of reversed ? wanted.toReversed() : wanted) {
+      for (let count = 0; count < times; count++) statuses.push(await this.#send(delivery));
     }
     return statuses;
   }
 
   /** Drops held events, which are never delivered. Returns their number. */
-  dropNotices(where: WhichNotices = () => true): number {
+  dropEvents(where: DeliveryFilter = () => true): number {
     return this.#takeHeld(where).length;
   }
 
@@ -308,25 +308,25 @@ export class StripeStandIn {
     for (const endpoint of this.#endpoints) {
       const isOwn = endpoint.account === account;
       if (!isOwn && endpoint.account !== undefined) continue;
-      const notice: Notice = { endpoint, event: isOwn ? event : { ...event, account } };
-      if (this.notices === "held") this.held.push(notice);
+      const delivery: PendingDelivery = { endpoint, event: isOwn ? event : { ...event, account } };
+      if (this.delivery === "held") this.held.push(delivery);
       else {
-        const sending = this.#send(notice).finally(() => this.#sending.delete(sending));
+        const sending = this.#send(delivery).finally(() => this.#sending.delete(sending));
         this.#sending.add(sending);
       }
     }
   }
 
-  async #send(notice: Notice): Promise<number> {
-    const status = await send(notice, this.#stamp().created);
+  async #send(delivery: PendingDelivery): Promise<number> {
+    const status = await send(delivery, this.#stamp().created);
     const isTaken = status >= 200 && status < 300;
-    if (!isTaken && !this.held.includes(notice)) this.held.push(notice);
+    if (!isTaken && !this.held.includes(delivery)) this.held.push(delivery);
     return status;
   }
 
-  #takeHeld(where: WhichNotices): Notice[] {
-    const wanted = this.held.filter((notice) => where(notice));
-    this.held = this.held.filter((notice) => !wanted.includes(notice));
+  #takeHeld(where: DeliveryFilter): PendingDelivery[] {
+    const wanted = this.held.filter((delivery) => where(delivery));
+    this.held = this.held.filter((delivery) => !wanted.includes(delivery));
     return wanted;
   }
 
@@ -347,7 +347,7 @@ function enable(account: Stripe.Account): void {
 }
 
 /** Delivers an event like Stripe, signed at this time. Returns the status, or 0 without a response. */
-async function send({ event, endpoint }: Notice, timestamp: number): Promise<number> {
+async function send({ event, endpoint }: PendingDelivery, timestamp: number): Promise<number> {
   const payload = JSON.stringify(event, null, 2);
   const { url, secret } = endpoint;
   const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });

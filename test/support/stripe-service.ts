@@ -145,7 +145,7 @@ async function connectWorkspace<T extends { readonly apiKey: string; readonly id
   workspace: T,
 ): Promise<T & { readonly account: string }> {
   const account = await connectStripe(service, stripe, workspace.apiKey);
-  stripe.dropNotices();
+  stripe.dropEvents();
   whenOver(async () => {
     for (const sql of FORGET) await service.app.em.execute(sql, [workspace.id]);
   });

@@ -100,8 +100,8 @@ function groupOf({
   if (kind === PlatformAttentionKind.MAIL_WAITING) return mails(count, subjects[0]);
   const text = KINDS[kind];
   if (text === undefined) return undefined;
-  const isNotice = kind === PlatformAttentionKind.PAYMENT_OVERDUE && subjects.length === 0;
-  const besides = isNotice
+  const isWithoutSubjects = kind === PlatformAttentionKind.PAYMENT_OVERDUE && subjects.length === 0;
+  const besides = isWithoutSubjects
     ? `Events or accounts of payment providers waiting to be processed: ${numberText(count)}. Processing takes seconds unless the provider does not respond or the service is overloaded.`
     : text.besides;
   return { ...text, besides, all: text.all() };

@@ -130,7 +130,7 @@ export function notConfigured(text: string) {
 const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
   account: "Too many checks of the workspace's payment account",
   payments: "Too many checks of the workspace's payments",
-  notices: "Too many payment events for the workspace",
+  events: "Too many payment events for the workspace",
 };
 
 /**

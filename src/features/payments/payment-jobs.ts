@@ -4,7 +4,7 @@ import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { accountCheckQueue, scheduleAccountCheck } from "./check-accounts.ts";
-import type { PaymentNotice } from "./payment-notice.entity.ts";
+import type { StoredProviderEvent } from "./provider-event.entity.ts";
 import { ProviderRefused, ProviderUnavailable } from "./payment-provider.ts";
 import { findDuePayments, schedulePollOfEvent } from "./provider-payments.ts";
 import type { ReconcileDeps, ReconcilePayment } from "./reconcile-payments.ts";
@@ -68,7 +68,7 @@ async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> 
   }
 }
 
-type ClaimedEvent = Row<PaymentNotice, "type" | "receivedAt" | "dueAt">;
+type ClaimedEvent = Row<StoredProviderEvent, "type" | "receivedAt" | "dueAt">;
 
 /** Concurrent processes claim different events. */
 const CLAIM = `
@@ -124,6 +124,6 @@ const PURGE = `
     select provider, id from payment_notice where received_at < $1 limit $2 for update skip locked)
   returning 1`;
 
-export function purgePaymentEvents(em: EntityManager, now: Date): Promise<number> {
+export function purgeProviderEvents(em: EntityManager, now: Date): Promise<number> {
   return deleteInBatches(em, PURGE, [new Date(now.getTime() - KEEP_MS).toISOString()]);
 }

@@ -59,7 +59,7 @@ export async function receiveEvent(deps: EventDeps, received: ReceivedEvent): Pr
       throw error instanceof ProviderRefused ? unsigned() : error;
     });
   if (event === undefined) return;
-  if (workspace !== undefined) await assertProviderLimit(deps.takeCall, "notices", workspace);
+  if (workspace !== undefined) await assertProviderLimit(deps.takeCall, "events", workspace);
   const account = event.account ?? owner.account!;
   await storeEvents(em, { provider, account, events: [event], at: receivedAt });
 }

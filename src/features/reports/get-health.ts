@@ -54,10 +54,10 @@ export const getHealth: PlatformReportFunctions["getHealth"] = async (
 const respond = compileResponse(GetHealthResponseSchema);
 
 async function loadPayments(em: EntityManager, now: Date): Promise<RecordOf<PaymentHealth>> {
-  const { payments, notices, accounts } = await countOverdueWork(em, now);
+  const { payments, events, accounts } = await countOverdueWork(em, now);
   return {
     overduePayments: payments,
-    overdueNotices: notices,
+    overdueNotices: events,
     overdueAccounts: accounts,
     payments: await loadOverduePayments(em, now),
   };

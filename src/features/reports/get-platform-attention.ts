@@ -44,11 +44,11 @@ async function loadTariff(em: EntityManager): Promise<Listed<Subject>> {
 }
 
 async function loadPayments(em: EntityManager, now: Date): Promise<Listed<Subject>> {
-  const { payments, notices, accounts } = await countOverdueWork(em, now);
+  const { payments, events, accounts } = await countOverdueWork(em, now);
   const named = payments === 0 ? [] : await loadOverduePayments(em, now);
   return {
     kind: "payment_overdue",
-    count: payments + notices + accounts,
+    count: payments + events + accounts,
     subjects: named.map(({ workspace, shipment, dueAt }) => ({
       workspace,
       id: shipment,

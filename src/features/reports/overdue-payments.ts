@@ -15,7 +15,7 @@ const MAX_NAMED = 20;
 export interface OverdueWork {
   /** Payments whose provider could not be reached or did not perform the operation. */
   readonly payments: number;
-  readonly notices: number;
+  readonly events: number;
   readonly accounts: number;
 }
 
@@ -60,8 +60,8 @@ export async function countOverdueWork(em: EntityManager, now: Date): Promise<Ov
     const [row] = await runStatement<{ count: number }>(em, sql, before);
     counts.push(row!.count);
   }
-  const [payments, notices, accounts] = counts;
-  return { payments: payments!, notices: notices!, accounts: accounts! };
+  const [payments, events, accounts] = counts;
+  return { payments: payments!, events: events!, accounts: accounts! };
 }
 
 /** Lists overdue payments of all workspaces, up to 20, earliest due first. */

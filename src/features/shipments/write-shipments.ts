@@ -3,12 +3,12 @@ import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { columnsOf, insertionOf, rowsJson, rowValues } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { EventType } from "../../domain/shipment/event-type.ts";
-import { dueNotices } from "../../domain/shipment/recipient-notice.ts";
+import { dueRecipientMails } from "../../domain/shipment/recipient-mail.ts";
 import { customerStatements, type LinkedCustomers } from "../customers/link-customers.ts";
 import { eventStatements, type NewEvent, type Subscriber } from "../events/insert-events.ts";
 import { UsedQuote } from "../quotes/used-quote.entity.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { type NewNotice, noticeStatements } from "./recipient-notice.entity.ts";
+import { type NewRecipientMail, recipientMailStatements } from "./recipient-mail.entity.ts";
 import { shipmentEventMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
@@ -103,8 +103,8 @@ export function insertEventsOf(
 ): void {
   const events = changed.flatMap((each) => each.events);
   if (events.length === 0) return;
-  const notices = changed.flatMap((each) => each.notices);
-  for (const statement of noticeStatements(workspace, notices)) void tx.send(...statement);
+  const mails = changed.flatMap((each) => each.recipientMails);
+  for (const statement of recipientMailStatements(workspace, mails)) void tx.send(...statement);
   for (const [sql, values] of eventStatements(workspace, events, subscribers)) {
     tx.sendLast(sql, values);
   }
@@ -115,7 +115,7 @@ export interface RecordedChange {
   readonly row: ShipmentRow;
   readonly events: readonly NewEvent[];
   /** Emails to its recipient. */
-  readonly notices: readonly NewNotice[];
+  readonly recipientMails: readonly NewRecipientMail[];
 }
 
 /**
@@ -132,7 +132,7 @@ export function shipmentEvents(
   after: ShipmentRow,
   { caller, received }: Call,
 ): RecordedChange {
-  if (types.length === 0) return { row: after, events: [], notices: [] };
+  if (types.length === 0) return { row: after, events: [], recipientMails: [] };
   const data = toJson(ShipmentSchema, shipmentEventMessage(after, caller)) as JsonObject;
   const { member, key, workspaceId } = caller;
   const events = types.map((type, i) => ({
@@ -146,9 +146,13 @@ export function shipmentEvents(
     deliveryFaults: received.simulation?.deliveryFaults,
   }));
   for (const event of events) received.span?.setCauseOf({ ...event, workspace: workspaceId });
-  const isTold = caller.notifiesRecipients && after.recipientEmail !== null;
-  const notices = isTold
-    ? dueNotices(types, before, after).map((due) => ({ shipment: after.reference, ...due }))
+  const isNotified = caller.notifiesRecipients && after.recipientEmail !== null;
+  const recipientMails = isNotified
+    ? dueRecipientMails(types, before, after).map((due) => ({ shipment: after.reference, ...due }))
     : [];
-  return { row: { ...after, eventCount: after.eventCount + events.length }, events, notices };
+  return {
+    row: { ...after, eventCount: after.eventCount + events.length },
+    events,
+    recipientMails,
+  };
 }

@@ -116,7 +116,7 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   const before = new Date(Math.max(now().getTime(), (clock?.latestMs ?? 0) + 1));
   const { complete } = await deleteBefore(em, workspaceId, before, isOver);
   if (complete) {
-    await deleteNotices(em, workspaceId, now());
+    await deleteProviderEvents(em, workspaceId, now());
     // A booking in flight may still have a later time. The next call deletes it.
     await releaseClock({ em, now }, workspaceId);
     testTimes.set(workspaceId, undefined);
@@ -130,16 +130,16 @@ const HEARD_UNTIL = `
   returning account`;
 
 /** Not pending events, which another twin with the same account may need. */
-const DELETE_NOTICES = `
+const DELETE_EVENTS = `
   delete from payment_notice where (provider, id) in (
     select provider, id from payment_notice
     where account = $1 and not live and due_at is null limit $2 for update skip locked)
   returning 1`;
 
-async function deleteNotices(em: EntityManager, twin: number, now: Date): Promise<void> {
+async function deleteProviderEvents(em: EntityManager, twin: number, now: Date): Promise<void> {
   const heard = [twin, now.toISOString()];
   const [connection] = await runStatement<{ account: string }>(em, HEARD_UNTIL, heard);
-  if (connection !== undefined) await deleteInBatches(em, DELETE_NOTICES, [connection.account]);
+  if (connection !== undefined) await deleteInBatches(em, DELETE_EVENTS, [connection.account]);
 }
 
 const LATEST = `

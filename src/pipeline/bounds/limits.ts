@@ -58,7 +58,7 @@ export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
  */
 export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as const;
 /** Rate of payment provider events per address that are pending or turned out to be unsigned. */
-export const UNSIGNED_NOTICES: RateLimit = { rate: 10, burst: 200 };
+export const UNSIGNED_EVENTS: RateLimit = { rate: 10, burst: 200 };
 /** Lookups of unknown credentials, limited so that most connections are available for calls. */
 export const LOOK_UPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 

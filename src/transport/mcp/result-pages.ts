@@ -29,8 +29,8 @@ export function pagingOf({ input, output }: DescMethodUnary): Paging {
   };
 }
 
-/** Room for the notice of a result, in bytes. */
-const NOTICE_BYTES = 1_000;
+/** Room for the note of a result, in bytes. */
+const RESULT_NOTE_BYTES = 1_000;
 
 /**
  * Returns the items of some lists from a position on that fit a result, at least one, and the token of the next page.
@@ -41,7 +41,7 @@ const NOTICE_BYTES = 1_000;
 export function pageOf(response: JsonObject, lists: readonly string[], token: unknown): JsonObject {
   const first = firstOf(token);
   const emptied = Object.fromEntries(lists.map((name) => [name, []]));
-  let left = MAX_RESULT_BYTES - NOTICE_BYTES - sizeOf({ ...response, ...emptied });
+  let left = MAX_RESULT_BYTES - RESULT_NOTE_BYTES - sizeOf({ ...response, ...emptied });
   let index = -1;
   let next: number | undefined;
   const isOnPage = (item: unknown) => {

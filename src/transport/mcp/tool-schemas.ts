@@ -89,7 +89,7 @@ export function inputSchemaOf(
 
 /**
  * Returns the result schema of a tool with the types of its own fields. Nested messages, such as the shipment that
- * most tools return, are named but not described. Only the notice is required, because unset fields are omitted.
+ * most tools return, are named but not described. Only `notice` is required, because unset fields are omitted.
  */
 export function outputSchemaOf(
   { responses }: Operation,

@@ -25,7 +25,7 @@ test("a refund that Stripe does not answer for is overdue after ten minutes, unt
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   await takeStep(service, workspace.apiKey, reference, "pay");
-  stripe.dropNotices();
+  stripe.dropEvents();
   expect(await payments()).toEqual(NONE);
   await stripe.goAway();
   await takeStep(service, workspace.apiKey, reference, "cancel");

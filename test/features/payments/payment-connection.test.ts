@@ -141,10 +141,10 @@ test("installations that share the platform's account have accounts of their own
   }
 });
 
-test("notices tell that an account is restricted, works again, and was taken away", async () => {
+test("events tell that an account is restricted, works again, and was taken away", async () => {
   const { workspace, client } = await connected();
   const come = async () => {
-    await stripe.deliverNotices();
+    await stripe.deliverEvents();
     await work();
     return get(client);
   };
@@ -160,10 +160,10 @@ test("notices tell that an account is restricted, works again, and was taken awa
   expect(await data(begin(client))).toMatchObject({ state: "onboarding" });
 });
 
-test("without a notice, an account is read again by and by", async () => {
+test("without an event, an account is read again by and by", async () => {
   const { workspace, client } = await connected();
   stripe.restrictAccount(workspace.account);
-  stripe.dropNotices();
+  stripe.dropEvents();
   setup.clock.ms += 61 * 60_000;
   await work();
   expect(await get(client)).toMatchObject({ state: "restricted" });
@@ -178,9 +178,9 @@ test("a workspace's own key is kept sealed, shown nowhere, and takes payments", 
   const set = await setKey(client, own);
   expect(set.body).toEqual({ data: { ...READY, account, own_key: true } });
   const { reference, session } = await bookCheckout(setup, { ...workspace, account });
-  stripe.dropNotices(({ endpoint }) => endpoint.secret !== SECRET);
+  stripe.dropEvents(({ endpoint }) => endpoint.secret !== SECRET);
   stripe.pay(session);
-  expect(new Set(await stripe.deliverNotices())).toEqual(new Set([200]));
+  expect(new Set(await stripe.deliverEvents())).toEqual(new Set([200]));
   await work();
   expect(await getShipment(service, apiKey, reference)).toMatchObject({ payment_status: "paid" });
   const operator = service.as((await service.addOperator()).key);
@@ -250,7 +250,7 @@ test("a provider is not disconnected or replaced while payments are open", async
   await expectRefused(operator.disconnectPaymentProvider({ workspace: id }), "PAYMENTS_OPEN", OPEN);
   await expectRefused(operator.connectPaymentProvider(manual), "PAYMENTS_OPEN", OPEN);
   stripe.pay(session);
-  await stripe.deliverNotices();
+  await stripe.deliverEvents();
   await work();
   expect((await client.disconnectPaymentConnection()).status).toBe(200);
   expect(await get(client)).toEqual(NONE);

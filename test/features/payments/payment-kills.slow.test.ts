@@ -59,13 +59,13 @@ async function startDoomed() {
   };
 }
 
-test("a process that is killed between a notice and what it leads to leaves that to another", async () => {
+test("a process that is killed between an event and what it leads to leaves that to another", async () => {
   const { stripe, doomed, reference, session, account, apiKey, ...acts } = await startDoomed();
-  stripe.dropNotices();
+  stripe.dropEvents();
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
   const reading = stripe.fault("GET /v1/checkout/sessions", "held", { times: 10 });
   stripe.refundByHand(session, 269);
-  const statuses = await stripe.deliverNotices({
+  const statuses = await stripe.deliverEvents({
     where: ({ endpoint }) => endpoint.url.startsWith(doomed.httpUrl),
   });
   expect(statuses).toEqual([200, 200]);
@@ -88,12 +88,12 @@ test("a process that is killed once Stripe has refunded, before it is answered, 
   // The webhook receiver does not respond, and therefore Stripe does not respond either.
   const first = await startReceiver(() => undefined);
   stripe.addWebhook({ url: first.url, secret: PLATFORM_SECRET });
-  stripe.notices = "first";
+  stripe.delivery = "first";
   expect((await post("cancel")).body.data.payment_status).toBe("refund_pending");
   await eventually("Stripe to refund", () => first.received.length > 0);
   await acts.kill();
   await first.close();
-  stripe.notices = "held";
+  stripe.delivery = "held";
   const next = await acts.takeOver();
   await untilShipment(next, apiKey, reference, { payment_status: "refunded" });
   expect(stripe.payments(account)).toMatchObject([{ charges: 1, refunds: 1, refunded: 1269 }]);
@@ -101,13 +101,13 @@ test("a process that is killed once Stripe has refunded, before it is answered, 
 
 test("a process that is killed before the shipment knows that its page was paid leaves no room for another page", async () => {
   const { stripe, doomed, reference, session, account, apiKey, sql, ...acts } = await startDoomed();
-  stripe.dropNotices();
+  stripe.dropEvents();
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
   // A lock on the shipment prevents the snapshot from being applied.
   await sql.query("begin");
   await sql.query("select 1 from shipment where reference = $1 for update", [reference]);
   stripe.refundByHand(session, 269);
-  const statuses = await stripe.deliverNotices({
+  const statuses = await stripe.deliverEvents({
     where: ({ endpoint }) => endpoint.url.startsWith(doomed.httpUrl),
   });
   expect(statuses).toEqual([200, 200]);

@@ -203,23 +203,23 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "fault failed POST /v1/refunds; cancel; wait 10; wait 10":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events cancelled refunded",
   },
-  "a notice that comes before the answer to the call that caused it leads to nothing twice": {
-    [`${pay}; drop; notices first; cancel; work; notices held`]:
+  "an event that comes before the answer to the call that caused it leads to nothing twice": {
+    [`${pay}; drop; events first; cancel; work; events held`]:
       "refunded; refunded_amount 12.69; complete 1269 -1269; events checkout_opened paid awaiting_pickup cancelled refunded; recorded by stripe",
   },
-  "notices that come three times tell what they tell once and in order": {
+  "events that come three times tell what they tell once and in order": {
     "checkout; decline; pay; refundByHand 269; deliver 3":
       "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
   },
-  "notices that come three times, the newest first, tell the same": {
+  "events that come three times, the newest first, tell the same": {
     "checkout; decline; pay; refundByHand 269; deliver 3 reversed":
       "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
   },
-  "what no notice tells of an open page is seen some minutes later": {
+  "what no event tells of an open page is seen some minutes later": {
     "checkout; pay; drop; wait 5":
       "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
-  "what becomes of a settled payment is found, though no notice of it ever comes": {
+  "what becomes of a settled payment is found, though no event of it ever comes": {
     [`${pay}; refundByHand 269; dispute; drop; wait 61`]:
       "paid; refunded_amount 2.69; dispute open; failed; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_opened; recorded by stripe",
   },

@@ -136,7 +136,7 @@ function callsOf(
     // Restores the workspace's account.
     restoreAccess: () => {
       stripe.books(accounts[0]!).authorised = true;
-      stripe.dropNotices();
+      stripe.dropEvents();
       return ask(client.checkPaymentConnection());
     },
   };
@@ -213,18 +213,18 @@ function actsAtStripe(
     reverseDispute: () => Object.assign(disputes().at(-1)!, { status: "won" }),
     revokeAccess: () => {
       stripe.deauthorise(accounts.at(-1)!);
-      return stripe.deliverNotices();
+      return stripe.deliverEvents();
     },
     restrict: () => {
       stripe.restrictAccount(accounts.at(-1)!);
-      stripe.dropNotices();
+      stripe.dropEvents();
     },
     goAway: () => stripe.goAway(),
     comeBack: () => stripe.comeBack(),
-    notices: (when) => Object.assign(stripe, { notices: when }),
+    events: (when) => Object.assign(stripe, { delivery: when }),
     deliver: (times = "1", order?: string) =>
-      stripe.deliverNotices({ times: Number(times), reversed: order === "reversed" }),
-    drop: () => stripe.dropNotices(),
+      stripe.deliverEvents({ times: Number(times), reversed: order === "reversed" }),
+    drop: () => stripe.dropEvents(),
     fault: (fault, ...line) => faults.push(stripe.fault(line.join(" "), fault as Fault)),
     /** Removes all failures. */
     mend: () => {

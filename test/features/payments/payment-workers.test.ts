@@ -31,7 +31,7 @@ test("a payment with a new event is polled while all routine polls hang", async 
   );
   clock.ms += 4 * MINUTE_MS;
   await Promise.all(polls.map(({ met }) => met));
-  expect(new Set(await stripe.deliverNotices())).toEqual(new Set([200]));
+  expect(new Set(await stripe.deliverEvents())).toEqual(new Set([200]));
   await untilShipment(service, workspaces[0]!.apiKey, notified.reference, {
     payment_status: "paid",
   });
@@ -45,7 +45,7 @@ test("the provider's refusal reaches the caller while other replicas look for wo
   const replicas = [1, 2].map(() => createPaymentWorker(setup));
   const shipments = await Promise.all(Array.from({ length: 40 }, () => book(service, apiKey)));
   stripe.restrictAccount(account);
-  stripe.dropNotices();
+  stripe.dropEvents();
   let isOver = false;
   const looking = replicas.map(async (work) => {
     while (!isOver) await work();

@@ -28,7 +28,7 @@ const { service, stripe, stripeTest, testMode, clock } = setup;
 const work = createPaymentWorker(setup);
 const sql = await connectTo(service.databaseUrl);
 
-const NOTICES = "/webhooks/stripe";
+const EVENTS_PATH = "/webhooks/stripe";
 const BEGIN = { payment_provider: "stripe", ...RETURN_URLS };
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -134,7 +134,7 @@ test("money of a twin is dated by the clock of test mode, while its page goes by
   const { payment_details } = await getShipment(service, apiKey, reference);
   expect(Date.parse(payment_details.checkout_expires_at) - clock.ms).toBeLessThan(DAY_MS);
   stripeTest.pay(session);
-  await stripeTest.deliverNotices();
+  await stripeTest.deliverEvents();
   await work();
   const events = await data(service.as(apiKey).listShipmentEvents({ shipment: reference }));
   expect(events.find((event: { type: string }) => event.type === "shipment.paid")).toMatchObject({
@@ -143,14 +143,14 @@ test("money of a twin is dated by the clock of test mode, while its page goes by
   });
 });
 
-describe("a notice of one mode", () => {
+describe("an event of one mode", () => {
   let events = 0;
 
   /** Delivers an event of a payment. Returns the response and the stored event. */
   async function send(
     account: string | undefined,
     fields: { readonly livemode: boolean; readonly shipment: string },
-    { secret, path = NOTICES }: { readonly secret: string; readonly path?: string },
+    { secret, path = EVENTS_PATH }: { readonly secret: string; readonly path?: string },
   ) {
     const id = `evt_mode_${++events}`;
     const { livemode, shipment } = fields;
@@ -195,7 +195,10 @@ describe("a notice of one mode", () => {
     const both = [live.reference, test.reference];
     const before = await wakesOf(both);
     const platform = { live: PLATFORM_SECRET, test: TEST_PLATFORM_SECRET };
-    const paths = { live: `${NOTICES}/${workspace.id}`, test: `${NOTICES}/${workspace.twin.id}` };
+    const paths = {
+      live: `${EVENTS_PATH}/${workspace.id}`,
+      test: `${EVENTS_PATH}/${workspace.twin.id}`,
+    };
     const own = {
       live: { secret: "whsec_live", path: paths.live },
       test: { secret: "whsec_test", path: paths.test },
@@ -251,7 +254,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     );
     for (const { session } of [paid!, pending!, disputed!, refunded!]) mode.stripe.pay(session);
     mode.stripe.openDispute(disputed!.session);
-    await mode.stripe.deliverNotices();
+    await mode.stripe.deliverEvents();
     await work();
     await takeStep(service, workspace.apiKey, refunded!.reference, "cancel");
     await work();
@@ -260,7 +263,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     await work();
     const lines = mode.stripe.payments(workspace.account);
     expect(lines.reduce((sum, { refunds }) => sum + refunds, 0)).toBe(2);
-    await mode.stripe.deliverNotices();
+    await mode.stripe.deliverEvents();
     await untilHeard();
     return open!;
   }
@@ -283,12 +286,12 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
 
     // The page is not ended early and can be paid until it expires.
     stripeTest.pay(open.session);
-    expect(new Set(await stripeTest.deliverNotices())).toEqual(new Set([200]));
+    expect(new Set(await stripeTest.deliverEvents())).toEqual(new Set([200]));
     await untilHeard();
     expect(logged.filter(({ level }) => level === "error")).toEqual([]);
     const { reference, session } = await bookCheckout(testMode, twin);
     stripeTest.pay(session);
-    await stripeTest.deliverNotices();
+    await stripeTest.deliverEvents();
     await work();
     expect(await statusOf(twin.apiKey, reference)).toBe("paid");
   });
@@ -346,7 +349,7 @@ describe("in a twin that is connected, a simulation", () => {
       await expectRefused(refused, "SHIPMENT_STATE", { shipment: AT_PROVIDER });
     }
     stripeTest.pay(sessionOf(stripeTest, twin.account, reference));
-    await stripeTest.deliverNotices();
+    await stripeTest.deliverEvents();
     await work();
     expect(await statusOf(twin.apiKey, reference)).toBe("paid");
     // No connected account at Stripe has this id.

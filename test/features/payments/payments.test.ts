@@ -51,7 +51,7 @@ async function bookPaid() {
   const booked = await bookCheckout(setup, workspace);
   stripe.pay(booked.session);
   expect((await takeStep(service, apiKey, booked.reference, "pay")).status).toBe(200);
-  stripe.dropNotices();
+  stripe.dropEvents();
   return booked;
 }
 
@@ -144,7 +144,7 @@ test("unassigned payments are listed with what needs attention", async () => {
   const { reference, session } = await bookCheckout(setup, own);
   stripe.books(own.account).session(session).amount_total = 900;
   stripe.pay(session);
-  await stripe.deliverNotices();
+  await stripe.deliverEvents();
   await work();
   const reason = "The payment of 9 USD differs from the shipment's total.";
   const subject = { id: reference, name: null, at: null, reason };
@@ -170,7 +170,7 @@ test("bookings go on while Stripe is away, and a checkout is to be asked for aga
 test("more events than one check lists are found by several, the oldest first", async () => {
   const { reference, session } = await bookPaid();
   stripe.refundByHand(session, 269);
-  stripe.dropNotices();
+  stripe.dropEvents();
   const { events } = stripe.books(account);
   const event = events.at(-1)!;
   // Then many events about an unknown payment arrived.
@@ -192,10 +192,10 @@ test("two replicas that receive the same events and poll at once refund once", a
   stripe.addWebhook({ url: `${other.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
   const booked = await Promise.all(Array.from({ length: 4 }, () => bookCheckout(setup, workspace)));
   for (const { session } of booked) stripe.pay(session);
-  stripe.notices = "sent";
+  stripe.delivery = "sent";
   // Both poll the payment when notified, and each cancels half of the shipments.
   const [statuses] = await Promise.all([
-    stripe.deliverNotices(),
+    stripe.deliverEvents(),
     ...booked.map(({ reference }, index) =>
       takeStep(replicas[index % 2]!, apiKey, reference, "cancel"),
     ),
@@ -205,7 +205,7 @@ test("two replicas that receive the same events and poll at once refund once", a
   await stripe.whenSent();
   await work();
   expect(stripe.held).toEqual([]);
-  stripe.notices = "held";
+  stripe.delivery = "held";
   const keys = stripe.processed
     .filter(({ line }) => line === "POST /v1/refunds")
     .map(({ idempotencyKey }) => idempotencyKey);
@@ -261,12 +261,12 @@ test("what was left is looked at again though the account was closed for a momen
   const { id, ...closed } = await setup.connect();
   const { reference, session } = await bookCheckout(setup, { id, ...closed });
   stripe.deauthorise(closed.account);
-  stripe.dropNotices();
+  stripe.dropEvents();
   expect((await takeStep(service, closed.apiKey, reference, "pay")).status).toBe(422);
   await work();
   stripe.books(closed.account).authorised = true;
   stripe.pay(session);
-  stripe.dropNotices();
+  stripe.dropEvents();
   clock.ms += HOUR_MS;
   await work();
   // Not immediately, because the ready account may refuse again.

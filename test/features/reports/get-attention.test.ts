@@ -64,7 +64,7 @@ test("refunds are the provider's to make until they fail, and disputes wait for 
   stripe.refundsBecome(account, "failed");
   const { cancelled_at: at } = await data(takeStep(service, apiKey, failed.reference, "cancel"));
   stripe.openDispute(disputed.session);
-  await stripe.deliverNotices();
+  await stripe.deliverEvents();
   const details = { dispute: "open" };
   await untilShipment(service, apiKey, disputed.reference, { payment_details: details });
   await eventually("both", async () => (await attentionOf(apiKey)).length === 2);

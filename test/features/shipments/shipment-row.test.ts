@@ -209,7 +209,7 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
         insertShipments(
           tx,
           workspace,
-          [{ row, events: [], notices: [] }],
+          [{ row, events: [], recipientMails: [] }],
           [{ ...customer, ...created }],
           new Date(),
         ),
@@ -217,7 +217,7 @@ test("a shipment that is written, and changed, is read as the same row, entity, 
       await expectStored(row);
       const after = { ...row, ...changed };
       await inPipeline(em, async (tx) =>
-        updateShipments(tx, workspace, [{ row: after, events: [], notices: [] }]),
+        updateShipments(tx, workspace, [{ row: after, events: [], recipientMails: [] }]),
       );
       await expectStored(after);
     }),

@@ -5,8 +5,8 @@ import type { PaymentProviderName } from "../workspaces/payment-connection.entit
  * An event of a payment provider. It only triggers a poll of the payment. The table belongs to the platform because
  * several workspaces can share an account and event ids are unique within a provider.
  */
-export const PaymentNotice = defineEntity({
-  name: "PaymentNotice",
+export const StoredProviderEvent = defineEntity({
+  name: "StoredProviderEvent",
   tableName: "payment_notice",
   primaryKeys: ["provider", "id"],
   properties: {
@@ -34,4 +34,4 @@ export const PaymentNotice = defineEntity({
   ],
 });
 
-export type PaymentNotice = InferEntity<typeof PaymentNotice>;
+export type StoredProviderEvent = InferEntity<typeof StoredProviderEvent>;

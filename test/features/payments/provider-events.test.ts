@@ -20,7 +20,7 @@ const PATH = "/webhooks/stripe";
 let events = 0;
 
 /** An event about a payment of the workspace's account. */
-const noticeOf = (fields: object = {}) => ({
+const eventOf = (fields: object = {}) => ({
   id: `evt_${++events}`,
   object: "event",
   type: "payment_intent.succeeded",
@@ -59,14 +59,14 @@ const REFUSED = {
   },
 };
 
-test("a notice is kept once, however often it comes", async () => {
-  const notice = noticeOf();
-  const answers = await Promise.all([1, 2, 3].map(() => send(JSON.stringify(notice))));
+test("an event is kept once, however often it comes", async () => {
+  const event = eventOf();
+  const answers = await Promise.all([1, 2, 3].map(() => send(JSON.stringify(event))));
   expect(answers).toEqual([1, 2, 3].map(() => ({ status: 200, body: {} })));
-  expect(await kept(notice.id)).toBe(1);
+  expect(await kept(event.id)).toBe(1);
 });
 
-describe("a notice is refused, and not kept", () => {
+describe("an event is refused, and not kept", () => {
   test.for([
     ["signed by another", { secret: "whsec_other" }],
     ["that was signed too long ago", { agoSeconds: 301 }],
@@ -74,13 +74,13 @@ describe("a notice is refused, and not kept", () => {
     ["to a workspace without a key of its own", { path: `${PATH}/${workspace.id}` }],
     ["to a workspace that there is not", { path: `${PATH}/999999999` }],
   ] as const)("%s", async ([, how]) => {
-    const notice = noticeOf();
-    expect(await send(JSON.stringify(notice), how)).toEqual(REFUSED);
-    expect(await kept(notice.id)).toBe(0);
+    const event = eventOf();
+    expect(await send(JSON.stringify(event), how)).toEqual(REFUSED);
+    expect(await kept(event.id)).toBe(0);
   });
 
   test("of another body than was signed", async () => {
-    const payload = JSON.stringify(noticeOf());
+    const payload = JSON.stringify(eventOf());
     const timestamp = Math.floor(clock.ms / 1_000);
     const signature = Stripe.webhooks.generateTestHeaderString({
       payload,
@@ -92,7 +92,7 @@ describe("a notice is refused, and not kept", () => {
 
   test("of more than 1 MiB", async () => {
     const padding = "x".repeat(1024 * 1024);
-    expect((await send(JSON.stringify(noticeOf({ padding })))).status).toBe(413);
+    expect((await send(JSON.stringify(eventOf({ padding })))).status).toBe(413);
   });
 });
 
@@ -100,10 +100,10 @@ test.for([
   ["of the other mode", { livemode: false }],
   ["of the platform's own account", { account: undefined }],
   ["of what is not ours", { type: "customer.created" }],
-] as const)("a notice %s is taken, and not kept", async ([, fields]) => {
-  const notice = noticeOf(fields);
-  expect(await send(JSON.stringify(notice))).toEqual({ status: 200, body: {} });
-  expect(await kept(notice.id)).toBe(0);
+] as const)("an event %s is taken, and not kept", async ([, fields]) => {
+  const event = eventOf(fields);
+  expect(await send(JSON.stringify(event))).toEqual({ status: 200, body: {} });
+  expect(await kept(event.id)).toBe(0);
 });
 
 describe("of a workspace that signs by a secret of its own", () => {
@@ -150,24 +150,24 @@ describe("of a workspace that signs by a secret of its own", () => {
       about({ object: "charge", metadata: 7, payment_intent: "x".repeat(256) }),
     ];
     const payloads = fields.map((given) =>
-      JSON.stringify(noticeOf({ account: undefined, ...given })),
+      JSON.stringify(eventOf({ account: undefined, ...given })),
     );
     for (const payload of [...payloads, "null", "7", "[]"]) {
       expect(await send(payload, how), payload.slice(0, 200)).toEqual({ status: 200, body: {} });
     }
     expect(await keptOf(account)).toEqual([]);
     const object = { object: "charge", metadata: { shipment: 7 }, payment_intent: { id: "pi_1" } };
-    const notice = noticeOf({ account: undefined, type: "charge.refunded", ...about(object) });
-    expect(await send(JSON.stringify(notice), how)).toEqual({ status: 200, body: {} });
+    const event = eventOf({ account: undefined, type: "charge.refunded", ...about(object) });
+    expect(await send(JSON.stringify(event), how)).toEqual({ status: 200, body: {} });
     expect(await keptOf(account)).toEqual([
-      { id: notice.id, type: "charge.refunded", shipment: null, payment: "pi_1" },
+      { id: event.id, type: "charge.refunded", shipment: null, payment: "pi_1" },
     ]);
   });
 
   test("600 are taken, and then ten a second; those of others still are", async () => {
     const { account, how } = await own();
     const other = await own();
-    const payload = () => JSON.stringify(noticeOf({ account: undefined }));
+    const payload = () => JSON.stringify(eventOf({ account: undefined }));
     const sendSome = () => Promise.all(Array.from({ length: 20 }, () => send(payload(), how)));
     const untilRefused = async (): Promise<Awaited<ReturnType<typeof send>>> =>
       (await sendSome()).find(({ status }) => status !== 200) ?? untilRefused();
@@ -179,7 +179,7 @@ describe("of a workspace that signs by a secret of its own", () => {
     });
     expect((await keptOf(account)).length).toBeGreaterThanOrEqual(600);
     expect((await send(payload(), other.how)).status).toBe(200);
-    expect((await send(JSON.stringify(noticeOf()))).status).toBe(200);
+    expect((await send(JSON.stringify(eventOf()))).status).toBe(200);
   });
 });
 
@@ -195,9 +195,9 @@ async function begin(bytes: number, path = PATH): Promise<Socket> {
   return socket;
 }
 
-test("notices that are not signed keep none out that comes from another address", async () => {
+test("events that are not signed keep none out that comes from another address", async () => {
   const from = (address: string, bad: boolean) =>
-    send(JSON.stringify(noticeOf()), {
+    send(JSON.stringify(eventOf()), {
       ...(bad && { secret: "whsec_other" }),
       headers: { "x-forwarded-for": address },
     });
@@ -210,15 +210,15 @@ test("notices that are not signed keep none out that comes from another address"
   expect(new Set(statuses)).toEqual(new Set([400, 429]));
 });
 
-test("the body of a notice is not awaited where none can be signed", async () => {
+test("the body of an event is not awaited where none can be signed", async () => {
   const socket = await begin(0, `${PATH}/999999999`);
   const [answer] = (await once(socket, "data")) as [Buffer];
   expect(answer.toString()).toMatch(/^HTTP\/1.1 400 /);
 });
 
-test("whoever sends headers and no body keeps no notice out", async () => {
+test("whoever sends headers and no body keeps no event out", async () => {
   await Promise.all(Array.from({ length: 64 }, () => begin(0)));
-  expect((await send(JSON.stringify(noticeOf()))).status).toBe(200);
+  expect((await send(JSON.stringify(eventOf()))).status).toBe(200);
 });
 
 test("of bodies that never end, the oldest are given up once they are too much together", async () => {
@@ -226,7 +226,7 @@ test("of bodies that never end, the oldest are given up once they are too much t
   for (let i = 0; i < 34; i++) sockets.push(await begin(1024 * 1024 - 1));
   await eventually("the oldest to be given up", async () => sockets[0]!.destroyed);
   expect(sockets.at(-1)!.destroyed).toBe(false);
-  expect((await send(JSON.stringify(noticeOf()))).status).toBe(200);
+  expect((await send(JSON.stringify(eventOf()))).status).toBe(200);
 });
 
 test("other methods, and providers that there are not, are refused as elsewhere", async () => {
@@ -237,11 +237,11 @@ test("other methods, and providers that there are not, are refused as elsewhere"
 test.for([
   ["three times, the newest first", { times: 3, reversed: true }],
   ["once", {}],
-] as const)("notices that come %s lead to the same", async ([, how]) => {
+] as const)("events that come %s lead to the same", async ([, how]) => {
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   stripe.refundByHand(session, 100);
-  expect(new Set(await stripe.deliverNotices(how))).toEqual(new Set([200]));
+  expect(new Set(await stripe.deliverEvents(how))).toEqual(new Set([200]));
   const { apiKey } = workspace;
   await untilShipment(service, apiKey, reference, {
     payment_status: "paid",
@@ -249,10 +249,10 @@ test.for([
   });
 });
 
-test("a payment of which no notice ever comes is found", async () => {
+test("a payment of which no event ever comes is found", async () => {
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
-  stripe.dropNotices();
+  stripe.dropEvents();
   clock.ms += 4 * 60_000;
   await untilShipment(service, workspace.apiKey, reference, { payment_status: "paid" });
 });

@@ -3,7 +3,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { deleteOldest } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
-import { kindOf, type NoticeKind } from "../../domain/shipment/recipient-notice.ts";
+import { kindOf, type RecipientMailKind } from "../../domain/shipment/recipient-mail.ts";
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { isSameMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
 import { foldEmail } from "../customers/link-customers.ts";
@@ -17,10 +17,10 @@ import { findLinked, findTracked, type TrackingDeps } from "../shipments/find-tr
 import { trackingUrl as trackingUrlOf } from "../workspaces/tracking-urls.ts";
 import { hasOptedOut, insertOptOut } from "./recipient-opt-out.entity.ts";
 
-export interface SendNoticesDeps extends SendMailsDeps, TrackingDeps {
+export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
   /** Writes the email in the recipient's language. */
   readonly contentOf: (
-    kind: NoticeKind,
+    kind: RecipientMailKind,
     tracked: TrackedShipment,
     own: {
       readonly trackingUrl: string;
@@ -47,10 +47,10 @@ const FIND_DUE = `
   where state = 'waiting' and next_attempt_at <= now() and workspace_id <> all($2::bigint[])
   order by next_attempt_at limit $1::int`;
 
-interface LeasedNotice extends LeasedMail {
+interface LeasedRecipientMail extends LeasedMail {
   readonly workspace: number;
   readonly reference: string;
-  readonly kind: NoticeKind;
+  readonly kind: RecipientMailKind;
 }
 
 /**
@@ -59,8 +59,11 @@ interface LeasedNotice extends LeasedMail {
  *
  * @param givingUp aborts the attempts in flight
  */
-export function createNoticeWorkers(deps: SendNoticesDeps, givingUp: AbortSignal): Workers {
-  return createMailWorkers<LeasedNotice>(
+export function createRecipientMailWorkers(
+  deps: SendRecipientMailsDeps,
+  givingUp: AbortSignal,
+): Workers {
+  return createMailWorkers<LeasedRecipientMail>(
     {
       table: "recipient_notice",
       key: ["workspace_id", "shipment_reference", "kind"],
@@ -70,16 +73,16 @@ export function createNoticeWorkers(deps: SendNoticesDeps, givingUp: AbortSignal
         findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
       keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
       lifetimeMs: () => LIFETIME_MS,
-      write: (notice) => writeNotice(deps, notice),
+      write: (leased) => writeRecipientMail(deps, leased),
     },
     deps,
     givingUp,
   );
 }
 
-async function writeNotice(deps: SendNoticesDeps, notice: LeasedNotice) {
-  const { kind, reference, createdMs } = notice;
-  const found = await findTracked(notice, deps);
+async function writeRecipientMail(deps: SendRecipientMailsDeps, leased: LeasedRecipientMail) {
+  const { kind, reference, createdMs } = leased;
+  const found = await findTracked(leased, deps);
   if (found?.recipientEmail === undefined) return undefined;
   const { tracked, recipientEmail: to, workspace } = found;
   const isWanted = workspace.notifiesRecipients && !workspace.test && kindOf(tracked) === kind;
@@ -122,6 +125,6 @@ export async function unsubscribe(
 }
 
 /** Deletes recipient emails older than 30 days in batches, regardless of their outcome. Returns their number. */
-export function purgeRecipientNotices(em: EntityManager): Promise<number> {
+export function purgeRecipientMails(em: EntityManager): Promise<number> {
   return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${KEPT}'`, []);
 }

@@ -1,10 +1,10 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { Statement } from "../../db/statement.ts";
 import {
-  type DueNotice,
-  NOTICE_KINDS,
-  type NoticeKind,
-} from "../../domain/shipment/recipient-notice.ts";
+  type DueRecipientMail,
+  RECIPIENT_MAIL_KINDS,
+  type RecipientMailKind,
+} from "../../domain/shipment/recipient-mail.ts";
 import { QUEUED_STATES } from "../mails/mail-queue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
@@ -12,8 +12,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
  * An email to the recipient of a shipment, written in the transaction of its event. Address and
  * contents are read when it is sent.
  */
-export const RecipientNotice = defineEntity({
-  name: "RecipientNotice",
+export const RecipientMail = defineEntity({
+  name: "RecipientMail",
   tableName: "recipient_notice",
   primaryKeys: ["workspace", "shipmentReference", "kind"],
   properties: {
@@ -21,7 +21,7 @@ export const RecipientNotice = defineEntity({
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     /** No foreign key: rows are deleted after 30 days, and only test shipments are ever deleted. */
     shipmentReference: p.text().primary(),
-    kind: p.text().$type<NoticeKind>().primary(),
+    kind: p.text().$type<RecipientMailKind>().primary(),
     state: p.text().$type<(typeof QUEUED_STATES)[number]>().default("waiting"),
     createdAt: p.datetime(3).index("recipient_notice_by_age"),
     /** Earliest time of the next attempt. A process that sends it sets the end of its lease. */
@@ -29,7 +29,7 @@ export const RecipientNotice = defineEntity({
     /** Number of started attempts. */
     attempts: p.integer().default(0),
     /** Number of times it is or will be sent. */
-    tellings: p.integer().default(1),
+    sendCount: p.integer().fieldName("tellings").default(1),
   },
   indexes: [
     // Across workspaces.
@@ -40,18 +40,18 @@ export const RecipientNotice = defineEntity({
     { name: "recipient_notice_of_workspace", properties: ["workspace", "createdAt"] },
   ],
   checks: [
-    { name: "recipient_notice_kind", expression: `kind in (${quoted(NOTICE_KINDS)})` },
+    { name: "recipient_notice_kind", expression: `kind in (${quoted(RECIPIENT_MAIL_KINDS)})` },
     { name: "recipient_notice_state", expression: `state in (${quoted(QUEUED_STATES)})` },
   ],
 });
 
-export type RecipientNotice = InferEntity<typeof RecipientNotice>;
+export type RecipientMail = InferEntity<typeof RecipientMail>;
 
 function quoted(values: readonly string[]): string {
   return values.map((value) => `'${value}'`).join(", ");
 }
 
-export interface NewNotice extends DueNotice {
+export interface NewRecipientMail extends DueRecipientMail {
   readonly shipment: string;
 }
 
@@ -69,18 +69,21 @@ const INSERT = `
       limit ${MAX_OF_HOUR}
     ) as recent) < ${MAX_OF_HOUR}
   on conflict`;
-const TELL_ONCE = `${INSERT} do nothing`;
+const INSERT_ONCE = `${INSERT} do nothing`;
 /** Counts as an attempt, so that a concurrent sender does not record the new email as sent. */
-const TELL_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do update set
+const INSERT_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do update set
     state = 'waiting', attempts = recipient_notice.attempts + 1,
     tellings = recipient_notice.tellings + 1,
     created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
 /** Returns the statements that insert emails of a workspace. */
-export function noticeStatements(workspace: number, notices: readonly NewNotice[]): Statement[] {
-  return [TELL_ONCE, TELL_AGAIN].flatMap((sql): Statement[] => {
-    const rows = notices
-      .filter(({ again }) => again === (sql === TELL_AGAIN))
+export function recipientMailStatements(
+  workspace: number,
+  mails: readonly NewRecipientMail[],
+): Statement[] {
+  return [INSERT_ONCE, INSERT_AGAIN].flatMap((sql): Statement[] => {
+    const rows = mails
+      .filter(({ again }) => again === (sql === INSERT_AGAIN))
       .map(({ shipment, kind }) => ({ shipment_reference: shipment, kind }));
     return rows.length === 0 ? [] : [[sql, [workspace, JSON.stringify(rows)]]];
   });

@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { NO_PROGRESS } from "../../../src/domain/shipment/delivery-progress.ts";
 import { EVENT_TYPES } from "../../../src/domain/shipment/event-type.ts";
 import {
-  dueNotices,
+  dueRecipientMails,
   kindOf,
-  NOTICE_KINDS,
-  type NoticeState,
-} from "../../../src/domain/shipment/recipient-notice.ts";
+  RECIPIENT_MAIL_KINDS,
+  type RecipientMailFacts,
+} from "../../../src/domain/shipment/recipient-mail.ts";
 import { STATES, type ShipmentState } from "../../../src/domain/shipment/shipment-state.ts";
 import type { TrackedShipment } from "../../../src/domain/shipment/tracked-shipment.ts";
 
-const stateOf = (state: Partial<NoticeState>): NoticeState => ({
+const stateOf = (state: Partial<RecipientMailFacts>): RecipientMailFacts => ({
   status: "in_transit",
   paymentStatus: "paid",
   recipientEmail: "grace@example.org",
@@ -21,21 +21,24 @@ const stateOf = (state: Partial<NoticeState>): NoticeState => ({
 const notAnAttempt = (kind: string) => kind !== "attempt_failed";
 
 test.each<[ShipmentState, readonly string[]]>([
-  [{ status: "awaiting_pickup", paymentStatus: "paid" }, NOTICE_KINDS.filter(notAnAttempt)],
-  [{ status: "in_transit", paymentStatus: "paid" }, NOTICE_KINDS],
-  [{ status: "cancelled", paymentStatus: "refund_pending" }, NOTICE_KINDS.filter(notAnAttempt)],
+  [{ status: "awaiting_pickup", paymentStatus: "paid" }, RECIPIENT_MAIL_KINDS.filter(notAnAttempt)],
+  [{ status: "in_transit", paymentStatus: "paid" }, RECIPIENT_MAIL_KINDS],
+  [
+    { status: "cancelled", paymentStatus: "refund_pending" },
+    RECIPIENT_MAIL_KINDS.filter(notAnAttempt),
+  ],
   [{ status: "cancelled", paymentStatus: "voided" }, []],
 ])("of all that can happen to a shipment that is %j a recipient is told %j", (state, kinds) => {
-  expect(dueNotices(EVENT_TYPES, undefined, stateOf(state))).toEqual(
+  expect(dueRecipientMails(EVENT_TYPES, undefined, stateOf(state))).toEqual(
     kinds.map((kind) => ({ kind, again: kind === "attempt_failed" })),
   );
 });
 
 test("nothing is told of other events", () => {
   const others = EVENT_TYPES.filter((type) =>
-    NOTICE_KINDS.every((kind) => type !== `shipment.${kind}`),
+    RECIPIENT_MAIL_KINDS.every((kind) => type !== `shipment.${kind}`),
   );
-  const told = STATES.map(stateOf).flatMap((state) => dueNotices(others, state, state));
+  const told = STATES.map(stateOf).flatMap((state) => dueRecipientMails(others, state, state));
   expect(told).toEqual([]);
 });
 
@@ -48,13 +51,13 @@ test.each<[string, Pick<TrackedShipment, "status" | "stage" | "failed">, string 
   ["not handed over", { status: "in_transit", stage: undefined, failed: FAILED }, "attempt_failed"],
   ["delivered", { status: "delivered", stage: undefined, failed: undefined }, "delivered"],
   ["unpaid", { status: "pending", stage: undefined, failed: undefined }, undefined],
-])("of a shipment that is %s one notice holds", (_, state, kind) => {
+])("of a shipment that is %s one email holds", (_, state, kind) => {
   expect(kindOf(state)).toBe(kind);
 });
 
 const ATTEMPT = { end: "dropoff", atMs: 0, reason: "other", note: null } as const;
 
-test.each<[string, Partial<NoticeState>, Partial<NoticeState>, readonly string[]]>([
+test.each<[string, Partial<RecipientMailFacts>, Partial<RecipientMailFacts>, readonly string[]]>([
   ["another email", { recipientEmail: "ada@example.org" }, {}, ["in_transit"]],
   ["its first email", { recipientEmail: null }, {}, ["in_transit"]],
   ["its first PIN", { verification: null }, {}, ["in_transit"]],
@@ -78,5 +81,5 @@ test.each<[string, Partial<NoticeState>, Partial<NoticeState>, readonly string[]
 ])("how a shipment stands is told again when it has %s", (_, before, after, kinds) => {
   const again = kinds.map((kind) => ({ kind, again: true }));
   const types = ["shipment.updated"] as const;
-  expect(dueNotices(types, stateOf({ ...after, ...before }), stateOf(after))).toEqual(again);
+  expect(dueRecipientMails(types, stateOf({ ...after, ...before }), stateOf(after))).toEqual(again);
 });

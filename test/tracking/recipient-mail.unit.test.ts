@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
-import { NOTICE_KINDS, type NoticeKind } from "../../src/domain/shipment/recipient-notice.ts";
+import {
+  RECIPIENT_MAIL_KINDS,
+  type RecipientMailKind,
+} from "../../src/domain/shipment/recipient-mail.ts";
 import type { TrackedShipment } from "../../src/domain/shipment/tracked-shipment.ts";
-import { noticeMail } from "../../src/tracking/notice-mail.ts";
+import { recipientMail } from "../../src/tracking/recipient-mail.ts";
 import { LANGUAGES } from "../../src/tracking/tracking-page.ts";
 
 const OWN = {
@@ -37,8 +40,8 @@ const TRACKED: TrackedShipment = {
 const inEnglish = { language: "en", locale: "en" } as const;
 const plain = (text: string) => text.replaceAll(/[\u2009\u202f]/g, " ");
 
-test("a notice says what happened, when it comes, whom to ask, and how to get no more of them", () => {
-  const { subject, text, html } = noticeMail(
+test("an email says what happened, when it comes, whom to ask, and how to get no more of them", () => {
+  const { subject, text, html } = recipientMail(
     "in_transit",
     TRACKED,
     { ...OWN, pin: "0421" },
@@ -74,7 +77,7 @@ https://book.example.org/t/link/unsubscribe/mac
 
 test("names and contacts from right to left do not turn round the mail", () => {
   const workspace = { ...TRACKED.workspace, name: "متجر\u2069", contact: "שלום" };
-  const { subject, text, html } = noticeMail(
+  const { subject, text, html } = recipientMail(
     "in_transit",
     { ...TRACKED, workspace },
     OWN,
@@ -87,7 +90,7 @@ test("names and contacts from right to left do not turn round the mail", () => {
   expect(html).toContain("Questions? <bdi>שלום</bdi>");
 });
 
-test.each<[NoticeKind, Partial<TrackedShipment>, string]>([
+test.each<[RecipientMailKind, Partial<TrackedShipment>, string]>([
   [
     "attempt_failed",
     {
@@ -105,15 +108,17 @@ Delivery: Monday, November 2, 2:00 – 4:00 PM`,
 Delivered: Monday, November 2 at 3:00 PM`,
   ],
 ])("of %s it says when, and why", (kind, fields, beginning) => {
-  const { text } = noticeMail(kind, { ...TRACKED, ...fields }, OWN, inEnglish);
+  const { text } = recipientMail(kind, { ...TRACKED, ...fields }, OWN, inEnglish);
   expect(plain(text).split("\n\n")[0]).toBe(beginning);
 });
 
 test("each kind is told in each language, in words of its own", () => {
   const mails = LANGUAGES.flatMap((language) =>
-    NOTICE_KINDS.map((kind) => noticeMail(kind, TRACKED, OWN, { language, locale: language })),
+    RECIPIENT_MAIL_KINDS.map((kind) =>
+      recipientMail(kind, TRACKED, OWN, { language, locale: language }),
+    ),
   );
-  const count = LANGUAGES.length * NOTICE_KINDS.length;
+  const count = LANGUAGES.length * RECIPIENT_MAIL_KINDS.length;
   expect(new Set(mails.map(({ subject }) => subject)).size).toBe(count);
   const endings = mails.map(({ text }) => text.split("\n\n").slice(1).join());
   expect(new Set(endings).size).toBe(LANGUAGES.length);

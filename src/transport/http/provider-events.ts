@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Refusal, refuse } from "../../domain/refusal.ts";
-import { UNSIGNED_NOTICES } from "../../pipeline/bounds/limits.ts";
+import { UNSIGNED_EVENTS } from "../../pipeline/bounds/limits.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
 import { addressBlock, type ClientAddress } from "../../pipeline/client-address.ts";
 import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
@@ -8,7 +8,7 @@ import { splitUrl } from "../connect/request-target.ts";
 import { readBody } from "./read-body.ts";
 import { methodNotAllowed, sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 
-interface HttpNotice {
+interface HttpProviderEvent {
   /** Provider name in the path. */
   readonly provider: string;
   /** Workspace id in the path. `undefined` if absent. */
@@ -18,11 +18,11 @@ interface HttpNotice {
   readonly signature: string;
 }
 
-export interface NoticeOptions {
+export interface ProviderEventOptions {
   /** Signature header of each provider. */
   readonly signatureHeaders: Readonly<Record<string, string>>;
   /** Stores a provider event, or throws a Refusal. */
-  readonly receive: (notice: HttpNotice) => Promise<void>;
+  readonly receive: (event: HttpProviderEvent) => Promise<void>;
 }
 
 const MAX_BYTES = 1024 * 1024;
@@ -35,8 +35,8 @@ const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
  * `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200 without a body.
  * Unsigned ones count against their address, so that they do not block other addresses.
  */
-export function createPaymentNotices(
-  options: NoticeOptions & {
+export function createProviderEvents(
+  options: ProviderEventOptions & {
     readonly clientAddress: ClientAddress;
     readonly toRefusal: (error: unknown, requestId: string) => Refusal;
   },
@@ -45,15 +45,15 @@ export function createPaymentNotices(
   const readBounded = createBoundedReader();
   const attempts = createFailedAttempts(
     () => performance.now(),
-    UNSIGNED_NOTICES,
+    UNSIGNED_EVENTS,
     "Too many events from this address are not signed by the payment provider",
   );
 
-  async function take(address: string, notice: HttpNotice): Promise<void> {
+  async function receiveCounted(address: string, event: HttpProviderEvent): Promise<void> {
     const outcome = await attempts.make(address, async () => {
       try {
-        await receive(notice);
-        return "taken";
+        await receive(event);
+        return "stored";
       } catch (error) {
         // A workspace's limit must not count against the address, which others share.
         if (error instanceof Refusal && error.reason === "RATE_LIMITED") return error;
@@ -79,13 +79,13 @@ export function createPaymentNotices(
       }
       const headers = readCallHeaders(request.rawHeaders);
       const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
-      const notice = {
+      const event = {
         provider,
         workspace: workspace === undefined ? undefined : Number(workspace),
         readBody: () => readBounded(request, headers, addressBlock(address)),
         signature,
       };
-      take(address, notice).then(() => sendJson(response, 200, requestId, {}), fail);
+      receiveCounted(address, event).then(() => sendJson(response, 200, requestId, {}), fail);
     } catch (error) {
       fail(error);
     }

@@ -44,7 +44,7 @@ function decoded(header: string): string {
   );
 }
 
-async function noticesOf(shipment: string) {
+async function mailsOf(shipment: string) {
   const { rows } = await sql.query(
     "select kind, state from recipient_notice where shipment_reference = $1 order by created_at",
     [shipment],
@@ -53,7 +53,7 @@ async function noticesOf(shipment: string) {
 }
 
 /** Makes a recipient email due, as if it had waited. */
-async function insertNotice(workspace: number, shipment: string, kind: string, age = "0 s") {
+async function insertMail(workspace: number, shipment: string, kind: string, age = "0 s") {
   await sql.query(
     `insert into recipient_notice (workspace_id, shipment_reference, kind, created_at, next_attempt_at)
      values ($1, $2, $3, now() - $4::interval, now())`,
@@ -77,7 +77,7 @@ test("a recipient is told by mail, in their language, what happens from the paym
     recipient_name: "Grace Hopper",
     dropoff_verification: "pin",
   });
-  expect(await noticesOf(shipment)).toEqual([]);
+  expect(await mailsOf(shipment)).toEqual([]);
   await takeStep(service, apiKey, shipment, "pay");
   const booked = await mailAbout(email, "Test: Ihre Lieferung ist gebucht");
   expect(booked.text).toBe(`Ihre Lieferung ist gebucht.
@@ -104,7 +104,7 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   await data(as.recordProof({ shipment, pin }));
   await takeStep(service, apiKey, shipment, "advance");
   const last = await mailAbout(email, "Test: Ihre Lieferung ist angekommen");
-  await eventually("all to be noted", async () => (await noticesOf(shipment)).every(isSent));
+  await eventually("all to be noted", async () => (await mailsOf(shipment)).every(isSent));
   expect(last.text).not.toContain("PIN");
   // Once each, although the courier arrived twice.
   expect(mailsTo(email)).toHaveLength(5);
@@ -140,7 +140,7 @@ test("another recipient, a new PIN and each attempt that fails are told, though 
   for (const times of [1, 2]) {
     await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
     await eventually("the attempt", async () => mailsTo(second).length === 2 + times);
-    await eventually("all to be noted", async () => (await noticesOf(shipment)).every(isSent));
+    await eventually("all to be noted", async () => (await mailsOf(shipment)).every(isSent));
   }
   const { rows } = await sql.query(
     `select kind, tellings from recipient_notice
@@ -153,7 +153,7 @@ test("another recipient, a new PIN and each attempt that fails are told, though 
   ]);
 });
 
-const isSent = (notice: string) => notice.endsWith(" sent");
+const isSent = (mail: string) => mail.endsWith(" sent");
 
 test("a workspace says so itself, and says it no more", async () => {
   const { apiKey, as } = await addWorkspace(false);
@@ -165,7 +165,7 @@ test("a workspace says so itself, and says it no more", async () => {
       const { reference } = await bookAnd(service, apiKey, ["pay"], {
         recipient_email: newEmail(),
       });
-      return (await noticesOf(reference)).length === (notifies_recipients ? 1 : 0);
+      return (await mailsOf(reference)).length === (notifies_recipients ? 1 : 0);
     });
   }
 });
@@ -180,11 +180,11 @@ test("nobody is told by a workspace that does not say so, in test mode, or witho
     [telling.apiKey, {}],
   ] as const) {
     const { reference } = await bookAnd(service, key, ["pay", "advance"], fields);
-    expect(await noticesOf(reference)).toEqual([]);
+    expect(await mailsOf(reference)).toEqual([]);
   }
   const without = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { reference } = await bookAnd(without, telling.apiKey, ["pay"], recipient);
-  expect(await noticesOf(reference)).toEqual([]);
+  expect(await mailsOf(reference)).toEqual([]);
 });
 
 test("a change costs one statement more where somebody is told of it, and none where nobody is", async () => {
@@ -227,38 +227,35 @@ test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: stri
     "it has gone on since",
     ({ apiKey }, shipment) => takeStep(service, apiKey, shipment, "advance"),
   ],
-])("a notice that waits is forgotten when %s", async (_, happens) => {
+])("an email that waits is forgotten when %s", async (_, happens) => {
   const workspace = await addWorkspace(false);
   const email = newEmail();
   const { reference } = await bookAnd(service, workspace.apiKey, ["pay"], {
     recipient_email: email,
   });
   await data(workspace.as.updateWorkspace({ notifies_recipients: true }));
-  await insertNotice(workspace.id, reference, "awaiting_pickup");
+  await insertMail(workspace.id, reference, "awaiting_pickup");
   await mailAbout(email, "Your delivery is booked");
   await happens(workspace, reference);
   await sql.query("delete from recipient_notice where shipment_reference = $1", [reference]);
-  await insertNotice(workspace.id, reference, "awaiting_pickup");
-  await eventually(
-    "it to be forgotten",
-    async () => !(await noticesOf(reference)).some(isOfPayment),
-  );
+  await insertMail(workspace.id, reference, "awaiting_pickup");
+  await eventually("it to be forgotten", async () => !(await mailsOf(reference)).some(isOfPayment));
   expect(mailsTo(email).filter(({ text }) => text.includes("is booked"))).toHaveLength(1);
 });
 
-const isOfPayment = (notice: string) => notice.startsWith("awaiting_pickup");
+const isOfPayment = (mail: string) => mail.startsWith("awaiting_pickup");
 
 test("none is sent in test mode, nor an hour late", async () => {
   const { apiKey, id, twin } = await addWorkspace();
   const email = newEmail();
   const pending = { recipient_email: email };
   const ofTest = await bookAnd(service, twin.apiKey, ["pay"], pending);
-  await insertNotice(twin.id, ofTest["reference"], "awaiting_pickup");
+  await insertMail(twin.id, ofTest["reference"], "awaiting_pickup");
   const { reference } = await book(service, apiKey, pending);
-  await insertNotice(id, reference, "awaiting_pickup", "1 hour 1 s");
+  await insertMail(id, reference, "awaiting_pickup", "1 hour 1 s");
   await eventually("both to be looked at", async () => {
-    const [late] = await noticesOf(reference);
-    return late === "awaiting_pickup failed" && (await noticesOf(ofTest["reference"])).length === 0;
+    const [late] = await mailsOf(reference);
+    return late === "awaiting_pickup failed" && (await mailsOf(ofTest["reference"])).length === 0;
   });
   expect(mailsTo(email)).toEqual([]);
 });
@@ -289,7 +286,7 @@ test("a recipient gets no more mails of a workspace once they have confirmed tha
   // Emails ignore case.
   const again = await told(apiKey, { recipient_email: email.toLowerCase() });
   await eventually("it to be forgotten", async () => {
-    return (await noticesOf(again["reference"])).length === 0;
+    return (await mailsOf(again["reference"])).length === 0;
   });
   expect(mailsTo(email.toLowerCase())).toEqual([]);
   await told((await addWorkspace()).apiKey);
@@ -325,7 +322,7 @@ test("what is no link of a mail is answered as what is no tracking link, and doe
   expect(optOuts.rowCount).toBe(0);
 });
 
-test("a workspace writes 1,000 notices within an hour, and goes on without", async () => {
+test("a workspace writes 1,000 emails within an hour, and goes on without", async () => {
   const { apiKey, id } = await addWorkspace();
   await sql.query(
     `insert into recipient_notice (workspace_id, shipment_reference, kind, state, created_at, next_attempt_at)
@@ -334,7 +331,7 @@ test("a workspace writes 1,000 notices within an hour, and goes on without", asy
   );
   const fields = { recipient_email: newEmail() };
   const last = await bookAnd(service, apiKey, ["pay"], fields);
-  expect((await noticesOf(last["reference"])).length).toBe(1);
+  expect((await mailsOf(last["reference"])).length).toBe(1);
   const beyond = await bookAnd(service, apiKey, ["pay"], fields);
-  expect([beyond["status"], await noticesOf(beyond["reference"])]).toEqual(["awaiting_pickup", []]);
+  expect([beyond["status"], await mailsOf(beyond["reference"])]).toEqual(["awaiting_pickup", []]);
 });

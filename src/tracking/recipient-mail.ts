@@ -8,14 +8,14 @@ import {
   mailLink,
   mailParagraph,
 } from "../domain/mail-html.ts";
-import type { NoticeKind } from "../domain/shipment/recipient-notice.ts";
+import type { RecipientMailKind } from "../domain/shipment/recipient-mail.ts";
 import { hasEnded } from "../domain/shipment/shipment-state.ts";
 import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { TEXTS } from "./texts.ts";
 import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracking-page.ts";
 
 /** Contents of an email that the page lacks. */
-export interface OwnOfNotice {
+export interface RecipientMailExtras {
   readonly trackingUrl: string;
   readonly unsubscribeUrl: string;
   /** PIN for the courier. */
@@ -23,10 +23,10 @@ export interface OwnOfNotice {
 }
 
 /** Creates the email to a recipient about an event of a shipment. */
-export function noticeMail(
-  kind: NoticeKind,
+export function recipientMail(
+  kind: RecipientMailKind,
   tracked: TrackedShipment,
-  { trackingUrl, unsubscribeUrl, pin }: OwnOfNotice,
+  { trackingUrl, unsubscribeUrl, pin }: RecipientMailExtras,
   reader: Reader,
 ): MailContent {
   const texts = TEXTS[reader.language];
@@ -49,12 +49,12 @@ export function noticeMail(
     ...plansOf(tracked, texts, dates),
     ...(endedMs === undefined ? [] : [`${texts.step[status]}: ${dates.format(endedMs)}`]),
   ];
-  const toTell = pin === undefined ? [] : [mail.pin(pin)];
+  const pinLines = pin === undefined ? [] : [mail.pin(pin)];
   const known = `${texts.reference}: ${reference}`;
   const why = mail.why(sender);
   const zone = times.length === 0 ? [] : [texts.timeZone(timeZone)];
   const text = [
-    [`${headline}.`, ...times, ...toTell],
+    [`${headline}.`, ...times, ...pinLines],
     [`${mail.follow}:`, trackingUrl],
     [
       known,
@@ -70,7 +70,7 @@ export function noticeMail(
       { language: reader.language, title: sender },
       mailParagraph(isolatedHtml(workspace.name)),
       mailHeading(headline),
-      ...[...times, ...toTell].map((line) => mailParagraph(escapeHtml(line))),
+      ...[...times, ...pinLines].map((line) => mailParagraph(escapeHtml(line))),
       mailButton(trackingUrl, mail.follow),
       mailParagraph(escapeHtml(known)),
       ...(contact === undefined

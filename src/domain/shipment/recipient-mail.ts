@@ -8,7 +8,7 @@ import type { TrackedShipment } from "./tracked-shipment.ts";
  * Kinds of emails to recipients, named after the events. The booking itself is announced after
  * payment, because it may never be paid.
  */
-export const NOTICE_KINDS = [
+export const RECIPIENT_MAIL_KINDS = [
   "awaiting_pickup",
   "in_transit",
   "at_dropoff",
@@ -18,17 +18,17 @@ export const NOTICE_KINDS = [
   "cancelled",
 ] as const;
 
-export type NoticeKind = (typeof NOTICE_KINDS)[number];
+export type RecipientMailKind = (typeof RECIPIENT_MAIL_KINDS)[number];
 
 /** Parts of a shipment that determine its emails to the recipient. */
-export interface NoticeState extends ShipmentState {
+export interface RecipientMailFacts extends ShipmentState {
   readonly recipientEmail: string | null;
   readonly verification: StoredVerification | null;
   readonly progress?: DeliveryProgress | null;
 }
 
-export interface DueNotice {
-  readonly kind: NoticeKind;
+export interface DueRecipientMail {
+  readonly kind: RecipientMailKind;
   /** Whether it is sent again although it was sent before. Other kinds are sent once. */
   readonly again: boolean;
 }
@@ -40,33 +40,33 @@ export interface DueNotice {
  *
  * @param before undefined for a new shipment
  */
-export function dueNotices(
+export function dueRecipientMails(
   types: readonly EventType[],
-  before: NoticeState | undefined,
-  after: NoticeState,
-): DueNotice[] {
+  before: RecipientMailFacts | undefined,
+  after: RecipientMailFacts,
+): DueRecipientMail[] {
   const { status, paymentStatus } = after;
-  const happened = NOTICE_KINDS.filter(
+  const happened = RECIPIENT_MAIL_KINDS.filter(
     (kind) =>
       types.includes(`shipment.${kind}`) &&
       (kind !== "attempt_failed" || status === "in_transit") &&
       paymentStatus !== "voided",
   ).map((kind) => ({ kind, again: kind === "attempt_failed" }));
-  const standing = before && lacksNotice(before, after) && standingKind(after);
+  const standing = before && hasNewPinOrAddress(before, after) && standingKind(after);
   return standing && happened.length === 0 ? [{ kind: standing, again: true }] : happened;
 }
 
-function lacksNotice(before: NoticeState, after: NoticeState): boolean {
+function hasNewPinOrAddress(before: RecipientMailFacts, after: RecipientMailFacts): boolean {
   const pin = pinOf(after);
   const isNew = pin !== undefined && pin !== pinOf(before);
   return !hasEnded(after.status) && (isNew || after.recipientEmail !== before.recipientEmail);
 }
 
-function pinOf({ verification }: NoticeState): string | undefined {
+function pinOf({ verification }: RecipientMailFacts): string | undefined {
   return verification?.by === "pin" ? verification.pin : undefined;
 }
 
-function standingKind({ status, progress }: NoticeState): NoticeKind | undefined {
+function standingKind({ status, progress }: RecipientMailFacts): RecipientMailKind | undefined {
   const reported = progress ?? NO_PROGRESS;
   return kindOf({ status, stage: stageOf(status, reported), failed: failedNow(status, reported) });
 }
@@ -74,7 +74,7 @@ function standingKind({ status, progress }: NoticeState): NoticeKind | undefined
 type Standing = Pick<TrackedShipment, "status" | "stage" | "failed">;
 
 /** Returns the email kind of a shipment's status. `undefined` before payment. */
-export function kindOf({ status, stage, failed }: Standing): NoticeKind | undefined {
+export function kindOf({ status, stage, failed }: Standing): RecipientMailKind | undefined {
   if (failed !== undefined) return "attempt_failed";
   if (stage === "at_dropoff") return stage;
   return status === "pending" ? undefined : status;
