@@ -50,12 +50,12 @@ export function createRateLimits(): RateLimits {
       if (limited === undefined) return;
       classes.set(method, limited);
       if (!isRefused) return;
-      const [, calls, windowS] = POLICY.exec(headers.get("ratelimit-policy") ?? "") ?? [];
+      const [, calls, refillS] = POLICY.exec(headers.get("ratelimit-policy") ?? "") ?? [];
       const heldUntilMs = nowMs + Number(seconds) * 1_000;
       limits.set(limited, {
         heldUntilMs,
         nextMs: Math.max(heldUntilMs, limits.get(limited)?.nextMs ?? 0),
-        intervalMs: calls === undefined ? 0 : (Number(windowS) * 1_000) / Number(calls),
+        intervalMs: calls === undefined ? 0 : (Number(refillS) * 1_000) / Number(calls),
       });
     },
   };

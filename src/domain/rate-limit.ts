@@ -37,7 +37,7 @@ export const PROVIDER_LIMITS = {
 } as const;
 
 /** Returns the time to fill an empty bucket, in whole seconds, at least 1. */
-export function windowSeconds({ rate, burst }: RateLimit): number {
+export function refillSeconds({ rate, burst }: RateLimit): number {
   return Math.ceil(burst / rate);
 }
 

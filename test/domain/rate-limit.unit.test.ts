@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fullBucket, isFull, takeCall, windowSeconds } from "../../src/domain/rate-limit.ts";
+import { fullBucket, isFull, takeCall, refillSeconds } from "../../src/domain/rate-limit.ts";
 
 const LIMIT = { rate: 2, burst: 4 };
 
@@ -22,7 +22,7 @@ test("a full token bucket allows its burst at once, then one call for each half 
 test("an empty token bucket is full again after the window, and never fuller", () => {
   const bucket = fullBucket(LIMIT, 0);
   for (let i = 0; i < 4; i++) takeCall(bucket, LIMIT, 0);
-  expect(windowSeconds(LIMIT)).toBe(2);
+  expect(refillSeconds(LIMIT)).toBe(2);
   expect(isFull(bucket, LIMIT, 1_999)).toBe(false);
   expect(isFull(bucket, LIMIT, 2_000)).toBe(true);
   expect(takeCall(bucket, LIMIT, 60_000)).toEqual({ allowed: true, remaining: 3, resetSeconds: 1 });

@@ -44,10 +44,10 @@ const LOG_MS = 60_000;
  * Delivers webhooks together with other replicas until closed. The states of a delivery, and the files
  * that change them. `due`, `delivered` and `failed` are rows, the states in between are in memory:
  *
- *             announced, or     loaded into      within window
- *             polled (0.5 s)    its queue        and limit             2xx
+ *             announced, or     loaded into      concurrency
+ *             polled (0.5 s)    its queue        and limit allow it    2xx
  *   event --> due ------------> leased --------> sending --------------------> delivered
- *             ^ ^               |  lease-webhooks   |  in-flight-limits
+ *             ^ ^               |  lease-webhooks   |  webhook-queue
  *             | |  lease expired|  load-due-        |  dispatch-deliveries
  *             | '---------------'  deliveries       |  send-webhook
  *             |                    webhook-queue    | other responses, or 15 s without one

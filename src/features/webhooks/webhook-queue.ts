@@ -35,7 +35,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
   /** Ids of the deliveries in flight, at most one per subject. */
   const inFlight = new Map<string, number>();
   let target: WebhookTarget | undefined;
-  let window = USUAL_WINDOW;
+  let concurrency = USUAL_CONCURRENCY;
   let lastActiveMs = performance.now();
 
   const queue = {
@@ -44,17 +44,17 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     inFlight: () => inFlight.size,
     /** Marks the queue as possibly having more due deliveries. */
     expectMore: due.expectMore,
-    isLoadWanted: () => due.isIncomplete() && waiting.length < window,
+    isLoadWanted: () => due.isIncomplete() && waiting.length < concurrency,
     /** Begins a load. End it with its result, or with `undefined` if it failed. */
     beginLoad(): DueQuery {
       const held = [...inFlight.values(), ...waiting.map(({ id }) => id)];
-      const limit = Math.max(2 * window, MIN_HELD) - waiting.length;
+      const limit = Math.max(2 * concurrency, MIN_HELD) - waiting.length;
       return due.beginLoad({ ...key, held, limit });
     },
     endLoad(query: DueQuery, result: DueResult | undefined) {
       if (result === undefined) return due.forget();
       if (!due.endLoad(query, result.deliveries)) return;
-      if (target === undefined && result.target.isFailing) window = 1;
+      if (target === undefined && result.target.isFailing) concurrency = 1;
       target = result.target;
     },
     /**
@@ -64,7 +64,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     take(): TakenDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
       due.forgetOld();
-      if (inFlight.size >= window) return undefined;
+      if (inFlight.size >= concurrency) return undefined;
       const i = waiting.findIndex(({ subject }) => !inFlight.has(subject));
       if (i === -1) return undefined;
       const [delivery] = waiting.splice(i, 1) as [DueDelivery];
@@ -74,7 +74,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     settle({ subject }: DueDelivery, { isSuccess, changed }: Settled) {
       inFlight.delete(subject);
       lastActiveMs = performance.now();
-      if (isSuccess !== undefined) window = nextWindow(window, isSuccess);
+      if (isSuccess !== undefined) concurrency = nextConcurrency(concurrency, isSuccess);
       if (changed) due.forget();
     },
     /** Whether the webhook's last attempt had failed at the last load. */
@@ -127,8 +127,8 @@ function createDueBuffer() {
 }
 
 /** Initial concurrency of a healthy webhook. This many attempts are always possible. */
-export const USUAL_WINDOW = 4;
-export const MAX_WINDOW = 64;
+export const USUAL_CONCURRENCY = 4;
+export const MAX_CONCURRENCY = 64;
 /** Maximum number of attempts in flight per process beyond the usual concurrency of each webhook. */
 const MAX_EXTRA = 512;
 
@@ -136,10 +136,12 @@ const MAX_EXTRA = 512;
  * Returns the concurrency of a webhook after an attempt. Each success adds one, so it doubles within one response
  * time. Each failure halves it. A slow receiver gets many concurrent requests, and one that hangs soon gets only one.
  *
- * @param size from 1 to `MAX_WINDOW`
+ * @param concurrency from 1 to `MAX_CONCURRENCY`
  */
-export function nextWindow(size: number, isSuccess: boolean): number {
-  return isSuccess ? Math.min(size + 1, MAX_WINDOW) : Math.max(1, Math.floor(size / 2));
+export function nextConcurrency(concurrency: number, isSuccess: boolean): number {
+  return isSuccess
+    ? Math.min(concurrency + 1, MAX_CONCURRENCY)
+    : Math.max(1, Math.floor(concurrency / 2));
 }
 
 /**
@@ -166,7 +168,7 @@ export function createInFlightLimit(): AcquireAttempt {
   }
 
   return (workspace, inFlight) => {
-    if (inFlight < USUAL_WINDOW) return () => undefined;
+    if (inFlight < USUAL_CONCURRENCY) return () => undefined;
     if ((extraOf.get(workspace) ?? 0) >= MAX_EXTRA - extra) return undefined;
     add(workspace, 1);
     return () => add(workspace, -1);

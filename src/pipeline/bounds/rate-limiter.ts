@@ -3,7 +3,7 @@ import {
   isFull,
   LIMIT_CLASSES,
   takeCall,
-  windowSeconds,
+  refillSeconds,
   type Bucket,
   type LimitClass,
   type RateLimit,
@@ -74,7 +74,7 @@ export function rateLimitHeaders(state: RateLimitState | undefined): Record<stri
   const { limitClass, limit, verdict } = state;
   const { remaining, resetSeconds } = verdict;
   return {
-    "ratelimit-policy": `"${limitClass}";q=${limit.burst};w=${windowSeconds(limit)}`,
+    "ratelimit-policy": `"${limitClass}";q=${limit.burst};w=${refillSeconds(limit)}`,
     ratelimit: `"${limitClass}";r=${remaining};t=${resetSeconds}`,
   };
 }

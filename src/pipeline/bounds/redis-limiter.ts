@@ -1,6 +1,6 @@
 import type { ClientContext, Redis, Result } from "ioredis";
 import type { Logger } from "pino";
-import { verdictOf, windowSeconds } from "../../domain/rate-limit.ts";
+import { verdictOf, refillSeconds } from "../../domain/rate-limit.ts";
 import type { Limiter } from "./rate-limiter.ts";
 
 /** Redis timeout in milliseconds, after which a call is allowed without it. */
@@ -75,7 +75,7 @@ export function createRedisLimiter(
       } catch (error) {
         logFailure(error);
         onFallback();
-        return { allowed: true, remaining: burst, resetSeconds: windowSeconds(limit) };
+        return { allowed: true, remaining: burst, resetSeconds: refillSeconds(limit) };
       }
     },
     close: () =>

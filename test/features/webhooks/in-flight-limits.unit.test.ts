@@ -1,45 +1,45 @@
 import { expect, test } from "vitest";
 import {
   createInFlightLimit,
-  MAX_WINDOW,
-  nextWindow,
-  USUAL_WINDOW,
+  MAX_CONCURRENCY,
+  nextConcurrency,
+  USUAL_CONCURRENCY,
   type AcquireAttempt,
 } from "../../../src/features/webhooks/webhook-queue.ts";
 
-test("the window of a webhook grows by one with each success, up to its limit", () => {
-  expect(nextWindow(4, true)).toBe(5);
-  expect(nextWindow(MAX_WINDOW, true)).toBe(MAX_WINDOW);
+test("the concurrency of a webhook grows by one with each success, up to its limit", () => {
+  expect(nextConcurrency(4, true)).toBe(5);
+  expect(nextConcurrency(MAX_CONCURRENCY, true)).toBe(MAX_CONCURRENCY);
 });
 
-test("each failure halves the window of a webhook, down to one attempt at a time", () => {
-  const sizes = [64];
-  while (sizes.at(-1)! > 1) sizes.push(nextWindow(sizes.at(-1)!, false));
-  expect(sizes).toEqual([64, 32, 16, 8, 4, 2, 1]);
-  expect(nextWindow(1, false)).toBe(1);
+test("each failure halves the concurrency of a webhook, down to one attempt at a time", () => {
+  const steps = [64];
+  while (steps.at(-1)! > 1) steps.push(nextConcurrency(steps.at(-1)!, false));
+  expect(steps).toEqual([64, 32, 16, 8, 4, 2, 1]);
+  expect(nextConcurrency(1, false)).toBe(1);
 });
 
 /** Acquires additional attempts up to the limit. */
 function acquireExtra(acquire: AcquireAttempt, workspace: number): (() => void)[] {
   const releases: (() => void)[] = [];
-  for (let release; (release = acquire(workspace, USUAL_WINDOW)) !== undefined;) {
+  for (let release; (release = acquire(workspace, USUAL_CONCURRENCY)) !== undefined;) {
     releases.push(release);
   }
   return releases;
 }
 
-test("beyond the usual window, a workspace gets half of the attempts in flight that others leave", () => {
+test("beyond the usual concurrency, a workspace gets half of the attempts in flight that others leave", () => {
   const acquire = createInFlightLimit();
   expect(acquireExtra(acquire, 1)).toHaveLength(256);
   expect(acquireExtra(acquire, 2)).toHaveLength(128);
   expect(acquireExtra(acquire, 3)).toHaveLength(64);
 });
 
-test("the usual window of a webhook is free, whatever is in flight to others", () => {
+test("the usual concurrency of a webhook is free, whatever is in flight to others", () => {
   const acquire = createInFlightLimit();
   for (let workspace = 1; workspace <= 100; workspace++) acquireExtra(acquire, workspace);
-  expect(acquire(101, USUAL_WINDOW)).toBeUndefined();
-  expect(acquire(101, USUAL_WINDOW - 1)).toBeDefined();
+  expect(acquire(101, USUAL_CONCURRENCY)).toBeUndefined();
+  expect(acquire(101, USUAL_CONCURRENCY - 1)).toBeDefined();
 });
 
 test("once an attempt has ended, another can be in flight", () => {

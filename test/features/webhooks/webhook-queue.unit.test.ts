@@ -4,7 +4,7 @@ import type {
   WebhookTarget,
 } from "../../../src/features/webhooks/load-due-deliveries.ts";
 import {
-  MAX_WINDOW,
+  MAX_CONCURRENCY,
   createWebhookQueue,
   type WebhookQueue,
 } from "../../../src/features/webhooks/webhook-queue.ts";
@@ -64,7 +64,7 @@ test("a load leaves out what is held, and asks for more the more is sent at a ti
   expect(queue.take()?.delivery.id).toBe(1);
   expect(queue.beginLoad()).toEqual({ ...KEY, held: [1, 2], limit: 15 });
   for (let i = 0; i < 100; i++) queue.settle(due(i), { isSuccess: true, changed: false });
-  expect(queue.beginLoad()).toEqual({ ...KEY, held: [2], limit: 2 * MAX_WINDOW - 1 });
+  expect(queue.beginLoad()).toEqual({ ...KEY, held: [2], limit: 2 * MAX_CONCURRENCY - 1 });
 });
 
 test("nothing is taken once the lease may have ended, until it is renewed", () => {
