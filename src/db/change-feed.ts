@@ -23,7 +23,7 @@ export interface FollowOptions {
   /**
    * Called at the start, on every notification of `CHANGES_CHANNEL`, and regularly in case a notification was lost.
    */
-  readonly look: (reader: Reader) => Promise<void>;
+  readonly poll: (reader: Reader) => Promise<void>;
   /** Called after every connect, because changes may have been missed. */
   readonly reconnected: () => void;
   /** Further channels and their handlers, which receive the payload of each notification. */
@@ -65,7 +65,7 @@ async function followUntil(closed: AbortSignal, options: FollowOptions): Promise
 }
 
 async function followOneConnection(closed: AbortSignal, options: FollowOptions): Promise<void> {
-  const { databaseUrl, look, reconnected, others = {}, pollMs = POLL_MS } = options;
+  const { databaseUrl, poll, reconnected, others = {}, pollMs = POLL_MS } = options;
   const client = createClient(databaseUrl, {
     connectionTimeoutMillis: QUERY_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
@@ -97,7 +97,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     while (!closed.aborted) {
       // Before the poll, so that a notification during it ends the next wait.
       wake = new AbortController();
-      await look(reader);
+      await poll(reader);
       if (broken === undefined && !closed.aborted) {
         await sleep(pollMs, undefined, { signal: wake.signal }).catch(() => undefined);
       }

@@ -49,7 +49,7 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
     };
   }
 
-  async function takeLater(account: Account, share: Share): Promise<() => void> {
+  async function acquireLater(account: Account, share: Share): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       share.waiting.delete(resolve);
@@ -71,11 +71,11 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
      * Acquires a connection of the account's share and returns its release function. Rejects with
      * OverloadedError after `maxWaitMs`.
      */
-    take(): (() => void) | Promise<() => void> {
+    acquire(): (() => void) | Promise<() => void> {
       const account = accounts.getStore();
       if (account === undefined) return NOTHING;
       const share = shares.getOrInsertComputed(account, () => ({ held: 0, waiting: new Set() }));
-      if (share.held >= most) return takeLater(account, share);
+      if (share.held >= most) return acquireLater(account, share);
       share.held++;
       return returned(account, share);
     },
@@ -105,19 +105,19 @@ export function guardConnections(
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
   const connectLater = async (taken: (() => void) | Promise<() => void>) => {
     const startedMs = performance.now();
-    let giveBack: (() => void) | undefined;
+    let release: (() => void) | undefined;
     try {
-      giveBack = await taken;
-      return releasedWhenLost(await connect(), giveBack);
+      release = await taken;
+      return releasedWhenLost(await connect(), release);
     } catch (error) {
-      giveBack?.();
+      release?.();
       throw error;
     } finally {
       waited(performance.now() - startedMs);
     }
   };
   const connectReleased = async () => {
-    const taken = shares.take();
+    const taken = shares.acquire();
     const client = taken instanceof Promise ? undefined : takeIdle(pool as OwnPool);
     if (client === undefined) return connectLater(taken);
     waited(0);

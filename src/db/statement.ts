@@ -47,7 +47,7 @@ export async function runStatement<Row>(
 }
 
 /** Allocates numbers from a sequence. */
-export async function takeIds(
+export async function allocateIds(
   em: EntityManager | Sender,
   sequence: string,
   count: number,

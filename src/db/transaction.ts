@@ -5,7 +5,7 @@ import { isDistributed } from "./distributed.ts";
 import { type Connection, connectToNode, type Whereabouts } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { ASSERT_SHARDS, isOfNames, onShard, type ShardStatement } from "./shard-statements.ts";
-import { release, type Statement, takeIds } from "./statement.ts";
+import { release, type Statement, allocateIds } from "./statement.ts";
 
 /**
  * A pipelined transaction: statements are sent without waiting for earlier responses. If one fails,
@@ -18,7 +18,7 @@ export interface Transaction {
    * Allocates numbers from a sequence. On a distributed database, from the coordinator's sequence,
    * which is common to all nodes.
    */
-  takeIds(sequence: string, count: number): Promise<number[]>;
+  allocateIds(sequence: string, count: number): Promise<number[]>;
   /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and returns its rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Sends a statement right before the commit, for example one that takes a contended lock. */
@@ -103,8 +103,8 @@ async function commitOn<T>(
     if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [idsOf(shards), true]));
     const result = await work({
       isPlannedByCitus: distributed && !areAllNamed,
-      takeIds: (sequence, count) =>
-        takeIds(typeof place === "object" ? em : { send }, sequence, count),
+      allocateIds: (sequence, count) =>
+        allocateIds(typeof place === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);

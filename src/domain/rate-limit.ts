@@ -76,8 +76,8 @@ export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean
   return filledTo(bucket, limit, toMicroseconds(nowMs)) === limit.burst * CALL;
 }
 
-/** Takes one call from a bucket if possible. Keep it equal to the script of the Redis limiter. */
-export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
+/** Consumes one call from a bucket if possible. Keep it equal to the script of the Redis limiter. */
+export function consumeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
   const nowUs = toMicroseconds(nowMs);
   bucket.microCalls = filledTo(bucket, limit, nowUs);
   bucket.atUs = nowUs;
@@ -86,8 +86,8 @@ export function takeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdi
   return verdictOf(allowed, bucket.microCalls, limit);
 }
 
-/** Returns a taken call to the bucket. */
-export function giveCallBack(bucket: Bucket, { burst }: RateLimit): void {
+/** Returns a consumed call to the bucket. */
+export function returnCall(bucket: Bucket, { burst }: RateLimit): void {
   bucket.microCalls = Math.min(burst * CALL, bucket.microCalls + CALL);
 }
 

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 10;
 
-/** Polls until `look` returns a value. Throws after the deadline, in milliseconds since the epoch. */
+/** Calls `poll` until it returns a value. Throws after the deadline, in milliseconds since the epoch. */
 export async function until<T>(
   wanted: string,
   deadline: number,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
+  poll: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== undefined && found !== false) return found;
     if (Date.now() >= deadline) throw new Error(`gave up waiting for ${wanted}`);
     await sleep(POLL_MS);

@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import type { Config } from "../config/config.ts";
 import {
-  createAddressLookUps,
-  type AddressLookUps,
-} from "../features/addresses/address-look-ups.ts";
+  createAddressLookups,
+  type AddressLookups,
+} from "../features/addresses/address-lookups.ts";
 import { createGeocoder } from "../features/addresses/geocoder-client.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { Instruments } from "./instruments.ts";
@@ -16,10 +16,10 @@ export function createAddresses(deps: {
   readonly monotonicMs?: () => number;
   readonly geocoderTimeoutMs?: number;
   readonly limiter: Limiter;
-  readonly observeLookUp: Instruments["observeLookUp"];
+  readonly observeLookup: Instruments["observeLookup"];
   readonly log: Logger;
-}): AddressLookUps | undefined {
-  const { config, limiter, observeLookUp, log } = deps;
+}): AddressLookups | undefined {
+  const { config, limiter, observeLookup, log } = deps;
   if (config.geocoder === undefined) return undefined;
   const { monotonicMs: nowMs = () => performance.now(), geocoderTimeoutMs: timeoutMs } = deps;
   const geocoder = createGeocoder({
@@ -27,14 +27,15 @@ export function createAddresses(deps: {
     userAgent: userAgentOf(config.publicUrl),
     timeoutMs,
     nowMs,
-    onLookUp(ended) {
-      observeLookUp(ended);
+    onLookup(ended) {
+      observeLookup(ended);
       log[ended.outcome === "ok" ? "debug" : "warn"](ended, "geocoder asked");
     },
   });
-  return createAddressLookUps({
+  return createAddressLookups({
     geocoder,
-    takeLookUp: (workspace, limit) => limiter.take(`addresses of ${workspace}`, "read", limit),
+    consumeLookup: (workspace, limit) =>
+      limiter.consume(`addresses of ${workspace}`, "read", limit),
     nowMs,
   });
 }

@@ -63,11 +63,11 @@ export interface BackgroundDeps {
   readonly keys: { readonly workspace: ApiKeyCache; readonly operator: OperatorKeyCache };
   readonly events: EventAnnouncer;
   readonly contact: Pick<DatabaseContact, "reached">;
-  readonly databaseClock: Pick<DatabaseClock, "look">;
+  readonly databaseClock: Pick<DatabaseClock, "poll">;
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
   readonly requestLog: RequestLog;
-  readonly bookingRollUps: Pick<BookingRollUps, "look">;
+  readonly bookingRollUps: Pick<BookingRollUps, "rollUp">;
   readonly secretSeal: SecretSeal;
   readonly paymentJobs: PaymentJobDeps;
   readonly simulations: SimulationDeps;
@@ -118,10 +118,10 @@ export function createBackground(options: BackgroundDeps): Background {
       );
       jobs = Promise.all([mailing, runJobs(running)]);
       void repeat(keyUse.record);
-      void repeat(options.databaseFigures.look);
+      void repeat(options.databaseFigures.refresh);
       void repeat(createSealSecrets(em, options.secretSeal, log));
       // Last, because its first run can take long.
-      void repeat(() => options.bookingRollUps.look(signal));
+      void repeat(() => options.bookingRollUps.rollUp(signal));
       void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
     async stopDeliveries() {
@@ -151,11 +151,11 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
       keys.operator.forgetAll();
       events.onNotification(undefined);
     },
-    async look(reader) {
+    async poll(reader) {
       await Promise.all([
         // Before the tariff, which can take long to load.
         keys.workspace.refresh(reader).then(options.contact.reached),
-        options.databaseClock.look(reader),
+        options.databaseClock.poll(reader),
         keys.operator.refresh(reader),
         options.quoteKeys.refresh(reader),
         tariffs.refresh(reader),

@@ -7,7 +7,7 @@ import type { Reader } from "../db/change-feed.ts";
  */
 export interface DatabaseClock {
   /** Asks the database for its time and whether it is read-only. */
-  look(reader: Reader): Promise<void>;
+  poll(reader: Reader): Promise<void>;
   /** Difference to the database's clock in seconds, positive if ahead. 0 before the first reading. */
   aheadSeconds(): number;
   /** Why the service is not ready: the database is read-only, or the clocks differ by too much; else undefined. */
@@ -21,7 +21,7 @@ const UNREADY_MS = 30_000;
 /** Slower readings are ignored as inaccurate. */
 const MAX_ROUND_TRIP_MS = 1_000;
 
-const LOOK = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
+const POLL = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
   current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
 /** Builds what watches the database. */
@@ -35,9 +35,9 @@ export function createDatabaseClock(
   let differs = false;
   let isReadOnly = false;
   return {
-    async look(reader) {
+    async poll(reader) {
       const sentMs = nowMs();
-      const { rows } = await reader.query<{ ms: number; isReadOnly: boolean }>(LOOK);
+      const { rows } = await reader.query<{ ms: number; isReadOnly: boolean }>(POLL);
       const wasReadOnly = isReadOnly;
       ({ isReadOnly } = rows[0]!);
       if (isReadOnly && !wasReadOnly) log.warn({}, "the database is read-only");

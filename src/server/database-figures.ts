@@ -13,7 +13,7 @@ import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-
 /** Figures of the database for `/metrics`, read in advance so that scrapes do not wait. */
 export interface DatabaseFigures {
   /** Reads the figures and returns the delay until the next reading, in milliseconds. Never rejects. */
-  look(): Promise<number>;
+  refresh(): Promise<number>;
   /** Returns the figures of the last successful reading. `undefined` before the first. */
   latest(): Figures | undefined;
 }
@@ -30,7 +30,7 @@ interface Figures {
 }
 
 /** Interval of readings in milliseconds, similar to usual scrape intervals. */
-const LOOK_MS = 15_000;
+const REFRESH_MS = 15_000;
 /** Minimum pause as a multiple of the reading's duration, so that it uses a connection 1 % of the time. */
 const REST_FACTOR = 100;
 /** Delay after a failed reading, in milliseconds. */
@@ -44,7 +44,7 @@ export function createDatabaseFigures(options: {
   const { em, log, now } = options;
   let latest: Figures | undefined;
 
-  async function look(): Promise<number> {
+  async function readFigures(): Promise<number> {
     const startedMs = performance.now();
     const backlog = await sampleBacklog(em);
     const mails = await loadMailBacklog(em);
@@ -52,13 +52,13 @@ export function createDatabaseFigures(options: {
     const newestEventMs = await loadNewestEventMs(em);
     const tables = await loadTableRows(em);
     latest = { backlog, mails, overdue, newestEventMs, tables, readMs: now().getTime() };
-    return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
+    return Math.max(REFRESH_MS, (performance.now() - startedMs) * REST_FACTOR);
   }
 
   return {
-    look: () =>
+    refresh: () =>
       // During an outage, which is logged elsewhere, the last figures stay.
-      look().catch((error: unknown) => {
+      readFigures().catch((error: unknown) => {
         log.debug({ err: error }, "figures not read");
         return RETRY_MS;
       }),

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client"
 import type { ObserveGroups } from "../db/group-queue.ts";
 import { MAX_CONNECTIONS, type PoolObserver } from "../db/orm.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
-import type { EndedLookUp } from "../features/addresses/geocoder-client.ts";
+import type { CompletedLookup } from "../features/addresses/geocoder-client.ts";
 import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder.ts";
 import { MAIL_OUTCOMES, type MailOutcome } from "../features/mails/mail-queue.ts";
 import type { CompletedCall } from "../features/payments/stripe/stripe-calls.ts";
@@ -84,7 +84,7 @@ export function createInstruments(registry: Registry) {
     ...createMailCounters(counter),
     observeProviderCall: createObserveProviderCall(histogram),
     countUnknownStatus: createCountUnknownStatus(counter),
-    observeLookUp: createObserveLookUp(histogram),
+    observeLookup: createObserveLookup(histogram),
     countUnlogged: (count: number) => unlogged.inc(count),
     countFallback: () => fallbacks.inc(),
     countRateLimited: (limitClass: LimitClass) => refused.inc({ class: limitClass }),
@@ -152,8 +152,8 @@ function createCountUnknownStatus(counter: CreateCounter) {
   return ({ object }: UnknownStatus) => unknown.inc({ object });
 }
 
-function createObserveLookUp(histogram: CreateHistogram) {
-  const lookUps = histogram(
+function createObserveLookup(histogram: CreateHistogram) {
+  const lookups = histogram(
     "shipments_geocoder_request_seconds",
     "Requests to the geocoder: ok, limited (429), failed (unusable), unanswered within 1 s.",
     GEOCODER_BUCKETS,
@@ -161,12 +161,12 @@ function createObserveLookUp(histogram: CreateHistogram) {
     "outcome",
   );
   const zeroed = new Set<string>();
-  return ({ geocoder, outcome, durationMs }: EndedLookUp) => {
+  return ({ geocoder, outcome, durationMs }: CompletedLookup) => {
     if (!zeroed.has(geocoder)) {
-      for (const each of GEOCODER_OUTCOMES) lookUps.zero({ geocoder, outcome: each });
+      for (const each of GEOCODER_OUTCOMES) lookups.zero({ geocoder, outcome: each });
       zeroed.add(geocoder);
     }
-    lookUps.observe({ geocoder, outcome }, durationMs / 1_000);
+    lookups.observe({ geocoder, outcome }, durationMs / 1_000);
   };
 }
 

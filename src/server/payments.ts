@@ -5,7 +5,7 @@ import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { PaymentProviders } from "../features/payments/payment-providers.ts";
 import { schedulePoll } from "../features/payments/provider-payments.ts";
-import { assertProviderLimit, type TakeCall } from "../features/payments/payment-connections.ts";
+import { assertProviderLimit, type ConsumeCall } from "../features/payments/payment-connections.ts";
 import {
   type EventDeps,
   receiveEvent,
@@ -43,7 +43,7 @@ export function createPayments(deps: {
   readonly secretSeal: SecretSeal;
   readonly now: () => Date;
   readonly log: Logger;
-  readonly limiter: Pick<Limiter, "take">;
+  readonly limiter: Pick<Limiter, "consume">;
   readonly findTracking: FindTracking;
 }) {
   const { announce } = deps.events;
@@ -59,12 +59,12 @@ export function createPayments(deps: {
     callIn,
   };
   const reconcilePayment = createReconcilePayment(reconcileDeps);
-  const takeCall: TakeCall = (name, limit) => deps.limiter.take(name, "write", limit);
+  const consumeCall: ConsumeCall = (name, limit) => deps.limiter.consume(name, "write", limit);
   const reconcileForCaller = async (
     key: ShipmentKey,
     options?: Pick<ReconcileOptions, "expire">,
   ) => {
-    await assertProviderLimit(takeCall, "payments", key.workspace);
+    await assertProviderLimit(consumeCall, "payments", key.workspace);
     await reconcileForCall(reconcilePayment, key, options);
   };
   return {
@@ -76,7 +76,7 @@ export function createPayments(deps: {
       expireCheckout: (key) => reconcileForCaller(key, { expire: true }),
     } satisfies PaymentsOfShipments,
     pollPayment: reconcileForCaller,
-    takeCall,
+    consumeCall,
     paymentJobs: { ...reconcileDeps, reconcilePayment },
     callIn,
     simulations: { ...deps, changeShipment, callIn },

@@ -139,7 +139,7 @@ export function createServers(options: ServersOptions): Servers {
           signIn: options.signIn,
           isHttps,
           grpcAddress: () => ({ url: config.publicGrpcUrl ?? null, port: grpc.port() }),
-          lookUps: pipeline.lookUps,
+          lookups: pipeline.lookups,
           ...callers,
         }),
         createProviderEvents({ ...options.providerEvents, ...callers }),

@@ -36,7 +36,7 @@ function follow(
     log: pino({ level: "silent" }),
     reconnected: () => count.connections++,
     ...options,
-    async look(reader) {
+    async poll(reader) {
       await look(reader);
       count.looks++;
     },

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fullBucket, isFull, takeCall, refillSeconds } from "../../src/domain/rate-limit.ts";
+import { fullBucket, isFull, consumeCall, refillSeconds } from "../../src/domain/rate-limit.ts";
 
 const LIMIT = { rate: 2, burst: 4 };
 
 test("a full token bucket allows its burst at once, then one call for each half second", () => {
   const bucket = fullBucket(LIMIT, 0);
-  const at = (ms: number) => takeCall(bucket, LIMIT, ms);
+  const at = (ms: number) => consumeCall(bucket, LIMIT, ms);
   expect([at(0), at(0), at(0), at(0), at(0)]).toEqual([
     { allowed: true, remaining: 3, resetSeconds: 1 },
     { allowed: true, remaining: 2, resetSeconds: 1 },
@@ -21,11 +21,15 @@ test("a full token bucket allows its burst at once, then one call for each half 
 
 test("an empty token bucket is full again after the window, and never fuller", () => {
   const bucket = fullBucket(LIMIT, 0);
-  for (let i = 0; i < 4; i++) takeCall(bucket, LIMIT, 0);
+  for (let i = 0; i < 4; i++) consumeCall(bucket, LIMIT, 0);
   expect(refillSeconds(LIMIT)).toBe(2);
   expect(isFull(bucket, LIMIT, 1_999)).toBe(false);
   expect(isFull(bucket, LIMIT, 2_000)).toBe(true);
-  expect(takeCall(bucket, LIMIT, 60_000)).toEqual({ allowed: true, remaining: 3, resetSeconds: 1 });
+  expect(consumeCall(bucket, LIMIT, 60_000)).toEqual({
+    allowed: true,
+    remaining: 3,
+    resetSeconds: 1,
+  });
 });
 
 test("however calls are spread, a token bucket allows no more than it held and was refilled by", () => {
@@ -41,7 +45,7 @@ test("however calls are spread, a token bucket allows no more than it held and w
       let allowed = 0;
       for (const pauseMs of pausesMs) {
         nowMs += pauseMs;
-        if (takeCall(bucket, limit, nowMs).allowed) allowed++;
+        if (consumeCall(bucket, limit, nowMs).allowed) allowed++;
         expect(allowed).toBeLessThanOrEqual(limit.burst + (limit.rate * nowMs) / 1_000 + 1e-6);
       }
     }),

@@ -23,7 +23,7 @@ function compared() {
   };
   const look = async (aheadMs: number, roundTripMs = 100) => {
     Object.assign(time, { aheadMs, roundTripMs });
-    await clock.look(client as never);
+    await clock.poll(client as never);
     return [clock.aheadSeconds(), clock.wrongBecause()];
   };
   return { look, said, time };

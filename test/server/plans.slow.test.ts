@@ -342,7 +342,11 @@ async function callEverything(
   await purge(service);
   const { em } = service.app;
   // The service waits longer between two polls than a call takes.
-  await createDatabaseFigures({ em, log: pino({ level: "silent" }), now: () => new Date() }).look();
+  await createDatabaseFigures({
+    em,
+    log: pino({ level: "silent" }),
+    now: () => new Date(),
+  }).refresh();
   // Only a command loads it, not the service.
   await loadPublishedTariff(em);
 }

@@ -20,7 +20,7 @@ export async function countBookings(sql: pg.Client, em: EntityManager): Promise<
   const rollUps = createBookingRollUps(em, pino({ level: "silent" }));
   await eventually("all bookings to be counted", async () => {
     await endRests(sql);
-    await rollUps.look(NO_SIGNAL);
+    await rollUps.rollUp(NO_SIGNAL);
     return (await sql.query(BEHIND)).rowCount === 0;
   });
 }

@@ -6,19 +6,19 @@ import { IDLE_MS } from "./limits.ts";
 const restAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 5), 100);
 
 /**
- * Polls `look` until it returns a value other than undefined and false, and returns that.
+ * Calls `poll` until it returns a value other than undefined and false, and returns that.
  *
  * @param wanted description of the condition for the error message
- * @throws Error after half a minute of idle CPU time, and errors of `look`
+ * @throws Error after half a minute of idle CPU time, and errors of `poll`
  */
 export async function eventually<T>(
   wanted: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
+  poll: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
   const startedMs = performance.now();
   const startedIdleMs = idleMs();
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== undefined && found !== false) return found;
     if (idleMs() - startedIdleMs >= IDLE_MS) throw new Error(`gave up waiting for ${wanted}`);
     await sleep(restAfter(performance.now() - startedMs));

@@ -57,7 +57,7 @@ type Launched = readonly [TestService, assertDeclared: () => void];
 let shared: Promise<Launched> | undefined;
 
 /** Poll interval of the shared service, in milliseconds. Long, because tests announce their changes. */
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** Overrides for tests that wait for background work, which then runs soon. */
 export const HURRIED: AppOverrides = { pollMs: 50, maxRestMs: 200 };
@@ -69,7 +69,7 @@ export const HURRIED: AppOverrides = { pollMs: 50, maxRestMs: 200 };
  */
 export async function sharedService(): Promise<TestService> {
   // Ends with the worker. Its database is dropped at the end of the run.
-  shared ??= createSharedDatabase().then((url) => launch(url, { outside: { pollMs: LOOK_MS } }));
+  shared ??= createSharedDatabase().then((url) => launch(url, { outside: { pollMs: POLL_MS } }));
   const [service, assertDeclared] = await shared;
   whenOver(assertDeclared);
   return service;

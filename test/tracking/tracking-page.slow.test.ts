@@ -8,8 +8,8 @@ import { describeDashboard, expectWellShown, openAsMember } from "../dashboard/b
 
 const PUBLIC_URL = "http://book.example.org";
 const NARROWEST = 320;
-const LOOK_MS = 15_000;
-const LIVE_LOOK_MS = 60_000;
+const POLL_MS = 15_000;
+const LIVE_POLL_MS = 60_000;
 
 const start = () => startService({ dashboard: true, publicUrl: PUBLIC_URL });
 
@@ -131,7 +131,7 @@ describeDashboard(
         .poll(() => page.locator("[aria-current=step] strong").textContent())
         .toBe("On its way");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
-      await page.clock.fastForward(LIVE_LOOK_MS);
+      await page.clock.fastForward(LIVE_POLL_MS);
       await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
       await expect.poll(() => page.title()).toBe("This link does not work any more");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
@@ -150,14 +150,14 @@ describeDashboard(
       await page.goto(pathOf(url));
       await expect.poll(() => refused).toBe(1);
       await takeStep(service, workspace.apiKey, reference, "advance");
-      await page.clock.fastForward(LOOK_MS);
+      await page.clock.fastForward(POLL_MS);
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
       await expect.poll(() => refused).toBe(2);
       await page.unroute("**/events");
       const told = page.waitForResponse(
         (response) => response.url().endsWith("/events") && response.status() === 200,
       );
-      await page.clock.fastForward(LOOK_MS);
+      await page.clock.fastForward(POLL_MS);
       await told;
       await takeStep(service, workspace.apiKey, reference, "advance");
       await page.getByRole("heading", { name: "Your delivery has arrived" }).waitFor();

@@ -7,16 +7,16 @@ export const connected = createStore(true);
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
 /** Poll timeout, because a host that is down may never reject a connection. */
-const LOOK_MS = 5_000;
+const POLL_TIMEOUT_MS = 5_000;
 
 /** Records a lost connection and polls until the service responds. Queries then reload. */
 export function noteConnectionLost(): void {
   if (!connected.get()) return;
   connected.set(false);
-  void lookUntilReady();
+  void pollUntilReady();
 }
 
-async function lookUntilReady(): Promise<void> {
+async function pollUntilReady(): Promise<void> {
   for (let waitMs = WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
     await untilElapsed(waitMs, window, "online");
     if (await isReady()) return connected.set(true);
@@ -37,7 +37,7 @@ export function untilElapsed(ms: number, target: EventTarget, event: string): Pr
 
 async function isReady(): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(LOOK_MS);
+    const signal = AbortSignal.timeout(POLL_TIMEOUT_MS);
     return (await fetch("/readyz", { cache: "no-store", signal })).ok;
   } catch {
     return false;

@@ -6,7 +6,7 @@ import type {
 } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import type { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
-import { dropForms, keepForms } from "./kept-forms.ts";
+import { dropForms, storeForms } from "./stored-forms.ts";
 import { PERSON_KEY } from "./person-key.ts";
 import { createStore } from "./store.ts";
 
@@ -43,7 +43,7 @@ export function onSessionEnded(): void {
   const [person] = localStorage.getItem(PERSON_KEY)?.split(" ") ?? [];
   sessionEnded.set(person !== undefined);
   if (person === undefined) dropForms();
-  else if (account.get()) keepForms(person);
+  else if (account.get()) storeForms(person);
   account.set(null);
 }
 

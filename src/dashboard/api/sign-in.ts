@@ -35,7 +35,7 @@ export async function signIn(token: string): Promise<void> {
  *
  * @throws ConnectError from the service if the email is invalid or the rate limit is exceeded
  */
-export async function askForLink(email: string): Promise<void> {
+export async function requestLink(email: string): Promise<void> {
   await postForm("/sign-in/mail", { email });
 }
 

@@ -20,7 +20,7 @@ import { HomePage, NoOperatorPage } from "./home.tsx";
 import { NotFoundPage } from "../ui/page.tsx";
 import { Layout } from "./layout.tsx";
 import { OpenDialog } from "../ui/dialog.tsx";
-import { keepFocus } from "../ui/keep-focus.ts";
+import { preserveFocus } from "../ui/preserve-focus.ts";
 import { lazily, reloadOnce } from "../ui/lazily.tsx";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
@@ -36,7 +36,7 @@ export function App() {
   const person = useStore(account);
   const { pathname } = usePlace();
   useEffect(followAccount, []);
-  useEffect(keepFocus, []);
+  useEffect(preserveFocus, []);
   return (
     <>
       <ConnectionNote />

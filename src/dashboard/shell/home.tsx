@@ -3,7 +3,7 @@ import { useAccount } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
 import { navigate } from "../routes/router.ts";
 import { Empty, Page, TO_START } from "../ui/page.tsx";
-import { takeReturnAddress } from "./return-address.ts";
+import { popReturnPath } from "./return-path.ts";
 
 /** The start page. Redirects to the page from before signing in, or to the first workspace. */
 export function HomePage() {
@@ -12,7 +12,7 @@ export function HomePage() {
   const first = workspaces.find(({ suspended }) => !suspended) ?? workspaces[0];
   const platform = operatorRole === undefined ? undefined : paths.platform({});
   const start = first === undefined ? platform : paths.shipments({ workspace: first.id });
-  const [target] = useState(() => takeReturnAddress(account) ?? start);
+  const [target] = useState(() => popReturnPath(account) ?? start);
   useEffect(() => {
     if (target !== undefined) navigate(target, { replace: true });
   }, [target]);

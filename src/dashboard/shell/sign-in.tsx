@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { hasKeptForms } from "../api/kept-forms.ts";
+import { hasStoredForms } from "../api/stored-forms.ts";
 import { sessionEnded } from "../api/session.ts";
-import { askForLink, loadOptions, signIn, type Options } from "../api/sign-in.ts";
+import { requestLink, loadOptions, signIn, type Options } from "../api/sign-in.ts";
 import { useStore } from "../api/store.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -12,7 +12,7 @@ import { textOf } from "../ui/form-data.ts";
 import { Form } from "../ui/form.tsx";
 import { useTitle } from "../ui/page.tsx";
 import icon from "./icon.svg";
-import { keepReturnAddress, returnAddress } from "./return-address.ts";
+import { storeReturnPath, returnPath } from "./return-path.ts";
 import "./sign-in.css";
 
 /**
@@ -21,7 +21,7 @@ import "./sign-in.css";
  */
 export function SignInPage() {
   useTitle("Sign in");
-  useEffect(keepReturnAddress, []);
+  useEffect(storeReturnPath, []);
   const token = useLinkToken();
   return (
     <main class="sign-in">
@@ -40,7 +40,7 @@ function EndedNote() {
     <div class="problem attention" role="status">
       <p>
         Your session has expired. Sign in again to return to your page.
-        {hasKeptForms() && " Your unsaved changes are kept in this tab."}
+        {hasStoredForms() && " Your unsaved changes are kept in this tab."}
       </p>
     </div>
   );
@@ -84,7 +84,7 @@ function ByMail() {
   const [isAgain, setAgain] = useState(false);
   const ask = useAction(async (form: FormData) => {
     const email = textOf(form, "email").trim();
-    await askForLink(email);
+    await requestLink(email);
     setSentTo(email);
     setAgain(false);
   });
@@ -155,7 +155,7 @@ function AtProvider({
   name,
   isFirst,
 }: NonNullable<Options["oidc"]> & { readonly isFirst: boolean }) {
-  const href = withQuery("/sign-in/oidc", { return_to: returnAddress() });
+  const href = withQuery("/sign-in/oidc", { return_to: returnPath() });
   return (
     <p>
       <a class={isFirst ? "button primary" : "button"} href={href} rel="external">

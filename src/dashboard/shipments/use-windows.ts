@@ -24,7 +24,7 @@ const DAYS = 14;
 /** Maximum number of calls for further days, covering more than a year. */
 const MAX_PAGES = 27;
 /** Interval for refreshing which slots can still be booked, in milliseconds. */
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 /** Pause in typing before a route's slots are loaded, in milliseconds. */
 const SETTLED_MS = 200;
 
@@ -143,7 +143,7 @@ function useOffer(
     [shipments, isWanted, pages, ...ROUTE_FIELDS.map((name) => route[name])],
   );
   // Without a schedule, the slots do not change over time.
-  useRepeat(isShown && query.data ? query.reload : NOTHING, LOOK_MS);
+  useRepeat(isShown && query.data ? query.reload : NOTHING, POLL_MS);
   const listMore = query.isLoading ? undefined : () => setPages((before) => before + 1);
   return { ...query, listMore };
 }

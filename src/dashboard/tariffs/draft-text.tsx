@@ -17,25 +17,25 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
   const before = useMemo(() => textOf(base), [base]);
   const isEdited = !isSameText(text, before);
   const isOther = loaded.etag !== base.etag && !isSameText(textOf(loaded), before);
-  const take = () => {
+  const discardEdits = () => {
     setBase(loaded);
     setText(textOf(loaded));
   };
-  const keep = () => setBase(loaded);
+  const keepEdits = () => setBase(loaded);
   useEffect(() => {
     if (loaded.etag === base.etag || (isEdited && isOther)) return;
-    if (isOther) take();
-    else keep();
+    if (isOther) discardEdits();
+    else keepEdits();
   }, [loaded]);
   return {
     base,
     text,
     setText,
     isEdited,
-    /** Whether the reader and another person both changed it. `take` or `keep` resolves it. */
+    /** Whether the reader and another person both changed it. `discardEdits` or `keepEdits` resolves it. */
     isForeign: isEdited && isOther,
-    take,
-    keep,
+    discardEdits,
+    keepEdits,
     /** Resets the initial value to the saved contents. Keeps later edits and row keys. */
     noteSaved(saved: Loaded, sent: Text): void {
       setBase(saved);
@@ -49,15 +49,15 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
 export function ForeignNote(props: {
   /** Name of the changed part, such as `these fees`. */
   readonly what: string;
-  readonly take: () => void;
-  readonly keep: () => void;
+  readonly discardEdits: () => void;
+  readonly keepEdits: () => void;
 }) {
   return (
     <div class="problem" role="alert">
       <p>Someone else has changed {props.what}.</p>
       <div class="actions">
-        <Button onClick={props.take}>Discard my changes</Button>
-        <Button onClick={props.keep}>Keep my changes</Button>
+        <Button onClick={props.discardEdits}>Discard my changes</Button>
+        <Button onClick={props.keepEdits}>Keep my changes</Button>
       </div>
     </div>
   );

@@ -28,10 +28,8 @@ export function DraftForm(props: {
   readonly noteUnsaved: NoteUnsaved;
 }) {
   const { faults } = props;
-  const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
-    props.draft,
-    textOfDraft,
-  );
+  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } =
+    useDraftText(props.draft, textOfDraft);
   const tariffs = useClient(TariffService);
   const save = useAction(async () => {
     const { id, etag } = base;
@@ -59,7 +57,9 @@ export function DraftForm(props: {
         <TextField {...field("rate_per_km")} label="Per kilometre" numeric placeholder="1.20" />
       </div>
       <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
-      {isForeign && <ForeignNote what="these fees" take={take} keep={keep} />}
+      {isForeign && (
+        <ForeignNote what="these fees" discardEdits={discardEdits} keepEdits={keepEdits} />
+      )}
     </Form>
   );
 }

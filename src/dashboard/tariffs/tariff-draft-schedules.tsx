@@ -66,10 +66,8 @@ function SchedulesForm(
 ) {
   const { draft, faults } = props;
   const tariffs = useClient(TariffService);
-  const { base, text, setText, isEdited, isForeign, take, keep, noteSaved } = useDraftText(
-    props.loaded,
-    ({ data }) => textOfSchedules(data!),
-  );
+  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } =
+    useDraftText(props.loaded, ({ data }) => textOfSchedules(data!));
   const save = useAction(async () => {
     const { id } = draft;
     const request = { draft: id, etag: base.etag, schedules: schedulesOfText(text) };
@@ -91,7 +89,9 @@ function SchedulesForm(
     <Form action={{ ...save, problem }} id={SCHEDULES_FORM} submit={SAVE}>
       <TimeZones />
       <Schedules text={text} change={setText} />
-      {isForeign && <ForeignNote what="these schedules" take={take} keep={keep} />}
+      {isForeign && (
+        <ForeignNote what="these schedules" discardEdits={discardEdits} keepEdits={keepEdits} />
+      )}
     </Form>
   );
 }

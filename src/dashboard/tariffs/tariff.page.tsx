@@ -26,7 +26,7 @@ import {
 import { zonesText } from "./tariff-zones.tsx";
 
 /** Poll interval for publications by others, in milliseconds. */
-const LOOK_MS = 15_000;
+const POLL_MS = 15_000;
 
 /** The tariff in force, the scheduled one, and all past versions. */
 export function TariffPage() {
@@ -35,9 +35,9 @@ export function TariffPage() {
   // While a version is scheduled, no other can be published, so it is the newest.
   const newest = useRpc(TariffService.method.listTariffVersions, { pageSize: 1 });
   const versions = useList(TariffService.method.listTariffVersions, {}, 10);
-  useRepeat(inForce.reload, LOOK_MS);
-  useRepeat(newest.reload, LOOK_MS);
-  useRepeat(versions.reload, LOOK_MS);
+  useRepeat(inForce.reload, POLL_MS);
+  useRepeat(newest.reload, POLL_MS);
+  useRepeat(versions.reload, POLL_MS);
   const [latest] = newest.data?.data ?? [];
   const version = inForce.data?.version;
   return (

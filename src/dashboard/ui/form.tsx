@@ -1,6 +1,6 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { takeForm, restoreForm, watchForm, type FormSnapshot } from "../api/kept-forms.ts";
+import { popForm, restoreForm, watchForm, type FormSnapshot } from "../api/stored-forms.ts";
 import { fieldOf, plainText, type Labels, type Problem } from "../api/problem.ts";
 import type { Action } from "../api/use-action.ts";
 import { toast } from "./toast.tsx";
@@ -140,7 +140,7 @@ export function SubmitButton(props: {
 
 /** Restores the contents from before the session ended. */
 function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
-  const [kept] = useState(() => takeForm(name) ?? NO_SNAPSHOT);
+  const [kept] = useState(() => popForm(name) ?? NO_SNAPSHOT);
   const isTyped = useRef(false);
   useLayoutEffect(() => {
     if (kept.length === 0) return;

@@ -11,7 +11,7 @@ export interface BookedWindow extends Span {
   readonly feeMinor: number;
 }
 
-export interface AskedWindows {
+export interface RequestedWindows {
   readonly calendars: Ends<Calendar>;
   readonly windows: Ends<Span>;
   /** Ends whose windows are already booked and are not validated again. */
@@ -39,7 +39,7 @@ export const NO_WINDOWS: WindowsDecision = {
 };
 
 /** Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if they contradict each other. */
-export function decideWindows(asked: AskedWindows, nowMs: number): WindowsDecision {
+export function decideWindows(asked: RequestedWindows, nowMs: number): WindowsDecision {
   const pickup = decideEnd("pickup", asked, nowMs);
   const dropoff = decideEnd("dropoff", asked, nowMs);
   const order = orderViolation(asked.windows);
@@ -55,7 +55,7 @@ interface EndDecision extends Pick<WindowsDecision, "violations" | "facts"> {
   readonly window?: BookedWindow;
 }
 
-function decideEnd(end: End, asked: AskedWindows, nowMs: number): EndDecision {
+function decideEnd(end: End, asked: RequestedWindows, nowMs: number): EndDecision {
   const booked = asked.booked?.[end];
   if (booked !== undefined) return { violations: [], facts: {}, window: booked };
   const calendar = asked.calendars[end];

@@ -13,12 +13,12 @@ import { compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { listParts, readShipmentFilters, selectListed } from "../shipments/shipment-filters.ts";
-import type { AddressLookUps } from "./address-look-ups.ts";
+import type { AddressLookups } from "./address-lookups.ts";
 
 export interface AddressDeps {
   readonly em: EntityManager;
   /** `undefined` without a geocoder. */
-  readonly addresses: AddressLookUps | undefined;
+  readonly addresses: AddressLookups | undefined;
 }
 
 const toAddress = compileToMessage(AddressSchema);
@@ -79,7 +79,7 @@ function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
   throw refuse("FIELD_INVALID", text, { subject: missing! });
 }
 
-function assertGeocoder(addresses: AddressLookUps | undefined): AddressLookUps {
+function assertGeocoder(addresses: AddressLookups | undefined): AddressLookups {
   if (addresses === undefined) throw refuse("GEOCODER_NOT_CONFIGURED");
   return addresses;
 }

@@ -17,7 +17,7 @@ const ADAPTERS = { photon, nominatim, pelias } satisfies Record<string, Geocoder
 export type GeocoderKind = keyof typeof ADAPTERS;
 
 /** A finished request to the geocoder, without the search text. */
-export interface EndedLookUp {
+export interface CompletedLookup {
   readonly geocoder: GeocoderKind;
   readonly outcome: GeocoderOutcome;
   readonly durationMs: number;
@@ -40,10 +40,10 @@ export interface GeocoderOptions {
   readonly timeoutMs?: number | undefined;
   /** A monotonic clock. */
   readonly nowMs: () => number;
-  readonly onLookUp: (ended: EndedLookUp) => void;
+  readonly onLookup: (ended: CompletedLookup) => void;
 }
 
-interface LookUp {
+interface Lookup {
   readonly request: GeocoderRequest;
   readonly read: (answer: unknown) => readonly FoundAddress[];
   /** Span of the call that causes the request. */
@@ -98,7 +98,7 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     throw rateLimited(seconds);
   }
 
-  async function lookUp(given: LookUp): Promise<readonly FoundAddress[]> {
+  async function lookup(given: Lookup): Promise<readonly FoundAddress[]> {
     const pausedSeconds = Math.ceil((pausedUntilMs - nowMs()) / 1_000);
     if (pausedSeconds > 0) throw rateLimited(pausedSeconds);
     if (inFlight >= MAX_IN_FLIGHT) {
@@ -116,11 +116,11 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     attribution: options.attribution ?? adapter.attribution,
     async search(query, span) {
       const request = adapter.searchRequest(query);
-      return (await lookUp({ request, read: adapter.readSearch, span })).slice(0, query.limit);
+      return (await lookup({ request, read: adapter.readSearch, span })).slice(0, query.limit);
     },
     async reverse(point, span) {
       const request = adapter.reverseRequest(point);
-      return (await lookUp({ request, read: adapter.readReverse, span })).slice(0, 1);
+      return (await lookup({ request, read: adapter.readReverse, span })).slice(0, 1);
     },
     async close() {
       await (await client.peek())?.agent.destroy();
@@ -130,8 +130,8 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
 
 /** @throws GeocoderUnavailable */
 async function observe(
-  { request, read, span }: LookUp,
-  { kind: geocoder, url, onLookUp }: GeocoderOptions,
+  { request, read, span }: Lookup,
+  { kind: geocoder, url, onLookup }: GeocoderOptions,
   send: (request: GeocoderRequest, noteStatus: (status: number) => void) => Promise<string>,
 ): Promise<readonly FoundAddress[]> {
   // Without the parameters, which contain the address.
@@ -140,7 +140,7 @@ async function observe(
   let status: number | undefined;
   const end = (outcome: GeocoderOutcome, error?: string) => {
     traced?.end({ status, error });
-    onLookUp({ geocoder, outcome, durationMs: performance.now() - startedMs, status, error });
+    onLookup({ geocoder, outcome, durationMs: performance.now() - startedMs, status, error });
   };
   try {
     const found = readAnswer(await send(request, (given) => (status = given)), read);
@@ -153,7 +153,7 @@ async function observe(
   }
 }
 
-function readAnswer(text: string, read: LookUp["read"]): readonly FoundAddress[] {
+function readAnswer(text: string, read: Lookup["read"]): readonly FoundAddress[] {
   try {
     return read(JSON.parse(text));
   } catch {

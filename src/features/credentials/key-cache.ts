@@ -11,7 +11,7 @@ export interface KeyCache<C extends Caller> extends KeyLookup<C> {
   /** Evicts all keys, because changes may have been missed. */
   forgetAll(): void;
   /** Returns the hashes of keys used since the last call. */
-  takeUsed(): string[];
+  drainUsed(): string[];
 }
 
 export interface LoadedKey<C extends Caller> {
@@ -36,7 +36,7 @@ interface CachedKey<C> {
   readonly endsAtMs: number;
   /** Loaded value of `changedAt`, in milliseconds since the epoch. */
   readonly changedAtMs: number;
-  /** Whether it was used since the last `takeUsed`. */
+  /** Whether it was used since the last `drainUsed`. */
   used: boolean;
 }
 
@@ -61,10 +61,10 @@ export function createKeyCache<C extends Caller>(
     dispose: ({ used, hash }) => (used ? uses.noteUncached(hash) : undefined),
   });
   const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
-  const lookUps = new Map<string, Promise<CachedKey<C> | undefined>>();
+  const lookups = new Map<string, Promise<CachedKey<C> | undefined>>();
   let changeCount = 0;
 
-  async function lookUp(secret: string, hash: string): Promise<CachedKey<C> | undefined> {
+  async function lookup(secret: string, hash: string): Promise<CachedKey<C> | undefined> {
     const countBefore = changeCount;
     const loaded = await loadKey(hash);
     const key = loaded && toCached(hash, loaded);
@@ -77,11 +77,11 @@ export function createKeyCache<C extends Caller>(
     return key;
   }
 
-  function lookUpOnce(secret: string): Promise<CachedKey<C> | undefined> {
+  function lookupOnce(secret: string): Promise<CachedKey<C> | undefined> {
     const hash = hashKey(secret);
-    return lookUps.getOrInsertComputed(hash, () => {
-      const started = lookUp(secret, hash).finally(() => {
-        if (lookUps.get(hash) === started) lookUps.delete(hash);
+    return lookups.getOrInsertComputed(hash, () => {
+      const started = lookup(secret, hash).finally(() => {
+        if (lookups.get(hash) === started) lookups.delete(hash);
       });
       return started;
     });
@@ -98,20 +98,20 @@ export function createKeyCache<C extends Caller>(
     async find(secret) {
       const known = cached.get(secret);
       if (known === undefined && misses.has(secret)) return undefined;
-      return callerUnlessEnded(known ?? (await lookUpOnce(secret)));
+      return callerUnlessEnded(known ?? (await lookupOnce(secret)));
     },
     async refresh(reader) {
       const [changes] = await Promise.all([loadChanges(reader, table), clock.read(reader)]);
-      for (const { hash } of changes) if (lookUps.delete(hash)) changeCount++;
+      for (const { hash } of changes) if (lookups.delete(hash)) changeCount++;
       if (changes.length > 0) evictChanged(cached, changes);
     },
     forgetAll() {
       changeCount++;
       misses.clear();
-      lookUps.clear();
+      lookups.clear();
       cached.clear();
     },
-    takeUsed: () => uses.take(cached.values()),
+    drainUsed: () => uses.drain(cached.values()),
   };
 }
 
@@ -123,7 +123,7 @@ function createUses() {
       if (uncached.size < MAX_KEYS) uncached.add(hash);
     },
     /** Returns the hashes of used keys, including cached ones, and resets them. */
-    take(cached: Iterable<CachedKey<Caller>>): string[] {
+    drain(cached: Iterable<CachedKey<Caller>>): string[] {
       const used = [...uncached];
       uncached.clear();
       for (const key of cached) {

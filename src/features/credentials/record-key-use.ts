@@ -14,13 +14,13 @@ const MAX_WAITING = 20_000;
 export function createKeyUseRecorder(options: {
   readonly em: EntityManager;
   readonly log: Pick<Logger, "warn">;
-  readonly keys: Readonly<Record<KeyTable, Pick<KeyCache<Caller>, "takeUsed">>>;
+  readonly keys: Readonly<Record<KeyTable, Pick<KeyCache<Caller>, "drainUsed">>>;
 }) {
   const { em, log, keys } = options;
   const waiting: Record<KeyTable, readonly string[]> = { api_key: [], operator_key: [] };
 
   async function recordTable(table: KeyTable): Promise<void> {
-    const used = [...new Set([...waiting[table], ...keys[table].takeUsed()])];
+    const used = [...new Set([...waiting[table], ...keys[table].drainUsed()])];
     waiting[table] = used.slice(0, MAX_WAITING);
     if (used.length === 0) return;
     const skipped = await runStatement<{ hash: string }>(em.fork(), recordSql(table), [

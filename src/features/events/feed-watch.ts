@@ -7,7 +7,7 @@ import { createWaiter } from "./waiter.ts";
 
 /** Watches the feeds of all workspaces with streams in this process. */
 export interface FeedWatch {
-  /** Wakes a stream when its workspace's feed may have grown. */
+  /** Notifies a stream when its workspace's feed may have grown. */
   subscribe(workspace: number): Subscription;
 }
 
@@ -21,18 +21,18 @@ interface Subscription {
 }
 
 /** Poll interval for all feeds, because announcements can get lost. */
-const LOOK_MS = 1_000;
-/** Time for which announcements are collected after streams were woken. */
+const POLL_MS = 1_000;
+/** Time for which announcements are collected after streams were notified. */
 const PAUSE_MS = 10;
 
 /** A stream, and the position to which it has read. */
 interface Stream {
-  readonly wake: () => void;
+  readonly notify: () => void;
   after: number;
 }
 
 /**
- * Creates the watch of one process. An announcement wakes the streams of its workspaces. In addition, one statement
+ * Creates the watch of one process. An announcement notifies the streams of its workspaces. In addition, one statement
  * per second finds the feeds that have grown, regardless of the number of streams.
  */
 export function createFeedWatch(
@@ -41,42 +41,42 @@ export function createFeedWatch(
 ): FeedWatch {
   const watched = new Map<number, Set<Stream>>();
   const announced = new Set<number>();
-  const { wake, wait } = createWaiter();
+  const { notify, wait } = createWaiter();
   let isRunning = false;
-  let lookAtMs = 0;
+  let pollAtMs = 0;
 
   async function run(): Promise<void> {
     while (watched.size > 0) {
-      await wait(Math.max(0, lookAtMs - performance.now()));
-      for (const workspace of announced) wakeAll(watched.get(workspace) ?? []);
+      await wait(Math.max(0, pollAtMs - performance.now()));
+      for (const workspace of announced) notifyAll(watched.get(workspace) ?? []);
       announced.clear();
-      if (performance.now() >= lookAtMs) await look();
+      if (performance.now() >= pollAtMs) await poll();
       await sleep(PAUSE_MS);
     }
     isRunning = false;
   }
 
-  async function look(): Promise<void> {
-    lookAtMs = performance.now() + LOOK_MS;
+  async function poll(): Promise<void> {
+    pollAtMs = performance.now() + POLL_MS;
     try {
-      await wakeBehind(em, watched);
+      await notifyBehind(em, watched);
     } catch {
       // Each stream then gets the error when it reads, or continues.
-      for (const streams of watched.values()) wakeAll(streams);
+      for (const streams of watched.values()) notifyAll(streams);
     }
   }
 
   announcer.listen((workspaces) => {
-    if (workspaces === undefined) lookAtMs = 0;
+    if (workspaces === undefined) pollAtMs = 0;
     const found = (workspaces ?? []).filter((workspace) => watched.has(workspace));
     for (const workspace of found) announced.add(workspace);
-    if (workspaces === undefined || found.length > 0) wake();
+    if (workspaces === undefined || found.length > 0) notify();
   });
 
   return {
     subscribe(workspace) {
       const waiter = createWaiter();
-      const stream: Stream = { wake: waiter.wake, after: Infinity };
+      const stream: Stream = { notify: waiter.notify, after: Infinity };
       const streams = watched.get(workspace) ?? new Set();
       streams.add(stream);
       watched.set(workspace, streams);
@@ -92,24 +92,24 @@ export function createFeedWatch(
         close() {
           streams.delete(stream);
           if (streams.size === 0 && watched.get(workspace) === streams) watched.delete(workspace);
-          if (watched.size === 0) wake();
+          if (watched.size === 0) notify();
         },
       };
     },
   };
 }
 
-/** Wakes the streams that have not read to the end of their feeds. */
-async function wakeBehind(
+/** Notifies the streams that have not read to the end of their feeds. */
+async function notifyBehind(
   em: EntityManager,
   watched: ReadonlyMap<number, ReadonlySet<Stream>>,
 ): Promise<void> {
   const ends = await loadFeedEnds(em, [...watched.keys()]);
   for (const [workspace, end] of ends) {
-    wakeAll([...(watched.get(workspace) ?? [])].filter(({ after }) => after < end));
+    notifyAll([...(watched.get(workspace) ?? [])].filter(({ after }) => after < end));
   }
 }
 
-function wakeAll(streams: Iterable<Stream>): void {
-  for (const { wake } of streams) wake();
+function notifyAll(streams: Iterable<Stream>): void {
+  for (const { notify } of streams) notify();
 }

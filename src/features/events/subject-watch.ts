@@ -22,7 +22,7 @@ interface Watched {
   readonly ending: AbortController;
 }
 
-const LOOK_MS = 60_000;
+const POLL_MS = 60_000;
 
 /** Creates the watch of one process. One statement reads new events for all listeners of a workspace. */
 export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
@@ -83,9 +83,9 @@ async function run(
         }
         if (mayHaveMore) continue;
       } catch {
-        // The feeds wake it again once the database is back.
+        // The feeds notify it again once the database is back.
       }
-      await subscription.wait(after, LOOK_MS, signal);
+      await subscription.wait(after, POLL_MS, signal);
     }
   } finally {
     subscription.close();

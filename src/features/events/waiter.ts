@@ -1,25 +1,25 @@
-/** A flag that `wake` sets, and that `wait` waits for and resets. */
+/** A flag that `notify` sets, and that `wait` waits for and resets. */
 export interface Waiter {
-  wake(): void;
+  notify(): void;
   /**
-   * Resolves to true once `wake` has been called since the last wait, or to false after `ms` or
+   * Resolves to true once `notify` has been called since the last wait, or to false after `ms` or
    * when the signal aborts. One wait at a time.
    */
   wait(ms: number, signal?: AbortSignal): Promise<boolean>;
 }
 
 export function createWaiter(): Waiter {
-  let woken = false;
+  let notified = false;
   let stopWaiting: (() => void) | undefined;
   return {
-    wake() {
-      woken = true;
+    notify() {
+      notified = true;
       stopWaiting?.();
     },
     async wait(ms, signal) {
-      if (!woken) await sleepUntil(ms, signal, (stop) => (stopWaiting = stop));
-      const result = woken;
-      woken = false;
+      if (!notified) await sleepUntil(ms, signal, (stop) => (stopWaiting = stop));
+      const result = notified;
+      notified = false;
       return result;
     },
   };

@@ -16,7 +16,7 @@ import type {
   ConnectionState,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertProviderLimit, parseRedirectUrl, type TakeCall } from "./payment-connections.ts";
+import { assertProviderLimit, parseRedirectUrl, type ConsumeCall } from "./payment-connections.ts";
 import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 import type { CheckoutState } from "./provider-payment.entity.ts";
@@ -29,7 +29,7 @@ export type CheckoutDeps = Pick<
 > & {
   readonly providers: PaymentProviders;
   readonly reconcilePayment: ReconcilePayment;
-  readonly takeCall: TakeCall;
+  readonly consumeCall: ConsumeCall;
 };
 
 /** Default lifetime of a checkout in minutes. Providers allow at most a day. */
@@ -64,7 +64,7 @@ export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] =
       },
     });
   return retryAfterProviderCheck(findOpen, async () => {
-    await assertProviderLimit(deps.takeCall, "payments", key.workspace);
+    await assertProviderLimit(deps.consumeCall, "payments", key.workspace);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const expiresAt = new Date(now().getTime() + expiresInMinutes * 60_000);
       const worker = randomUUID();

@@ -18,15 +18,15 @@ import { type AccountAccess, ProviderRefused, ProviderUnavailable } from "./paym
 import type { PaymentProviders } from "./payment-providers.ts";
 import { resumePolling } from "./provider-payments.ts";
 
-/** Takes one call from the named rate limit. */
-export type TakeCall = (name: string, limit: RateLimit) => Verdict | Promise<Verdict>;
+/** Consumes one call from the named rate limit. */
+export type ConsumeCall = (name: string, limit: RateLimit) => Verdict | Promise<Verdict>;
 
 export interface ConnectionDeps {
   readonly em: EntityManager;
   readonly providers: PaymentProviders;
   readonly secretSeal: SecretSeal;
   readonly now: () => Date;
-  readonly takeCall: TakeCall;
+  readonly consumeCall: ConsumeCall;
 }
 
 const toMessage = compileToMessage(PaymentConnectionSchema);
@@ -134,16 +134,16 @@ const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
 };
 
 /**
- * Takes one call from a workspace's limit on calls to payment providers.
+ * Consumes one call from a workspace's limit on calls to payment providers.
  *
  * @throws Refusal RATE_LIMITED if the limit is reached
  */
 export async function assertProviderLimit(
-  takeCall: TakeCall,
+  consumeCall: ConsumeCall,
   of: keyof typeof PROVIDER_LIMITS,
   workspace: number,
 ): Promise<void> {
-  const verdict = await takeCall(`provider ${of} of ${workspace}`, PROVIDER_LIMITS[of]);
+  const verdict = await consumeCall(`provider ${of} of ${workspace}`, PROVIDER_LIMITS[of]);
   if (verdict.allowed) return;
   const text = `${TOO_MANY[of]}. Try again in a moment.`;
   throw refuse("RATE_LIMITED", text, { retryAfterSeconds: verdict.resetSeconds });
@@ -170,11 +170,11 @@ export async function callProvider<T>(run: () => Promise<T>): Promise<T> {
  * @throws Refusal RATE_LIMITED, PAYMENT_PROVIDER_REFUSED, UNAVAILABLE
  */
 export async function callForAccount<T>(
-  { takeCall }: Pick<ConnectionDeps, "takeCall">,
+  { consumeCall }: Pick<ConnectionDeps, "consumeCall">,
   { caller }: Call,
   run: () => Promise<T>,
 ): Promise<T> {
-  await assertProviderLimit(takeCall, "account", caller.workspaceId);
+  await assertProviderLimit(consumeCall, "account", caller.workspaceId);
   return callProvider(run);
 }
 

@@ -6,7 +6,7 @@ import type {
   PaymentConnection,
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
-import { assertProviderLimit, sealContext, type TakeCall } from "./payment-connections.ts";
+import { assertProviderLimit, sealContext, type ConsumeCall } from "./payment-connections.ts";
 import { ProviderRefused, type ProviderEvent, type EventRecipient } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
 
@@ -23,7 +23,7 @@ export interface EventDeps {
   readonly now: () => Date;
   readonly providers: PaymentProviders;
   readonly secretSeal: SecretSeal;
-  readonly takeCall: TakeCall;
+  readonly consumeCall: ConsumeCall;
 }
 
 export interface ReceivedEvent {
@@ -59,7 +59,7 @@ export async function receiveEvent(deps: EventDeps, received: ReceivedEvent): Pr
       throw error instanceof ProviderRefused ? unsigned() : error;
     });
   if (event === undefined) return;
-  if (workspace !== undefined) await assertProviderLimit(deps.takeCall, "events", workspace);
+  if (workspace !== undefined) await assertProviderLimit(deps.consumeCall, "events", workspace);
   const account = event.account ?? owner.account!;
   await storeEvents(em, { provider, account, events: [event], at: receivedAt });
 }

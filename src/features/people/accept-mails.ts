@@ -13,7 +13,7 @@ const LOCK = "select pg_try_advisory_xact_lock(hashtextextended('mails', 0)) as 
  * minutes. Accounts are found as in a sign-in by email. Separate from the write, because a
  * distributed database refuses to write a coordinator table from tables of all nodes.
  */
-const LOOK = `
+const CHECK = `
   with asked as materialized (
     select id, lower(email) as email from mail where state = 'asked' order by id limit ${BATCH}
   ), known as (
@@ -57,7 +57,7 @@ export async function acceptMails(em: EntityManager): Promise<number> {
 async function acceptBatch(tx: EntityManager): Promise<Asked[]> {
   const [lock] = await runStatement<{ locked: boolean }>(tx, LOCK);
   if (!lock!.locked) return [];
-  const asked = await runStatement<Asked>(tx, LOOK);
+  const asked = await runStatement<Asked>(tx, CHECK);
   for (const [sql, accepted] of [
     [ACCEPT, true],
     [FORGET, false],

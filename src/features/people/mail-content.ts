@@ -10,7 +10,7 @@ import {
 } from "../../domain/mail-html.ts";
 
 /** Data of an email. */
-export interface MailTold {
+export interface SignInMail {
   /** Public URL of the service, such as `https://book.example.org`. */
   readonly publicUrl: string;
   /** Path and fragment of the link. */
@@ -20,7 +20,7 @@ export interface MailTold {
 }
 
 /** Returns the content of a sign-in email. */
-export function mailContent({ publicUrl, signInPath, workspace }: MailTold): MailContent {
+export function mailContent({ publicUrl, signInPath, workspace }: SignInMail): MailContent {
   const link = publicUrl + signInPath;
   const { host } = new URL(publicUrl);
   const renew = `${publicUrl}/sign-in`;

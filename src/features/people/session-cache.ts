@@ -47,11 +47,11 @@ export function createSessionCache(em: EntityManager, findTracking: FindTracking
   });
   return {
     find(token, audience, workspace) {
-      const lookUp = { token, audience, workspace: parseWorkspaceId(workspace) };
-      const key = `${token} ${audience} ${lookUp.workspace}`;
+      const lookup = { token, audience, workspace: parseWorkspaceId(workspace) };
+      const key = `${token} ${audience} ${lookup.workspace}`;
       const known = cached.get(key);
       if (known !== undefined) return known;
-      const finding = findCaller(em.fork(), lookUp, findTracking);
+      const finding = findCaller(em.fork(), lookup, findTracking);
       cached.set(key, finding);
       // Database errors are not cached.
       finding.catch((error: unknown) => {
@@ -64,7 +64,7 @@ export function createSessionCache(em: EntityManager, findTracking: FindTracking
 }
 
 /** Credentials of a call. */
-interface LookUp {
+interface Lookup {
   readonly token: string;
   readonly audience: Audience;
   /** 0 for an id that no workspace can have. `undefined` if no workspace is named. */
@@ -73,7 +73,7 @@ interface LookUp {
 
 async function findCaller(
   em: EntityManager,
-  { token, audience, workspace: workspaceId }: LookUp,
+  { token, audience, workspace: workspaceId }: Lookup,
   findTracking: FindTracking,
 ): Promise<Caller | undefined> {
   const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);

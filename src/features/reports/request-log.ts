@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
-import { deleteOldest, takeIds } from "../../db/statement.ts";
+import { deleteOldest, allocateIds } from "../../db/statement.ts";
 import {
   codeName,
   keyLabel,
@@ -65,7 +65,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
       ofWorkspace.set(workspaceId, count + 1);
       waiting.push(waitingRequest(call, caller, httpStatus));
     },
-    take(): readonly WaitingRequest[] {
+    drain(): readonly WaitingRequest[] {
       const taken = waiting;
       waiting = [];
       ofWorkspace.clear();
@@ -113,7 +113,7 @@ function outcomeOf(code: Code | 0): RequestOutcome {
   return FAILURES.has(code) ? "failed" : "refused";
 }
 
-/** With ids taken in advance, because each node's ids increase independently and a workspace can move. */
+/** With ids allocated in advance, because each node's ids increase independently and a workspace can move. */
 const WRITE = `
   insert into api_request (workspace_id, id, started_at, method, path, outcome, code, http_status, duration_ms,
     request_id, reason, message, caller)
@@ -133,10 +133,10 @@ const TRIM = `
  * @throws the database's error
  */
 export async function writeRequests(em: EntityManager, log: RequestLog): Promise<void> {
-  const owned = byOwner(log.take(), ({ workspace }) => workspace);
+  const owned = byOwner(log.drain(), ({ workspace }) => workspace);
   try {
     const count = owned.reduce((sum, [, { length }]) => sum + length, 0);
-    const ids = (await takeIds(em, "api_request_id_seq", count)).values();
+    const ids = (await allocateIds(em, "api_request_id_seq", count)).values();
     const values = owned.map(([workspace, own]) => {
       const made = own.map((request) => ({ id: ids.next().value, ...request }));
       return [workspace, JSON.stringify(made)];

@@ -5,7 +5,7 @@ import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { BOOKED_FIGURES } from "./overview.ts";
 
 /** Poll interval of the background count, and minimum time between two counts of a workspace, in milliseconds. */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 /** Minimum pause after a poll and after each workspace, as a multiple of its duration. */
 const REST_FACTOR = 20;
 /** Maximum time for which one transaction fills days, in milliseconds. */
@@ -103,11 +103,11 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
      * Counts uncounted bookings until the signal aborts. Returns the delay until the next poll, in
      * milliseconds. Never rejects.
      */
-    async look(signal: AbortSignal): Promise<number> {
+    async rollUp(signal: AbortSignal): Promise<number> {
       const startedMs = performance.now();
       // A database outage is logged elsewhere and changes no counts.
       await rollUp(signal).catch(() => undefined);
-      return Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
+      return Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
     },
   };
 }
@@ -179,7 +179,7 @@ async function countChanged(
   const isFilled = events === until - position;
   if (!isFilled) await runStatement(tx, FILLED, [workspace, "infinity"]);
   else for (const date of dates ?? []) await countDay(tx, workspace, date);
-  const restMs = Math.max(LOOK_MS, (performance.now() - startedMs) * REST_FACTOR);
+  const restMs = Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
   await runStatement(tx, COUNTED, [workspace, until, restMs]);
   return !isFilled || until - position === MAX_EVENTS;
 }

@@ -65,10 +65,10 @@ export async function loadBookingFacts(
   const [found, ids, [inForce], voidedBelow, simulations] = await Promise.all([
     loadByOwner(bookings, workspaceOf, (workspace, own) =>
       tx.isPlannedByCitus && own.length === 1
-        ? lookUpEach(tx, workspace, own[0]!)
+        ? lookupEach(tx, workspace, own[0]!)
         : tx.send<OwnFacts>(factsOf(own), [workspace, ...wantedValues(own)]),
     ),
-    tx.takeIds("customer_id_seq", bookings.length),
+    tx.allocateIds("customer_id_seq", bookings.length),
     tx.send<Pick<BookingFacts, "tariffVersion">>(IN_FORCE, []),
     loadVoidedBelow(tx, bookings),
     countSimulations(tx, bookings),
@@ -157,7 +157,7 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
     mergedWithName("wanted.name", "wanted.email"),
   ];
   // Evaluated in order until one is found.
-  const customer = `coalesce(${lookups.map((lookUp) => `(${lookUp})`).join(", ")})`;
+  const customer = `coalesce(${lookups.map((lookup) => `(${lookup})`).join(", ")})`;
   return `
   select (${PROVIDER}) as "providerState",
     ${byReference ? `(${takenBy('"externalReference"')})` : "null"} as "takenBy",
@@ -192,7 +192,7 @@ const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3"
  * Separate lookups, which a distributed database runs fastest: it plans a statement on several
  * tables every time, but forwards one on a single table.
  */
-async function lookUpEach(
+async function lookupEach(
   tx: Transaction,
   workspace: number,
   { request }: Booking,
@@ -200,9 +200,9 @@ async function lookUpEach(
   const { externalReference, quoteId } = request;
   const [providers, taken, used, customer, subscribers] = await Promise.all([
     tx.send<{ state: ConnectionState }>(PROVIDER, [workspace]),
-    lookUpReference(tx, TAKEN_BY, workspace, externalReference),
-    lookUpReference(tx, USED_BY, workspace, quoteId),
-    lookUpCustomer(tx, workspace, request),
+    lookupReference(tx, TAKEN_BY, workspace, externalReference),
+    lookupReference(tx, USED_BY, workspace, quoteId),
+    lookupCustomer(tx, workspace, request),
     tx.send<Subscriber>(SELECT_SUBSCRIBERS, [workspace]),
   ]);
   return [
@@ -217,7 +217,7 @@ async function lookUpEach(
 }
 
 /** Returns the shipment with the named value, null if absent or no value is named. */
-async function lookUpReference(
+async function lookupReference(
   { send }: Transaction,
   sql: string,
   workspace: number,
@@ -228,7 +228,7 @@ async function lookUpReference(
 }
 
 /** Searches merged customers only if there is no other match. */
-async function lookUpCustomer(
+async function lookupCustomer(
   { send }: Transaction,
   workspace: number,
   request: CreateShipmentRequest,

@@ -47,7 +47,7 @@ export function shipmentNotFoundError(reference: string): Refusal {
   return refuse("SHIPMENT_NOT_FOUND", `There is no such shipment.${form}`);
 }
 
-interface LookUp {
+interface Lookup {
   readonly one: string;
   readonly several: string;
 }
@@ -56,7 +56,7 @@ interface LookUp {
  * Several references are passed as JSON, because PostgreSQL replans for arrays. The lateral join
  * makes each an index lookup. A single one is looked up directly, in two thirds of the time.
  */
-const FIND: LookUp = {
+const FIND: Lookup = {
   one: `
   select 0 as place, ${SHIPMENT_COLUMN}
   from shipment as s where s.workspace_id = $1 and s.reference = $2`,
@@ -77,12 +77,12 @@ interface Found {
 /**
  * Looks up shipments of a workspace.
  *
- * @param lookUp statement like `FIND`, with the index of a reference among the keys
+ * @param lookup statement like `FIND`, with the index of a reference among the keys
  * @returns for each key the result, `undefined` if there is no such shipment
  */
 async function findAll<Placed extends { readonly place: number }>(
   send: Transaction["send"],
-  { one, several }: LookUp,
+  { one, several }: Lookup,
   workspace: number,
   keys: readonly ShipmentKey[],
 ): Promise<(Placed | undefined)[]> {
@@ -120,7 +120,7 @@ function askedJson(keys: readonly ShipmentKey[]): string {
  * Locks before it reads the customer, which can change during the wait: PostgreSQL re-evaluates the
  * whole row after waiting.
  */
-const LOCK: LookUp = {
+const LOCK: Lookup = {
   one: `
   select 0 as place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
   from shipment as s where s.workspace_id = $1 and s.reference = $2 for update`,

@@ -74,37 +74,37 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   const leased = createLeasedWebhooks(em, log);
   const record = createOutcomeRecorder(deps, log, givingUp.signal);
   const dispatcher = createDispatcher(deps, log, record, (queue) => {
-    if (queue.isLoadWanted()) announced.wake();
+    if (queue.isLoadWanted()) announced.notify();
   });
   const open = createOpenSecrets(deps, log);
   events.listen(announced.add);
 
   const fill = () => fillQueues(em, leased, open, dispatcher.send);
 
-  async function look(): Promise<void> {
-    const workspaces = announced.take();
+  async function poll(): Promise<void> {
+    const workspaces = announced.drain();
     for (const queue of leased.queues()) {
       if (workspaces?.includes(queue.key.workspace) === false) continue;
       queue.expectMore();
       dispatcher.send(queue);
     }
-    const taking = workspaces?.length === 0 ? 0 : take(workspaces);
-    const [taken] = await Promise.all([taking, fill()]);
-    if (taken > 0) await fill();
+    const acquiring = workspaces?.length === 0 ? 0 : acquire(workspaces);
+    const [acquired] = await Promise.all([acquiring, fill()]);
+    if (acquired > 0) await fill();
   }
 
-  async function take(workspaces: readonly number[] | undefined): Promise<number> {
+  async function acquire(workspaces: readonly number[] | undefined): Promise<number> {
     const startedMs = performance.now();
-    const count = await leased.take(workspaces);
+    const count = await leased.acquire(workspaces);
     const restMs = (performance.now() - startedMs) * REST_FACTOR;
     if (workspaces === undefined) announced.rest(Math.min(restMs, MAX_REST_MS));
     return count;
   }
 
-  async function lookRepeatedly(): Promise<void> {
+  async function pollRepeatedly(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await look();
+        await poll();
       } catch (error) {
         log.warn({ err: error }, "delivery of webhooks was interrupted");
         announced.add(undefined);
@@ -114,16 +114,16 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
     }
   }
 
-  const looking = lookRepeatedly();
-  const keeping = leased.keep(stopping.signal);
+  const polling = pollRepeatedly();
+  const renewing = leased.renewPeriodically(stopping.signal);
   return {
     async close() {
       stopping.abort();
-      announced.wake();
+      announced.notify();
       const grace = sleep(GRACE_MS, undefined, { ref: false });
       await Promise.race([dispatcher.close(), grace]);
       givingUp.abort();
-      await Promise.all([looking, keeping]);
+      await Promise.all([polling, renewing]);
       await leased.releaseAll().catch(() => undefined);
     },
   };
@@ -132,18 +132,18 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
 /** Collects the workspaces that may have due deliveries. A due poll covers all workspaces. */
 function createAnnouncedWorkspaces() {
   const announced = new Set<number>();
-  const { wake, wait } = createWaiter();
+  const { notify, wait } = createWaiter();
   let pollAtMs = 0;
   return {
-    wake,
+    notify,
     /** @param workspaces `undefined` for all */
     add(workspaces: readonly number[] | undefined) {
       if (workspaces === undefined) pollAtMs = 0;
       else for (const workspace of workspaces) announced.add(workspace);
-      wake();
+      notify();
     },
     /** Takes the workspaces announced since the last call. `undefined` for all. */
-    take(): readonly number[] | undefined {
+    drain(): readonly number[] | undefined {
       const workspaces = [...announced];
       announced.clear();
       if (performance.now() < pollAtMs) return workspaces;
@@ -161,7 +161,7 @@ function createAnnouncedWorkspaces() {
 /**
  * Loads the due deliveries of all queues that expect more, and hands each queue to `send`. Forgets the queues of
  * deleted webhooks and of webhooks whose secrets cannot be opened. After their leases expire, any process with the
- * key can take them. Queues of an unreachable workspace still expect more.
+ * key can acquire them. Queues of an unreachable workspace still expect more.
  *
  * @throws the database's error. The queues then still expect more
  */

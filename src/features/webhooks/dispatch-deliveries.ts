@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
 import type { TraceAttempt } from "../../pipeline/tracer.ts";
 import { writeEventId, type EventContent } from "../events/event-message.ts";
-import { createInFlightLimit, type TakenDelivery, type WebhookQueue } from "./webhook-queue.ts";
+import { createInFlightLimit, type DequeuedDelivery, type WebhookQueue } from "./webhook-queue.ts";
 import type { DueDelivery, WebhookTarget } from "./load-due-deliveries.ts";
 import { changesWebhook, type DeliveryOutcome } from "./record-outcomes.ts";
 import { isSuccess, type Sender, type SendResult } from "./send-webhook.ts";
@@ -23,13 +23,13 @@ export interface DispatchDeps {
  * Creates the dispatcher of one process, which sends the deliveries of queues.
  *
  * @param record resolves when an outcome is recorded
- * @param onSettled called when an attempt is recorded and further attempts may have started
+ * @param onCompleted called when an attempt is recorded and further attempts may have started
  */
 export function createDispatcher(
   deps: DispatchDeps,
   log: Logger,
   record: (outcome: DeliveryOutcome) => Promise<void>,
-  onSettled: (queue: WebhookQueue) => void,
+  onCompleted: (queue: WebhookQueue) => void,
 ) {
   const acquire = createInFlightLimit();
   /** Queues that wait for the limit of the process. */
@@ -49,12 +49,12 @@ export function createDispatcher(
       waiting.add(queue);
       return false;
     }
-    const taken = queue.take();
-    if (taken === undefined) {
+    const dequeued = queue.dequeue();
+    if (dequeued === undefined) {
       release();
       return false;
     }
-    const ended = attempt(queue, taken).finally(() => {
+    const ended = attempt(queue, dequeued).finally(() => {
       inFlight.delete(ended);
       release();
       sendNext(queue);
@@ -63,13 +63,13 @@ export function createDispatcher(
     return true;
   }
 
-  async function attempt(queue: WebhookQueue, taken: TakenDelivery): Promise<void> {
-    const outcome = await attemptDelivery(taken, deps, log);
+  async function attempt(queue: WebhookQueue, dequeued: DequeuedDelivery): Promise<void> {
+    const outcome = await attemptDelivery(dequeued, deps, log);
     const result = outcome.attempt?.result;
-    if (result !== undefined && !taken.target.isTest) deps.countAttempt(result);
+    if (result !== undefined && !dequeued.target.isTest) deps.countAttempt(result);
     await record(outcome);
     const changed = changesWebhook(outcome);
-    queue.settle(taken.delivery, { isSuccess: result && isSuccess(result), changed });
+    queue.complete(dequeued.delivery, { isSuccess: result && isSuccess(result), changed });
   }
 
   function sendNext(queue: WebhookQueue): void {
@@ -79,7 +79,7 @@ export function createDispatcher(
       send(first);
     }
     send(queue);
-    onSettled(queue);
+    onCompleted(queue);
   }
 
   return {
@@ -100,7 +100,7 @@ const SIMULATED_FAILURE: SendResult = {
 };
 
 async function attemptDelivery(
-  { delivery, target }: TakenDelivery,
+  { delivery, target }: DequeuedDelivery,
   deps: DispatchDeps,
   log: Logger,
 ): Promise<DeliveryOutcome> {

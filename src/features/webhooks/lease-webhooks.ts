@@ -68,7 +68,7 @@ const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPA
  * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since the search. Skips webhooks
  * that are being deleted, because the lease's foreign key would wait for the deletion.
  */
-const TAKE = `
+const ACQUIRE = `
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
   select workspace_id, id, $3, $4::timestamptz + $5::int * interval '1 ms' from webhook
   where workspace_id = $1 and id = any ($2::text[]) order by id for key share skip locked
@@ -134,17 +134,18 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
      *
      * @param workspaces limits the search. `undefined` for all
      */
-    async take(
+    async acquire(
       workspaces: readonly number[] | undefined,
       quota: LeaseQuota,
     ): Promise<WebhookKey[]> {
       const found = (await find(workspaces)).toSorted((a, b) => a.due - b.due);
       const failing = found.filter((webhook) => webhook.failing).slice(0, quota.failing);
       const healthy = found.filter((webhook) => !webhook.failing).slice(0, quota.healthy);
-      const { returned } = await ofEachWorkspace(TAKE, [...failing, ...healthy], ({ foundAt }) => [
-        foundAt,
-        LEASE_MS,
-      ]);
+      const { returned } = await ofEachWorkspace(
+        ACQUIRE,
+        [...failing, ...healthy],
+        ({ foundAt }) => [foundAt, LEASE_MS],
+      );
       return returned;
     },
     /** Returns the webhooks that this process still leases, and those of workspaces that failed. */
@@ -152,7 +153,7 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, () => [LEASE_MS]);
       return { held: returned, unknown: failed };
     },
-    /** Ends leases, so that another process can take them immediately. */
+    /** Ends leases, so that another process can acquire them immediately. */
     async release(webhooks: readonly WebhookKey[]): Promise<void> {
       await ofEachWorkspace(SET_END, webhooks, () => [0]);
     },
@@ -201,20 +202,20 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   return {
     queues: () => queues.values(),
     forget,
-    /** Leases webhooks with due deliveries, as `take` of `createWebhookLeases`. Returns their number. */
-    async take(workspaces: readonly number[] | undefined): Promise<number> {
+    /** Leases webhooks with due deliveries, as `acquire` of `createWebhookLeases`. Returns their number. */
+    async acquire(workspaces: readonly number[] | undefined): Promise<number> {
       const leasedUntilMs = certainEndMs();
-      const taken = await leases.take(workspaces, quota());
-      for (const key of taken) {
+      const acquired = await leases.acquire(workspaces, quota());
+      for (const key of acquired) {
         // A queue with an expired lease still knows its attempts in flight.
         const queue = queues.get(nameOf(key)) ?? createWebhookQueue(key, leasedUntilMs);
         queue.leasedUntilMs = leasedUntilMs;
         queues.set(nameOf(key), queue);
       }
-      return taken.length;
+      return acquired.length;
     },
     /** Renews leases regularly, and releases those of idle webhooks, until aborted. */
-    async keep(signal: AbortSignal): Promise<void> {
+    async renewPeriodically(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
         const { idle = [], busy = [] } = Object.groupBy(queues.values(), (queue) =>

@@ -1,12 +1,12 @@
 import type { DueDelivery, DueQuery, DueResult, WebhookTarget } from "./load-due-deliveries.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
 
-export interface TakenDelivery {
+export interface DequeuedDelivery {
   readonly delivery: DueDelivery;
   readonly target: WebhookTarget;
 }
 
-interface Settled {
+interface AttemptOutcome {
   /** `undefined` if no request was sent. */
   readonly isSuccess: boolean | undefined;
   /** Whether the webhook changed with it, which makes loaded data stale. */
@@ -58,10 +58,10 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       target = result.target;
     },
     /**
-     * Takes the next delivery. `undefined` if the queue is empty, the limit is reached or the lease
+     * Dequeues the next delivery. `undefined` if the queue is empty, the limit is reached or the lease
      * may have expired. Deliveries of one subject are sent one after the other.
      */
-    take(): TakenDelivery | undefined {
+    dequeue(): DequeuedDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
       due.forgetOld();
       if (inFlight.size >= concurrency) return undefined;
@@ -71,7 +71,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       inFlight.set(delivery.subject, delivery.id);
       return { delivery, target };
     },
-    settle({ subject }: DueDelivery, { isSuccess, changed }: Settled) {
+    complete({ subject }: DueDelivery, { isSuccess, changed }: AttemptOutcome) {
       inFlight.delete(subject);
       lastActiveMs = performance.now();
       if (isSuccess !== undefined) concurrency = nextConcurrency(concurrency, isSuccess);

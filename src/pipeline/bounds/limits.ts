@@ -60,7 +60,7 @@ export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as co
 /** Rate of payment provider events per address that are pending or turned out to be unsigned. */
 export const UNSIGNED_EVENTS: RateLimit = { rate: 10, burst: 200 };
 /** Lookups of unknown credentials, limited so that most connections are available for calls. */
-export const LOOK_UPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
+export const LOOKUPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 
 /** Calls whose work has started and not ended. */
 export const IN_FLIGHT = { ofProcess: 1_000, ofAccount: 250, waitingOfAccount: 10_000 } as const;
@@ -148,9 +148,9 @@ export const CALL_LIMITS: readonly Limit[] = [
   },
   {
     what: "concurrent lookups of unknown credentials",
-    bound: String(LOOK_UPS.atOnce),
-    beyond: `${n(LOOK_UPS.maxWaiting)} more wait up to ${seconds(LOOK_UPS.maxWaitMs)}`,
-    where: "pipeline/credentials/look-ups.ts",
+    bound: String(LOOKUPS.atOnce),
+    beyond: `${n(LOOKUPS.maxWaiting)} more wait up to ${seconds(LOOKUPS.maxWaitMs)}`,
+    where: "pipeline/credentials/lookups.ts",
   },
   {
     what: "calls in flight",

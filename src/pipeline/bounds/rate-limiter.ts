@@ -2,7 +2,7 @@ import {
   fullBucket,
   isFull,
   LIMIT_CLASSES,
-  takeCall,
+  consumeCall,
   refillSeconds,
   type Bucket,
   type LimitClass,
@@ -13,9 +13,9 @@ import {
 
 export interface Limiter {
   /**
-   * Takes one call from the account's bucket of a class. The account is a workspace or an operator. Never rejects.
+   * Consumes one call of the account's bucket of a class. The account is a workspace or an operator. Never rejects.
    */
-  take(
+  consume(
     account: number | string,
     limitClass: LimitClass,
     limit: RateLimit,
@@ -57,9 +57,9 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
   }
 
   return {
-    take(account, limitClass, limit) {
+    consume(account, limitClass, limit) {
       const now = nowMs();
-      return takeCall(bucketOf(byClass[limitClass], account, limit, now), limit, now);
+      return consumeCall(bucketOf(byClass[limitClass], account, limit, now), limit, now);
     },
     close: async () => undefined,
   };

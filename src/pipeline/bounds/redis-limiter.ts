@@ -10,12 +10,12 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const LOG_INTERVAL_MS = 5_000;
 
 /**
- * `takeCall` of domain/rate-limit.ts in Redis, with the same whole numbers, which doubles represent exactly. Takes
+ * `consumeCall` of domain/rate-limit.ts in Redis, with the same whole numbers, which doubles represent exactly. Takes
  * the key of a bucket, the rate and the burst. Returns whether the call is allowed (1 or 0) and the remaining
  * millionths of a call. Uses the time of Redis, because replicas' clocks differ. A bucket expires when it is full.
  * Redis measures the expiry from when its event loop woke, which is earlier.
  */
-const TAKE_CALL = `
+const CONSUME_CALL = `
 local CALL = 1000000
 local rate, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]) * CALL
 local time = redis.call("TIME")
@@ -36,7 +36,7 @@ return { allowed and 1 or 0, calls }
 
 declare module "ioredis" {
   interface RedisCommander<Context extends ClientContext> {
-    takeCall(
+    consumeCall(
       key: string,
       rate: number,
       burst: number,
@@ -65,12 +65,12 @@ export function createRedisLimiter(
   client.catch(logFailure);
 
   return {
-    async take(account, limitClass, limit) {
+    async consume(account, limitClass, limit) {
       const { rate, burst } = limit;
       try {
         const redis = await client;
         const key = `shipments:bucket:${account}:${limitClass}`;
-        const [allowed, microCalls] = await redis.takeCall(key, rate, burst);
+        const [allowed, microCalls] = await redis.consumeCall(key, rate, burst);
         return verdictOf(allowed === 1, microCalls, limit);
       } catch (error) {
         logFailure(error);
@@ -100,6 +100,6 @@ async function connect(
     connectTimeout: CONNECT_TIMEOUT_MS,
   });
   redis.on("error", onError);
-  redis.defineCommand("takeCall", { numberOfKeys: 1, lua: TAKE_CALL });
+  redis.defineCommand("consumeCall", { numberOfKeys: 1, lua: CONSUME_CALL });
   return redis;
 }

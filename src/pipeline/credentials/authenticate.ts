@@ -10,7 +10,7 @@ import {
   UNKNOWN_KEY,
 } from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
-import type { LookUps } from "./look-ups.ts";
+import type { Lookups } from "./lookups.ts";
 
 /**
  * Authenticates a call, synchronously if the key is cached: by its secret key, or without one by
@@ -25,17 +25,17 @@ export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | 
 export function createAuthenticate(options: {
   readonly keys: KeyLookups;
   readonly sessions: SessionLookup;
-  readonly lookUps: LookUps;
+  readonly lookups: Lookups;
   readonly isHttps: boolean;
 }): Authenticate {
-  const { keys, sessions, lookUps, isHttps } = options;
+  const { keys, sessions, lookups, isHttps } = options;
   const attempts = createFailedAttempts(
     () => performance.now(),
     UNKNOWN_KEYS,
     "Too many unknown keys from this address",
   );
 
-  async function lookUp(
+  async function lookup(
     audience: Audience,
     call: ReceivedCall,
     credential: string,
@@ -43,7 +43,7 @@ export function createAuthenticate(options: {
   ): Promise<Caller> {
     const { address } = call;
     // Refused sessions also cost a lookup and count like unknown keys.
-    const found = await lookUps.find(credential, { attempts, address, find });
+    const found = await lookups.find(credential, { attempts, address, find });
     if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
     return found;
   }
@@ -55,7 +55,7 @@ export function createAuthenticate(options: {
       call.credential = session;
       assertSameSite(headers, isHttps);
       const find = () => sessions.find(session, audience, headers.workspace);
-      return lookUp(audience, call, session, find);
+      return lookup(audience, call, session, find);
     }
     if (call.hasKeyInQuery && !carriesKey(headers)) throw credentialError(IN_QUERY, audience);
     const key = readKey(headers, audience);
@@ -64,6 +64,6 @@ export function createAuthenticate(options: {
     const known = keys[audience].recall(key);
     if (known !== undefined) return known;
     assertKeyForm(key, audience);
-    return lookUp(audience, call, key, () => keys[audience].find(key));
+    return lookup(audience, call, key, () => keys[audience].find(key));
   };
 }

@@ -1,9 +1,9 @@
 import { addressBlock } from "../client-address.ts";
 import {
   fullBucket,
-  giveCallBack,
+  returnCall,
   isFull,
-  takeCall,
+  consumeCall,
   type Bucket,
   type RateLimit,
 } from "../../domain/rate-limit.ts";
@@ -50,7 +50,7 @@ export function createFailedAttempts(
     async make(who, attempt) {
       const block = addressBlock(who);
       const bucket = bucketOf(block, nowMs());
-      if (!takeCall(bucket, limit, nowMs()).allowed) {
+      if (!consumeCall(bucket, limit, nowMs()).allowed) {
         throw refuse("RATE_LIMITED", `${tooMany}. Try again in 1 s.`, { retryAfterSeconds: 1 });
       }
       let failed = false;
@@ -62,7 +62,7 @@ export function createFailedAttempts(
         failed = error instanceof Refusal && error.reason !== "UNAVAILABLE";
         throw error;
       } finally {
-        if (!failed) giveCallBack(bucket, limit);
+        if (!failed) returnCall(bucket, limit);
         if (isFull(bucket, limit, nowMs()) && buckets.get(block) === bucket) buckets.delete(block);
       }
     },

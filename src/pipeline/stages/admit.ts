@@ -36,7 +36,7 @@ export function createAdmit(options: {
     inFlightLimit.assertCapacity(caller.account);
     const { limitClass } = rpc;
     const limit = caller.limits[limitClass];
-    const verdict = limiter.take(caller.account, limitClass, limit);
+    const verdict = limiter.consume(caller.account, limitClass, limit);
     const admitted = (counted: Verdict): AnyCall | Promise<AnyCall> => {
       call.rateLimit = { limitClass, limit, verdict: counted };
       if (!counted.allowed) {

@@ -18,7 +18,7 @@ import {
 } from "../call.ts";
 import { createExecute, type Execute, type OnBehalfOf } from "./execute.ts";
 import type { Limiter } from "../bounds/rate-limiter.ts";
-import { createLookUps, type LookUps } from "../credentials/look-ups.ts";
+import { createLookups, type Lookups } from "../credentials/lookups.ts";
 import { MEMORY } from "../bounds/limits.ts";
 import { createMemoryBudget } from "../bounds/memory-budget.ts";
 import { createObserver } from "./observe.ts";
@@ -46,7 +46,7 @@ export interface Pipeline {
   /** `admit`, read, `execute` and respond, for servers with their own reading and writing. */
   readonly serveUnary: ServeUnary;
   /** Lookups of credentials, also outside calls. */
-  readonly lookUps: LookUps;
+  readonly lookups: Lookups;
   readonly refuseCall: RefuseCall;
   /** Like `refuseCall`, outside calls. */
   toRefusal(error: unknown, requestId: string): Refusal;
@@ -98,8 +98,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const methods = [...options.rpcs, ...options.streams];
   const validatorOf = compileValidators(methods);
   const inFlightLimit = createInFlightLimit();
-  const lookUps = createLookUps(options.maxWaitMs);
-  const authenticate = createAuthenticate({ ...options, lookUps });
+  const lookups = createLookups(options.maxWaitMs);
+  const authenticate = createAuthenticate({ ...options, lookups });
   const admit = createAdmit({ ...options, authenticate, inFlightLimit });
   const execute = createExecute({ ...options, validatorOf, inFlightLimit });
   const toRefusal = createToRefusal(options.refusalOf, log);
@@ -121,7 +121,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     execute,
     executeStream: createExecuteStream({ ...options, authenticate, validatorOf }),
     serveUnary: createServeUnary({ admit, execute, refuseCall, tickBatcher }),
-    lookUps,
+    lookups,
     refuseCall,
     toRefusal,
     reserveRequest(call, bytes) {

@@ -57,7 +57,7 @@ export function createConnectionCalls(
 
   function serveWaiting(): void {
     while (!waiting.isEmpty() && !isFull()) {
-      const { response, serve } = waiting.take();
+      const { response, serve } = waiting.dequeue();
       if (!open.bytes.has(response) || response.destroyed) continue;
       open.add(response, true);
       serve();
@@ -148,7 +148,7 @@ function createWaitingCalls(maxWaiting: number, ofServer: ServerTotals) {
       calls.push(call);
       return true;
     },
-    take(): WaitingCall {
+    dequeue(): WaitingCall {
       ofServer.waiting--;
       const call = calls[next++] as WaitingCall;
       if (next === calls.length) {

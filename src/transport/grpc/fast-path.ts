@@ -26,7 +26,7 @@ import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
  * Serves the call of a new HTTP/2 stream, or returns false and leaves the stream untouched.
  * `rawHeaders` alternates names and values. `calls` belongs to its connection.
  */
-export type TakeStream = (
+export type HandleStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   rawHeaders: readonly string[],
@@ -43,7 +43,7 @@ const OK: Trailers = { "grpc-status": "0" };
  * Connect's handlers create signals, `Headers` and a chain of async iterables for each call, which
  * costs several times as much. Other calls are left to Connect.
  */
-export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): TakeStream {
+export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): HandleStream {
   const readUnaryHeaders = createUnaryHeadersReader(rpcs);
   return (stream, headers, rawHeaders, calls) => {
     const codec = readUnaryHeaders(headers);
@@ -120,7 +120,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       // An empty body may have ended during authentication and does not end again.
       if (stream.readableEnded) return end();
       stream.on("data", (piece: Buffer) => {
-        if (!answered) attempt(() => body.take(piece), fail);
+        if (!answered) attempt(() => body.append(piece), fail);
       });
       stream.on("end", end);
     },

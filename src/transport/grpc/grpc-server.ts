@@ -19,7 +19,7 @@ import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, STREAM_RESETS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import { refuseSocket } from "../connect/refuse-socket.ts";
 import { createConnections } from "../connections/connections.ts";
-import type { TakeStream } from "./fast-path.ts";
+import type { HandleStream } from "./fast-path.ts";
 
 const LIMITS = {
   maxSessionMemory: 32,
@@ -52,14 +52,14 @@ const GO_AWAY_MS = 1_000;
 const GO_ELSEWHERE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
 /**
- * Creates an HTTP/2 server without listening. Each stream is offered to `takeStream`, and `handle` serves the rest.
+ * Creates an HTTP/2 server without listening. Each stream is offered to `handleStream`, and `handle` serves the rest.
  */
 export function createGrpcServer(
   handle: RpcHandler,
-  takeStream: TakeStream,
+  handleStream: HandleStream,
   limits: Partial<ConnectionLimits> = {},
 ): TransportServer {
-  const serve = createServeStream(handle, takeStream);
+  const serve = createServeStream(handle, handleStream);
   /** Sessions of open connections, `undefined` before the first byte. */
   const sessions = new Map<Socket, ServerHttp2Session | undefined>();
   const connections = createConnections(
@@ -150,12 +150,12 @@ type ServeStream = (
   calls: ConnectionCalls,
 ) => void;
 
-function createServeStream(handle: RpcHandler, takeStream: TakeStream): ServeStream {
+function createServeStream(handle: RpcHandler, handleStream: HandleStream): ServeStream {
   // Never listens. Creates Node's request and response objects for single streams, which the server
   // itself would create for every stream.
   const compatibility = createServer(handle);
   return (stream, headers, flags, rawHeaders, calls) => {
-    if (takeStream(stream, headers, rawHeaders, calls)) return;
+    if (handleStream(stream, headers, rawHeaders, calls)) return;
     // Some of these have unlimited duration.
     calls.exempt(stream);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);

@@ -7,7 +7,7 @@ import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 /** The body of a gRPC call, which arrives in chunks and must contain one message. */
 export interface UnaryBody {
   /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
-  take(piece: Buffer): void;
+  append(piece: Buffer): void;
   /** Returns the message after the last chunk. @throws Refusal BODY_UNREADABLE, or ConnectError if empty */
   end(): Message;
 }
@@ -44,7 +44,7 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
   }
 
   return {
-    take(piece) {
+    append(piece) {
       pieces.push(piece);
       size += piece.length;
       if (size < wanted) return;

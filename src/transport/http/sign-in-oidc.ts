@@ -6,7 +6,7 @@ import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.t
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
-import { createTurns, type LookUps, type Turns } from "../../pipeline/credentials/look-ups.ts";
+import { createTurns, type Lookups, type Turns } from "../../pipeline/credentials/lookups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { page, PAGE_HEADERS } from "./browser-page.ts";
 import { prefersPage } from "./negotiation.ts";
@@ -57,7 +57,7 @@ interface OidcPagesOptions {
   readonly clientAddress: ClientAddress;
   /** Counts refused attempts together with those of links. */
   readonly attempts: FailedAttempts;
-  readonly lookUps: Pick<LookUps, "trust">;
+  readonly lookups: Pick<Lookups, "trust">;
   readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }
 
@@ -114,7 +114,7 @@ async function finish(
   options: OidcPagesOptions & { readonly inTurn: Turns },
   visit: Visit,
 ): Promise<void> {
-  const { attempts, lookUps, isHttps, clientAddress, inTurn } = options;
+  const { attempts, lookups, isHttps, clientAddress, inTurn } = options;
   const { request, query, headers } = visit;
   const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
   const attempt = readAttempt(headers.cookie, isHttps);
@@ -127,7 +127,7 @@ async function finish(
       "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
     throw refuse("SIGN_IN_REFUSED", text);
   }
-  lookUps.trust(signedIn.session);
+  lookups.trust(signedIn.session);
   goOn(visit, signedIn.returnTo, sessionCookie(signedIn.session, isHttps), isHttps);
 }
 

@@ -8,7 +8,7 @@ import {
   createFailedAttempts,
   type FailedAttempts,
 } from "../../pipeline/credentials/failed-attempts.ts";
-import { createTurns, type LookUps } from "../../pipeline/credentials/look-ups.ts";
+import { createTurns, type Lookups } from "../../pipeline/credentials/lookups.ts";
 import { SIGN_IN_ATTEMPTS } from "../../pipeline/bounds/limits.ts";
 import { readBody } from "./read-body.ts";
 import { splitUrl } from "../connect/request-target.ts";
@@ -70,7 +70,7 @@ export function createSignInPages(options: {
   readonly isHttps: boolean;
   readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
-  readonly lookUps: LookUps;
+  readonly lookups: Lookups;
   readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }): HttpHandler {
   const { isHttps, toRefusal } = options;
@@ -132,16 +132,16 @@ interface Answer {
 interface FormDeps {
   readonly signIn: SignIn;
   readonly attempts: FailedAttempts;
-  readonly lookUps: LookUps;
+  readonly lookups: Lookups;
 }
 
 async function enter(deps: FormDeps, { fields, address, browser }: Form): Promise<Answer> {
-  const { signIn, attempts, lookUps } = deps;
+  const { signIn, attempts, lookups } = deps;
   const token = fields.get("token") ?? "";
   const find = () => signIn.byLink(token, browser);
-  const session = await lookUps.find(token, { attempts, address, find });
+  const session = await lookups.find(token, { attempts, address, find });
   if (session !== undefined) {
-    lookUps.trust(session);
+    lookups.trust(session);
     return { session, leadsTo: ownPath(fields.get("return_to")) };
   }
   const text =
@@ -150,9 +150,9 @@ async function enter(deps: FormDeps, { fields, address, browser }: Form): Promis
 }
 
 async function leave(deps: FormDeps, { address, browser: { session } }: Form): Promise<Answer> {
-  const { signIn, attempts, lookUps } = deps;
+  const { signIn, attempts, lookups } = deps;
   if (session !== undefined) {
-    await lookUps.find(session, { attempts, address, find: () => signIn.signOut(session) });
+    await lookups.find(session, { attempts, address, find: () => signIn.signOut(session) });
   }
   return { session: undefined, leadsTo: "/sign-in" };
 }

@@ -6,7 +6,7 @@ import { INVALID_LINKS, LINK_READS } from "../../pipeline/bounds/limits.ts";
 import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
-import { createLookUps } from "../../pipeline/credentials/look-ups.ts";
+import { createLookups } from "../../pipeline/credentials/lookups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { entityTag, matchesTag, preferredLanguage } from "./negotiation.ts";
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
@@ -139,8 +139,8 @@ function createRead<Language extends string>(
     readerOf: (known?: string) => Reader<Language>,
   ): Promise<string | undefined> => {
     const isPosted = request.method === "POST";
-    const find = <T>(link: string, lookUp: string, page: () => Promise<T | undefined>) =>
-      reads.find(reads.addressOf(request), link, lookUp, page);
+    const find = <T>(link: string, lookup: string, page: () => Promise<T | undefined>) =>
+      reads.find(reads.addressOf(request), link, lookup, page);
     const [, ended, mac = ""] = UNSUBSCRIBE.exec(path) ?? [];
     if (ended !== undefined) {
       const asked = { link: ended, mac, isConfirmed: isPosted };
@@ -174,7 +174,7 @@ async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
 
 /** Limits link lookups, so that neither guessing nor many readers of one link block others. */
 function createLinkReads(clientAddress: ClientAddress) {
-  const lookUps = createLookUps();
+  const lookups = createLookups();
   const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links from this address");
   const reads = failedAttempts(LINK_READS, "The page is requested too often");
   return {
@@ -189,7 +189,7 @@ function createLinkReads(clientAddress: ClientAddress) {
       find: () => Promise<T | undefined>,
     ): Promise<T | undefined> {
       await reads.make(link, async () => undefined);
-      return lookUps.find(path, { attempts, address, find });
+      return lookups.find(path, { attempts, address, find });
     },
   };
 }

@@ -45,7 +45,7 @@ export function createMcpEndpoint(
     const caller = (await pipeline.authenticate("workspace", call)) as WorkspaceCaller;
     assertNotSuspended(caller);
     const limit = caller.limits.read;
-    const verdict = await limiter.take(caller.account, "read", limit);
+    const verdict = await limiter.consume(caller.account, "read", limit);
     if (verdict.allowed) return caller;
     if (!caller.test) onRateLimited("read");
     throw rateLimitError({ limitClass: "read", limit, verdict }, "workspace");

@@ -122,20 +122,20 @@ describe("with a geocoder", () => {
 
   test("a workspace that looks up too much is refused until its bucket has filled, and others are not", async () => {
     const greedy = await service.addWorkspace();
-    const lookUp = (n: number, key = greedy.apiKey) => search(`new york ${n}`, key);
-    const lookUpStatus = async (n: number, key?: string) => (await lookUp(n, key)).status;
-    const statuses = await Promise.all(Array.from({ length: 101 }, (_, n) => lookUpStatus(n)));
+    const lookup = (n: number, key = greedy.apiKey) => search(`new york ${n}`, key);
+    const lookupStatus = async (n: number, key?: string) => (await lookup(n, key)).status;
+    const statuses = await Promise.all(Array.from({ length: 101 }, (_, n) => lookupStatus(n)));
     // Some of so many concurrent calls find the geocoder busy.
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     const text = "The workspace looks up too many addresses. Try again in 1 s.";
-    const { headers } = await expectRefused(lookUp(1_000), "RATE_LIMITED", text);
+    const { headers } = await expectRefused(lookup(1_000), "RATE_LIMITED", text);
     expect(headers.get("retry-after")).toBe("1");
     // Neither cached lookups nor those of another workspace, such as the test twin, count.
     const [cached] = statuses.keys().filter((n) => statuses[n] === 200);
-    expect(await lookUpStatus(cached!)).toBe(200);
-    expect(await lookUpStatus(1_001, greedy.twin.apiKey)).toBe(200);
+    expect(await lookupStatus(cached!)).toBe(200);
+    expect(await lookupStatus(1_001, greedy.twin.apiKey)).toBe(200);
     clock.ms += 100;
-    expect([await lookUpStatus(1_002), await lookUpStatus(1_003)]).toEqual([200, 429]);
+    expect([await lookupStatus(1_002), await lookupStatus(1_003)]).toEqual([200, 429]);
   });
 
   test("while the geocoder fails, what needs it is unavailable and says so", async () => {

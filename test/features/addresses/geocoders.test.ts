@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import {
   createGeocoder,
-  type EndedLookUp,
+  type CompletedLookup,
   type GeocoderKind,
   type GeocoderOptions,
 } from "../../../src/features/addresses/geocoder-client.ts";
@@ -15,7 +15,7 @@ const KINDS = ["photon", "nominatim", "pelias"] as const;
 /** Starts a geocoder of a kind, with its client and the recorded outcomes. */
 async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {}) {
   const standIn = await startGeocoder(kind);
-  const ended: EndedLookUp[] = [];
+  const ended: CompletedLookup[] = [];
   const clock = { ms: 0 };
   const geocoder = createGeocoder({
     ...standIn.settings.geocoder,
@@ -23,7 +23,7 @@ async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {})
     nowMs: () => clock.ms,
     // Only tests that set a shorter timeout wait for slow responses.
     timeoutMs: 60_000,
-    onLookUp: (look) => ended.push(look),
+    onLookup: (look) => ended.push(look),
     ...options,
   });
   whenOver(() => geocoder.close());

@@ -108,15 +108,15 @@ test("a key that is looked up while it is revoked is not cached", async () => {
 });
 
 test("a key that is unknown is looked up once in a second, however often it is sent", async () => {
-  let lookUps = 0;
-  const counting = { fork: () => ({ findOne: async () => (lookUps++, null) }) };
+  let lookups = 0;
+  const counting = { fork: () => ({ findOne: async () => (lookups++, null) }) };
   const neverFound = () => Promise.reject(new Error("no key is found"));
   const apiKeys = createApiKeyCache(counting as unknown as EntityManager, neverFound);
   const apiKey = createSecretKey("shp_");
   for (let i = 0; i < 10; i++) expect(await apiKeys.find(apiKey)).toBeUndefined();
-  expect(lookUps).toBe(1);
+  expect(lookups).toBe(1);
   await eventually("the miss to be forgotten", async () => {
     await apiKeys.find(apiKey);
-    return lookUps === 2;
+    return lookups === 2;
   });
 });

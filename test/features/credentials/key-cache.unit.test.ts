@@ -13,6 +13,6 @@ test("the use of a key is told although a change during its look-up keeps it fro
   });
   expect(await cache.find(SECRET)).toBe(caller);
   expect(cache.recall(SECRET)).toBeUndefined();
-  expect(cache.takeUsed()).toEqual([hashKey(SECRET)]);
-  expect(cache.takeUsed()).toEqual([]);
+  expect(cache.drainUsed()).toEqual([hashKey(SECRET)]);
+  expect(cache.drainUsed()).toEqual([]);
 });

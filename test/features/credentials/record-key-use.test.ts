@@ -22,11 +22,11 @@ const rowOf = async (table: "api_key" | "operator_key", key: string) => {
 function recorderOf(...used: readonly string[]) {
   let left = used.map(hashKey);
   const warnings: string[] = [];
-  const api_key = { takeUsed: () => left.splice(0) };
+  const api_key = { drainUsed: () => left.splice(0) };
   const recorder = createKeyUseRecorder({
     em: service.app.em,
     log: { warn: (_: object, text: string) => void warnings.push(text) } as never,
-    keys: { api_key, operator_key: { takeUsed: () => [] } },
+    keys: { api_key, operator_key: { drainUsed: () => [] } },
   });
   return { ...recorder, warnings, use: (key: string) => (left = [hashKey(key)]) };
 }

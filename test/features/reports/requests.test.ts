@@ -173,7 +173,7 @@ test("of what only reads, failures are kept alone: neither what succeeded nor wh
   for (const code of [0, Code.Canceled, undefined, Code.NotFound, Code.Internal] as const) {
     log.record(reading(code), 0);
   }
-  expect(log.take().map(({ code }) => code)).toEqual(["not_found", "internal"]);
+  expect(log.drain().map(({ code }) => code)).toEqual(["not_found", "internal"]);
 });
 
 test("of one workspace 200 calls wait, of all 5,000, and more are counted as left out", async () => {
@@ -183,9 +183,9 @@ test("of one workspace 200 calls wait, of all 5,000, and more are counted as lef
   expect(dropped).toBe(1);
   for (let i = 0; i < 5_000; i++) log.record(ended(i + 2, 0), 200);
   expect(dropped).toBe(201);
-  expect(log.take()).toHaveLength(5_000);
+  expect(log.drain()).toHaveLength(5_000);
   for (let i = 0; i < 200; i++) log.record(ended(1, 0), 200);
-  expect([log.take().length, dropped]).toEqual([200, 201]);
+  expect([log.drain().length, dropped]).toEqual([200, 201]);
 });
 
 test("what cannot be written is counted as left out, and calls of a workspace that is gone keep no others from being written", async () => {
@@ -199,7 +199,7 @@ test("what cannot be written is counted as left out, and calls of a workspace th
   expect(await untilListed(apiKey, 1)).toHaveLength(1);
   log.record(ended(2_000_000_000, 0), 200);
   await expect(writeRequests(em, log)).rejects.toThrow("api_request_workspace_id_foreign");
-  expect([dropped, log.take()]).toEqual([2, []]);
+  expect([dropped, log.drain()]).toEqual([2, []]);
 });
 
 test("the newest 10,000 calls of a workspace are kept, and none for longer than 7 days", async () => {

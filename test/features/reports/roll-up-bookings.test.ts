@@ -143,7 +143,7 @@ test("after any history the days of each workspace are those of its shipments, w
     const { apiKey } = workspaces[at]!;
     if ("replica" in what) {
       await endRests(sql);
-      counting.push(replicas[what.replica].look(signal));
+      counting.push(replicas[what.replica].rollUp(signal));
       if (what.what === "die") await endCounting();
     } else if ("timeZone" in what) {
       await expectOverview(workspaces[at]!, what.timeZone);
@@ -247,13 +247,13 @@ test("between two counts of a workspace the background rests", async () => {
   await book(service, apiKey);
   await countAll();
   await book(service, apiKey);
-  expect(await replicas[1].look(signal)).toBeGreaterThanOrEqual(10_000);
+  expect(await replicas[1].rollUp(signal)).toBeGreaterThanOrEqual(10_000);
   expect(await bookings()).toBe(1);
   await sql.query(
     "update booking_roll_up set rest_until = now() - interval '1 s' where workspace_id = $1",
     [id],
   );
-  await replicas[1].look(signal);
+  await replicas[1].rollUp(signal);
   // The service may be counting it.
   await eventually("the count", async () => (await bookings()) === 2);
 });
@@ -267,7 +267,7 @@ test("a workspace that cannot be counted keeps no other from being counted", asy
   for (const { apiKey } of [first, second]) await book(service, apiKey);
   const counted = await eventually("a count", async () => {
     await endRests(sql);
-    await replicas[0].look(signal);
+    await replicas[0].rollUp(signal);
     const { rows } = await sql.query(
       "select workspace_id::int as id from booking_day where workspace_id in ($1, $2)",
       [first.id, second.id],

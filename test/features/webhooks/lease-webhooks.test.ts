@@ -35,30 +35,30 @@ test("webhooks with something due are leased by one process, until it releases t
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = [await addDue("wh_1"), await addDue("wh_2", { workspace: 2 })];
   await addDue("wh_3", { seconds: -60 });
-  const taken = await Promise.all([one.take(undefined, QUOTA), two.take(undefined, QUOTA)]);
+  const taken = await Promise.all([one.acquire(undefined, QUOTA), two.acquire(undefined, QUOTA)]);
   expect(taken.flat().toSorted((a, b) => a.workspace - b.workspace)).toEqual(due);
   // Each may have acquired one.
   const [first, second] = taken[0]!.length > 0 ? [one, two] : [two, one];
-  expect(await second.take(undefined, QUOTA)).toEqual([]);
+  expect(await second.acquire(undefined, QUOTA)).toEqual([]);
   // Immediately, regardless of the fraction of a millisecond.
   for (let times = 0; times < 20; times++) {
     await Promise.all([first.release(due), second.release(due)]);
-    expect(await second.take(undefined, QUOTA)).toEqual(due);
+    expect(await second.acquire(undefined, QUOTA)).toEqual(due);
   }
 });
 
 test("a lease that nobody renews ends, and one that another process has taken cannot be renewed", async () => {
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = await addDue("wh_1");
-  expect(await one.take([1], QUOTA)).toEqual([due]);
+  expect(await one.acquire([1], QUOTA)).toEqual([due]);
   expect(await one.renew([due])).toEqual({ held: [due], unknown: [] });
-  expect(await two.take([1], QUOTA)).toEqual([]);
+  expect(await two.acquire([1], QUOTA)).toEqual([]);
   const [lease] = await orm.em.execute(
     "select leased_until between now() and now() + interval '5 s' as ends from webhook_lease",
   );
   expect(lease).toEqual({ ends: true });
   await orm.em.execute("update webhook_lease set leased_until = now() - interval '1 s'");
-  expect(await two.take([1], QUOTA)).toEqual([due]);
+  expect(await two.acquire([1], QUOTA)).toEqual([due]);
   expect(await one.renew([due])).toEqual({ held: [], unknown: [] });
   await one.release([due]);
   expect(await two.renew([due])).toEqual({ held: [due], unknown: [] });
@@ -67,7 +67,7 @@ test("a lease that nobody renews ends, and one that another process has taken ca
 test("only webhooks of the named workspaces are leased", async () => {
   await addDue("wh_1");
   const due = await addDue("wh_2", { workspace: 2 });
-  expect(await leasesOf("one").take([2], QUOTA)).toEqual([due]);
+  expect(await leasesOf("one").acquire([2], QUOTA)).toEqual([due]);
 });
 
 test("failing webhooks take nothing of the quota of healthy ones, and who has waited longest comes first", async () => {
@@ -75,7 +75,7 @@ test("failing webhooks take nothing of the quota of healthy ones, and who has wa
   const failing = await addDue("wh_2", { failing: true, seconds: 20 });
   await addDue("wh_3", { seconds: 1 });
   const healthy = await addDue("wh_4", { seconds: 5 });
-  const taken = await leasesOf("one").take(undefined, { healthy: 1, failing: 1 });
+  const taken = await leasesOf("one").acquire(undefined, { healthy: 1, failing: 1 });
   expect(taken).toEqual([failing, healthy]);
 });
 
@@ -87,6 +87,6 @@ test("a webhook that is being deleted is not waited for", async () => {
       deleted.workspace,
       deleted.webhook,
     ]);
-    expect(await leasesOf("one").take([1], QUOTA)).toEqual([due]);
+    expect(await leasesOf("one").acquire([1], QUOTA)).toEqual([due]);
   });
 });

@@ -35,7 +35,7 @@ function load(queue: WebhookQueue, deliveries: readonly DueDelivery[], target = 
 
 function takeAll(queue: WebhookQueue): number[] {
   const ids: number[] = [];
-  for (let it = queue.take(); it !== undefined; it = queue.take()) ids.push(it.delivery.id);
+  for (let it = queue.dequeue(); it !== undefined; it = queue.dequeue()) ids.push(it.delivery.id);
   return ids;
 }
 
@@ -44,7 +44,7 @@ test("of the deliveries of one subject, the next is taken once the one before it
   const first = due(1, "SHP-A");
   load(queue, [first, due(2, "SHP-A"), due(3, "SHP-B")]);
   expect(takeAll(queue)).toEqual([1, 3]);
-  queue.settle(first, { isSuccess: true, changed: false });
+  queue.complete(first, { isSuccess: true, changed: false });
   expect(takeAll(queue)).toEqual([2]);
 });
 
@@ -61,9 +61,9 @@ test("a healthy webhook begins with four attempts at a time, and a failing one w
 test("a load leaves out what is held, and asks for more the more is sent at a time", () => {
   const queue = leased();
   load(queue, [due(1), due(2)]);
-  expect(queue.take()?.delivery.id).toBe(1);
+  expect(queue.dequeue()?.delivery.id).toBe(1);
   expect(queue.beginLoad()).toEqual({ ...KEY, held: [1, 2], limit: 15 });
-  for (let i = 0; i < 100; i++) queue.settle(due(i), { isSuccess: true, changed: false });
+  for (let i = 0; i < 100; i++) queue.complete(due(i), { isSuccess: true, changed: false });
   expect(queue.beginLoad()).toEqual({ ...KEY, held: [2], limit: 2 * MAX_CONCURRENCY - 1 });
 });
 
@@ -71,7 +71,7 @@ test("nothing is taken once the lease may have ended, until it is renewed", () =
   const queue = leased(1_000);
   load(queue, [due(1)]);
   vi.advanceTimersByTime(1_000);
-  expect(queue.take()).toBeUndefined();
+  expect(queue.dequeue()).toBeUndefined();
   queue.leasedUntilMs = performance.now() + 1_000;
   load(queue, [due(1)]);
   expect(takeAll(queue)).toEqual([1]);
@@ -82,7 +82,7 @@ test("what has waited for more than half a second is loaded again, since the web
   load(queue, [due(1)]);
   expect(queue.isLoadWanted()).toBe(false);
   vi.advanceTimersByTime(501);
-  expect(queue.take()).toBeUndefined();
+  expect(queue.dequeue()).toBeUndefined();
   expect(queue.isLoadWanted()).toBe(true);
 });
 
@@ -90,11 +90,11 @@ test("a load that began before the webhook was changed counts no more", () => {
   const queue = leased();
   const first = due(1);
   load(queue, [first]);
-  queue.take();
+  queue.dequeue();
   const stale = queue.beginLoad();
-  queue.settle(first, { isSuccess: false, changed: true });
+  queue.complete(first, { isSuccess: false, changed: true });
   queue.endLoad(stale, { target: TARGET, deliveries: [due(2)] });
-  expect(queue.take()).toBeUndefined();
+  expect(queue.dequeue()).toBeUndefined();
   expect(queue.isLoadWanted()).toBe(true);
 });
 

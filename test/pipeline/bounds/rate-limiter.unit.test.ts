@@ -4,7 +4,7 @@ import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.t
 test("a limit set anew begins with what is left, or full where nothing is missing", async () => {
   let nowMs = 0;
   const limiter = createMemoryLimiter(() => nowMs);
-  const take = (limit: { rate: number; burst: number }) => limiter.take(1, "read", limit);
+  const take = (limit: { rate: number; burst: number }) => limiter.consume(1, "read", limit);
   expect(take({ rate: 1, burst: 3 })).toEqual({ allowed: true, remaining: 2, resetSeconds: 1 });
   expect(take({ rate: 2, burst: 9 })).toEqual({ allowed: true, remaining: 1, resetSeconds: 4 });
   nowMs = 4_000;

@@ -25,7 +25,7 @@ test("while Redis is away calls are let through and counted as such, and the log
   onTestFinished(() => limiter.close());
   const takeSome = async () => {
     for (let i = 0; i < 10; i++) {
-      const verdict = await limiter.take(1, "read", { rate: 2, burst: 3 });
+      const verdict = await limiter.consume(1, "read", { rate: 2, burst: 3 });
       expect(verdict).toEqual({ allowed: true, remaining: 3, resetSeconds: 2 });
     }
   };
@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     });
     // Before it is connected, it allows calls without counting them.
     await eventually("the limiter to count", async () => {
-      await limiter.take(0, "read", { rate: 1, burst: 1_000_000 });
+      await limiter.consume(0, "read", { rate: 1, burst: 1_000_000 });
       return (await redis.exists(keyOf(0))) === 1;
     });
     return { limiter, redis };
@@ -81,13 +81,13 @@ describe.skipIf(!hasRedis)("with Redis", () => {
         workspaceId++;
         for (const pauseMs of pauses) {
           if (pauseMs > 0) await sleep(pauseMs);
-          const verdict = await limiter.take(workspaceId, "read", limit);
+          const verdict = await limiter.consume(workspaceId, "read", limit);
           // Time at which Redis counted. If the bucket was full and has been deleted, the next call
           // also finds it full in memory, regardless of this call.
           const atUs = await redis.hget(keyOf(workspaceId), "at_us");
           if (atUs === null) continue;
           nowMs = Number(atUs) / 1_000;
-          expect(verdict).toEqual(memory.take(workspaceId, "read", limit));
+          expect(verdict).toEqual(memory.consume(workspaceId, "read", limit));
           compared[verdict.allowed ? "allowed" : "refused"]++;
         }
       }),
@@ -101,36 +101,36 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     const { limiter } = await startLimiter();
     const limit = { rate: SELDOM, burst: 1 };
     const first = { allowed: true, remaining: 0, resetSeconds: 1 / SELDOM };
-    expect(await limiter.take(1, "read", limit)).toEqual(first);
-    expect(await limiter.take(1, "write", limit)).toEqual(first);
-    expect(await limiter.take(2, "read", limit)).toEqual(first);
-    expect(await limiter.take(1, "read", limit)).toEqual({ ...first, allowed: false });
+    expect(await limiter.consume(1, "read", limit)).toEqual(first);
+    expect(await limiter.consume(1, "write", limit)).toEqual(first);
+    expect(await limiter.consume(2, "read", limit)).toEqual(first);
+    expect(await limiter.consume(1, "read", limit)).toEqual({ ...first, allowed: false });
   });
 
   test("a bucket is forgotten once it is full", async () => {
     const { limiter, redis } = await startLimiter();
-    await limiter.take(1, "read", { rate: 20, burst: 5 });
+    await limiter.consume(1, "read", { rate: 20, burst: 5 });
     await eventually("the bucket to be gone", async () => (await redis.exists(keyOf(1))) === 0);
   });
 
   test("a limit set anew begins with what is left", async () => {
     const { limiter } = await startLimiter();
     const left = async (burst: number) =>
-      (await limiter.take(1, "read", { rate: SELDOM, burst })).remaining;
+      (await limiter.consume(1, "read", { rate: SELDOM, burst })).remaining;
     expect([await left(3), await left(90), await left(1)]).toEqual([2, 1, 0]);
   });
 
   test("a Redis that forgot its scripts is given them again", async () => {
     const { limiter, redis } = await startLimiter();
     await redis.call("SCRIPT", "FLUSH");
-    const verdict = await limiter.take(1, "read", { rate: SELDOM, burst: 2 });
+    const verdict = await limiter.consume(1, "read", { rate: SELDOM, burst: 2 });
     expect(verdict).toEqual({ allowed: true, remaining: 1, resetSeconds: 1 / SELDOM });
   });
 
   test("when Redis takes too long to answer, calls are let through", async () => {
     const { limiter, redis } = await startLimiter(250);
     await redis.client("PAUSE", 60_000);
-    const verdict = await limiter.take(1, "read", { rate: 1, burst: 2 });
+    const verdict = await limiter.consume(1, "read", { rate: 1, burst: 2 });
     expect(verdict).toEqual({ allowed: true, remaining: 2, resetSeconds: 2 });
   });
 });

@@ -7,7 +7,7 @@ import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 import { createAdmit } from "../../../src/pipeline/stages/admit.ts";
 import { createAuthenticate } from "../../../src/pipeline/credentials/authenticate.ts";
-import { createLookUps } from "../../../src/pipeline/credentials/look-ups.ts";
+import { createLookups } from "../../../src/pipeline/credentials/lookups.ts";
 import { receiveCall } from "../../../src/pipeline/call.ts";
 import type { Rpc } from "../../../src/pipeline/rpc.ts";
 import { COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
@@ -173,15 +173,15 @@ test("a credential is never repeated in the answer", async () => {
 
 test("a key with a typo is refused without a query", async () => {
   const lookedUp: string[] = [];
-  const lookUp = {
+  const lookup = {
     recall: () => undefined,
     find: async (key: string): Promise<undefined> => void lookedUp.push(key),
   };
   const admitCall = createAdmit({
     authenticate: createAuthenticate({
-      keys: { workspace: lookUp, operator: lookUp },
+      keys: { workspace: lookup, operator: lookup },
       sessions: { find: async () => undefined },
-      lookUps: createLookUps(),
+      lookups: createLookups(),
       isHttps: false,
     }),
     inFlightLimit: { assertCapacity: () => undefined },

@@ -35,12 +35,12 @@ function startPipeline(run: Rpc["run"]) {
     run,
   };
   const callerOf = (apiKey: string) => callOf(Number(apiKey)).caller;
-  const lookUp = { recall: callerOf, find: async (apiKey: string) => callerOf(apiKey) };
+  const lookup = { recall: callerOf, find: async (apiKey: string) => callerOf(apiKey) };
   const log = pino({ level: "silent" });
   const pipeline = createPipeline({
     rpcs: [rpc],
     streams: [],
-    keys: { workspace: lookUp, operator: { recall: () => undefined, find: async () => undefined } },
+    keys: { workspace: lookup, operator: { recall: () => undefined, find: async () => undefined } },
     sessions: { find: async () => undefined },
     clientAddress: () => "",
     isHttps: false,

@@ -47,7 +47,7 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
     }
   }
 
-  function keep(key: string, response: CoverageResponse): void {
+  function cache(key: string, response: CoverageResponse): void {
     made.delete(key);
     made.set(key, response);
     let bytes = made.values().reduce((sum, { heldBytes }) => sum + heldBytes, 0);
@@ -58,10 +58,10 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
     }
   }
 
-  async function makeAndKeep(key: string, version: number, toleranceM: number) {
+  async function makeAndCache(key: string, version: number, toleranceM: number) {
     try {
       const response = await make(version, toleranceM);
-      keep(key, response);
+      cache(key, response);
       return response;
     } finally {
       making.delete(key);
@@ -73,10 +73,10 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
       const key = `${version}-${toleranceM}`;
       const known = made.get(key);
       if (known !== undefined) {
-        keep(key, known);
+        cache(key, known);
         return known;
       }
-      const response = making.get(key) ?? makeAndKeep(key, version, toleranceM);
+      const response = making.get(key) ?? makeAndCache(key, version, toleranceM);
       making.set(key, response);
       return response;
     },

@@ -8,46 +8,46 @@ const KEY = "return-address";
 /** Lifetime of a stored URL, in milliseconds. */
 const LASTS_MS = 30 * 60_000;
 
-interface Kept {
-  readonly address: string;
-  readonly keptAt: number;
+interface StoredPath {
+  readonly path: string;
+  readonly storedAt: number;
 }
 
-export function keepReturnAddress(): void {
-  const address = addressHere();
-  if (address === undefined) return;
-  const kept: Kept = { address, keptAt: Date.now() };
-  localStorage.setItem(KEY, JSON.stringify(kept));
+export function storeReturnPath(): void {
+  const path = currentPath();
+  if (path === undefined) return;
+  const stored: StoredPath = { path, storedAt: Date.now() };
+  localStorage.setItem(KEY, JSON.stringify(stored));
 }
 
 /** Returns the current URL, or on the sign-in page the previous one. `undefined` if unknown. */
-export function returnAddress(): string | undefined {
-  return addressHere() ?? keptAddress();
+export function returnPath(): string | undefined {
+  return currentPath() ?? storedPath();
 }
 
 /** Returns and deletes the stored URL. `undefined` if the reader has no access to the page. */
-export function takeReturnAddress({ workspaces, operatorRole }: Account): string | undefined {
-  const address = keptAddress();
+export function popReturnPath({ workspaces, operatorRole }: Account): string | undefined {
+  const path = storedPath();
   localStorage.removeItem(KEY);
-  if (address === undefined) return undefined;
-  const { pathname } = new URL(address, location.origin);
+  if (path === undefined) return undefined;
+  const { pathname } = new URL(path, location.origin);
   const workspace = workspaceIn(pathname);
   const isTheirs = isPlatformPath(pathname)
     ? operatorRole !== undefined
     : workspace === undefined || findWorkspace(workspaces, workspace) !== undefined;
-  return isTheirs ? address : undefined;
+  return isTheirs ? path : undefined;
 }
 
-function addressHere(): string | undefined {
+function currentPath(): string | undefined {
   const { pathname, search } = location;
   return pathname === "/" || pathname === "/sign-in" ? undefined : pathname + search;
 }
 
-function keptAddress(): string | undefined {
+function storedPath(): string | undefined {
   const text = localStorage.getItem(KEY);
   if (text === null) return undefined;
-  const { address, keptAt } = JSON.parse(text) as Kept;
+  const { path, storedAt } = JSON.parse(text) as StoredPath;
   // Ignores URLs of other sites, such as `//example.org`.
-  const isOwn = URL.parse(address, location.origin)?.origin === location.origin;
-  return isOwn && Date.now() - keptAt < LASTS_MS ? address : undefined;
+  const isOwn = URL.parse(path, location.origin)?.origin === location.origin;
+  return isOwn && Date.now() - storedAt < LASTS_MS ? path : undefined;
 }

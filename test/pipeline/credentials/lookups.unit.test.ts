@@ -1,19 +1,19 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { createFailedAttempts } from "../../../src/pipeline/credentials/failed-attempts.ts";
-import { createLookUps, createTurns } from "../../../src/pipeline/credentials/look-ups.ts";
+import { createLookups, createTurns } from "../../../src/pipeline/credentials/lookups.ts";
 
 afterEach(() => void vi.useRealTimers());
 
 const TOO_MANY = "Too many unknown callers at the same time. Try again in a moment.";
 
 /** Returns lookups that end on request, and the started ones. */
-function heldLookUps() {
-  const lookUps = createLookUps();
+function heldLookups() {
+  const lookups = createLookups();
   const attempts = createFailedAttempts(() => 0, { rate: 1, burst: 20 }, "Too many");
   const begun: string[] = [];
   const end = new Map<string, (found: string | undefined) => void>();
   const find = (credential: string, address: string) =>
-    lookUps.find(credential, {
+    lookups.find(credential, {
       attempts,
       address,
       find: () => {
@@ -30,11 +30,11 @@ function heldLookUps() {
     end.get(credential)!(found);
     return finding;
   };
-  return { lookUps, begun, end, find, answer };
+  return { lookups, begun, end, find, answer };
 }
 
 test("credentials that nobody knows are looked up four at a time, from all addresses together", async () => {
-  const { begun, end, find } = heldLookUps();
+  const { begun, end, find } = heldLookups();
   const all = Array.from({ length: 6 }, (_, i) => find(`guess ${i}`, `192.0.2.${i}`));
   await Promise.resolve();
   expect(begun).toEqual(["guess 0", "guess 1", "guess 2", "guess 3"]);
@@ -48,7 +48,7 @@ test("credentials that nobody knows are looked up four at a time, from all addre
 });
 
 test("one that was good before neither waits for those, nor is refused for others of its address", async () => {
-  const { begun, find, answer } = heldLookUps();
+  const { begun, find, answer } = heldLookups();
   await expect(answer("good", "192.0.2.1", "Ada")).resolves.toBe("Ada");
   for (let i = 0; i < 20; i++) await answer(`guess ${i}`, "192.0.2.1", undefined);
   await expect(find("guess 20", "192.0.2.1")).rejects.toThrow("Too many");
@@ -58,8 +58,8 @@ test("one that was good before neither waits for those, nor is refused for other
 });
 
 test("one that is good no more counts as others do", async () => {
-  const { lookUps, find, answer } = heldLookUps();
-  lookUps.trust("ended");
+  const { lookups, find, answer } = heldLookups();
+  lookups.trust("ended");
   for (let i = 0; i < 20; i++) await answer(`guess ${i}`, "192.0.2.1", undefined);
   await expect(answer("ended", "192.0.2.1", undefined)).resolves.toBeUndefined();
   await expect(find("ended", "192.0.2.1")).rejects.toThrow("Too many");

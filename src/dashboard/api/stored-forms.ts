@@ -4,7 +4,7 @@ export type FormSnapshot = readonly (readonly [name: string, value: string | boo
 const KEY = "kept-forms";
 
 /** Contents of forms when a session ended. They are only restored for the same person. */
-interface Kept {
+interface StoredForms {
   readonly person: string;
   readonly forms: Readonly<Record<string, FormSnapshot>>;
 }
@@ -22,40 +22,40 @@ export function watchForm(name: string, typedInto: () => HTMLFormElement | null)
 }
 
 /** Stores the contents of the displayed forms for a person, by id. */
-export function keepForms(person: string): void {
+export function storeForms(person: string): void {
   const forms = [...shown].flatMap(([key, typedInto]) => {
     const form = typedInto();
     return form === null ? [] : [[key, typedOf(form)] as const];
   });
   if (forms.length === 0) return;
-  const kept: Kept = { person, forms: Object.fromEntries(forms) };
+  const stored: StoredForms = { person, forms: Object.fromEntries(forms) };
   try {
-    sessionStorage.setItem(KEY, JSON.stringify(kept));
+    sessionStorage.setItem(KEY, JSON.stringify(stored));
   } catch {
     // Exceeds the browser's storage quota.
   }
 }
 
-export function hasKeptForms(): boolean {
+export function hasStoredForms(): boolean {
   return sessionStorage.getItem(KEY) !== null;
 }
 
 /** Returns and deletes the stored contents of a form of the page. */
-export function takeForm(name: string): FormSnapshot | undefined {
-  const { [keyOf(name)]: typed, ...others } = readKept()?.forms ?? {};
+export function popForm(name: string): FormSnapshot | undefined {
+  const { [keyOf(name)]: typed, ...others } = readStored()?.forms ?? {};
   if (typed === undefined) return undefined;
-  sessionStorage.setItem(KEY, JSON.stringify({ ...readKept(), forms: others }));
+  sessionStorage.setItem(KEY, JSON.stringify({ ...readStored(), forms: others }));
   return typed;
 }
 
 /** Deletes the stored contents of all people, optionally except this one. */
 export function dropForms(person?: string): void {
-  if (person === undefined || readKept()?.person !== person) sessionStorage.removeItem(KEY);
+  if (person === undefined || readStored()?.person !== person) sessionStorage.removeItem(KEY);
 }
 
-function readKept(): Kept | undefined {
+function readStored(): StoredForms | undefined {
   const text = sessionStorage.getItem(KEY);
-  return text === null ? undefined : (JSON.parse(text) as Kept);
+  return text === null ? undefined : (JSON.parse(text) as StoredForms);
 }
 
 function keyOf(name: string): string {

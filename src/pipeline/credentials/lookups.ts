@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { unavailable } from "../../domain/refusal.ts";
-import { LOOK_UPS } from "../bounds/limits.ts";
+import { LOOKUPS } from "../bounds/limits.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 
 /** Looks up credentials, so that guessing does not slow down others. */
-export interface LookUps {
+export interface Lookups {
   /**
    * Looks up a credential. Unless its last lookup here succeeded, it counts against its address and
    * is queued behind a few concurrent lookups. A credential that was valid before is not affected
@@ -27,9 +27,9 @@ export interface LookUps {
 /** Maximum number of remembered valid credentials, least recently used removed first. */
 const MAX_GOOD = 10_000;
 
-export function createLookUps(maxWaitMs?: number): LookUps {
+export function createLookups(maxWaitMs?: number): Lookups {
   const good = new LRUCache<string, true>({ max: MAX_GOOD });
-  const inTurn = createTurns(LOOK_UPS.atOnce, maxWaitMs);
+  const inTurn = createTurns(LOOKUPS.atOnce, maxWaitMs);
   return {
     async find(credential, { attempts, address, find }) {
       const wasGood = good.has(credential);
@@ -48,13 +48,13 @@ export function createLookUps(maxWaitMs?: number): LookUps {
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** @throws Refusal UNAVAILABLE if too many are waiting, or the wait is too long */
-export function createTurns(atOnce: number, maxWaitMs: number = LOOK_UPS.maxWaitMs): Turns {
+export function createTurns(atOnce: number, maxWaitMs: number = LOOKUPS.maxWaitMs): Turns {
   const waiting = new Set<() => void>();
   let running = 0;
 
   async function turn(): Promise<void> {
     if (running < atOnce) return void running++;
-    if (waiting.size >= LOOK_UPS.maxWaiting) throw tooManyError();
+    if (waiting.size >= LOOKUPS.maxWaiting) throw tooManyError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       waiting.delete(begin);

@@ -11,7 +11,7 @@ import {
 } from "./geocoder.ts";
 
 /** Looks up addresses for workspaces. Both functions reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
-export interface AddressLookUps {
+export interface AddressLookups {
   readonly attribution: string;
   search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;
   /** At most one address. Empty if no address is known. */
@@ -20,7 +20,7 @@ export interface AddressLookUps {
 }
 
 /** Rate limit of a workspace's requests to the geocoder, excluding cached ones. */
-const LOOK_UPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
+const LOOKUPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
 /** Maximum number of cached responses, and their lifetime in milliseconds. Each takes at most 4 KiB. */
 const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
 
@@ -30,22 +30,22 @@ type Found = readonly FoundAddress[];
  * Creates the address lookup. Uses the cache first, which all workspaces share because the data is
  * public, then the geocoder.
  */
-export function createAddressLookUps(options: {
+export function createAddressLookups(options: {
   readonly geocoder: Geocoder;
   /** Takes a lookup from the workspace's rate limit. */
-  readonly takeLookUp: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
+  readonly consumeLookup: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
   /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-}): AddressLookUps {
-  const { geocoder, takeLookUp, nowMs } = options;
+}): AddressLookups {
+  const { geocoder, consumeLookup, nowMs } = options;
   const cache = new LRUCache<string, Found>({ ...CACHE, ttlResolution: 0, perf: { now: nowMs } });
 
-  async function lookUp(call: Call, key: string, ask: () => Promise<Found>): Promise<Found> {
+  async function lookup(call: Call, key: string, ask: () => Promise<Found>): Promise<Found> {
     const cached = cache.get(key);
     if (cached !== undefined) return cached;
-    const { allowed, resetSeconds } = await takeLookUp(
+    const { allowed, resetSeconds } = await consumeLookup(
       call.caller.workspaceId,
-      LOOK_UPS_OF_WORKSPACE,
+      LOOKUPS_OF_WORKSPACE,
     );
     if (!allowed) throw tooMany(resetSeconds);
     try {
@@ -63,12 +63,12 @@ export function createAddressLookUps(options: {
       const words = text.split(/\s+/).join(" ");
       const asked = { text: words, near: near && rounded(near, NEAR_DIGITS), limit };
       const key = JSON.stringify([words.toLowerCase(), asked.near, limit]);
-      return lookUp(call, key, () => geocoder.search(asked, call.received.span));
+      return lookup(call, key, () => geocoder.search(asked, call.received.span));
     },
     reverse(call, point) {
       const asked = rounded(point, POINT_DIGITS);
       const key = JSON.stringify(asked);
-      return lookUp(call, key, () => geocoder.reverse(asked, call.received.span));
+      return lookup(call, key, () => geocoder.reverse(asked, call.received.span));
     },
     close: geocoder.close,
   };

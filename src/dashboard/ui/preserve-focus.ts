@@ -10,12 +10,12 @@ interface Held {
 }
 
 /**
- * Keeps the focus near its position when the focused element is removed, such as a used button. The
+ * Preserves the focus near its position when the focused element is removed, such as a used button. The
  * focus moves to the element that takes its place, otherwise to the one before, but never from the
  * page's content to the surrounding frame. Browsers would move it to the document, and screen
  * readers would start over. Returns an unsubscribe function.
  */
-export function keepFocus(): () => void {
+export function preserveFocus(): () => void {
   // While a dialog is open, the page keeps its own record.
   const held = new WeakMap<Element, Held>();
   const note = ({ target }: FocusEvent) => {
