@@ -27,7 +27,7 @@ const FLOORS: readonly Floor[] = [
     rooms: {
       openapi: `gen package.json json/decode-scalar.ts pipeline/{call,common-reasons,file-field}.ts
         pipeline/credentials/{read-key,session-cookie}.ts
-        domain/{limits,refusal,refusal-reasons,refusal-remedies}.ts`,
+        domain/{limits,refusal,refusal-reasons}.ts`,
     },
   },
   {

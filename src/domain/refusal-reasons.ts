@@ -9,192 +9,407 @@ import {
 
 /**
  * Reasons for refusals: a closed set, stable for programs. They are the `reason` of `google.rpc.ErrorInfo` in the
- * domain `shipments.v1` and the `code` of JSON errors. Each has a message that follows the field or subject. Messages
- * with "e.g." are examples. `npm run generate` lists them in `docs/errors.md`.
+ * domain `shipments.v1` and the `code` of JSON errors. Each has a message that follows the field or subject, and a
+ * remedy for the guide to errors and for agents. Messages with "e.g." are examples. Remedies have the names of RPCs in
+ * backticks, such as `CreateQuote`. `npm run generate` lists them in `docs/errors.md`.
  */
 export const REASONS = {
   ...answered("InvalidArgument", 400, {
-    REQUEST_MALFORMED: "e.g. The request is not valid HTTP.",
-    BODY_UNREADABLE: 'e.g. body: The body is not valid JSON: unexpected "}" at line 1, column 9.',
+    REQUEST_MALFORMED: [
+      "e.g. The request is not valid HTTP.",
+      "Use an HTTP client. Check the port and the `Host` header.",
+    ],
+    BODY_UNREADABLE: [
+      'e.g. body: The body is not valid JSON: unexpected "}" at line 1, column 9.',
+      "Send valid JSON in UTF-8.",
+    ],
   }),
   ...answered("Unauthenticated", 401, {
-    CREDENTIAL_REFUSED:
+    CREDENTIAL_REFUSED: [
       "e.g. The credential is missing. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+      "Send an active key: `shp_` for workspaces, `sho_` for operators.",
+    ],
   }),
   ...answered("PermissionDenied", 403, {
-    WORKSPACE_SUSPENDED:
+    WORKSPACE_SUSPENDED: [
       "The workspace is suspended: its calls are refused until the platform resumes it.",
-    ROLE_INSUFFICIENT: "e.g. PublishTariff requires the role owner. Your role is operator.",
-    SCOPE_INSUFFICIENT:
+      "Ask an operator to resume the workspace.",
+    ],
+    ROLE_INSUFFICIENT: [
+      "e.g. PublishTariff requires the role owner. Your role is operator.",
+      "Ask a person with the required role.",
+    ],
+    SCOPE_INSUFFICIENT: [
       "e.g. CreateShipment requires a key with the scope full. Your key has the scope read_only.",
-    LIVE_MODE_ONLY:
+      "Use a key with the required scope.",
+    ],
+    LIVE_MODE_ONLY: [
       "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.",
-    TEST_MODE_ONLY: "This works only in test mode. Use a test key, which begins with shp_test_.",
-    CROSS_SITE: "Calls with a session are accepted only from pages of this site.",
-    SIGN_IN_REFUSED:
+      "Use a live key.",
+    ],
+    TEST_MODE_ONLY: [
+      "This works only in test mode. Use a test key, which begins with shp_test_.",
+      "Use a test key.",
+    ],
+    CROSS_SITE: [
+      "Calls with a session are accepted only from pages of this site.",
+      "Call from a dashboard page, or use a key.",
+    ],
+    SIGN_IN_REFUSED: [
       "e.g. token: This link does not work: it was used, is older than 15 minutes, or is not complete.",
-    SESSION_BOUND:
+      "Request another link.",
+    ],
+    SESSION_BOUND: [
       "This session is limited to one workspace, but your other workspaces use this name too.",
-    NOT_A_MEMBER: "You are not a member of a workspace with this id.",
-    NOT_AN_OPERATOR: "Your account does not belong to an operator of the platform.",
+      "Sign in by email or through the identity provider.",
+    ],
+    NOT_A_MEMBER: [
+      "You are not a member of a workspace with this id.",
+      "Ask an admin of the workspace to invite you.",
+    ],
+    NOT_AN_OPERATOR: [
+      "Your account does not belong to an operator of the platform.",
+      "Ask an owner of the platform to add you.",
+    ],
   }),
   ...answered("Unimplemented", 404, {
-    NO_SUCH_METHOD: "e.g. This path does not exist. Did you mean /v1/shipments?",
+    NO_SUCH_METHOD: [
+      "e.g. This path does not exist. Did you mean /v1/shipments?",
+      "Check the path and the method.",
+    ],
   }),
   ...answered("NotFound", 404, {
-    SHIPMENT_NOT_FOUND: "e.g. There is no such shipment.",
-    PLACE_NOT_FOUND: "The courier's location has not been reported in the last hour.",
-    PICTURE_NOT_FOUND: "The shipment has no such picture, or it was deleted after 90 days.",
-    CUSTOMER_NOT_FOUND: "There is no such customer.",
-    EVENT_NOT_FOUND: "There is no such event.",
-    WEBHOOK_NOT_FOUND: "There is no such webhook.",
-    DELIVERY_NOT_FOUND: "There is no such delivery.",
-    API_KEY_NOT_FOUND: "There is no such key.",
-    MEMBER_NOT_FOUND: "The workspace has no member with this id.",
-    SESSION_NOT_FOUND: "You have no session with this id.",
-    SAVED_FILTER_NOT_FOUND: "You have no saved filter with this id in the workspace.",
-    OPERATOR_NOT_FOUND: "There is no such operator.",
-    WORKSPACE_NOT_FOUND: "e.g. There is no workspace 4711.",
-    TARIFF_VERSION_NOT_FOUND: "e.g. There is no tariff version 99.",
-    TARIFF_DRAFT_NOT_FOUND: "There is no such draft.",
+    SHIPMENT_NOT_FOUND: [
+      "e.g. There is no such shipment.",
+      "Check the reference with `SearchShipments`, and the key's workspace and mode.",
+    ],
+    PLACE_NOT_FOUND: [
+      "The courier's location has not been reported in the last hour.",
+      "Wait until the courier's location is reported.",
+    ],
+    PICTURE_NOT_FOUND: [
+      "The shipment has no such picture, or it was deleted after 90 days.",
+      "Check the shipment's `proof` first.",
+    ],
+    CUSTOMER_NOT_FOUND: ["There is no such customer.", "Find the id with `ListCustomers`."],
+    EVENT_NOT_FOUND: ["There is no such event.", "Check the id. The event may have been deleted."],
+    WEBHOOK_NOT_FOUND: ["There is no such webhook.", "Find the id with `ListWebhooks`."],
+    DELIVERY_NOT_FOUND: [
+      "There is no such delivery.",
+      "Check the id. Deliveries are kept for 30 days.",
+    ],
+    API_KEY_NOT_FOUND: ["There is no such key.", "Find the id with `ListApiKeys`."],
+    MEMBER_NOT_FOUND: [
+      "The workspace has no member with this id.",
+      "Find the id with `ListMembers`.",
+    ],
+    SESSION_NOT_FOUND: [
+      "You have no session with this id.",
+      "No action needed: the session has ended.",
+    ],
+    SAVED_FILTER_NOT_FOUND: [
+      "You have no saved filter with this id in the workspace.",
+      "Reload your saved filters.",
+    ],
+    OPERATOR_NOT_FOUND: [
+      "There is no such operator.",
+      "Check the id. Include revoked operators in the list.",
+    ],
+    WORKSPACE_NOT_FOUND: ["e.g. There is no workspace 4711.", "Find the id with `ListWorkspaces`."],
+    TARIFF_VERSION_NOT_FOUND: [
+      "e.g. There is no tariff version 99.",
+      "Find the number with `ListTariffVersions`.",
+    ],
+    TARIFF_DRAFT_NOT_FOUND: [
+      "There is no such draft.",
+      "List the drafts. This draft was published or deleted.",
+    ],
   }),
   ...answered("Unimplemented", 405, {
-    METHOD_NOT_ALLOWED: "e.g. This path does not support that method. It supports GET, POST.",
+    METHOD_NOT_ALLOWED: [
+      "e.g. This path does not support that method. It supports GET, POST.",
+      "Use a method from the `Allow` header.",
+    ],
   }),
-  ...answered("DeadlineExceeded", 408, { REQUEST_TIMEOUT: "The request took too long to arrive." }),
+  ...answered("DeadlineExceeded", 408, {
+    REQUEST_TIMEOUT: [
+      "The request took too long to arrive.",
+      "Retry, and send the body without pauses.",
+    ],
+  }),
   ...answered("AlreadyExists", 409, {
-    CUSTOMER_TAKEN: "customer: Another customer of the workspace has this name and email.",
-    EXTERNAL_REFERENCE_TAKEN:
+    CUSTOMER_TAKEN: [
+      "customer: Another customer of the workspace has this name and email.",
+      "Use that customer, or merge the two customers.",
+    ],
+    EXTERNAL_REFERENCE_TAKEN: [
       "e.g. external_reference: external_reference already belongs to the shipment SHP-4T8ZK2M0QWXE.",
-    QUOTE_USED: "e.g. quote_id: quote_id was already booked as the shipment SHP-4T8ZK2M0QWXE.",
-    SAVED_FILTER_NAME_TAKEN: "name: You have saved another filter under this name.",
-    OPERATOR_EMAIL_TAKEN: "email: Another operator has this email.",
+      "Use the shipment in `metadata`, or another reference.",
+    ],
+    QUOTE_USED: [
+      "e.g. quote_id: quote_id was already booked as the shipment SHP-4T8ZK2M0QWXE.",
+      "Use the shipment in `metadata`, or request a new quote with `CreateQuote`.",
+    ],
+    SAVED_FILTER_NAME_TAKEN: [
+      "name: You have saved another filter under this name.",
+      "Choose another name.",
+    ],
+    OPERATOR_EMAIL_TAKEN: [
+      "email: Another operator has this email.",
+      "Update that operator, or use another email.",
+    ],
   }),
   ...answered("Aborted", 409, {
-    ETAG_STALE: "e.g. etag: etag is stale because the shipment was changed. Read it again.",
-    IDEMPOTENCY_KEY_IN_USE:
+    ETAG_STALE: [
+      "e.g. etag: etag is stale because the shipment was changed. Read it again.",
+      "Read the object again, reapply your change, and send the new `etag`.",
+    ],
+    IDEMPOTENCY_KEY_IN_USE: [
       "idempotency_key: A call with this idempotency key is still running. Try again in a moment.",
-    TARIFF_REPLACED:
+      "Retry after the time in `Retry-After`.",
+    ],
+    TARIFF_REPLACED: [
       "e.g. replaces: Version 3 is now in force, not 2. Compare with it before you replace it.",
-    TARIFF_SCHEDULED:
+      "Compare the versions, then send the current one as `replaces`.",
+    ],
+    TARIFF_SCHEDULED: [
       "e.g. tariff: Version 4 takes effect at 2026-12-01T00:00:00.000Z. Wait until then, or cancel it.",
+      "Wait, or cancel the scheduled version.",
+    ],
   }),
   ...answered("ResourceExhausted", 413, {
-    BODY_TOO_LARGE: "e.g. body: The body is larger than 64 KiB.",
+    BODY_TOO_LARGE: ["e.g. body: The body is larger than 64 KiB.", "Send a smaller request."],
   }),
   ...answered("InvalidArgument", 415, {
-    BODY_NOT_JSON:
+    BODY_NOT_JSON: [
       'e.g. body: Content-Type is "text/plain". Send a JSON body with Content-Type: application/json.',
+      "Send `Content-Type: application/json`.",
+    ],
   }),
-  ...answered("InvalidArgument", 422, { FIELD_INVALID: "e.g. weight_kg: weight_kg is required." }),
+  ...answered("InvalidArgument", 422, {
+    FIELD_INVALID: ["e.g. weight_kg: weight_kg is required.", "Fix each field in `errors`."],
+  }),
   ...answered("FailedPrecondition", 422, {
-    WORKSPACE_IS_TEST:
+    WORKSPACE_IS_TEST: [
       "e.g. workspace: Workspace 4712 is the test twin of workspace 4711. Use workspace 4711.",
-    SHIPMENT_STATE:
+      "Use the id of the live workspace.",
+    ],
+    SHIPMENT_STATE: [
       "e.g. shipment: The shipment cannot be cancelled because it is already cancelled.",
-    NOT_VERIFIED:
+      "Check the shipment with `GetShipment`. An earlier call may have succeeded.",
+    ],
+    NOT_VERIFIED: [
       "e.g. dropoff_verification: The shipment cannot be delivered because its photo was not recorded. Record it, or waive the verification.",
-    PIN_WRONG:
+      "Call `RecordProof` or `WaiveVerification`.",
+    ],
+    PIN_WRONG: [
       "e.g. pin: pin is wrong. 3 attempts are left. After that, the verification must be waived.",
-    CUSTOMER_NOT_MERGEABLE:
+      "Ask the recipient again. After five wrong PINs, call `WaiveVerification`.",
+    ],
+    CUSTOMER_NOT_MERGEABLE: [
       "e.g. from: The customer to merge has more than 10,000 shipments. Merge the other customer into it instead.",
-    IDEMPOTENCY_KEY_REUSED:
+      "Merge the customer with fewer shipments.",
+    ],
+    IDEMPOTENCY_KEY_REUSED: [
       "idempotency_key: This idempotency key was already used for another request. Use a new key for each request.",
-    PAYMENT_MISMATCH: "e.g. amount: amount must be the shipment's total, which is 12.69.",
-    PRICE_CHANGED:
+      "Use a new key for each request.",
+    ],
+    PAYMENT_MISMATCH: [
+      "e.g. amount: amount must be the shipment's total, which is 12.69.",
+      "Record the full total.",
+    ],
+    PRICE_CHANGED: [
       "e.g. expected_total: expected_total is 12 USD, but the booking would cost 12.69 USD.",
-    QUOTE_UNKNOWN:
+      "Show the new price, which is in `metadata`, and book at that price.",
+    ],
+    QUOTE_UNKNOWN: [
       "quote_id: quote_id is not a quote of this workspace, or it is too old. Request a new quote.",
-    QUOTE_EXPIRED:
+      "Request a new quote with `CreateQuote`.",
+    ],
+    QUOTE_EXPIRED: [
       "e.g. quote_id: The quote expired at 2026-11-22T12:15:00.000Z. The shipment would now cost 12.69 USD. Request a new quote.",
-    QUOTE_VOID:
+      "Request a new quote with `CreateQuote`, and show its price.",
+    ],
+    QUOTE_VOID: [
       "e.g. quote_id: The prices have changed, and earlier quotes are no longer valid. The shipment would now cost 12.69 USD. Request a new quote.",
-    QUOTE_MISMATCH:
+      "Request a new quote with `CreateQuote`, and show its price.",
+    ],
+    QUOTE_MISMATCH: [
       "e.g. weight_kg: weight_kg is 3, but 2.5 in the quote. Omit it, or request another quote.",
-    ROUTE_NOT_COVERED:
+      "Omit the field, or request another quote with `CreateQuote`.",
+    ],
+    ROUTE_NOT_COVERED: [
       "e.g. coverage: The pickup point is outside the coverage zones, 1234 m from the nearest one.",
-    WEIGHT_NOT_SERVED:
+      "Check whether latitude and longitude are swapped. Show the coverage.",
+    ],
+    WEIGHT_NOT_SERVED: [
       "e.g. weight_kg: No pricing tier covers 80 kg; weights above 0 kg and up to 50 kg are served.",
-    WINDOW_INVALID: "e.g. pickup_window: pickup_window must last at least 10 minutes.",
-    OUTSIDE_HOURS:
+      "Split the goods, or check the unit (kg).",
+    ],
+    WINDOW_INVALID: [
+      "e.g. pickup_window: pickup_window must last at least 10 minutes.",
+      "Choose a slot from `ListPickupSlots`.",
+    ],
+    OUTSIDE_HOURS: [
       "e.g. pickup_window: pickup_window must be within the hours of its zone, in the time zone Europe/Berlin. The next available window is 2026-12-01T07:00:00.000Z to 2026-12-01T08:00:00.000Z.",
-    CUT_OFF_PASSED:
+      "Offer `next_available`, or a slot from `ListPickupSlots`.",
+    ],
+    CUT_OFF_PASSED: [
       "e.g. pickup_window: pickup_window had to be booked by 2026-11-30T16:00:00.000Z. The next available window is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
-    TOO_SOON:
+      "Offer `next_available`, or a slot from `ListPickupSlots`.",
+    ],
+    TOO_SOON: [
       "e.g. pickup_window: pickup_window must not start before 60 minutes from now. The next available window is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
-    TOO_FAR_AHEAD:
+      "Offer `next_available`, or a slot from `ListPickupSlots`.",
+    ],
+    TOO_FAR_AHEAD: [
       "e.g. pickup_window: pickup_window must start at most 30 days from today. The next available window is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
-    PAYMENT_PROVIDER_NOT_CONNECTED:
+      "Choose an earlier slot from `ListPickupSlots`.",
+    ],
+    PAYMENT_PROVIDER_NOT_CONNECTED: [
       "payment_provider: The workspace has no payment provider connected. Connect one before booking.",
-    PAYMENT_PROVIDER_NOT_READY:
+      "Connect Stripe, or ask an operator to connect `manual`.",
+    ],
+    PAYMENT_PROVIDER_NOT_READY: [
       "payment_provider: The payment provider does not accept payments for the workspace at present. Check its connection.",
-    PAYMENT_PROVIDER_NOT_CONFIGURED:
+      "Provide the information that `missing` in `GetPaymentConnection` lists.",
+    ],
+    PAYMENT_PROVIDER_NOT_CONFIGURED: [
       "e.g. payment_provider: The platform has no account at Stripe.",
-    PAYMENT_PROVIDER_REFUSED:
+      "Ask an operator to set `STRIPE_SECRET_KEY`, or use your own key.",
+    ],
+    PAYMENT_PROVIDER_REFUSED: [
       "e.g. payment_provider: The payment provider refused the request: Invalid API Key provided.",
-    PAYMENT_NOT_CONFIRMED:
+      "Fix the error that the provider reports.",
+    ],
+    PAYMENT_NOT_CONFIRMED: [
       "payment: The payment provider has not confirmed the payment. See the shipment's payment_details.",
-    PAYMENT_DISPUTED:
+      "Wait until the provider confirms the payment.",
+    ],
+    PAYMENT_DISPUTED: [
       "payment: The payment is disputed. It cannot be refunded until the dispute is decided.",
-    CHECKOUT_UNAVAILABLE:
+      "Wait until the dispute is decided.",
+    ],
+    CHECKOUT_UNAVAILABLE: [
       "payment_provider: The payment provider has no checkout page. Record the payment instead.",
-    CHECKOUT_AMOUNT: "e.g. total: total must be at least 0.5 USD to be paid at a checkout.",
-    PAYMENTS_OPEN:
+      "Call `RecordPayment` instead.",
+    ],
+    CHECKOUT_AMOUNT: [
+      "e.g. total: total must be at least 0.5 USD to be paid at a checkout.",
+      "Use another payment method, or change the shipment.",
+    ],
+    PAYMENTS_OPEN: [
       "payment_provider: The workspace has pending payments or refunds at the payment provider. Wait until they are complete.",
-    GEOCODER_NOT_CONFIGURED:
+      "Wait until they complete, or resolve them.",
+    ],
+    GEOCODER_NOT_CONFIGURED: [
       "geocoder: The platform has no geocoder. An operator can set GEOCODER and GEOCODER_URL.",
-    WEBHOOK_LIMIT: `webhook: The workspace has reached its limit of ${MAX_WEBHOOKS} webhooks. Delete one first.`,
-    WEBHOOK_DISABLED: "webhook: The webhook is disabled. Enable it first.",
-    API_KEY_LIMIT: `e.g. api_key: The workspace has reached its limit of ${MAX_API_KEYS} keys. Revoke one first.`,
-    API_KEY_LAST:
+      "Send coordinates, or ask an operator to set `GEOCODER`.",
+    ],
+    WEBHOOK_LIMIT: [
+      `webhook: The workspace has reached its limit of ${MAX_WEBHOOKS} webhooks. Delete one first.`,
+      "Delete a webhook.",
+    ],
+    WEBHOOK_DISABLED: [
+      "webhook: The webhook is disabled. Enable it first.",
+      "Enable the webhook, then retry.",
+    ],
+    API_KEY_LIMIT: [
+      `e.g. api_key: The workspace has reached its limit of ${MAX_API_KEYS} keys. Revoke one first.`,
+      "Revoke a key.",
+    ],
+    API_KEY_LAST: [
       "e.g. api_key: This is the last active key with full scope. Create another one first.",
-    MEMBER_LIMIT: `member: The workspace has reached its limit of ${MAX_MEMBERS} members. Remove one first.`,
-    MEMBER_LAST_ADMIN:
+      "Create another key with full scope first.",
+    ],
+    MEMBER_LIMIT: [
+      `member: The workspace has reached its limit of ${MAX_MEMBERS} members. Remove one first.`,
+      "Remove a member.",
+    ],
+    MEMBER_LAST_ADMIN: [
       "person: This is the workspace's last admin. Make another member an admin first.",
-    SAVED_FILTER_LIMIT: `saved_filter: You or the shared filters of the workspace have reached the limit of ${MAX_SAVED_FILTERS}. Delete one first.`,
-    OPERATOR_REVOKED: "operator: The operator was revoked and cannot be changed.",
-    OPERATOR_LAST_OWNER:
+      "Make another member an admin first.",
+    ],
+    SAVED_FILTER_LIMIT: [
+      `saved_filter: You or the shared filters of the workspace have reached the limit of ${MAX_SAVED_FILTERS}. Delete one first.`,
+      "Delete a saved filter.",
+    ],
+    OPERATOR_REVOKED: [
+      "operator: The operator was revoked and cannot be changed.",
+      "Create another operator.",
+    ],
+    OPERATOR_LAST_OWNER: [
       "operator: The operator is the last owner. Make another operator an owner first.",
-    TARIFF_DRAFT_LIMIT: `tariff_draft: The platform has reached its limit of ${MAX_TARIFF_DRAFTS} drafts. Delete one first.`,
-    TARIFF_FAULTY:
+      "Make another operator an owner first.",
+    ],
+    TARIFF_DRAFT_LIMIT: [
+      `tariff_draft: The platform has reached its limit of ${MAX_TARIFF_DRAFTS} drafts. Delete one first.`,
+      "Delete a draft.",
+    ],
+    TARIFF_FAULTY: [
       'e.g. base_fee: base_fee must be a decimal of 0 or more in quotes, such as "5.00"; it is "free"',
-    TARIFF_NOT_SCHEDULED:
+      "Fix each path in `errors`.",
+    ],
+    TARIFF_NOT_SCHEDULED: [
       "e.g. version: Version 3 is in force. Only a scheduled version can be cancelled.",
+      "Roll back instead.",
+    ],
   }),
   ...answered("ResourceExhausted", 422, {
-    SIMULATION_LIMIT: `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some end, advance the test clock, or delete the test data.`,
+    SIMULATION_LIMIT: [
+      `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some end, advance the test clock, or delete the test data.`,
+      "Wait, advance the test clock, or delete test data.",
+    ],
   }),
   ...answered("ResourceExhausted", 429, {
-    RATE_LIMITED: "e.g. The workspace has used up its write calls. Try again in 1 s.",
+    RATE_LIMITED: [
+      "e.g. The workspace has used up its write calls. Try again in 1 s.",
+      "Retry after the time in `Retry-After`, and spread your calls.",
+    ],
   }),
-  ...answered("ResourceExhausted", 431, { HEADERS_TOO_LARGE: "The headers are too large." }),
+  ...answered("ResourceExhausted", 431, {
+    HEADERS_TOO_LARGE: ["The headers are too large.", "Send fewer or shorter headers."],
+  }),
   ...answered("Internal", 500, {
-    INTERNAL: "The service failed. Report this with the request id.",
+    INTERNAL: [
+      "The service failed. Report this with the request id.",
+      "Retry with the same idempotency key. Report the `request_id`.",
+    ],
   }),
   ...answered("Unavailable", 503, {
-    UNAVAILABLE: "e.g. The service cannot reach its database. Try again in a moment.",
+    UNAVAILABLE: [
+      "e.g. The service cannot reach its database. Try again in a moment.",
+      "Retry after the time in `Retry-After`.",
+    ],
   }),
   ...answered("DeadlineExceeded", 504, {
-    DEADLINE_EXCEEDED: "The caller's deadline passed before the response.",
-    REQUEST_TOO_SLOW:
+    DEADLINE_EXCEEDED: [
+      "The caller's deadline passed before the response.",
+      "Retry with the same idempotency key and a longer deadline.",
+    ],
+    REQUEST_TOO_SLOW: [
       "The request took longer than the service allows and was stopped. Request less at a time, or try again in a few minutes.",
+      "Request less data per call. Wait a few minutes before you retry.",
+    ],
   }),
 };
 
-/** Defines reasons with a common gRPC code (in Connect's spelling) and HTTP status. */
-function answered<C extends string, const T extends Readonly<Record<string, string>>>(
+/** Defines reasons with a common gRPC code (in Connect's spelling) and HTTP status: each with its message and remedy. */
+function answered<C extends string, const T extends Readonly<Record<string, Texts>>>(
   code: C,
   httpStatus: number,
   texts: T,
 ) {
-  const reasons = Object.entries(texts).map(([reason, given]) => {
+  const reasons = Object.entries(texts).map(([reason, [given, remedy]]) => {
     const [, example, subject, text] = /^(e\.g\. )?(?:([a-z_]+): )?(.*)$/.exec(given)!;
-    return [reason, { code, httpStatus, isFixed: example === undefined, subject, text }];
+    return [reason, { code, httpStatus, isFixed: example === undefined, subject, text, remedy }];
   });
   return Object.fromEntries(reasons) as {
-    readonly [R in keyof T]: Answer<C, T[R] extends `e.g. ${string}` ? false : true>;
+    readonly [R in keyof T]: Answer<C, T[R][0] extends `e.g. ${string}` ? false : true>;
   };
 }
+
+type Texts = readonly [message: string, remedy: string];
 
 /** Response to a call that is refused for a reason. */
 interface Answer<Code extends string, Fixed extends boolean> {
@@ -204,4 +419,5 @@ interface Answer<Code extends string, Fixed extends boolean> {
   readonly isFixed: Fixed;
   readonly subject?: string;
   readonly text: string;
+  readonly remedy: string;
 }

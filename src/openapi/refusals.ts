@@ -72,7 +72,13 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
   };
 }
 
-const OF_SESSIONS: readonly RefusalReason[] = ["CROSS_SITE", "NOT_A_MEMBER", "NOT_AN_OPERATOR"];
+/** Reasons that only sessions and sign-ins meet. */
+export const OF_SESSIONS: readonly RefusalReason[] = [
+  "CROSS_SITE",
+  "SIGN_IN_REFUSED",
+  "NOT_A_MEMBER",
+  "NOT_AN_OPERATOR",
+];
 
 /** Whether a call with the operation's `security` can be refused for the reason. */
 function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {

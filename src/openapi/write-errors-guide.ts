@@ -1,20 +1,24 @@
 /** Writes the reasons and remedies into the guide to errors, reasons of API callers first. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
-import { BEYOND_KEYS, REMEDIES } from "../domain/refusal-remedies.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
+import { OF_SESSIONS } from "./refusals.ts";
 
+const DOCUMENT = new URL("../../gen/openapi/openapi.json", import.meta.url);
 const GUIDE = new URL("../docs/errors.md", import.meta.url);
 
 /** Statuses that only HTTP has. gRPC reports these errors at the HTTP/2 level. */
 const HTTP_ONLY: readonly number[] = [405, 408, 415, 431];
 
 const reasons = Object.keys(REASONS) as RefusalReason[];
-const callers = reasons.filter((it) => !BEYOND_KEYS.has(it));
+const { paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8"));
+const met = reasonsOf((path) => path.startsWith("/v1/"));
+const unmet = reasonsOf((path) => !path.startsWith("/v1/")).difference(met);
+const others = reasons.filter((it) => unmet.has(it) || OF_SESSIONS.includes(it));
+const callers = reasons.filter((it) => !others.includes(it));
 const sections = [...Map.groupBy(callers, statusOf)].map(
   ([status, group]) => `### ${status}\n\n${group.map((it) => describe(it)).join("\n")}\n`,
 );
-const others = reasons.filter((it) => BEYOND_KEYS.has(it));
 sections.push(
   `### Operators and signed-in people\n\n${others.map((it) => describe(it, `${REASONS[it].httpStatus}`)).join("\n")}\n`,
 );
@@ -23,6 +27,20 @@ writeFileSync(
   GUIDE,
   guide.replace(/^### 400.*?(?=\n## )/ms, () => sections.join("\n")),
 );
+
+/** Returns the reasons with which the operations on some paths can refuse a call. */
+function reasonsOf(isIncluded: (path: string) => boolean): Set<string> {
+  const operations = Object.keys(paths)
+    .filter(isIncluded)
+    .flatMap((path) => Object.values<any>(paths[path]));
+  const responses = operations.flatMap((operation) => Object.values<any>(operation.responses));
+  const refusals = responses.flatMap(({ $ref }) => $ref?.split("/").at(-1) ?? []);
+  return new Set(
+    refusals.flatMap((name) =>
+      Object.keys(components.responses[name].content["application/json"].examples),
+    ),
+  );
+}
 
 function statusOf(reason: RefusalReason): string {
   const { code, httpStatus } = REASONS[reason];
@@ -37,13 +55,13 @@ function isClear(reason: RefusalReason): boolean {
 
 /** Returns a reason's line of the guide: the first sentence of its message unless its name is clear, and its remedy. */
 function describe(reason: RefusalReason, status?: string): string {
-  const { subject, text } = REASONS[reason];
+  const { subject, text, remedy } = REASONS[reason];
   const key = subject === undefined ? undefined : `\`${subject}\``;
   const about = [key, status].filter((it) => it !== undefined).join(", ");
   const [beginning = ""] = text.split(/[.;] /);
   return [
     `- \`${reason}\`${about === "" ? "" : ` (${about})`}:`,
     ...(isClear(reason) ? [] : [beginning.endsWith(".") ? beginning : `${beginning}.`]),
-    `**${REMEDIES[reason]}**`,
+    `**${remedy}**`,
   ].join(" ");
 }

@@ -1,4 +1,4 @@
-import { REMEDIES } from "../../domain/refusal-remedies.ts";
+import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
 const OF_ADMIN = "Ask an admin of the workspace";
@@ -30,7 +30,7 @@ export function fixOf({ violations, retryAfterSeconds }: Refusal): string {
 
 /** Returns the remedy of one reason, with tools instead of RPCs. */
 export function remedyOf(reason: RefusalReason): string {
-  const remedy = FOR_AGENTS[reason] ?? REMEDIES[reason];
+  const remedy = FOR_AGENTS[reason] ?? REASONS[reason].remedy;
   return remedy.replace(/`([A-Z][a-z]\w+)`/g, (_, rpc: string) => toolNameOf(rpc));
 }
 
