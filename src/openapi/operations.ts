@@ -6,7 +6,7 @@ import { FILE_TYPES, fileFieldOf } from "../pipeline/file-field.ts";
 import type { Audience } from "../pipeline/call.ts";
 import { headers, type PARAMETERS, type SECURITY_SCHEMES } from "./components.ts";
 import { dataDescription, descriptionOf, type Json, type Options } from "./options.ts";
-import { REQUEST_EXAMPLES } from "./request-examples.ts";
+import { requestExample } from "./request-examples.ts";
 import type { BodyKind } from "./refused-call.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Schemas } from "./schemas.ts";
@@ -153,8 +153,7 @@ function requestBody(
   if (fields.length === 0) return {};
   const schema = schemas.message(input, "request", isInBody);
   const required = fields.some(schemas.isRequired);
-  const example = REQUEST_EXAMPLES[input.typeName];
-  if (example === undefined) throw new Error(`there is no example of ${input.typeName}`);
+  const example = requestExample(input, fields, schemas);
   return { requestBody: { required, content: { "application/json": { schema, example } } } };
 }
 

@@ -1,4 +1,7 @@
+import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { enumNames } from "../json/decode-scalar.ts";
 import type { Json } from "./options.ts";
+import type { Schemas } from "./schemas.ts";
 
 /** Midtown Manhattan to Brooklyn, which the sample tariff covers. */
 const ROUTE = {
@@ -9,97 +12,109 @@ const ROUTE = {
   weight_kg: 2.5,
 } as const;
 
-/** Example body of each request message by full name, used by "Try it out". */
-export const REQUEST_EXAMPLES: Readonly<Record<string, Json>> = {
-  "shipments.v1.QuoteShipmentRequest": ROUTE,
-  "shipments.v1.BatchQuoteShipmentsRequest": { routes: [ROUTE, { ...ROUTE, weight_kg: 10 }] },
-  "shipments.v1.CreateQuoteRequest": { ...ROUTE, valid_for_seconds: 900 },
-  "shipments.v1.FindZonesRequest": { points: [{ lat: 40.758, lng: -73.9855 }] },
-  "shipments.v1.BatchCreateQuotesRequest": { routes: [ROUTE, { ...ROUTE, weight_kg: 10 }] },
-  "shipments.v1.CreateShipmentRequest": {
-    customer_name: "Ada Lovelace",
-    customer_email: "ada@example.org",
-    pickup_address: "1 Times Square, New York",
-    dropoff_address: "95 Prospect Park West, Brooklyn",
-    ...ROUTE,
-  },
+/** Values of fields by name. Other fields get a value by their type and rules. */
+const VALUES: Json = {
+  ...ROUTE,
+  routes: [ROUTE, { ...ROUTE, weight_kg: 10 }],
+  lat: 40.758,
+  lng: -73.9855,
+  customer_name: "Ada Lovelace",
+  customer_email: "ada@example.org",
+  pickup_address: "1 Times Square, New York",
+  dropoff_address: "95 Prospect Park West, Brooklyn",
+  shipment: "SHP-4T8ZK2M0QWXE",
+  shipments: ["SHP-4T8ZK2M0QWXE"],
+  event: "evt_SHP-4T8ZK2M0QWXE_2",
+  amount: 12.69,
+  currency: "USD",
+  return_url: "https://shop.example.org/payments/done",
+  refresh_url: "https://shop.example.org/payments/again",
+  success_url: "https://shop.example.org/paid",
+  cancel_url: "https://shop.example.org/cart",
+  url: "https://shop.example.org/hooks",
+  restricted_key: "rk_live_AbCdEfGh",
+  webhook_secret: "whsec_AbCdEfGh",
+  name: "Web shop",
+  email: "grace@example.org",
+  time_zone: "Europe/Berlin",
+  overlap_seconds: 3_600,
+  replaces: 1,
+};
+
+/** Fields of messages with another value, or that are not required. */
+const FIELDS: Readonly<Record<string, Json>> = {
+  "shipments.v1.CreateQuoteRequest": { valid_for_seconds: 900 },
   "shipments.v1.UpdateShipmentRequest": { dropoff_address: "97 Prospect Park West, Brooklyn" },
   "shipments.v1.UpdateCustomerRequest": { phone: "+1 212 555 0100", notes: "Rings twice" },
-  "shipments.v1.MergeCustomersRequest": { from: 12 },
   "shipments.v1.SetCourierRequest": { name: "Ada Byron", vehicle: "Cargo bike" },
   "shipments.v1.ReportProgressRequest": { stage: "at_dropoff" },
-  "shipments.v1.RecordAttemptRequest": { reason: "nobody_there" },
-  "shipments.v1.ReportPlacesRequest": {
-    places: [{ shipment: "SHP-4T8ZK2M0QWXE", lat: 40.7128, lng: -73.96 }],
-  },
   "shipments.v1.RecordProofRequest": { received_by: "Ada Lovelace", note: "At the front desk" },
   "shipments.v1.WaiveVerificationRequest": { reason: "Lost the PIN" },
-  "shipments.v1.CancelShipmentRequest": { reason: "customer_request" },
-  "shipments.v1.TakeTestStepRequest": { step: "pay" },
-  "shipments.v1.MoveTestClockRequest": { time: "2026-12-01T09:00:00Z" },
-  "shipments.v1.RecordPaymentRequest": { amount: 12.69, currency: "USD" },
-  "shipments.v1.BatchAdvanceShipmentsRequest": { shipments: ["SHP-4T8ZK2M0QWXE"] },
-  "shipments.v1.BatchCancelShipmentsRequest": {
-    shipments: ["SHP-4T8ZK2M0QWXE"],
-    reason: "customer_request",
-  },
-  "shipments.v1.BatchRecordPaymentsRequest": {
-    payments: [{ shipment: "SHP-4T8ZK2M0QWXE", amount: 12.69, currency: "USD" }],
-  },
-  "shipments.v1.BeginPaymentConnectionRequest": {
-    payment_provider: "stripe",
-    return_url: "https://shop.example.org/payments/done",
-    refresh_url: "https://shop.example.org/payments/again",
-  },
-  "shipments.v1.SetPaymentKeyRequest": {
-    payment_provider: "stripe",
-    restricted_key: "rk_live_AbCdEfGh",
-    webhook_secret: "whsec_AbCdEfGh",
-  },
-  "shipments.v1.CreateCheckoutRequest": {
-    success_url: "https://shop.example.org/paid",
-    cancel_url: "https://shop.example.org/cart",
-  },
-  "shipments.v1.CreateWebhookRequest": {
-    url: "https://shop.example.org/hooks",
-    types: ["shipment.created", "shipment.delivered"],
-  },
+  "shipments.v1.BatchCancelShipmentsRequest": { reason: "customer_request" },
+  "shipments.v1.CreateWebhookRequest": { types: ["shipment.created", "shipment.delivered"] },
   "shipments.v1.UpdateWebhookRequest": { enabled: true },
-  "shipments.v1.RedeliverEventRequest": { event: "evt_SHP-4T8ZK2M0QWXE_2" },
-  "shipments.v1.RotateWebhookSecretRequest": { overlap_seconds: 3_600 },
-  "shipments.v1.UpdateWorkspaceRequest": { time_zone: "Europe/Berlin" },
-  "shipments.v1.CreateApiKeyRequest": { name: "Web shop" },
   "shipments.v1.UpdateApiKeyRequest": { name: "Web shop, reports", scope: "read_only" },
-  "shipments.v1.RotateApiKeyRequest": { overlap_seconds: 3_600 },
-  "shipments.v1.InviteMemberRequest": { email: "grace@example.org", role: "member" },
-  "shipments.v1.UpdateMemberRequest": { role: "admin" },
+  "shipments.v1.InviteMemberRequest": { role: "member" },
   "shipments.account.v1.UpdateAccountRequest": { name: "Grace Hopper" },
   "shipments.account.v1.SaveFilterRequest": {
     name: "To pay, of today",
     query: "status=1&days=today",
   },
   "shipments.account.v1.RenameSavedFilterRequest": { name: "Not paid yet" },
-  "shipments.admin.v1.CreateOperatorRequest": {
-    name: "Grace Hopper",
-    kind: "person",
-    email: "grace@example.org",
-    role: "operator",
-  },
+  "shipments.admin.v1.CreateOperatorRequest": { name: "Grace Hopper", email: "grace@example.org" },
   "shipments.admin.v1.UpdateOperatorRequest": { role: "viewer" },
   "shipments.admin.v1.CreateOperatorKeyRequest": { name: "Deployments" },
-  "shipments.admin.v1.RotateOperatorKeyRequest": { overlap_seconds: 3_600 },
-  "shipments.admin.v1.CreateWorkspaceRequest": { name: "Web shop", payment_provider: "manual" },
-  "shipments.admin.v1.UpdateWorkspaceTimeZoneRequest": { time_zone: "America/New_York" },
-  "shipments.admin.v1.RenameWorkspaceRequest": { name: "Web shop, New York" },
-  "shipments.admin.v1.ConnectPaymentProviderRequest": { payment_provider: "manual" },
-  "shipments.admin.v1.CreateWorkspaceApiKeyRequest": { name: "Web shop" },
+  "shipments.admin.v1.CreateWorkspaceRequest": { payment_provider: "manual" },
   "shipments.admin.v1.UpdateWorkspaceApiKeyRequest": { scope: "read_only" },
-  "shipments.admin.v1.RotateWorkspaceApiKeysRequest": { overlap_seconds: 3_600 },
   "shipments.admin.v1.UpdateWorkspaceLimitsRequest": { write: { rate: 100, burst: 200 } },
-  "shipments.admin.v1.InviteWorkspaceMemberRequest": { email: "grace@example.org", role: "admin" },
+  "shipments.admin.v1.InviteWorkspaceMemberRequest": { role: "admin" },
   "shipments.admin.v1.CreateTariffDraftRequest": { name: "Spring", from_version: 1 },
   "shipments.admin.v1.UpdateTariffDraftRequest": { name: "Spring and summer" },
-  "shipments.admin.v1.PublishTariffRequest": { replaces: 1, note: "Dearer fuel" },
+  "shipments.admin.v1.PublishTariffRequest": { note: "Dearer fuel" },
   "shipments.admin.v1.ReplayTariffRequest": { shipments: 1_000, routes: [ROUTE] },
-  "shipments.admin.v1.RollBackTariffRequest": { replaces: 2, note: "Prices were too high" },
+  "shipments.admin.v1.RollBackTariffRequest": { note: "Prices were too high" },
 };
+
+/**
+ * Returns an example body of a request, for "Try it out": the required fields, or the first one if none is required.
+ *
+ * @param fields those of the body
+ * @throws Error for a text with a pattern that its name does not match
+ */
+export function requestExample(
+  message: DescMessage,
+  fields: readonly DescField[],
+  schemas: Pick<Schemas, "field" | "isRequired">,
+): Json {
+  const own = FIELDS[message.typeName] ?? {};
+  const needed = fields.filter((it) => it.name in own || isNeeded(it));
+  const shown = needed.length === 0 ? fields.slice(0, 1) : needed;
+  return Object.fromEntries(shown.map((it) => [it.name, own[it.name] ?? valueOf(it)]));
+
+  function isNeeded(field: DescField): boolean {
+    return schemas.isRequired(field) || "minItems" in schemas.field(field, "request");
+  }
+
+  function valueOf(field: DescField): unknown {
+    const value = VALUES[field.name] ?? elementOf(field);
+    return field.fieldKind === "list" && !Array.isArray(value) ? [value] : value;
+  }
+
+  function elementOf(field: DescField): unknown {
+    if (field.enum !== undefined) return [...enumNames(field.enum).values()][0];
+    if (field.message?.typeName === "google.protobuf.Timestamp") return "2026-12-01T09:00:00Z";
+    if (field.message !== undefined)
+      return requestExample(field.message, field.message.fields, schemas);
+    const { items, ...schema } = schemas.field(field, "request");
+    return scalarOf(field, (items as Json | undefined) ?? schema);
+  }
+}
+
+function scalarOf({ name, scalar }: DescField, rules: Json): unknown {
+  if (scalar === ScalarType.BOOL) return true;
+  if (scalar !== ScalarType.STRING) return rules["minimum"] ?? 1;
+  const [choice] = (rules["enum"] as readonly string[] | undefined) ?? [];
+  const text = choice ?? name.replaceAll("_", " ").replace(/^./, (it) => it.toUpperCase());
+  if (new RegExp((rules["pattern"] as string | undefined) ?? "").test(text)) return text;
+  throw new Error(`src/openapi/request-examples.ts has no value of ${name}`);
+}

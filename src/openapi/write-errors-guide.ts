@@ -10,8 +10,17 @@ const GUIDE = new URL("../docs/errors.md", import.meta.url);
 /** Statuses that only HTTP has. gRPC reports these errors at the HTTP/2 level. */
 const HTTP_ONLY: readonly number[] = [405, 408, 415, 431];
 
+interface Document {
+  readonly paths: object;
+  readonly components: { readonly responses: Readonly<Record<string, Response>> };
+}
+
+interface Response {
+  readonly content: { readonly "application/json": { readonly examples: object } };
+}
+
 const reasons = Object.keys(REASONS) as RefusalReason[];
-const { paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8"));
+const { paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8")) as Document;
 const met = reasonsOf((path) => path.startsWith("/v1/"));
 const unmet = reasonsOf((path) => !path.startsWith("/v1/")).difference(met);
 const others = reasons.filter((it) => unmet.has(it) || OF_SESSIONS.includes(it));
@@ -30,15 +39,11 @@ writeFileSync(
 
 /** Returns the reasons with which the operations on some paths can refuse a call. */
 function reasonsOf(isIncluded: (path: string) => boolean): Set<string> {
-  const operations = Object.keys(paths)
-    .filter(isIncluded)
-    .flatMap((path) => Object.values<any>(paths[path]));
-  const responses = operations.flatMap((operation) => Object.values<any>(operation.responses));
-  const refusals = responses.flatMap(({ $ref }) => $ref?.split("/").at(-1) ?? []);
+  const operations = JSON.stringify(Object.entries(paths).filter(([path]) => isIncluded(path)));
+  const names = operations.matchAll(/"#\/components\/responses\/([^"]+)"/g);
+  const responses = [...names].map(([, name]) => components.responses[name!]!);
   return new Set(
-    refusals.flatMap((name) =>
-      Object.keys(components.responses[name].content["application/json"].examples),
-    ),
+    responses.flatMap(({ content }) => Object.keys(content["application/json"].examples)),
   );
 }
 

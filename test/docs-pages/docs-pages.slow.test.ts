@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { REQUEST_EXAMPLES } from "../../src/openapi/request-examples.ts";
 import {
   describeDashboard,
   expectWellShown,
   signInTo,
   type TestPage,
 } from "../dashboard/browser.ts";
+import { DESCRIPTION } from "../support/api-description.ts";
 
 const PATHS = [
   "/docs",
@@ -16,6 +16,10 @@ const PATHS = [
   "/docs/changelog",
   "/docs/nothing",
 ];
+
+/** Example of a quote in the OpenAPI document. */
+const { example: EXAMPLE } =
+  DESCRIPTION.paths["/v1/shipments/quote"].post.requestBody.content["application/json"];
 
 /** The blocks of code of a Markdown file, without their last end of line. */
 function blocksOf(file: string): string[] {
@@ -162,8 +166,8 @@ describeDashboard("The documents", (dashboard) => {
     await signInTo(page, dashboard, workspace);
     const first = await takeKey();
     const quote = async (apiKey: string) => {
-      const body = REQUEST_EXAMPLES["shipments.v1.QuoteShipmentRequest"];
-      const { status } = await service.request("/v1/shipments/quote", { apiKey, body });
+      const options = { apiKey, body: EXAMPLE };
+      const { status } = await service.request("/v1/shipments/quote", options);
       return status;
     };
     expect(await quote(first)).toBe(200);
@@ -196,9 +200,8 @@ describeDashboard("The documents", (dashboard) => {
 
     await operation.getByRole("button", { name: "Try it out" }).click();
     const requestBody = operation.getByLabel("Request body");
-    const example = REQUEST_EXAMPLES["shipments.v1.QuoteShipmentRequest"] as object;
-    await expect.poll(async () => JSON.parse(await requestBody.inputValue())).toEqual(example);
-    const body = { ...example, weight_kg: 10 };
+    await expect.poll(async () => JSON.parse(await requestBody.inputValue())).toEqual(EXAMPLE);
+    const body = { ...EXAMPLE, weight_kg: 10 };
     await requestBody.fill(JSON.stringify(body));
     await operation.getByRole("button", { name: "Execute" }).click();
     const answer = operation.locator(".live-responses-table");

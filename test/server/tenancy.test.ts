@@ -1,8 +1,19 @@
 import { createHash } from "node:crypto";
-import type { DescMethod, Message } from "@bufbuild/protobuf";
+import {
+  getOption,
+  hasOption,
+  ScalarType,
+  type DescField,
+  type DescMethod,
+  type Message,
+} from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { field as rules } from "../../gen/buf/validate/validate_pb.js";
+import { http } from "../../gen/google/api/annotations_pb.js";
 import { compileDecodeJson } from "../../src/json/decode-json.ts";
 import { compileEncodeJson } from "../../src/json/encode-json.ts";
+import { exampleBody } from "../support/api-description.ts";
 import { BOOKING, book, bookAnd, COVERED_ROUTE, NO_REFERENCE } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
 import { describedMethods, httpCalls } from "../support/described-services.ts";
@@ -12,8 +23,6 @@ import { startReceiver } from "../support/receiver.ts";
 import { PROTOCOLS, rpcClient } from "../support/rpc-client.ts";
 import { rpcError } from "../support/rpc-error.ts";
 import { sharedService, type TestWorkspace } from "../support/service.ts";
-import { SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
-import { PAGE_URLS } from "../support/stripe-service.ts";
 import { take } from "../support/take.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
@@ -50,21 +59,8 @@ const NAMING: Readonly<Record<string, string>> = {
   person: "member",
 };
 
-/** Fields that name no record, in any method. A field with another name fails until it is in a list. */
-const PLAIN = new Set([
-  ...SHIPMENT_TEXTS.map(({ name }) => name),
-  ...`pickup_lat pickup_lng dropoff_lat dropoff_lng weight_kg pickup_window dropoff_window pickup_address
-  dropoff_address routes points lat lng query limit tolerance_m from_date to_date days valid_for_seconds
-  customer_name customer_id_number metadata expected_total expected_currency simulation etag clear
-  pickup_from pickup_before amount currency reason note from text step time success_url cancel_url
-  tracking_enabled tracking_contact tracking_logo tracking_shows_courier notifies_recipients late_after_minutes vehicle external_id stage pickup_eta dropoff_eta
-  expires_in_minutes payment_provider return_url refresh_url restricted_key webhook_secret status
-  payment_status created_after created_before failed page_size order_by figures name email id_number phone
-  notes default_pickup default_dropoff role scope overlap_seconds dropoff_verification
-  places photo signature pin received_by types from_now newest_first method outcome enabled time_zone`.split(
-    /\s+/,
-  ),
-]);
+/** Fields that `couldName` finds although they name no record. */
+const PLAIN = ["query", "method", "places"];
 
 const METHODS = await describedMethods("workspace");
 
@@ -74,10 +70,31 @@ function pairOf({ name, parent }: DescMethod, field: string): string | undefined
   return NAMING[places.find((place) => place in NAMING) ?? ""];
 }
 
-test("of every field of a request it is known whether it names a record", () => {
+/** Fields in paths, which name records. */
+const IN_PATHS = METHODS.flatMap((method) => {
+  const pattern = hasOption(method, http) ? getOption(method, http).pattern.value : "";
+  return [...pattern!.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+});
+
+/** Whether a field is an id, has the name of one, or is any text of a read. */
+function couldName({ idempotency }: DescMethod, field: DescField): boolean {
+  const { name, fieldKind, message, scalar } = field;
+  if (message !== undefined) return message.fields.some((inner) => IN_PATHS.includes(inner.name));
+  if (scalar === ScalarType.INT64) return true;
+  if (scalar !== ScalarType.STRING || fieldKind === "map") return false;
+  const { type } = getOption(field, rules);
+  const own = type?.case === "repeated" ? type.value.items?.type : type;
+  if (own?.case !== "string") return true;
+  if (own.value.pattern !== "" || own.value.in.length > 0) return false;
+  const isRead = idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  return isRead || IN_PATHS.includes(name) || /_(id|reference|token)$/.test(name);
+}
+
+test("of every field of a request that could name a record it is known which", () => {
   const unknown = METHODS.flatMap((method) =>
     method.input.fields
-      .filter(({ name }) => pairOf(method, name) === undefined && !PLAIN.has(name))
+      .filter((field) => couldName(method, field) && !PLAIN.includes(field.name))
+      .filter(({ name }) => pairOf(method, name) === undefined)
       .map(({ name }) => `${method.name}.${name}`),
   );
   expect(unknown).toEqual([]);
@@ -116,7 +133,7 @@ describe.each([
       .map(({ name }) => [`${method.parent.name}/${method.name}`, name, method] as const),
   );
   test.each(CASES)("%s by %s", async (_, field, method) => {
-    const valid = isCallable(method) ? await calls.validFields(method) : usual(method);
+    const valid = isCallable(method) ? await calls.validFields(method) : exampleBody(method);
     const own = field === "page_token" ? { ...placeOf(valid), page_size: 1 } : valid;
     const pair = pairs[pairOf(method, field)!] ?? (await tokens(method, own));
     const { foreign, missing } = pair;
@@ -231,13 +248,6 @@ function tokenPair(token: string): Pair {
   const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
   const missing = Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
   return { foreign: token, missing };
-}
-
-/** Returns the fields that a call needs, even if this caller is always refused. */
-function usual({ input }: DescMethod): Fields {
-  const values: Fields = { ...PAGE_URLS, role: "viewer", step: "pay" };
-  const names = input.fields.map(({ name }) => name).filter((name) => name in values);
-  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
 /** Returns the fields that determine a list. */

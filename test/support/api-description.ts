@@ -1,12 +1,22 @@
 import { readFileSync } from "node:fs";
+import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
+import { http } from "../../gen/google/api/annotations_pb.js";
 import type { Answer, RequestOptions } from "./client.ts";
 import type { Endpoints } from "./endpoints.ts";
 
 /** The committed OpenAPI document. */
 export const DESCRIPTION = JSON.parse(readFileSync("gen/openapi/openapi.json", "utf8"));
+
+/** Returns the document's example body of a method. Empty for a method without a body. */
+export function exampleBody(method: DescMethod): Readonly<Record<string, unknown>> {
+  if (!hasOption(method, http)) return {};
+  const { case: verb, value: path } = getOption(method, http).pattern;
+  const { requestBody } = DESCRIPTION.paths[path as string][verb as string];
+  return requestBody?.content["application/json"]?.example ?? {};
+}
 
 /** Body of a request that deliberately violates the document. */
 export interface CheckedOptions extends RequestOptions {

@@ -1,8 +1,10 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { expect } from "vitest";
+import { field as rules } from "../../gen/buf/validate/validate_pb.js";
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import type { StripeStandIn } from "../stripe/stand-in.ts";
-import { book, bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "./bookings.ts";
+import { exampleBody } from "./api-description.ts";
+import { book, bookAnd, BOOKING, NO_REFERENCE, PAYMENT } from "./bookings.ts";
 import { httpCalls } from "./described-services.ts";
 import { eventually } from "./eventually.ts";
 import type { Answer } from "./client.ts";
@@ -89,35 +91,29 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
 
   /**
    * Values of fields by name, or functions that create them: for one method, one service or all.
-   * Other fields are omitted.
+   * Other fields are omitted unless they are required.
    */
   const FIELDS: Readonly<Record<string, FieldValue>> = {
     ...BOOKING,
-    ...PAYMENT,
     customer_name: text,
-    customer_email: `${mark}'@example.org`,
-    customer_id_number: text,
     pickup_address: text,
     dropoff_address: text,
+    customer_email: `${mark}'@example.org`,
+    customer_id_number: text,
     metadata: { [mark]: text },
     note: text,
     name: text,
     query: text,
     lat: 40.758,
     lng: -73.9855,
-    points: [{ lat: 40.758, lng: -73.9855 }],
-    routes: [COVERED_ROUTE],
     time_zone: "Asia/Tokyo",
     overlap_seconds: 60,
     role: "viewer",
     payment_provider: "manual",
     "ShipmentService.etag": "1",
     "SearchShipments.text": "c7@",
-    "TakeTestStep.step": "pay",
-    "RecordAttempt.reason": "refused",
     vehicle: text,
     received_by: text,
-    "WaiveVerification.reason": text,
     places: async (method) => [{ shipment: await newReference(method), lat: 40.7, lng: -73.9 }],
     photo: SAMPLE_PICTURES.photo.toString("base64"),
     signature: SAMPLE_PICTURES.signature.toString("base64"),
@@ -177,14 +173,25 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   async function validFields(method: DescMethod): Promise<Fields> {
     if (isOfProvider(method) && method.input.fields.length === 0) await connectFor(method);
     const fields: Fields = {};
-    for (const { name } of method.input.fields) {
+    for (const field of method.input.fields) {
+      const { name } = field;
       const places = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
-      const given = FIELDS[places.find((place) => place in FIELDS) ?? name];
+      const place = places.find((it) => it in FIELDS);
+      const given = place === undefined ? requiredValue(method, field) : FIELDS[place];
       const value =
         typeof given === "function" ? await (given as MakeField)(method, fields) : given;
       if (value !== undefined) fields[name] = value;
     }
     return fields;
+  }
+
+  /** Returns the text for a required text in any form, otherwise the example of a required field. */
+  function requiredValue(method: DescMethod, field: DescField): FieldValue {
+    const { required, type } = getOption(field, rules);
+    const isFilled = type?.case === "repeated" && type.value.minItems > 0n;
+    if (!required && !isFilled) return undefined;
+    const isText = type?.case === "string" && new RegExp(type.value.pattern).test(text);
+    return isText ? text : (exampleBody(method)[field.name] as FieldValue);
   }
 
   /** Creates a shipment in the status that a method changes. */
