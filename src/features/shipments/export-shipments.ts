@@ -173,18 +173,18 @@ const FIRST = `reference external_reference status payment_status created_at
   weight_kg distance_km distance_fee weight_fee window_fee subtotal base_fee total currency
   payment_details.refunded_amount cancelled_at cancel_reason cancel_note created_by updated_at metadata
   payment_details.disputed_amount tracking_url stage delivered_at returned_at
-  courier.name courier.phone courier.vehicle courier.external_id pickup_eta dropoff_eta
-  attempts`.split(/\s+/);
+  courier.name courier.phone courier.vehicle courier.external_id pickup_eta dropoff_eta attempts
+  recipient_name recipient_phone recipient_email recipient_locale dropoff_verification
+  proof.received_by proof.photo proof.signature proof.pin_verified proof.waived`.split(/\s+/);
 const LEFT_OUT = ["etag", "test", "quote_id", "dropoff_pin"];
 
-/** What else a shipment has is added at the end, so that files keep the columns that they had. */
+/** Fields added later are the last columns, so that files keep the columns that they had. */
 const COLUMNS = [
   ...FIRST,
   ...ShipmentSchema.fields
     .filter(({ fieldKind, name }) => /scalar|enum/.test(fieldKind) && !LEFT_OUT.includes(name))
     .map(({ name }) => name)
     .filter((name) => !FIRST.includes(name)),
-  ..."received_by photo signature pin_verified waived".split(" ").map((name) => `proof.${name}`),
 ];
 
 const PATHS = COLUMNS.map((path) => path.split("."));

@@ -27,16 +27,14 @@ const FIRST = [
   "dropoff_address,dropoff_lat,dropoff_lng,dropoff_window_start,dropoff_window_end",
   "weight_kg,distance_km,distance_fee,weight_fee,window_fee,subtotal,base_fee,total,currency",
   "refunded_amount,cancelled_at,cancel_reason,cancel_note,created_by,updated_at,metadata,disputed_amount",
-].join();
-/** Columns added later are at the end. */
-const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => name !== "external_reference");
-const COLUMNS = [
-  FIRST,
   "tracking_url,stage,delivered_at,returned_at",
   "courier_name,courier_phone,courier_vehicle,courier_external_id,pickup_eta,dropoff_eta,attempts",
-  ...MORE,
+  "recipient_name,recipient_phone,recipient_email,recipient_locale",
   "dropoff_verification,proof_received_by,proof_photo,proof_signature,proof_pin_verified,proof_waived",
 ].join();
+/** Texts added later are the last columns. */
+const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((it) => !FIRST.split(",").includes(it));
+const COLUMNS = [FIRST, ...MORE].join();
 
 /** Returns the expected line of a shipment, from its JSON. Formulas are escaped for spreadsheets. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
