@@ -4,6 +4,7 @@ import {
   ApiKeySchema,
   ApiKeyScopeSchema,
 } from "../../../gen/shipments/v1/api_key_pb.js";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { MAX_API_KEYS, MAX_WORKING_API_KEYS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -21,11 +22,10 @@ import {
   overlapSecondsOf,
   pickKey,
 } from "../credentials/secret-keys.ts";
-import { lockWorkspace, Workspace } from "../workspaces/workspace.entity.ts";
+import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
-// Key management for both workspaces and operators, in the transaction of their call, with the row
-// of the workspace locked.
+// Key management for both workspaces and operators, in the transaction of their call.
 
 /** A new key with its secret, which cannot be read again. */
 export interface CreatedKey {
@@ -48,6 +48,11 @@ export function loadWorkingKeys(em: EntityManager, workspace: number): Promise<A
   return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
 }
 
+/** Like `loadWorkingKeys`, and serializes changes of the workspace's keys. */
+function lockWorkingKeys(tx: EntityManager, workspace: number): Promise<ApiKey[]> {
+  return lockAndLoad(tx, "api keys", workspace, () => loadWorkingKeys(tx, workspace));
+}
+
 export async function insertKey(
   tx: EntityManager,
   workspace: number,
@@ -66,8 +71,7 @@ export async function createWorkspaceKey(
   workspaceId: number,
   request: { readonly name: string; readonly scope?: ApiKeyScope | undefined },
 ): Promise<CreatedKey> {
-  await lockWorkspace(tx, workspaceId);
-  assertCapacity(await loadWorkingKeys(tx, workspaceId));
+  assertCapacity(await lockWorkingKeys(tx, workspaceId));
   const { name } = request;
   const scope = scopeOf(request.scope) ?? "full";
   const created = await insertKey(tx, workspaceId, { name, scope });
@@ -134,8 +138,7 @@ async function findForUpdate(
   workspaceId: number,
   { id, endsFullScope }: { readonly id: string; readonly endsFullScope: boolean },
 ): Promise<ApiKey> {
-  await lockWorkspace(tx, workspaceId);
-  const working = await loadWorkingKeys(tx, workspaceId);
+  const working = await lockWorkingKeys(tx, workspaceId);
   const key = pickKey(working, id);
   if (caller.audience === "workspace" && endsFullScope && key.scope === "full") {
     const ofFullScope = working.filter(({ scope }) => scope === "full");
@@ -157,8 +160,7 @@ export async function rotateKey(
   request: { readonly key: string; readonly overlapSeconds?: number },
 ): Promise<CreatedKey> {
   const overlapSeconds = overlapSecondsOf(request.key, request.overlapSeconds, call.caller.keyId);
-  await lockWorkspace(tx, workspaceId);
-  const working = await loadWorkingKeys(tx, workspaceId);
+  const working = await lockWorkingKeys(tx, workspaceId);
   const old = pickKey(working, request.key);
   const [expired] = await expireKeys(tx, "api_key", [old], overlapSeconds);
   const { id, before, endsAt } = expired!;
@@ -184,8 +186,7 @@ export async function rotateAllKeys(
   workspaceId: number,
   { overlapSeconds = 0 }: { readonly overlapSeconds?: number },
 ): Promise<CreatedKey> {
-  await lockWorkspace(tx, workspaceId);
-  const working = await loadWorkingKeys(tx, workspaceId);
+  const working = await lockWorkingKeys(tx, workspaceId);
   const expired = await expireKeys(tx, "api_key", working, overlapSeconds);
   assertCapacity(overlapSeconds > 0 ? expired : []);
   const created = await insertKey(tx, workspaceId, { name: null, scope: "full" });

@@ -72,8 +72,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
     const { name, email } = request;
     const [kind, role] = [kindOf(request.kind)!, roleOf(request.role)!];
     if (kind === "person" && email === undefined) throw emailMissingError();
-    await lockOperators(em);
-    if (email !== undefined) await assertEmailFree(em, email);
+    if (email !== undefined) await lockOperators(em, () => assertEmailFree(em, email));
     const properties = { name, email: email ?? null, kind, role };
     // The driver returns a new id as text.
     const id = Number(await em.insert(Operator, { ...properties, createdAt: sql`now()` }));

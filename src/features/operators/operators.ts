@@ -1,7 +1,7 @@
 import { raw } from "@mikro-orm/postgresql";
 import type { EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
-import { runStatement } from "../../db/statement.ts";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { OperatorCall, OperatorCaller } from "../../pipeline/call.ts";
 import type { Change } from "../audit/audit-entry.entity.ts";
@@ -31,8 +31,7 @@ export async function changeOperator<Rest extends object>(
   sent: bigint,
   change: (operator: Operator) => Promise<Rest & { readonly changes?: readonly Change[] }>,
 ): Promise<Omit<Rest, "changes"> & { readonly data: OperatorMessage }> {
-  await lockOperators(tx);
-  const operator = await findOperator(tx, sent);
+  const operator = await lockOperators(tx, () => findOperator(tx, sent));
   const { id, revokedAt } = operator;
   if (revokedAt) throw refuse("OPERATOR_REVOKED");
   const { changes, ...rest } = await change(operator);
@@ -52,9 +51,9 @@ export async function findOperator(em: EntityManager, sent: bigint): Promise<Ope
   return found;
 }
 
-/** Serializes transactions that create or change operators. */
-export async function lockOperators(tx: EntityManager): Promise<void> {
-  await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('operators', 0))");
+/** Serializes transactions that create or change operators and their keys. */
+export function lockOperators<T>(tx: EntityManager, load: () => Promise<T>): Promise<T> {
+  return lockAndLoad(tx, "operators", 0, load);
 }
 
 /**

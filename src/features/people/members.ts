@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/v1/member_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
-import { runStatement } from "../../db/statement.ts";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import type { MemberRole } from "../../domain/roles.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -43,20 +43,23 @@ export async function findMemberForUpdate(
   workspace: number,
   sent: bigint,
 ): Promise<{ membership: Membership; person: Person }> {
-  await lockMembers(tx, workspace);
-  const person = readRecordId(sent);
-  const membership =
-    person === undefined ? null : await tx.findOne(Membership, { workspace, person });
+  const person = readRecordId(sent) ?? 0;
+  const membership = await lockMembers(tx, workspace, () =>
+    tx.findOne(Membership, { workspace, person }),
+  );
   if (membership === null) {
     throw refuse("MEMBER_NOT_FOUND");
   }
   return { membership, person: await tx.findOneOrFail(Person, membership.person) };
 }
 
-/** Serializes concurrent changes. */
-async function lockMembers(tx: EntityManager, workspace: number): Promise<void> {
-  const lock = "select pg_advisory_xact_lock(hashtextextended('members', $1))";
-  await runStatement(tx, lock, [workspace]);
+/** Serializes changes of a workspace's members and of their saved filters. */
+export function lockMembers<T>(
+  tx: EntityManager,
+  workspace: number,
+  load: () => Promise<T>,
+): Promise<T> {
+  return lockAndLoad(tx, "members", workspace, load);
 }
 
 /**
@@ -113,11 +116,14 @@ export async function invitePerson(
   invitation: Invitation,
 ): Promise<{ data: MemberMessage; signInPath: string; mailed: boolean }> {
   const { email, role } = invitation;
-  await lockMembers(tx, workspaceId);
+  const count = await lockMembers(tx, workspaceId, () =>
+    tx.count(Membership, { workspace: workspaceId }),
+  );
   const person = await findOrInsertPerson(tx, email, null);
   const known = await tx.findOne(Membership, { workspace: workspaceId, person: person.id });
   const before = known?.role;
-  const membership = known ?? (await createMembership(tx, workspaceId, person.id, invitation));
+  const membership =
+    known ?? createMembership(tx, { workspace: workspaceId, person: person.id, count }, invitation);
   membership.role = role ?? membership.role;
   await flushMembership(tx, call, membership, { before, after: membership.role });
   const { caller } = call;
@@ -129,13 +135,11 @@ export async function invitePerson(
   return { data: memberMessage(membership, person), signInPath, mailed };
 }
 
-async function createMembership(
+function createMembership(
   tx: EntityManager,
-  workspace: number,
-  person: number,
+  { workspace, person, count }: Readonly<Record<"workspace" | "person" | "count", number>>,
   { email, name = defaultName(email), role, roleOfFirst }: Invitation,
-): Promise<Membership> {
-  const count = await tx.count(Membership, { workspace });
+): Membership {
   if (count >= MAX_MEMBERS) {
     throw refuse("MEMBER_LIMIT");
   }

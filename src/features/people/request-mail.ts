@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import { unavailable } from "../../domain/refusal.ts";
 
-/** Maximum number of unchecked requests. The service checks them within about a second. */
+/** Approximate maximum number of unchecked requests. The service checks them within about a second. */
 const MAX_ASKED = 1_000;
 /** Maximum number of emails per person and kind within 15 minutes. Invitations are counted per workspace. */
 export const MAX_MAILS = 3;

@@ -13,6 +13,7 @@ import { refuse } from "../../domain/refusal.ts";
 import type { MemberRole } from "../../domain/roles.ts";
 import type { PersonCall, SignedInPerson } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import { lockMembers } from "./members.ts";
 
 interface FilterRow {
   readonly id: number;
@@ -66,7 +67,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
 
   /** Replaces the filter with the same name. */
   async saveFilter({ name, query, shared, ...request }, { caller }, { em }) {
-    const { workspace, role } = await membershipOf(em, caller, request.workspace, "for update");
+    const { workspace, role } = await lockMembership(em, caller, request.workspace);
     if (shared) assertMayShare(role);
     const values = [caller.personId, workspace, name, query, shared];
     const [row] = await runStatement<FilterRow>(em, SAVE, values);
@@ -75,7 +76,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
   },
 
   async renameSavedFilter({ name, ...request }, { caller }, { em }) {
-    const { workspace, role } = await membershipOf(em, caller, request.workspace, "for update");
+    const { workspace, role } = await lockMembership(em, caller, request.workspace);
     const id = readRecordId(request.savedFilter) ?? 0;
     const rename = runStatement<FilterRow>(
       em,
@@ -120,25 +121,28 @@ function assertMayShare(role: MemberRole): void {
 /**
  * Returns a workspace of the session, and the person's role there.
  *
- * @param lock serializes concurrent changes
  * @throws Refusal NOT_A_MEMBER
  */
 async function membershipOf(
   em: EntityManager,
   { personId, sessionId, boundTo }: SignedInPerson,
   sent: bigint | undefined,
-  lock: "" | "for update" = "",
 ): Promise<{ readonly workspace: number; readonly role: MemberRole }> {
   const workspace = readRecordId(sent) ?? 0;
   const [found] = await runStatement<{ role: MemberRole }>(
     em,
     `select role from membership
      where person_id = $1 and workspace_id = $2 and workspace_id = coalesce($3::bigint, workspace_id)
-       and not exists (select from session where id = $4 and $2 = any (left_workspaces)) ${lock}`,
+       and not exists (select from session where id = $4 and $2 = any (left_workspaces))`,
     [personId, workspace, boundTo, sessionId],
   );
   if (found === undefined) throw refuse("NOT_A_MEMBER");
   return { workspace, role: found.role };
+}
+
+/** Like `membershipOf`, and serializes changes of the workspace's members and filters. */
+function lockMembership(em: EntityManager, caller: SignedInPerson, sent: bigint | undefined) {
+  return lockMembers(em, readRecordId(sent) ?? 0, () => membershipOf(em, caller, sent));
 }
 
 function filterMessage({ id, sharedBy, ...row }: FilterRow): SavedFilterMessage {

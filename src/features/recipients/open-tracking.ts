@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { inPipeline } from "../../db/transaction.ts";
 import { hashKey } from "../../domain/secret-key.ts";
@@ -35,7 +36,6 @@ const DIGITS = 4;
 /** Maximum time to wait for a photo in a bucket, in milliseconds. The address is shown without it. */
 const PHOTO_MS = 3_000;
 
-const LOCK = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
 /** Kept for the maximum lifetime of a link. */
 const SPEND = `
@@ -88,8 +88,7 @@ export async function openLinked(
 }
 
 /**
- * Uses a try if digits do not match. A lock serializes concurrent entries, so that a burst of
- * guesses has no additional tries. Matching digits use no try.
+ * Uses a try if digits do not match. Matching digits use no try.
  *
  * @returns the result, or `undefined` if the digits match and are accepted
  */
@@ -100,8 +99,9 @@ function tryDigits(
 ): Promise<WrongDigits | undefined> {
   const tries = Array.from({ length: MAX_TRIES }, (_, i) => hashKey(`recipient ${subject} ${i}`));
   return inPipeline(em, async (tx) => {
-    void tx.send(LOCK, [`recipient ${subject}`]);
-    const spent = await tx.send<{ hash: string }>(SPENT, [tries]);
+    const spent = await lockAndLoad(tx, `recipient ${subject}`, 0, () =>
+      tx.send<{ hash: string }>(SPENT, [tries]),
+    );
     const [next, ...left] = tries.filter((hash) => spent.every((row) => row.hash !== hash));
     if (next === undefined) return { triesLeft: 0 };
     if (isMatch) return undefined;

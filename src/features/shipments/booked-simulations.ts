@@ -3,6 +3,7 @@ import { SimulationScenarioSchema } from "../../../gen/shipments/v1/simulation_p
 import { loadByOwner } from "../../db/by-owner.ts";
 import { columnsOf, insertionOf } from "../../db/columns.ts";
 import type { Outcome } from "../../db/group-commit.ts";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { MAX_SIMULATIONS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -31,7 +32,6 @@ export function assertMaySimulate({ simulation }: CreateShipmentRequest, { calle
   );
 }
 
-const LOCK_SIMULATIONS = "select pg_advisory_xact_lock(hashtextextended('simulations', $1))";
 const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";
 
 /**
@@ -44,8 +44,9 @@ export function countSimulations(
 ): Promise<number[]> {
   return loadByOwner(bookings, workspaceOf, async (workspace, own) => {
     if (own.every(({ request }) => request.simulation === undefined)) return own.map(() => 0);
-    void tx.send(LOCK_SIMULATIONS, [workspace]);
-    const [row] = await tx.send<{ count: number }>(COUNT_SIMULATIONS, [workspace]);
+    const [row] = await lockAndLoad(tx, "simulations", workspace, () =>
+      tx.send<{ count: number }>(COUNT_SIMULATIONS, [workspace]),
+    );
     return own.map(() => row!.count);
   });
 }

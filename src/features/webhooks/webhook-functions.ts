@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { WebhookFigures as WebhookFiguresMessage } from "../../../gen/shipments/v1/webhook_pb.js";
 import { readRecordId } from "../../db/columns.ts";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
@@ -158,12 +159,11 @@ const FIGURES = `
   ) as counted
   where workspace_id = $1 order by created_at, id`;
 
-const LOCK_WEBHOOKS = "select pg_advisory_xact_lock(hashtextextended('webhooks', $1))";
-
-/** Locks, so that concurrent creations count each other. */
 async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise<void> {
-  await runStatement(tx, LOCK_WEBHOOKS, [workspace]);
-  if ((await tx.count(Webhook, { workspace })) >= MAX_WEBHOOKS) throw refuse("WEBHOOK_LIMIT");
+  const count = await lockAndLoad(tx, "webhooks", workspace, () =>
+    tx.count(Webhook, { workspace }),
+  );
+  if (count >= MAX_WEBHOOKS) throw refuse("WEBHOOK_LIMIT");
 }
 
 /** Returns the URL as parsed, so that the displayed URL is the one that receives events. */

@@ -72,7 +72,7 @@ export type Workspace = InferEntity<typeof Workspace>;
 
 /**
  * Returns a workspace with its row locked until the transaction ends, which serializes changes of a workspace and its
- * keys. Null if it does not exist.
+ * payment connection. Null if it does not exist.
  */
 export async function lockWorkspace(tx: EntityManager, id: number): Promise<Workspace | null> {
   await runStatement(tx, LOCK_WORKSPACE, [id]);

@@ -82,18 +82,6 @@ test("a copy of a version that there is not is refused, and makes no draft", asy
   expect((await as.listTariffDrafts()).body).toEqual({ data: [], next_page_token: "" });
 });
 
-test("there are 50 drafts at most, also when many are added at the same time", async () => {
-  await database.query(
-    `insert into tariff_draft (name, author, fees, zones_bytes, revision, created_at, updated_at)
-     select i, 'Ada', '{}', 0, 1, now(), now() from generate_series(1, 45) i`,
-  );
-  const adding = Array.from({ length: 8 }, (_, i) => as.createTariffDraft({ name: `Draft ${i}` }));
-  const refused = (await Promise.all(adding)).filter(({ status }) => status !== 201);
-  expect(refused).toHaveLength(3);
-  for (const answer of refused) await expectRefused(answer, "TARIFF_DRAFT_LIMIT");
-  expect(await data(as.listTariffDrafts())).toHaveLength(50);
-});
-
 test("drafts are listed with the one changed last first", async () => {
   const { id: draft } = await create({ name: "A" });
   for (const name of ["B", "C"]) await create({ name });

@@ -1,7 +1,8 @@
 import type { TariffDraft as TariffDraftMessage } from "../../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { CreateTariffDraftRequest } from "../../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { lockAndLoad } from "../../../db/lock-and-load.ts";
 import type { EntityManager } from "../../../db/orm.ts";
-import { runSlowStatement, runStatement } from "../../../db/statement.ts";
+import { runSlowStatement } from "../../../db/statement.ts";
 import { MAX_TARIFF_DRAFTS } from "../../../domain/limits.ts";
 import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
@@ -12,9 +13,6 @@ import type { DraftDeps } from "./check-stored-draft.ts";
 import { withFees } from "../versions/document-message.ts";
 import { auditedFees, draftMessage } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
-
-/** Advisory lock that makes concurrent creators count drafts one after the other. */
-const DRAFTS_LOCK = 0x5348_5003;
 
 /** @param given the initial document without zones, unless the draft is a copy */
 export async function createTariffDraft(
@@ -46,9 +44,8 @@ export async function createTariffDraft(
 }
 
 async function assertCapacity(tx: EntityManager): Promise<void> {
-  await runStatement(tx, "select pg_advisory_xact_lock($1)", [DRAFTS_LOCK]);
-  if ((await tx.count(TariffDraft)) < MAX_TARIFF_DRAFTS) return;
-  throw refuse("TARIFF_DRAFT_LIMIT");
+  const count = await lockAndLoad(tx, "tariff drafts", 0, () => tx.count(TariffDraft));
+  if (count >= MAX_TARIFF_DRAFTS) throw refuse("TARIFF_DRAFT_LIMIT");
 }
 
 /** Returns the document of a version without its zones, with its key order. */

@@ -1,0 +1,31 @@
+import type { EntityManager } from "./orm.ts";
+import { runStatement } from "./statement.ts";
+import type { Transaction } from "./transaction.ts";
+
+const LOCK = "select pg_advisory_xact_lock(hashtextextended($1, $2))";
+
+/**
+ * Locks a resource that has a limit, such as the webhooks of a workspace, until the transaction ends, then loads what
+ * the limit counts. Every transaction that adds to the resource must do so.
+ *
+ * - One server: `load` runs after the lock in statements of its own. In `read committed` they see everything that
+ *   earlier holders of the lock committed, so concurrent additions count each other.
+ * - Citus: a transaction of `em` locks on the coordinator, a group commit on the node of the workspace. While a workspace
+ *   moves or a process cannot reach its node, two group commits may lock on different servers for some seconds and
+ *   together exceed the limit.
+ * - Deadlocks: the lock comes before row locks and the locks of people and the audit log. A transaction locks one
+ *   resource, or the same resource of several workspaces in the order of their ids (`loadByOwner`).
+ *
+ * @param owner id of the workspace, or 0
+ */
+export async function lockAndLoad<T>(
+  tx: EntityManager | Transaction,
+  resource: string,
+  owner: number,
+  load: () => Promise<T>,
+): Promise<T> {
+  // A pipeline sends the lock together with the first statement of `load`.
+  if ("send" in tx) void tx.send(LOCK, [resource, owner]);
+  else await runStatement(tx, LOCK, [resource, owner]);
+  return load();
+}
