@@ -4,7 +4,8 @@ import { data, expectRefused } from "../support/answers.ts";
 import { book, BOOKING } from "../support/bookings.ts";
 import { signIn } from "../support/browser.ts";
 import { connectTo } from "../support/database.ts";
-import type { Answer, Endpoints } from "../support/endpoints.ts";
+import type { Answer } from "../support/client.ts";
+import type { Endpoints } from "../support/endpoints.ts";
 import { insertBooked } from "../support/insert-booked.ts";
 import { startReplica, startService } from "../support/service.ts";
 
