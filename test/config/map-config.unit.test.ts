@@ -62,6 +62,6 @@ test("two sources of images are refused", () => {
   );
 });
 
-test("without a source maps have coasts, borders and places alone", () => {
+test("without a source maps have coasts, borders and cities alone", () => {
   expect(readConfig({}).mapTiles).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   describeDashboard,
   expectWellShown,
-  openPlaceMenu,
+  openWorkspaceMenu,
   rowsOf,
   signInTo,
   type TestPage,
@@ -15,7 +15,7 @@ describeDashboard("the account", (dashboard) => {
   async function open(email: string, userAgent?: string): Promise<TestPage> {
     const page = await dashboard.newPage(userAgent === undefined ? {} : { userAgent });
     await signInTo(page, dashboard, undefined, { email });
-    await (await openPlaceMenu(page)).getByRole("link", { name: "Account" }).click();
+    await (await openWorkspaceMenu(page)).getByRole("link", { name: "Account" }).click();
     await page.getByRole("heading", { name: "Account", level: 1 }).waitFor();
     return page;
   }
@@ -31,7 +31,7 @@ describeDashboard("the account", (dashboard) => {
     await expectWellShown(page, "account-refused");
     await page.getByLabel("Name").fill("Augusta King");
     await page.keyboard.press("Enter");
-    await (await openPlaceMenu(page)).getByText("Augusta King").waitFor();
+    await (await openWorkspaceMenu(page)).getByText("Augusta King").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Augusta King");
   });

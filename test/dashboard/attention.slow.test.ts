@@ -10,7 +10,7 @@ import {
   expectWellShown,
   linkFor,
   openAsMember,
-  openPlaceMenu,
+  openWorkspaceMenu,
   PHONE,
   pressInDialog,
   signInAsOperator,
@@ -18,7 +18,7 @@ import {
 } from "./browser.ts";
 
 describeDashboard("what needs attention", (dashboard) => {
-  const place = (page: TestPage) =>
+  const entry = (page: TestPage) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
   const items = (page: TestPage) => page.locator(".attention-list li");
   /** Title, count and subjects of each kind. */
@@ -61,8 +61,8 @@ describeDashboard("what needs attention", (dashboard) => {
   test("is counted on every page, listed worst first, and goes away once it is done", async () => {
     const own = await addTroubled();
     const page = await openAsMember(dashboard, "/customers", { workspace: own });
-    await place(page).getByText("4", { exact: true }).waitFor();
-    await place(page).click();
+    await entry(page).getByText("4", { exact: true }).waitFor();
+    await entry(page).click();
     await page.getByRole("heading", { name: "Needs attention", level: 1 }).waitFor();
     await expect
       .poll(() => groups(page))
@@ -77,7 +77,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.getByRole("button", { name: "Record all refunds" }).click();
     await pressInDialog(page, "Record all refunds");
     await expect.poll(() => items(page).count()).toBe(3);
-    await place(page).getByText("3", { exact: true }).waitFor();
+    await entry(page).getByText("3", { exact: true }).waitFor();
     await page.getByRole("link", { name: "https://hooks.example.org/failing" }).click();
     await page.waitForURL("**/settings/webhooks/wh_*");
   });
@@ -103,7 +103,7 @@ describeDashboard("what needs attention", (dashboard) => {
     const own = await dashboard.service.addWorkspace();
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
     await page.getByText("Nothing needs attention").waitFor();
-    await expect.poll(() => place(page).innerText()).toBe("Needs attention");
+    await expect.poll(() => entry(page).innerText()).toBe("Needs attention");
     await expectWellShown(page, "attention-none");
   });
 
@@ -122,10 +122,10 @@ describeDashboard("what needs attention", (dashboard) => {
     const navigation = page.getByRole("button", { name: "Navigation" });
     await navigation.locator(".dot").waitFor();
     await navigation.tap();
-    await place(page).tap();
+    await entry(page).tap();
     await expect.poll(() => items(page).count()).toBe(4);
     await expectUsable(page);
-    await (await openPlaceMenu(page)).getByRole("link", { name: "To test mode" }).tap();
+    await (await openWorkspaceMenu(page)).getByRole("link", { name: "To test mode" }).tap();
     await page.getByText("Nothing needs attention").waitFor();
     await page.getByRole("banner").getByText("Test mode", { exact: true }).waitFor();
   });
@@ -140,8 +140,8 @@ describeDashboard("what needs attention", (dashboard) => {
     );
     const page = await dashboard.newPage();
     await signInAsOperator(page, dashboard, "viewer");
-    await place(page).locator(".count").waitFor();
-    await place(page).focus();
+    await entry(page).locator(".count").waitFor();
+    await entry(page).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Needs attention", level: 1 }).waitFor();
     const ofShop = items(page).filter({ hasText: "Corner Shop" });

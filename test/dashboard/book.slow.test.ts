@@ -60,7 +60,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByLabel("Text of note 1").fill("B");
     await expectWellShown(page, "book");
     const field = (name: string) => page.getByLabel(name).inputValue().then(Number);
-    const place = {
+    const route = {
       pickup_lat: await field("Pickup latitude"),
       pickup_lng: await field("Pickup longitude"),
       dropoff_lat: await field("Dropoff latitude"),
@@ -73,7 +73,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     const shipments = await listed(own);
     expect(shipments).toHaveLength(1);
     expect(shipments[0]).toMatchObject({
-      ...place,
+      ...route,
       reference: page.url().split("/").at(-1),
       weight_kg: 2.5,
       total: Number(shown),

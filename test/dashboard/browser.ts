@@ -172,9 +172,9 @@ export async function openAsOperator(
 }
 
 /** Opens the menu of workspaces, modes and the account. */
-export async function openPlaceMenu(page: Page): Promise<Locator> {
+export async function openWorkspaceMenu(page: Page): Promise<Locator> {
   await page.getByRole("button", { name: /^Workspace and account/ }).click();
-  return page.locator("#place-menu");
+  return page.locator("#workspace-menu");
 }
 
 /** Chooses an item from the page's menu of further actions, by default with a click. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import {
-  placeOf,
+  pathText,
   problemOfDraft,
   problemOfFaults,
   sortFaults,
@@ -87,7 +87,7 @@ test("a tier begins where the one before it ends, and rows differ by what they s
 });
 
 test("a fault is said to be where the page shows it, without names of fields", () => {
-  const places = {
+  const labels = {
     base_fee: "Minimum charge",
     tiers: "Weight tiers",
     "tiers[0].max_kg": "Weight tier 1, limit",
@@ -96,8 +96,8 @@ test("a fault is said to be where the page shows it, without names of fields", (
     default_schedule: "Default schedule",
     document: "Tariff",
   };
-  expect(Object.fromEntries(Object.keys(places).map((path) => [path, placeOf(path)]))).toEqual(
-    places,
+  expect(Object.fromEntries(Object.keys(labels).map((path) => [path, pathText(path)]))).toEqual(
+    labels,
   );
 });
 

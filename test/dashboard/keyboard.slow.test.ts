@@ -233,14 +233,14 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     const own = await service.addWorkspace();
     await bookAnd(service, own.apiKey, ["pay", "cancel"]);
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
-    const place = page
+    const entry = page
       .getByRole("navigation", { name: "Pages" })
       .getByRole("link", { name: "Needs attention" });
-    await place.getByText("1", { exact: true }).waitFor();
+    await entry.getByText("1", { exact: true }).waitFor();
     await enter(page, link(page, "SHP-"));
     await enter(page, button(page, "Record refund"));
     await enter(page, inDialog(page, "Record the refund"));
-    await expect.poll(() => place.innerText()).toBe("Needs attention");
+    await expect.poll(() => entry.innerText()).toBe("Needs attention");
     await enter(page, link(page, "General"));
     await enter(page, button(page, "Change time zone"));
     await tabTo(page, page.getByLabel("Time zone", { exact: true }));

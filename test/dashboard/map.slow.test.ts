@@ -37,7 +37,7 @@ describeDashboard("the map", (dashboard) => {
   const field = async (page: TestPage, name: string) =>
     Number(await page.getByLabel(name, { exact: true }).inputValue());
 
-  const placeOf = async (page: TestPage, end: string) => ({
+  const pointOf = async (page: TestPage, end: string) => ({
     lat: await field(page, `${end} latitude`),
     lng: await field(page, `${end} longitude`),
   });
@@ -51,20 +51,20 @@ describeDashboard("the map", (dashboard) => {
     await page.mouse.down();
     await page.mouse.move(from.x + 33, from.y + 38, { steps: 4 });
     // The point is set only on release.
-    await expect.poll(() => placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await expect.poll(() => pointOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
     await page.mouse.up();
-    const place = await placeOf(page, "Pickup");
-    expect(place.lat).toBeLessThan(40.758);
-    expect(place.lng).toBeGreaterThan(-73.9855);
+    const point = await pointOf(page, "Pickup");
+    expect(point.lat).toBeLessThan(40.758);
+    expect(point.lng).toBeGreaterThan(-73.9855);
     const way = async () => {
       const to = await middleOf(page, "Pickup");
       return [Math.round(to.x - from.x), Math.round(to.y - from.y)];
     };
     await expect.poll(way).toEqual([30, 40]);
-    await expect.poll(() => placeOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
+    await expect.poll(() => pointOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
     await expect
       .poll(() => new URL(page.url()).searchParams.get("pickup_lat"))
-      .toBe(String(place.lat));
+      .toBe(String(point.lat));
     await expect.poll(() => total.getAttribute("value")).not.toBe("12.69");
   });
 
@@ -72,22 +72,22 @@ describeDashboard("the map", (dashboard) => {
     const page = await openBooking();
     await pin(page, "Dropoff").focus();
     for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
-    const place = await placeOf(page, "Dropoff");
-    expect(place.lng).toBeGreaterThan(-73.9442);
-    expect(place.lat).toBeCloseTo(40.6782, 4);
+    const point = await pointOf(page, "Dropoff");
+    expect(point.lng).toBeGreaterThan(-73.9442);
+    expect(point.lat).toBeCloseTo(40.6782, 4);
     await page
       .locator("figcaption")
-      .getByText(`Kings · ${place.lat.toFixed(4)}, ${place.lng.toFixed(4)}`)
+      .getByText(`Kings · ${point.lat.toFixed(4)}, ${point.lng.toFixed(4)}`)
       .waitFor();
     const { y } = await middleOf(page, "Dropoff");
     await page.keyboard.down("ArrowUp");
     await expect.poll(async () => (await middleOf(page, "Dropoff")).y).toBeLessThan(y);
     await page.keyboard.press("Escape");
     await page.keyboard.up("ArrowUp");
-    await expect.poll(() => placeOf(page, "Dropoff")).toEqual(place);
+    await expect.poll(() => pointOf(page, "Dropoff")).toEqual(point);
     await expect
       .poll(() => pin(page, "Dropoff").getAttribute("aria-label"))
-      .toBe(`Dropoff at ${place.lat}, ${place.lng}. Arrow keys move it`);
+      .toBe(`Dropoff at ${point.lat}, ${point.lng}. Arrow keys move it`);
   });
 
   test("keys reach every control of the map in turn", async () => {
@@ -138,7 +138,7 @@ describeDashboard("the map", (dashboard) => {
     await page.evaluate("window.scrolled.then(() => undefined)");
     await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(50);
     await expect.poll(apart).toBeCloseTo(before, 0);
-    await expect.poll(() => placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await expect.poll(() => pointOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
 
     await page.evaluate("scrollTo(0, 0)");
     const fingers = (half: number) =>
@@ -149,13 +149,13 @@ describeDashboard("the map", (dashboard) => {
     await touch(fingers(20), fingers(30), fingers(40));
     await expect.poll(apart).toBeGreaterThan(before * 1.5);
     await expect.poll(() => page.evaluate("scrollY")).toBe(0);
-    await expect.poll(() => placeOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+    await expect.poll(() => pointOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
 
     await page.getByRole("button", { name: "Show all" }).click();
     await expect.poll(apart).toBeCloseTo(before, 0);
     const at = await middleOf(page, "Dropoff");
     await touch([[at.x, at.y]], [[at.x - 10, at.y - 20]], [[at.x - 20, at.y - 40]]);
-    await expect.poll(async () => (await placeOf(page, "Dropoff")).lat).toBeGreaterThan(40.6782);
+    await expect.poll(async () => (await pointOf(page, "Dropoff")).lat).toBeGreaterThan(40.6782);
     await expect.poll(() => page.evaluate("scrollY")).toBe(0);
   });
 

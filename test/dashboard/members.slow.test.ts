@@ -3,7 +3,7 @@ import {
   describeDashboard,
   expectWellShown,
   openAsMember,
-  openPlaceMenu,
+  openWorkspaceMenu,
   pressInDialog,
   rowsOf,
   type TestPage,
@@ -45,7 +45,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     const other = await dashboard.newPage();
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
-    await (await openPlaceMenu(other)).getByText("Grace Hopper").waitFor();
+    await (await openWorkspaceMenu(other)).getByText("Grace Hopper").waitFor();
     await other.keyboard.press("Escape");
     await other.goto(`/w/${dashboard.workspace.id}/settings#members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();

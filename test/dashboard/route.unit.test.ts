@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   isComplete,
   outsideOf,
-  placeOf,
+  pointOf,
   routeOf,
   typed,
 } from "../../src/dashboard/shipments/route.ts";
@@ -32,8 +32,8 @@ test("a route is complete when every field holds a number", () => {
 });
 
 test("a place is on the sphere", () => {
-  expect(placeOf(ROUTE, "pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
-  expect(placeOf(ROUTE, "dropoff")).toBe(undefined);
+  expect(pointOf(ROUTE, "pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
+  expect(pointOf(ROUTE, "dropoff")).toBe(undefined);
 });
 
 test.each([

@@ -205,8 +205,8 @@ describeDashboard("many shipments at once", (dashboard) => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();
       for (let i = 0; i < 3; i++) await book(service, workspace.apiKey);
-      const place = { workspace, role: "member" };
-      const page = await openAsMember(dashboard, "/shipments", place, PHONE);
+      const member = { workspace, role: "member" };
+      const page = await openAsMember(dashboard, "/shipments", member, PHONE);
       await page.getByText("Select all on this page").tap();
       await bar(page).getByText("3 selected").waitFor();
       await expectUsable(page);

@@ -9,7 +9,7 @@ import {
   enter,
   expectUsable,
   expectWellShown,
-  openPlaceMenu,
+  openWorkspaceMenu,
   PHONE,
   rowsOf,
   tabTo,
@@ -95,7 +95,7 @@ test.runIf(HAS_CHROMIUM)(
     const invitation = await mailTo("grace@example.org", "Your invitation to Test");
     await guest.goto(linkIn(invitation));
     await guest.getByRole("button", { name: "Sign in" }).click();
-    await (await openPlaceMenu(guest)).getByText("grace@example.org").waitFor();
+    await (await openWorkspaceMenu(guest)).getByText("grace@example.org").waitFor();
 
     // The email as displayed by a program that loads no external content.
     const reader = await (await browser.newContext()).newPage();

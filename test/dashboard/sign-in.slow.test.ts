@@ -6,7 +6,7 @@ import {
   describeDashboard,
   expectWellShown,
   linkFor,
-  openPlaceMenu,
+  openWorkspaceMenu,
   signInTo,
   type TestPage,
 } from "./browser.ts";
@@ -156,8 +156,8 @@ describeDashboard("signing in", (dashboard) => {
 
   test("signing out ends the session", async () => {
     const page = await signedIn();
-    const menu = await openPlaceMenu(page);
-    await expectWellShown(page, "place-menu");
+    const menu = await openWorkspaceMenu(page);
+    await expectWellShown(page, "workspace-menu");
     await menu.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("Sign in with a link").waitFor();
     await page.goto("/");

@@ -9,7 +9,7 @@ import {
   describeDashboard,
   expectWellShown,
   openAsMember,
-  openPlaceMenu,
+  openWorkspaceMenu,
   pressInDialog,
   rowsOf,
 } from "./browser.ts";
@@ -32,7 +32,7 @@ describeDashboard("a workspace", (dashboard) => {
   test("is switched to its test mode and back, which every page there shows", async () => {
     const page = await open("/settings/webhooks");
     const { twin } = dashboard.workspace;
-    await (await openPlaceMenu(page)).getByRole("link", { name: "To test mode" }).click();
+    await (await openWorkspaceMenu(page)).getByRole("link", { name: "To test mode" }).click();
     await page.waitForURL(`**/w/${twin.id}/settings/webhooks`);
     const header = page.getByRole("banner").first();
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
@@ -47,7 +47,7 @@ describeDashboard("a workspace", (dashboard) => {
     await links.filter({ hasText: "Shipments" }).click();
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(1);
     await expectWellShown(page, "test-mode");
-    await (await openPlaceMenu(page)).getByRole("link", { name: "To live mode" }).click();
+    await (await openWorkspaceMenu(page)).getByRole("link", { name: "To live mode" }).click();
     await page.waitForURL(`**/w/${dashboard.workspace.id}/shipments`);
     await header.getByText("Test mode", { exact: true }).waitFor({ state: "detached" });
   });

@@ -77,13 +77,13 @@ function typedOf(form: HTMLFormElement): FormSnapshot {
  */
 export async function restoreForm(form: HTMLFormElement, typed: FormSnapshot): Promise<void> {
   const seen = new Map<string, number>();
-  const placed = typed.map(([name, value]) => {
+  const numbered = typed.map(([name, value]) => {
     const at = seen.get(name) ?? 0;
     seen.set(name, at + 1);
     return { name, value, at };
   });
   const [choices, others] = [true, false].map((early) =>
-    placed.filter(({ value }) => (typeof value === "boolean") === early),
+    numbered.filter(({ value }) => (typeof value === "boolean") === early),
   );
   for (const { name, value, at } of [...choices!, ...others!]) {
     const control = controlsOf(form).filter((other) => other.name === name)[at];

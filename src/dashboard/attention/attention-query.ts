@@ -5,10 +5,10 @@ import { clientFor } from "../api/clients.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
 
 /** Scope of the request: a workspace by id, or the platform. */
-export type AttentionPlace = { readonly workspace: string } | "platform";
+export type AttentionScope = { readonly workspace: string } | "platform";
 
 export interface AttentionAt {
-  readonly place: string;
+  readonly scope: string;
   readonly ofWorkspace: readonly Attention[];
   readonly ofPlatform: readonly PlatformAttention[];
 }
@@ -21,29 +21,29 @@ export const AttentionQuery = createContext<Query<AttentionAt | undefined> | und
  * that no page waits for the number in the navigation.
  */
 export function useAttention(
-  place: AttentionPlace | undefined,
+  scope: AttentionScope | undefined,
   pathname: string,
 ): Query<AttentionAt | undefined> {
-  const name = typeof place === "object" ? place.workspace : place;
+  const name = typeof scope === "object" ? scope.workspace : scope;
   const query = useFrameQuery(
-    async (signal) => place && { place: name!, ...EMPTY, ...(await loadAt(place, signal)) },
+    async (signal) => scope && { scope: name!, ...EMPTY, ...(await loadAt(scope, signal)) },
     [name, pathname],
   );
   // Hides the data of the previous scope until the new one has loaded.
-  return query.data?.place === name ? query : { ...query, data: undefined };
+  return query.data?.scope === name ? query : { ...query, data: undefined };
 }
 
 const EMPTY = { ofWorkspace: [], ofPlatform: [] };
 
-async function loadAt(place: AttentionPlace, signal: AbortSignal): Promise<Partial<AttentionAt>> {
-  if (place === "platform") {
+async function loadAt(scope: AttentionScope, signal: AbortSignal): Promise<Partial<AttentionAt>> {
+  if (scope === "platform") {
     const { PlatformReportService } =
       await import("../../../gen/shipments/admin/v1/platform_report_service_pb.js");
     const client = clientFor(PlatformReportService, undefined);
     return { ofPlatform: (await client.getPlatformAttention({}, { signal })).data };
   }
   const { WorkspaceService } = await import("../../../gen/shipments/v1/workspace_service_pb.js");
-  const client = clientFor(WorkspaceService, place.workspace);
+  const client = clientFor(WorkspaceService, scope.workspace);
   return { ofWorkspace: (await client.getAttention({}, { signal })).data };
 }
 

@@ -4,7 +4,7 @@ import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useRpc } from "../api/use-query.ts";
 import { paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { daysOf, today } from "../ui/days.tsx";
 import { FilterChips } from "../ui/filter-chips.tsx";
 import { boundsOfDays, filterValues } from "../ui/filters.tsx";
@@ -23,7 +23,7 @@ const FILTERS = {
 } as const;
 
 export function AuditLogPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const list = useList(AuditService.method.listAuditEntries, filtersOf(query));
   const known = useRpc(WorkspaceAdminService.method.listWorkspaces, { pageSize: 100 }).data?.data;
   const names = new Map(known?.map(({ id, name }) => [String(id), name]));
@@ -56,7 +56,7 @@ function filtersOf(query: URLSearchParams) {
 }
 
 function AuditFilters() {
-  const operator = filterValues(usePlace().query, FILTERS).operator ?? "";
+  const operator = filterValues(useLocation().query, FILTERS).operator ?? "";
   const { data } = useRpc(OperatorService.method.listOperators, {
     includeRevoked: true,
     pageSize: 100,

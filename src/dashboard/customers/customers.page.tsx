@@ -3,7 +3,7 @@ import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.j
 import { useLive } from "../api/live.ts";
 import { useRole } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { Empty, Page } from "../ui/page.tsx";
@@ -37,7 +37,7 @@ const FILTERS = {
 } as const;
 
 export function CustomersPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const { name, email } = filterValues(query, FILTERS);
   const list = useList(CustomerService.method.listCustomers, {
     name: name || undefined,

@@ -4,7 +4,7 @@ import {
   RequestOutcome,
 } from "../../../gen/shipments/v1/report_service_pb.js";
 import { withQuery } from "../routes/paths.ts";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { Id } from "../ui/copy-button.tsx";
 import { Badge, choicesOf, DescriptionList, type Label } from "../ui/description-list.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
 
 /** The workspace's calls that changed data or failed. */
 export function RequestsPage() {
-  const { pathname, query } = usePlace();
+  const { pathname, query } = useLocation();
   const { outcome, method } = filterValues(query, FILTERS);
   const list = useList(ReportService.method.listRequests, {
     outcome: Number(outcome) || undefined,

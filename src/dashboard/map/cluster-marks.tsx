@@ -43,7 +43,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
     view.current = map;
     const next = clustersIn(map.part());
     setShown((before) => (keysOf(before) === keysOf(next) ? before : next));
-    place(list.current, map);
+    positionMarks(list.current, map);
   };
   // Marks can change without the map.
   useLayoutEffect(() => {
@@ -51,7 +51,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
   }, [clustersIn]);
   const focus = useFocusInList(list, shown);
   useLayoutEffect(() => {
-    if (view.current) place(list.current, view.current);
+    if (view.current) positionMarks(list.current, view.current);
   }, [shown]);
   const choose = (cluster: Cluster<T>) => {
     const worldSize = cluster.worldSize();
@@ -80,7 +80,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
             name={props.nameOf(cluster)}
             colour={cluster.count === 1 ? props.colourOf(cluster.members()[0]!) : ""}
             isReached={focus.isReached(cluster, i)}
-            isOpen={isOnePlace(cluster) ? cluster === open : undefined}
+            isOpen={isOnePoint(cluster) ? cluster === open : undefined}
             choose={() => choose(cluster)}
           />
         ))}
@@ -97,7 +97,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
 /** Tracks the cluster whose card is open, until it disappears or an input changes. */
 function useOpen<T>(shown: readonly Cluster<T>[], inputs: readonly unknown[]) {
   const [openKey, setOpenKey] = useState<string>();
-  const open = shown.find((cluster) => cluster.key === openKey && isOnePlace(cluster));
+  const open = shown.find((cluster) => cluster.key === openKey && isOnePoint(cluster));
   useEffect(() => setOpenKey(undefined), inputs);
   // The card of a mark that disappeared stays closed if the mark returns.
   useEffect(() => {
@@ -112,12 +112,12 @@ function keysOf(clusters: readonly Cluster<unknown>[]): string {
 }
 
 /** Whether a mark opens a card, because its members share one point. */
-function isOnePlace({ worldSize }: Cluster<unknown>): boolean {
+function isOnePoint({ worldSize }: Cluster<unknown>): boolean {
   return worldSize() === undefined;
 }
 
 /** Moves the marks to their points on the map. */
-function place(list: HTMLUListElement | null, view: MapView): void {
+function positionMarks(list: HTMLUListElement | null, view: MapView): void {
   for (const item of list?.children ?? []) {
     const { lat, lng } = (item as HTMLElement).dataset;
     const [x, y] = view.spotOf({ lat: Number(lat), lng: Number(lng) });

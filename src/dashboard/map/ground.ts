@@ -8,14 +8,14 @@ import VectorSource from "ol/source/Vector.js";
 import type View from "ol/View.js";
 import countriesUrl from "world-atlas/countries-50m.json?url";
 import type { Palette } from "./palette.ts";
-import placesUrl from "./places.json?url";
+import citiesUrl from "./cities.json?url";
 import { type Area, largestOf, unbroken } from "./world.ts";
 
 /** Attribution of the background. GeoNames requires it, Natural Earth does not. */
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
 /**
- * The background below the zones: land with its borders, and the names of countries and places. All maps share these
+ * The background below the zones: land with its borders, and the names of countries and cities. All maps share these
  * sources. Features cannot be shared between sources, because a feature keeps each of its sources in memory.
  */
 export type Ground = Readonly<Record<"land" | "names", VectorSource>>;
@@ -24,13 +24,13 @@ let ground: Promise<Ground> | undefined;
 
 /** Loads the background once for all maps. After a failure, the next map retries. */
 export function loadGround(): Promise<Ground> {
-  ground ??= Promise.all([getJson(countriesUrl), getJson(placesUrl)]).then(
-    ([countries, places]) => {
+  ground ??= Promise.all([getJson(countriesUrl), getJson(citiesUrl)]).then(
+    ([countries, cities]) => {
       const land = new TopoJSON({ layers: ["countries"] }).readFeatures(countries, {
         featureProjection: "EPSG:3857",
       });
       for (const country of land) country.setGeometry(unbroken(country.getGeometry() as Area));
-      const names = [...land.map(countryName), ...(places as PlaceRow[]).map(placeName)];
+      const names = [...land.map(countryName), ...(cities as CityRow[]).map(cityName)];
       return {
         land: new VectorSource({ features: land }),
         names: new VectorSource({ features: names }),
@@ -47,7 +47,7 @@ async function getJson(url: string): Promise<unknown> {
   return response.json();
 }
 
-type PlaceRow = readonly [name: string, lng: number, lat: number];
+type CityRow = readonly [name: string, lng: number, lat: number];
 
 function countryName(country: Feature): Feature {
   const largest = largestOf(country.getGeometry() as Area);
@@ -55,8 +55,8 @@ function countryName(country: Feature): Feature {
   return new Feature({ geometry, name: country.get("name"), width: getWidth(largest.getExtent()) });
 }
 
-/** The rows are sorted by size, largest place first. */
-function placeName([name, lng, lat]: PlaceRow, rank: number): Feature {
+/** The rows are sorted by size, largest city first. */
+function cityName([name, lng, lat]: CityRow, rank: number): Feature {
   return new Feature({ geometry: new Point(fromLonLat([lng, lat])), name, rank });
 }
 
@@ -68,16 +68,16 @@ const ROOM_PER_LETTER = 10;
 
 /** Creates the background layers of a map. They must be disposed with their map. */
 export function createGroundLayers({ land, names }: Ground, palette: () => Palette, view: View) {
-  /** The largest places in view, enough for orientation. */
+  /** The largest cities in view, enough for orientation. */
   let shown = new Set<Feature>();
   const namesLayer = new VectorLayer({
     source: names,
     declutter: true,
-    // Names drawn first have precedence: countries, then places by size.
+    // Names drawn first have precedence: countries, then cities by size.
     renderOrder: (one, other) => (one.get("rank") ?? -1) - (other.get("rank") ?? -1),
     style(feature, resolution) {
       const [name, width] = [feature.get("name"), feature.get("width")];
-      if (width === undefined) return shown.has(feature as Feature) ? palette().place(name) : [];
+      if (width === undefined) return shown.has(feature as Feature) ? palette().city(name) : [];
       return width / resolution < name.length * ROOM_PER_LETTER ? [] : palette().country(name);
     },
     zIndex: 2,
@@ -86,11 +86,11 @@ export function createGroundLayers({ land, names }: Ground, palette: () => Palet
     land: new VectorLayer({ source: land, style: () => palette().land, zIndex: 0 }),
     names: namesLayer,
     chooseNames([width, height]: readonly number[]) {
-      const places = names
+      const cities = names
         .getFeaturesInExtent(view.calculateExtent([width!, height!]), view.getProjection())
         .filter((feature) => feature.get("rank") !== undefined)
         .toSorted((one, other) => one.get("rank") - other.get("rank"));
-      shown = new Set(places.slice(0, (width! * height!) / AREA_PER_NAME));
+      shown = new Set(cities.slice(0, (width! * height!) / AREA_PER_NAME));
       namesLayer.changed();
     },
   };

@@ -26,9 +26,9 @@ export function CoverageMap(
     readonly dropoff?: LatLng | undefined;
     readonly courier?: LatLng | undefined;
     /** Called with the point that the reader clicked or chose with the keyboard. */
-    readonly onPick?: (place: LatLng) => void;
+    readonly onPick?: (point: LatLng) => void;
     /** Called when the reader has moved an end by its pin. Without it, pins cannot be moved. */
-    readonly onMove?: (end: PointEnd, place: LatLng) => void;
+    readonly onMove?: (end: PointEnd, point: LatLng) => void;
   } & Pick<MapProps, "inView" | "onDraw" | "children">,
 ) {
   const { label, pickup, dropoff, courier, onPick, onMove, ...over } = props;

@@ -19,9 +19,9 @@ export function createCamera(map: OlMap) {
   const size = () => (map.getSize() ?? [0, 0]) as [width: number, height: number];
   const middle = (): Spot => [size()[0] / 2, size()[1] / 2];
   const at = () => [...view.getCenter()!, view.getResolution()!] as [number, number, number];
-  const spotOf = (place: LatLng): Spot => {
+  const spotOf = (point: LatLng): Spot => {
     const [[x, y, resolution], [left, top]] = [at(), middle()];
-    const [along, up] = nearestTo([x, y], coordinateOf(place));
+    const [along, up] = nearestTo([x, y], coordinateOf(point));
     return [(along - x) / resolution + left, (y - up) / resolution + top];
   };
   const coordinateAt = ([left, top]: Spot): [number, number] => {
@@ -43,17 +43,17 @@ export function createCamera(map: OlMap) {
     /** Zooms by a factor around the center. */
     zoom: (factor: number) => view.adjustResolution(1 / factor),
     /** Pans until a point is in view. */
-    reveal(place: LatLng): void {
-      const [[x, y], [width, height]] = [spotOf(place), size()];
+    reveal(point: LatLng): void {
+      const [[x, y], [width, height]] = [spotOf(point), size()];
       pan(wayInto(x, width), wayInto(y, height));
     },
     /** Centers a point at a scale, given as the side length of the world in pixels. */
-    bringNear(place: LatLng, worldSize: number): void {
+    bringNear(point: LatLng, worldSize: number): void {
       view.setResolution(WORLD / worldSize);
-      view.setCenter(nearestTo(at(), coordinateOf(place)));
+      view.setCenter(nearestTo(at(), coordinateOf(point)));
     },
     /** Returns the point at a spot, `undefined` outside the world. */
-    placeAt(spot: Spot): LatLng | undefined {
+    latLngAt(spot: Spot): LatLng | undefined {
       const coordinate = coordinateAt(spot);
       if (Math.abs(coordinate[1]) > WORLD / 2) return undefined;
       const [lng, lat] = toLonLat(coordinate);

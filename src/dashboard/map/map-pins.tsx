@@ -39,11 +39,11 @@ interface PinsProps {
   /** Called with the map position of a pin while it moves. */
   readonly pointAt: (spot: Spot) => void;
   /** Called when a pin was dropped. Without it, pins cannot be moved. */
-  readonly onMove: ((end: PointEnd, place: LatLng) => void) | undefined;
+  readonly onMove: ((end: PointEnd, point: LatLng) => void) | undefined;
 }
 
 /**
- * The pins of a route's ends above a map. `placePins` moves them with the map. They are dragged by a pointer or,
+ * The pins of a route's ends above a map. `positionPins` moves them with the map. They are dragged by a pointer or,
  * while focused, moved by arrow keys, where releasing the key drops the pin. Escape restores the position.
  */
 export function MapPins(props: PinsProps) {
@@ -59,7 +59,7 @@ export function MapPins(props: PinsProps) {
 }
 
 /** Moves the pins among an element's children to their points on the map. */
-export function placePins(
+export function positionPins(
   parent: HTMLElement,
   points: readonly MapPoint[],
   spotOf: (point: MapPoint) => Spot,
@@ -143,9 +143,9 @@ function pinMoves({
     /** Returns its position on the map. */
     spot: () => view.current!.spotOf(moving.shownAs(point)),
     drag(spot: Spot) {
-      const place = view.current!.placeAt(spot);
-      if (place === undefined) return;
-      moving.move({ end: point.end, ...rounded(place) });
+      const latLng = view.current!.latLngAt(spot);
+      if (latLng === undefined) return;
+      moving.move({ end: point.end, ...rounded(latLng) });
       pointAt(spot);
     },
     drop() {

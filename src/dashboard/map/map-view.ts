@@ -257,8 +257,8 @@ function routeFeatures(ends: readonly Coordinate[]): Feature[] {
 
 /** Returns the extent of the requested marked zones, or of the points, zones or world. */
 function extentOf({ layers, marked, points, inView = [] }: MapContent, toMarked: boolean) {
-  const places = [...points, ...inView].map((place) => new Point(coordinateOf(place)).getExtent());
-  if (!(toMarked && marked) && places.length > 0) return buffer(extentAround(places), AROUND_M);
+  const extents = [...points, ...inView].map((point) => new Point(coordinateOf(point)).getExtent());
+  if (!(toMarked && marked) && extents.length > 0) return buffer(extentAround(extents), AROUND_M);
   const zones = toMarked && marked ? [marked] : layers.map((layer) => layer.zones);
   const areas = zones.flatMap(areasOf).flatMap(polygonsOf);
   if (areas.length === 0) return [-WORLD / 2, -WORLD / 2, WORLD / 2, WORLD / 2];

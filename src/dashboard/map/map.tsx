@@ -4,7 +4,7 @@ import { IconButton } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import { GROUND_CREDITS } from "./ground.ts";
 import { type LatLng, rounded, type Spot, type Zones } from "./map-geometry.ts";
-import { END_NAMES, MapPins, placePins, type PointEnd, useMovingPin } from "./map-pins.tsx";
+import { END_NAMES, MapPins, positionPins, type PointEnd, useMovingPin } from "./map-pins.tsx";
 import {
   createMapView,
   type MapContent,
@@ -33,9 +33,9 @@ export interface MapProps {
   /** Contents above the map. */
   readonly children?: ComponentChildren;
   /** Called with the point that the reader clicked, or chose with Enter at the crosshair. */
-  readonly onPick?: ((place: LatLng) => void) | undefined;
+  readonly onPick?: ((point: LatLng) => void) | undefined;
   /** Called when the reader has moved an end of the route. Without it, ends cannot be moved. */
-  readonly onMove?: ((end: PointEnd, place: LatLng) => void) | undefined;
+  readonly onMove?: ((end: PointEnd, point: LatLng) => void) | undefined;
 }
 
 const NONE: readonly MapPoint[] = [];
@@ -55,8 +55,8 @@ export function ZoneMap(props: MapProps) {
   const [pointed, setPointed] = useState("");
   const scale = useRef<HTMLElement>(null);
   const pick = (spot: Spot) => {
-    const place = onPick && view.current?.placeAt(spot);
-    if (place) onPick(rounded(place));
+    const point = onPick && view.current?.latLngAt(spot);
+    if (point) onPick(rounded(point));
   };
   const pointAt = (spot: Spot) => setPointed(textAt(view.current, spot));
   const view = useMapView(
@@ -66,7 +66,7 @@ export function ZoneMap(props: MapProps) {
       drawn(map) {
         // The map can draw once more while its page is being left.
         if (target.current === null || scale.current === null) return;
-        placePins(target.current.parentElement!, points, map.spotOf);
+        positionPins(target.current.parentElement!, points, map.spotOf);
         showScale(scale.current, map);
         props.onDraw?.(map);
       },
@@ -160,13 +160,13 @@ function useMapView(
   }, [target]);
   const zones = [...content.layers.map((layer) => layer.zones), content.marked, content.inView];
   const shown = content.layers.map(({ hidden }) => hidden).join();
-  const places = content.points.map(({ end, lat, lng }) => `${end} ${lat} ${lng}`).join();
+  const positions = content.points.map(({ end, lat, lng }) => `${end} ${lat} ${lng}`).join();
   useEffect(() => {
     const before = fitted.current;
     const isSame = before?.length === zones.length && zones.every((zone, i) => zone === before[i]);
     fitted.current = zones;
     view.current?.show(content, !isSame);
-  }, [...zones, zones.length, shown, places]);
+  }, [...zones, zones.length, shown, positions]);
   return view;
 }
 
@@ -190,9 +190,9 @@ function movesByKey(key: string, map: MapView, choose: () => void): boolean {
 
 /** Returns the zone and the coordinates at a position. */
 function textAt(view: MapView | null, spot: Spot): string {
-  const place = view?.placeAt(spot);
-  if (view === null || place === undefined) return "";
-  const { lat, lng } = place;
+  const point = view?.latLngAt(spot);
+  if (view === null || point === undefined) return "";
+  const { lat, lng } = point;
   return `${view.zoneAt(spot) ?? "Outside of every zone"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
 }
 
@@ -209,6 +209,6 @@ function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[])
     names.length > NAMED_ZONES
       ? `${numberText(names.length)} zones`
       : `Zones: ${names.map((name) => name ?? "unnamed").join(", ") || "none"}`;
-  const places = points.map(({ end, lat, lng }) => `${END_NAMES[end]} at ${lat}, ${lng}`);
-  return [...places, zones].join(". ");
+  const positions = points.map(({ end, lat, lng }) => `${END_NAMES[end]} at ${lat}, ${lng}`);
+  return [...positions, zones].join(". ");
 }

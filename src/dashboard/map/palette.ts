@@ -41,8 +41,8 @@ export function createPalette(element: HTMLElement) {
       });
   };
   const zoneText = texts("600 12px", "name");
-  const [countryText, placeText] = [texts("11px", "country"), texts("11px", "place", -9)];
-  const dot = new Circle({ radius: 2, fill: new Fill({ color: color("place") }) });
+  const [countryText, cityText] = [texts("11px", "country"), texts("11px", "city", -9)];
+  const dot = new Circle({ radius: 2, fill: new Fill({ color: color("city") }) });
   const zoneStyle = (tone: LayerTone, zIndex: number) =>
     new Style({
       zIndex,
@@ -67,11 +67,11 @@ export function createPalette(element: HTMLElement) {
       stroke: new Stroke({ color: color("border"), width: 1 }),
     }),
     country: (name: string) => new Style({ text: countryText(name) }),
-    place: (name: string) => new Style({ image: dot, text: placeText(name) }),
+    city: (name: string) => new Style({ image: dot, text: cityText(name) }),
     /** Returns the style of a zone. Its name is shown if it fits in the visible part. */
     zone(feature: FeatureLike, inView: Extent): Style[] {
       const tone = tones[feature.get("tone") as LayerTone];
-      const geometry = namePlace(feature.getGeometry() as Area, inView);
+      const geometry = labelPoint(feature.getGeometry() as Area, inView);
       const name = feature.get("name") as string | undefined;
       if (name === undefined || geometry === undefined) return [tone];
       return [tone, new Style({ geometry, text: zoneText(name), zIndex: 3 + tone.getZIndex()! })];
@@ -116,7 +116,7 @@ const GRID = { columns: 5, rows: 4 };
  * Returns the label position of a zone: its largest polygon, where the name appears in the middle
  * if it fits. If the middle is out of view, returns a point of the zone near the map's center.
  */
-function namePlace(area: Area, inView: Extent) {
+function labelPoint(area: Area, inView: Extent) {
   const largest = largestOf(area);
   const [x, y] = largest.getInteriorPoint().getCoordinates();
   if (containsXY(inView, x!, y!)) return largest;

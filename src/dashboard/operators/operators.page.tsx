@@ -7,7 +7,7 @@ import {
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
-import { navigate, usePlace } from "../routes/router.ts";
+import { navigate, useLocation } from "../routes/router.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { DialogButton, SecretDialog, RpcDialog } from "../ui/dialog.tsx";
 import { Page, Tabs, Section, DetailPage } from "../ui/page.tsx";
@@ -31,7 +31,7 @@ import { recordIdOf } from "../ui/format.ts";
 export function OperatorsPage() {
   const mayChange = useOperatorRole(OperatorRole.OWNER);
   const { email } = useAccount();
-  const includeRevoked = usePlace().query.get("include_revoked") === "true";
+  const includeRevoked = useLocation().query.get("include_revoked") === "true";
   const list = useList(OperatorService.method.listOperators, { includeRevoked });
   const create = (
     <DialogButton primary dialog={<CreateDialog />}>

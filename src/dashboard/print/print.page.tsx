@@ -5,7 +5,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
-import { usePlace, changeQuery } from "../routes/router.ts";
+import { useLocation, changeQuery } from "../routes/router.ts";
 import { bookedWindows, hoursText, windowText } from "../shipments/windows.ts";
 import { numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link } from "../ui/page.tsx";
@@ -31,7 +31,7 @@ const MOST = 100;
 
 /** Labels of the shipments in the URL's `shipment` parameters, without duplicates. */
 export function LabelsPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const chosen = new Set(query.getAll("shipment"));
   const references = [...chosen].slice(0, MOST);
   const labels = useLabels(references);
@@ -161,7 +161,7 @@ function QrCode(props: { readonly text: string; readonly label: string }) {
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;
 
 export function ManifestPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const timeZone = useTimeZone();
   const now = today(timeZone);
   const { day = now } = filterValues(query, DAY);

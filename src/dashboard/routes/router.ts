@@ -3,7 +3,7 @@ import { createStore, useStore } from "../api/store.ts";
 import { movedHref, withQuery } from "./paths.ts";
 
 /** The browser's location: path, query and hash. */
-export interface Place {
+export interface PageLocation {
   readonly pathname: string;
   readonly query: URLSearchParams;
   readonly hash: string;
@@ -119,7 +119,7 @@ export function isModified(event: MouseEvent): boolean {
   return event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
 }
 
-export function usePlace(): Place {
+export function useLocation(): PageLocation {
   const href = useStore(address);
   return useMemo(() => {
     const { pathname, searchParams: query, hash } = new URL(href);

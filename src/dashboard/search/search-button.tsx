@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useStore } from "../api/store.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { characterKeys, useKeys } from "../ui/use-keys.ts";
 import { SearchBox } from "./search-box.tsx";
 import type { SearchSource } from "./search-results.tsx";
@@ -11,8 +11,8 @@ export function SearchButton(source: SearchSource) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isOpen, setOpen] = useState(false);
   const hasKeys = useStore(characterKeys);
-  const { pathname, query, hash } = usePlace();
-  const place = `${pathname}?${query.toString()}${hash}`;
+  const { pathname, query, hash } = useLocation();
+  const href = `${pathname}?${query.toString()}${hash}`;
   const open = () => {
     // Immediately instead of on the next render, because the next key belongs to the search.
     dialog.current!.showModal();
@@ -34,7 +34,7 @@ export function SearchButton(source: SearchSource) {
     return () => document.removeEventListener("keydown", listener);
   }, []);
   // Before painting, so that it does not close a search opened as soon as the page is visible.
-  useLayoutEffect(close, [place]);
+  useLayoutEffect(close, [href]);
   return (
     <>
       <button

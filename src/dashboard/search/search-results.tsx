@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { useDebounced, useQuery } from "../api/use-query.ts";
 import { AlertOrState } from "../shipments/shipment-badge.tsx";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { OPEN } from "../ui/pager.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { type Groups, hasWords, referenceIn, useFinder } from "./finders.ts";
@@ -104,8 +104,8 @@ function Option(props: { readonly id: string; readonly hit: Hit; readonly isChos
 }
 
 function useHits(text: string, { workspace, pages }: SearchSource) {
-  const { pathname, query: place } = usePlace();
-  const onScreen = referenceIn(pathname) ?? referenceIn(place.get(OPEN) ?? "");
+  const { pathname, query: pageQuery } = useLocation();
+  const onScreen = referenceIn(pathname) ?? referenceIn(pageQuery.get(OPEN) ?? "");
   const { placeholder, recent, find } = useFinder(workspace, onScreen);
   const asked = useDebounced(text, PAUSE_MS);
   const query = useQuery(

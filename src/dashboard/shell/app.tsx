@@ -25,7 +25,7 @@ import { lazily, reloadOnce } from "../ui/lazily.tsx";
 import { ProblemNote, Spinner } from "../ui/query-view.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { paths, workspaceIn } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import "./sign-in.css";
 
 const signIn = () => import("./sign-in.tsx");
@@ -34,7 +34,7 @@ const AfterPaymentPage = lazily(() => signIn().then((it) => it.AfterPaymentPage)
 
 export function App() {
   const person = useStore(account);
-  const { pathname } = usePlace();
+  const { pathname } = useLocation();
   useEffect(followAccount, []);
   useEffect(preserveFocus, []);
   return (

@@ -3,7 +3,7 @@ import { useContext, useEffect, useRef } from "preact/hooks";
 import { findWorkspace, useAccount, WorkspaceId } from "../api/session.ts";
 import { AttentionQuery, countText, useAttention } from "../attention/attention-query.ts";
 import { paths } from "../routes/paths.ts";
-import { linkLeftBy, usePlace } from "../routes/router.ts";
+import { linkLeftBy, useLocation } from "../routes/router.ts";
 import { SearchButton } from "../search/search-button.tsx";
 import { TestClockQuery, useTestClock } from "../test-mode/test-clock.ts";
 import { reloadOnce } from "../ui/lazily.tsx";
@@ -11,12 +11,12 @@ import { NotFoundPage } from "../ui/page.tsx";
 import { useKeys } from "../ui/use-keys.ts";
 import "./layout.css";
 import { Navigation, pagesOf } from "./navigation.tsx";
-import { PlaceMenu } from "./place-menu.tsx";
+import { WorkspaceMenu } from "./workspace-menu.tsx";
 import { TestBar } from "./test-bar.tsx";
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const account = useAccount();
-  const { pathname } = usePlace();
+  const { pathname } = useLocation();
   const workspace = useContext(WorkspaceId);
   const shown = useWorkspaceOfMenu(workspace);
   const main = useFocusOnNewPage(pathname);
@@ -24,8 +24,8 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
     workspace === undefined || findWorkspace(account.workspaces, workspace) !== undefined;
   const entered = findWorkspace(account.workspaces, shown);
   const isPlatform = shown === undefined && account.operatorRole !== undefined;
-  const place = entered ? { workspace: String(entered.id) } : isPlatform ? "platform" : undefined;
-  const attention = useAttention(place, pathname);
+  const scope = entered ? { workspace: String(entered.id) } : isPlatform ? "platform" : undefined;
+  const attention = useAttention(scope, pathname);
   const count = countText(attention.data);
   const clock = useTestClock(entered, pathname);
   useKeys({ "?": showKeys });
@@ -40,7 +40,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           <span class="visually-hidden">Navigation</span>
           {count && <span class="dot" title={`${count} need attention`} />}
         </button>
-        <PlaceMenu {...{ account, entered, pathname }} />
+        <WorkspaceMenu {...{ account, entered, pathname }} />
         {entered?.isTest && <TestBar {...{ entered, pathname }} clock={clock.data} />}
         {(entered ?? isPlatform) && (
           <SearchButton workspace={entered && String(entered.id)} pages={pagesOf(entered)} />
@@ -65,7 +65,7 @@ function showKeys(): void {
 /** Returns the workspace of the navigation. The account page keeps the previous one. */
 function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   const { workspaces, operatorRole } = useAccount();
-  const { pathname, query } = usePlace();
+  const { pathname, query } = useLocation();
   if (pathname !== paths.account({})) return workspace;
   const from = query.get("workspace");
   const known = findWorkspace(workspaces, from);
@@ -80,7 +80,7 @@ function useFocusOnNewPage(pathname: string) {
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;
-    for (const id of ["navigation", "place-menu"]) document.getElementById(id)?.hidePopover();
+    for (const id of ["navigation", "workspace-menu"]) document.getElementById(id)?.hidePopover();
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
     return focusWhenThere(main.current!, linkLeftBy());

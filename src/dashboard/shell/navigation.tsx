@@ -4,7 +4,7 @@ import { paths, settingsHref, type Path } from "../routes/paths.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
 
 /** A search result for a page: its label and URL. */
-type Place = readonly [label: string, href: string];
+type PageLink = readonly [label: string, href: string];
 
 /** Returns the pages of a workspace in one mode, or of the platform. */
 function entriesOf(workspace?: bigint, isTestMode = false) {
@@ -21,7 +21,7 @@ function entriesOf(workspace?: bigint, isTestMode = false) {
 type Entries = ReturnType<typeof entriesOf>;
 
 /** Returns the pages of a workspace and its settings, or of the platform, for the search. */
-export function pagesOf(entered: EnteredWorkspace | undefined): readonly Place[] {
+export function pagesOf(entered: EnteredWorkspace | undefined): readonly PageLink[] {
   const pages = entriesOf(entered?.id, entered?.isTest).map(
     ({ label, href }) => [label, href] as const,
   );

@@ -8,7 +8,7 @@ import {
 import type { LatLng } from "../map/map-geometry.ts";
 import { ComboboxField, type ComboboxOption } from "../ui/combobox.tsx";
 import { numberText } from "../ui/format.ts";
-import { placeIn } from "./route.ts";
+import { pointIn } from "./route.ts";
 import { geoDistance } from "d3-geo";
 import { useClient } from "../api/clients.ts";
 import { type Query, useDebounced, useQuery } from "../api/use-query.ts";
@@ -16,7 +16,7 @@ import { type Query, useDebounced, useQuery } from "../api/use-query.ts";
 const MAX_LENGTH = 500;
 
 interface Suggestion extends ComboboxOption {
-  readonly place: LatLng;
+  readonly point: LatLng;
   /** `undefined` for a point without an address. */
   readonly address: string | undefined;
 }
@@ -30,19 +30,19 @@ export function AddressField(props: {
   readonly isTyped: boolean;
   /** Attribution of the address data, `undefined` if the address was typed or chosen. */
   readonly credit: string | undefined;
-  readonly place: LatLng | undefined;
+  readonly point: LatLng | undefined;
   /** Point near which matches are preferred while the end has no point. */
   readonly near: LatLng | undefined;
   readonly recent: readonly RecentAddress[];
   readonly hasSearch: boolean;
   readonly type: (text: string) => void;
-  readonly choose: (place: LatLng, address: string | undefined) => void;
+  readonly choose: (point: LatLng, address: string | undefined) => void;
 }) {
-  const { value, place, hasSearch, type, choose } = props;
+  const { value, point, hasSearch, type, choose } = props;
   const [isOpen, setOpen] = useState(false);
-  const near = place ?? props.near;
+  const near = point ?? props.near;
   const found = useFoundAddresses(value, near, hasSearch && isOpen && props.isTyped);
-  const farKm = useDistance(value, place, hasSearch && props.isTyped && !isOpen);
+  const farKm = useDistance(value, point, hasSearch && props.isTyped && !isOpen);
   const isSettled = !found.isLoading && found.data?.text === value.trim();
   const options = suggestionsOf(value, props.recent, isOpen ? (found.data?.data ?? []) : []);
   return (
@@ -54,7 +54,7 @@ export function AddressField(props: {
         maxLength={MAX_LENGTH}
         onInput={type}
         options={options}
-        choose={({ place: chosen, address }) => choose(chosen, address)}
+        choose={({ point: chosen, address }) => choose(chosen, address)}
         onToggle={setOpen}
         status={
           found.problem
@@ -104,10 +104,10 @@ function suggestionsOf(
   recent: readonly RecentAddress[],
   found: Readonly<NonNullable<ReturnType<typeof useFoundAddresses>["data"]>["data"]>,
 ): readonly Suggestion[] {
-  const point = placeIn(value);
+  const point = pointIn(value);
   if (point !== undefined) {
     const label = `${point.lat}, ${point.lng}`;
-    return [{ key: "point", label, note: "Point", place: point, address: undefined }];
+    return [{ key: "point", label, note: "Point", point, address: undefined }];
   }
   const words = value.toLowerCase().split(/\s+/);
   const used = recent.filter(({ address }) =>
@@ -129,7 +129,7 @@ function suggestionsOf(
       key: address,
       label: address,
       note,
-      place: { lat, lng },
+      point: { lat, lng },
       address,
     }));
 }
@@ -175,15 +175,15 @@ const FAR_KM = 0.5;
  */
 function useDistance(
   typed: string,
-  place: LatLng | undefined,
+  point: LatLng | undefined,
   isWanted: boolean,
 ): number | undefined {
-  const isKnown = isWanted && place !== undefined;
-  const { data } = useFoundAddresses(typed, place, isKnown);
+  const isKnown = isWanted && point !== undefined;
+  const { data } = useFoundAddresses(typed, point, isKnown);
   if (!isKnown || data === undefined || data.text !== typed.trim()) return undefined;
   const exact = data.data.filter(({ precision }) => precision !== AddressPrecision.AREA);
   if (exact.length === 0 || exact.length < data.data.length) return undefined;
-  const nearestKm = Math.min(...exact.map((address) => distanceKm(address, place)));
+  const nearestKm = Math.min(...exact.map((address) => distanceKm(address, point)));
   return nearestKm > FAR_KM ? nearestKm : undefined;
 }
 
@@ -200,12 +200,12 @@ function distanceKm(from: LatLng, to: LatLng): number {
 export function useAddressAt() {
   const addresses = useClient(AddressService);
   const last = useRef<AbortController>(undefined);
-  return async (place: LatLng | undefined) => {
+  return async (point: LatLng | undefined) => {
     last.current?.abort();
     const { signal } = (last.current = new AbortController());
-    if (place === undefined) return undefined;
+    if (point === undefined) return undefined;
     try {
-      const { data, attribution } = await addresses.reverseGeocode(place, { signal });
+      const { data, attribution } = await addresses.reverseGeocode(point, { signal });
       const [address] = data;
       if (signal.aborted) return "outdated";
       return address && { text: address.label, credit: attribution };

@@ -34,7 +34,7 @@ import { useWindows, type Windows, windowsOf } from "./use-windows.ts";
 import { isOfWindows } from "./windows.ts";
 import { toast } from "../ui/toast.tsx";
 import { paths } from "../routes/paths.ts";
-import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+import { changeQuery, navigate, useLocation } from "../routes/router.ts";
 import "./shipments.css";
 
 /** Prices a route and books it for members. The URL holds the route and the customer. */
@@ -69,7 +69,7 @@ interface SearchProps {
 }
 
 function useRoute() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const [route, setRoute] = useState(
     () =>
       Object.fromEntries(ROUTE_FIELDS.map((name) => [name, query.get(name) ?? ""])) as RouteText,
@@ -103,7 +103,7 @@ function QuoteOnly({ hasTariff, hasSearch }: SearchProps & { readonly hasTariff:
 }
 
 function Booking({ hasSearch }: SearchProps) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   // Initial value only. Later, the URL follows the customer chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
   const named = useRpc(

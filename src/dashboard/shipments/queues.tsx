@@ -14,7 +14,7 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { reloads } from "../api/use-action.ts";
 import { paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { Tabs } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
@@ -125,7 +125,7 @@ export function Queues(props: {
   readonly saved: readonly SavedFilter[] | undefined;
 }) {
   const { view, counts, saved } = props;
-  const { query } = usePlace();
+  const { query } = useLocation();
   const others = Object.fromEntries(query);
   for (const name of [...NAMES, ...ARRANGED, ...Object.keys(FIRST_PAGE)]) delete others[name];
   const isAll = isUnfiltered(query);
@@ -238,7 +238,7 @@ export function SavedViews(props: {
   readonly saved: readonly SavedFilter[] | undefined;
 }) {
   const { view, saved } = props;
-  const { pathname, query } = usePlace();
+  const { pathname, query } = useLocation();
   const text = viewText(query);
   const current = saved?.find((it) => it.query === text);
   // The button renders before the views load, so that the layout does not shift.

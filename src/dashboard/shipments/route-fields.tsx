@@ -11,8 +11,8 @@ import {
   ENDS,
   fieldsAt,
   type outsideOf,
-  placeIn,
-  placeOf,
+  pointIn,
+  pointOf,
   type RouteText,
   typed,
 } from "./route.ts";
@@ -61,12 +61,12 @@ export function RouteFields(props: Props) {
             value={ends.addresses[end].text}
             isTyped={ends.addresses[end].isTyped}
             credit={ends.addresses[end].credit}
-            place={placeOf(route, end)}
-            near={placeOf(route, OTHER[end])}
+            point={pointOf(route, end)}
+            near={pointOf(route, OTHER[end])}
             recent={recent}
             hasSearch={hasSearch}
             type={(text) => ends.put(end, text, true)}
-            choose={(place, address) => void ends.choose(end, place, address)}
+            choose={(point, address) => void ends.choose(end, point, address)}
           />
           <Degrees {...{ end, route, change, hasSearch }} />
           {outside[end] && (
@@ -88,13 +88,13 @@ export function RouteFields(props: Props) {
       <div>
         <CoverageMap
           label={`Coverage. A click sets the ${picked}`}
-          pickup={placeOf(route, "pickup")}
-          dropoff={placeOf(route, "dropoff")}
-          onPick={(place) => {
-            void ends.choose(picked, place);
+          pickup={pointOf(route, "pickup")}
+          dropoff={pointOf(route, "dropoff")}
+          onPick={(point) => {
+            void ends.choose(picked, point);
             setPicked("dropoff");
           }}
-          onMove={(end, place) => void ends.choose(end, place)}
+          onMove={(end, point) => void ends.choose(end, point)}
         />
         <p class="hint">
           A click sets the {picked}. Both coordinates can be pasted into one field, and so can the
@@ -109,7 +109,7 @@ export function RouteFields(props: Props) {
 function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readonly end: End }) {
   const { end, route, change, hasSearch } = props;
   const label = LABELS[end];
-  const place = placeOf(route, end);
+  const point = pointOf(route, end);
   const fields = (["lat", "lng"] as const).map((field) => (
     <TextField
       key={field}
@@ -124,7 +124,7 @@ function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readon
   const summary = (
     <>
       {label} coordinates{" "}
-      <span class="minor">{place ? `${place.lat}, ${place.lng}` : "not set"}</span>
+      <span class="minor">{point ? `${point.lat}, ${point.lng}` : "not set"}</span>
     </>
   );
   return (
@@ -146,14 +146,14 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
     addresses,
     put,
     /** Sets a point and its address. Without an address, looks it up unless one was typed. */
-    async choose(end: End, place: LatLng, address?: string) {
-      change(fieldsAt(end, place));
-      const found = await addressAt[end](hasSearch && address === undefined ? place : undefined);
+    async choose(end: End, point: LatLng, address?: string) {
+      change(fieldsAt(end, point));
+      const found = await addressAt[end](hasSearch && address === undefined ? point : undefined);
       if (address !== undefined) return put(end, address, false);
       if (found === "outdated") return;
       setAddresses((before) => {
         const { text, isTyped } = before[end];
-        const isKept = isTyped && placeIn(text) === undefined;
+        const isKept = isTyped && pointIn(text) === undefined;
         if (isKept) return before;
         // The previous address stays, marked as typed, because it may be far from the new point.
         const kept = { ...before[end], isTyped: text !== "" };

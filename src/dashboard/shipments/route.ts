@@ -67,7 +67,7 @@ export function outsideOf(quote: Outside | undefined): Ends<string> {
 }
 
 /** Returns the point of an end, `undefined` until its coordinates are valid. */
-export function placeOf(route: RouteText, end: End): LatLng | undefined {
+export function pointOf(route: RouteText, end: End): LatLng | undefined {
   const lat = degreesFrom(route[`${end}_lat`]) ?? NaN;
   const lng = degreesFrom(route[`${end}_lng`]) ?? NaN;
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { lat, lng } : undefined;
@@ -79,8 +79,8 @@ export function fieldsAt(end: End, { lat, lng }: LatLng) {
 
 /** Returns the changed fields after typing. A pasted pair of coordinates sets both. */
 export function typed(end: End, field: "lat" | "lng", text: string): Partial<RouteText> {
-  const place = placeIn(text);
-  return place === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, place);
+  const point = pointIn(text);
+  return point === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, point);
 }
 
 const NUMBER = String.raw`(-?\d{1,3}(?:\.\d+)?)`;
@@ -111,13 +111,13 @@ const IN_URLS = [
 ];
 
 /** Parses a point from two coordinates or a map URL. `undefined` for other texts. */
-export function placeIn(text: string): LatLng | undefined {
+export function pointIn(text: string): LatLng | undefined {
   const isUrl = /^\s*(https?:\/\/|geo:)/.test(text);
   for (const form of isUrl ? IN_URLS : [PAIR]) {
     const [, lat, lng] = form.exec(text.trim()) ?? [];
     if (lat === undefined) continue;
-    const place = { lat: Number(lat), lng: Number(lng) };
-    if (Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180) return place;
+    const point = { lat: Number(lat), lng: Number(lng) };
+    if (Math.abs(point.lat) <= 90 && Math.abs(point.lng) <= 180) return point;
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import type { LatLng } from "../map/map-geometry.ts";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
@@ -212,7 +212,7 @@ interface ColumnView {
 }
 
 function useIds({ columns }: ColumnView): readonly ColumnId[] {
-  const ids: readonly string[] = usePlace().query.get(COLUMNS_BY)?.split(".") ?? columns;
+  const ids: readonly string[] = useLocation().query.get(COLUMNS_BY)?.split(".") ?? columns;
   // The view's columns come first, in the order of its task.
   return [...new Set([...columns, ...IDS])].filter((id) => id === "shipment" || ids.includes(id));
 }

@@ -6,7 +6,7 @@ import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useQuery } from "../api/use-query.ts";
 import { MapRoom } from "../map/map-room.tsx";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
@@ -96,7 +96,7 @@ export function MapBeside(
 }
 
 function useEnd(): End {
-  return usePlace().query.get("end") === "dropoff" ? "dropoff" : "pickup";
+  return useLocation().query.get("end") === "dropoff" ? "dropoff" : "pickup";
 }
 
 function EndChoice() {

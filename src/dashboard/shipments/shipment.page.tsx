@@ -137,9 +137,9 @@ function Route({ shipment }: { readonly shipment: Shipment }) {
       <CoverageMap label="Route of the shipment" {...{ pickup, dropoff, courier, inView }} />
       <DescriptionList
         items={[
-          ["From", <Place address={shipment.pickupAddress} {...pickup} />],
+          ["From", <EndAddress address={shipment.pickupAddress} {...pickup} />],
           ["Pickup time", pickupWindow && <WindowTime window={pickupWindow} />],
-          ["To", <Place address={shipment.dropoffAddress} {...dropoff} />],
+          ["To", <EndAddress address={shipment.dropoffAddress} {...dropoff} />],
           ["Dropoff time", dropoffWindow && <WindowTime window={dropoffWindow} />],
           ["Courier seen", isBrought ? <Time at={courier?.measuredAt} /> : undefined],
           ["Distance", `${numberText(shipment.distanceKm)} km`],
@@ -150,7 +150,11 @@ function Route({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-function Place(props: { readonly address: string; readonly lat: number; readonly lng: number }) {
+function EndAddress(props: {
+  readonly address: string;
+  readonly lat: number;
+  readonly lng: number;
+}) {
   return (
     <>
       {props.address}

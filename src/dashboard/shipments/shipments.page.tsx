@@ -6,7 +6,7 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useLive } from "../api/live.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { choicesOf } from "../ui/description-list.tsx";
 import { daysOf, today, LinkChoice } from "../ui/days.tsx";
 import { FilterChips } from "../ui/filter-chips.tsx";
@@ -62,7 +62,7 @@ const OTHERS = {
 const FILTERS = { ...STATES, ...OTHERS };
 
 export function ShipmentsPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const timeZone = useTimeZone();
   const shownAs = query.get(VIEW) ?? "";
   const isMap = shownAs === "map";
@@ -120,7 +120,7 @@ function Listed(props: {
   readonly children: ComponentChildren;
 }) {
   const { view, filters, mayChange, empty, listed, children } = props;
-  const { query } = usePlace();
+  const { query } = useLocation();
   const order = orderOf(query, view, isNarrowed(filters));
   const list = useList(ShipmentService.method.listShipments, { ...filters, orderBy: order.by });
   useLive(list.reload);

@@ -97,7 +97,7 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the label of a fault's path: `tiers[0].max_kg` becomes `Weight tier 1, limit`. */
-export function placeOf(path: string): string {
+export function pathText(path: string): string {
   const [, list = path, index, field] = /^(\w+)(?:\[(\d+)\](?:\.(\w+))?)?/.exec(path) ?? [];
   const what = PARTS[list] ?? "Tariff";
   if (index === undefined)

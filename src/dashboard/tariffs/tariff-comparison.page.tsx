@@ -11,11 +11,11 @@ import { Filters } from "../ui/filters.tsx";
 import { numberText } from "../ui/format.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { placeOf } from "./draft-faults.ts";
+import { pathText } from "./draft-faults.ts";
 import { type DifferenceText, differenceText } from "./schedule-words.ts";
 import { TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import { paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 
 const FILTERS = {
   from_version: { label: "From version", of: "number" },
@@ -23,7 +23,7 @@ const FILTERS = {
 } as const;
 
 export function TariffComparisonPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const [from, to] = [versionIn(query, "from_version"), versionIn(query, "to_version")];
   return (
     <Page title="Compare versions" up={{ label: "Tariff", href: paths.tariff({}) }}>
@@ -88,7 +88,7 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
 }
 
 const COLUMNS: readonly Column<FeeDifference>[] = [
-  { header: "Fee", selfEvident: true, cell: ({ path }) => placeOf(path) },
+  { header: "Fee", selfEvident: true, cell: ({ path }) => pathText(path) },
   { header: "Before", cell: ({ before }) => before ?? "—" },
   { header: "After", cell: ({ after }) => after ?? "—" },
 ];

@@ -19,7 +19,7 @@ import { QueryView, Spinner } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { paths } from "../routes/paths.ts";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { useRpc } from "../api/use-query.ts";
 
 const REPLAY_TIMEOUT_MS = 300_000;
@@ -28,7 +28,7 @@ const USUAL = 1_000;
 const MOST = 10_000;
 
 export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
-  const requested = usePlace().query.get("replay");
+  const requested = useLocation().query.get("replay");
   const shipments = requested === null ? undefined : Math.min(Number(requested) || USUAL, MOST);
   const replay = useRpc(
     TariffService.method.replayTariff,

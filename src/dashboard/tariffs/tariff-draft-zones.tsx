@@ -7,7 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/form.tsx";
 import { bytesText } from "../ui/format.ts";
 import { Progress } from "../ui/query-view.tsx";
-import { placeOf, sentence, type DraftFault } from "./draft-faults.ts";
+import { pathText, sentence, type DraftFault } from "./draft-faults.ts";
 import {
   Download,
   markZone,
@@ -148,7 +148,7 @@ export function FaultList(props: {
         const zone = index === undefined ? undefined : listed[index];
         return (
           <li key={path + text}>
-            <strong>{zone?.name ?? placeOf(path)}:</strong> {sentence(text)}{" "}
+            <strong>{zone?.name ?? pathText(path)}:</strong> {sentence(text)}{" "}
             {zone?.zone && (
               <button
                 type="button"

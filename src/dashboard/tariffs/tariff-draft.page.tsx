@@ -19,7 +19,7 @@ import { type SortedFaults, sortFaults } from "./draft-faults.ts";
 import { FeesView, useTariffInForce } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+import { changeQuery, navigate, useLocation } from "../routes/router.ts";
 import { DraftForm } from "./tariff-draft-form.tsx";
 import { DraftSchedules } from "./tariff-draft-schedules.tsx";
 import { DraftZones, FaultList } from "./tariff-draft-zones.tsx";
@@ -149,7 +149,7 @@ function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boo
 
 /** Checks the draft once requested, which the URL records. `undefined` before. */
 function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
-  const isRequested = usePlace().query.get("check") !== null;
+  const isRequested = useLocation().query.get("check") !== null;
   return useRpc(TariffService.method.checkTariff, isRequested ? { draft: draft.id } : undefined, {
     timeoutMs: CHECK_TIMEOUT_MS,
     version: draft.etag,
@@ -157,7 +157,7 @@ function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
 }
 
 function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | undefined> }) {
-  const isRequested = usePlace().query.get("check") !== null;
+  const isRequested = useLocation().query.get("check") !== null;
   return (
     <Button
       busy={isRequested && query.isLoading}
@@ -178,7 +178,7 @@ function CheckNote(props: {
 }) {
   const { isUnsaved } = props;
   const { data, problem, isLoading } = props.query;
-  const isRequested = usePlace().query.get("check") !== null;
+  const isRequested = useLocation().query.get("check") !== null;
   return (
     <div role="status">
       {isUnsaved && <p class="unsaved">There are unsaved changes. Checks use the saved version.</p>}

@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { type Column, ListView } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { paths } from "../routes/paths.ts";
-import { changeQuery, navigate, usePlace } from "../routes/router.ts";
+import { changeQuery, navigate, useLocation } from "../routes/router.ts";
 import { useRpc } from "../api/use-query.ts";
 import { RpcDialog } from "../ui/dialog.tsx";
 
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<TariffDraft>[] = [
 
 export function TariffDraftsPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
-  const begun = usePlace().query.get("new");
+  const begun = useLocation().query.get("new");
   const list = useRpc(TariffService.method.listTariffDrafts, {});
   const begin = mayChange && (
     <Button primary onClick={() => changeQuery({ new: "empty" })}>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useMemo, useState } from "preact/hooks";
 import { getDocument } from "../api/documents.ts";
 import { type Query, useQuery } from "../api/use-query.ts";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { localDate } from "../ui/local-time.ts";
 import { QueryView } from "../ui/query-view.tsx";
@@ -107,7 +107,7 @@ export function markZone(index: number | undefined): void {
 
 /** Returns the document index of the zone marked by the URL, `undefined` if no zone is marked. */
 export function useMarkedIndex(): number | undefined {
-  const text = usePlace().query.get("zone");
+  const text = useLocation().query.get("zone");
   return text === null ? undefined : Number(text);
 }
 

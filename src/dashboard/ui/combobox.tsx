@@ -93,8 +93,8 @@ function useList<Option extends ComboboxOption>({ options, choose, onToggle }: P
   const move = (step: number) => {
     if (!isOpen) return toggle(true);
     // One step beyond either end is the text field.
-    const places = options.length + 1;
-    setActive(options[((at + 1 + step + places) % places) - 1]?.key);
+    const stops = options.length + 1;
+    setActive(options[((at + 1 + step + stops) % stops) - 1]?.key);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key, isComposing } = event;

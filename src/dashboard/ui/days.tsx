@@ -1,6 +1,6 @@
 import { addDays, localDate } from "./local-time.ts";
 import { withQuery } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import type { Choices } from "./fields.tsx";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
@@ -65,7 +65,7 @@ export function LinkChoice(props: {
   readonly without?: readonly string[];
 }) {
   const { name, current, without = [] } = props;
-  const { pathname, query } = usePlace();
+  const { pathname, query } = useLocation();
   const others = Object.fromEntries(query);
   for (const left of [...Object.keys(FIRST_PAGE), ...without]) delete others[left];
   return (
@@ -88,7 +88,7 @@ export function QuickDays(props: {
   /** Default range. When omitted, the default is every day, which can be chosen too. */
   readonly usual?: string;
 }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const isTyped = Boolean(query.get("from")) || Boolean(query.get("to"));
   const current = isTyped ? undefined : (spanOf(query) ?? props.usual ?? "");
   const names = props.usual === undefined ? OF_LISTS : OF_REPORTS;
@@ -126,7 +126,7 @@ interface Range {
  * @param now the current day
  */
 export function useDayRange(now: string): Range {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const typed = filterValues(query, FILTERS);
   const { from, to = now } = daysOf(query, typed, now, USUAL);
   return { fromDate: from ?? addDays(to, 1 - Number(USUAL)), toDate: to };

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { Button, IconButton } from "./button.tsx";
 import { LinkChoice, QuickDays, spanLabel } from "./days.tsx";
 import { type FilterFields, FilterForm, filterValues, LeftOut, SPAN } from "./filters.tsx";
@@ -21,7 +21,7 @@ interface Chip {
  */
 export function FilterChips(props: { readonly fields: FilterFields; readonly days: string }) {
   const { fields } = props;
-  const { query } = usePlace();
+  const { query } = useLocation();
   const [added, setAdded] = useState<string>();
   const chips = chipsOf(fields, props.days);
   const isSet = ({ names }: Chip) => names.some((name) => query.get(name));
@@ -83,7 +83,7 @@ function chipsOf(fields: FilterFields, days: string): readonly Chip[] {
 }
 
 function ChipText({ chip, fields }: { readonly chip: Chip; readonly fields: FilterFields }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const text = chip.name === SPAN ? daysText(chip, query) : valueText(chip, fields, query);
   return (
     <>
@@ -113,7 +113,7 @@ function daysText({ names: [, from = "", to = ""] }: Chip, query: URLSearchParam
 }
 
 function Editor({ chip, fields }: { readonly chip: Chip; readonly fields: FilterFields }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const own = Object.fromEntries(
     Object.entries(fields).filter(([name]) => chip.names.includes(name)),
   );

@@ -1,7 +1,7 @@
 import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren, ComponentType, TargetedEvent } from "preact";
 import { useRef } from "preact/hooks";
-import { changeQuery, type Going, usePlace } from "../routes/router.ts";
+import { changeQuery, type Going, useLocation } from "../routes/router.ts";
 import { SelectField, TextField, type Choices } from "./fields.tsx";
 import { textOf } from "./form-data.ts";
 import { recordIdOf } from "./format.ts";
@@ -82,7 +82,7 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
 /** The filter fields without their container. */
 export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   const names = Object.keys(fields);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const given = names.map((name) => query.get(name) ?? "");
   const values = filterValues(query, fields);
   const shown = useShown(given.join("\n"));
@@ -98,7 +98,7 @@ export function FilterForm({ fields }: { readonly fields: FilterFields }) {
 
 /** Names the invalid query parameters. */
 export function LeftOut({ fields }: { readonly fields: FilterFields }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const values = filterValues(query, fields);
   const wrong = Object.keys(fields).filter((name) => query.get(name) && values[name] === undefined);
   if (wrong.length === 0) return null;

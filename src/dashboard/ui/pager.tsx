@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { useStore } from "../api/store.ts";
 import { characterKeys, useKeys } from "./use-keys.ts";
 
@@ -9,7 +9,7 @@ export const PAGE_TOKEN = "page_token";
 export const OPEN = "open";
 
 export function usePageToken(): string | undefined {
-  return usePlace().query.get(PAGE_TOKEN) ?? undefined;
+  return useLocation().query.get(PAGE_TOKEN) ?? undefined;
 }
 
 /** Query changes for new filters, which invalidate the cursor and the open row. */

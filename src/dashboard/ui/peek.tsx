@@ -1,7 +1,7 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useDebounced } from "../api/use-query.ts";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { IconButton } from "./button.tsx";
 import { OPEN } from "./pager.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -22,7 +22,7 @@ export interface Peek {
 /** `undefined` if the screen is too narrow. */
 export function usePeek(): Peek | undefined {
   const [isWide, setWide] = useState(WIDE.matches);
-  const key = usePlace().query.get(OPEN) ?? undefined;
+  const key = useLocation().query.get(OPEN) ?? undefined;
   useEffect(() => {
     const update = () => setWide(WIDE.matches);
     WIDE.addEventListener("change", update);

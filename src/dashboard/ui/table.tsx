@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { useRpc, type Query } from "../api/use-query.ts";
 import { withQuery } from "../routes/paths.ts";
-import { isModified, usePlace } from "../routes/router.ts";
+import { isModified, useLocation } from "../routes/router.ts";
 import { FIRST_PAGE, Pager, usePageToken } from "./pager.tsx";
 import { type Peek, PeekView, usePeek } from "./peek.tsx";
 import { QueryView } from "./query-view.tsx";
@@ -93,7 +93,7 @@ export function Table<T>(props: TableProps<T>) {
     >
       <TableHead {...props} />
       <tbody role="rowgroup" ref={body}>
-        {rows.map((row, place) => (
+        {rows.map((row, index) => (
           <tr
             key={keyOf(row)}
             role="row"
@@ -108,8 +108,8 @@ export function Table<T>(props: TableProps<T>) {
                     type="checkbox"
                     aria-label={`Select ${selection.nameOf(row)}`}
                     checked={selection.has(row)}
-                    onClick={(event) => select(place, event.shiftKey)}
-                    onKeyDown={({ key }) => key === "Enter" && linkOf(body.current, place)?.click()}
+                    onClick={(event) => select(index, event.shiftKey)}
+                    onKeyDown={({ key }) => key === "Enter" && linkOf(body.current, index)?.click()}
                   />
                 </label>
               </td>
@@ -133,7 +133,7 @@ export function Table<T>(props: TableProps<T>) {
 function useRowKeys<T>(
   props: TableProps<T>,
   body: RefObject<Body | null>,
-  select: (place: number, toRange: boolean) => void,
+  select: (index: number, toRange: boolean) => void,
 ): void {
   const { href, rows, selection, peek, rowKeys = {}, keyOf = idOf } = props;
   /** Returns the index of the focused row, otherwise of the open one, or -1. */
@@ -147,7 +147,7 @@ function useRowKeys<T>(
     linkOf(body.current, next)?.focus();
     if (peek?.key !== undefined && rows[next]) peek.open(keyOf(rows[next]));
   };
-  const withCurrent = (act: (place: number) => unknown) => () => {
+  const withCurrent = (act: (index: number) => unknown) => () => {
     const at = current();
     return at === -1 ? false : act(at);
   };
@@ -212,7 +212,7 @@ function OrderLink(props: {
   readonly order: Order;
 }) {
   const { header, orders, order } = props;
-  const { pathname, query } = usePlace();
+  const { pathname, query } = useLocation();
   const next = order.by === orders[0] ? orders[1] : orders[0];
   const changes = { ...FIRST_PAGE, [ORDER_BY]: next === order.usual ? undefined : next };
   const sign = order.by.endsWith(" desc") ? "↓" : "↑";
@@ -258,14 +258,14 @@ function Cell<T>(props: {
 /** Toggles the row at an index, or all rows since the last toggled one if it is still shown. */
 function useSelect<T>({ rows, keyOf = idOf, selection }: TableProps<T>) {
   const last = useRef<string>(undefined);
-  return (place: number, toRange: boolean) => {
-    const row = rows[place]!;
+  return (index: number, toRange: boolean) => {
+    const row = rows[index]!;
     const isSelected = !selection!.has(row);
     // New rows may have been added before it.
     const before = toRange ? rows.findIndex((it) => keyOf(it) === last.current) : -1;
-    const start = before === -1 ? place : before;
+    const start = before === -1 ? index : before;
     last.current = keyOf(row);
-    selection!.change(rows.slice(Math.min(start, place), Math.max(start, place) + 1), isSelected);
+    selection!.change(rows.slice(Math.min(start, index), Math.max(start, index) + 1), isSelected);
   };
 }
 
@@ -299,8 +299,8 @@ function focusedRow(body: Body | null): number {
   return [...(body?.rows ?? [])].findIndex((row) => row.contains(document.activeElement));
 }
 
-function linkOf(body: Body | null, place: number) {
-  return body?.rows[place]?.querySelector<HTMLElement>(".row-link");
+function linkOf(body: Body | null, index: number) {
+  return body?.rows[index]?.querySelector<HTMLElement>(".row-link");
 }
 
 /** Loads the page of a list that the URL selects, for a `<ListView>`. */

@@ -4,7 +4,7 @@ import { getDocument } from "../api/documents.ts";
 import { useWorkspace } from "../api/session.ts";
 import { type Query, useQuery, useRpc } from "../api/use-query.ts";
 import { type ParametersOf, paths } from "../routes/paths.ts";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { Code, Id } from "../ui/copy-button.tsx";
 import { DescriptionList } from "../ui/description-list.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<Event>[] = [
 
 /** The events of the workspace, newest first. */
 export function EventsPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const { type, subject } = filterValues(query, FILTERS);
   const events = useRpc(EventService.method.listEvents, {
     newestFirst: true,
@@ -87,7 +87,7 @@ export function EventsPage() {
 
 function NoEvents(props: { readonly isFiltered: boolean; readonly older: string | undefined }) {
   const { isFiltered, older } = props;
-  const { query } = usePlace();
+  const { query } = useLocation();
   if (!isFiltered) {
     return (
       <Empty title="No events yet">Shipment events are listed here and sent to webhooks.</Empty>

@@ -26,7 +26,7 @@ import {
 } from "./webhook-dialogs.tsx";
 import { payloadText, useEvent } from "./events.page.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
-import { changeQuery, usePlace } from "../routes/router.ts";
+import { changeQuery, useLocation } from "../routes/router.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { numberText, shareText } from "../ui/format.ts";
@@ -197,7 +197,7 @@ const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as c
 /** The deliveries of a webhook, with the attempts of the open one. */
 function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const { id } = webhook;
-  const { query } = usePlace();
+  const { query } = useLocation();
   const status = Number(filterValues(query, FILTERS).status) || undefined;
   const list = useList(WebhookService.method.listWebhookDeliveries, { webhook: id, status }, 25);
   useRepeat(list.reload, DELIVERIES_REPEAT_MS);

@@ -5,7 +5,7 @@ import {
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
-import { navigate, usePlace } from "../routes/router.ts";
+import { navigate, useLocation } from "../routes/router.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
 import { RpcButton, SecretDialog, DialogButton } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
 /** The workspaces of the platform by name. The URL holds the filters. */
 export function PlatformWorkspacesPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const list = useList(WorkspaceAdminService.method.listWorkspaces, filtersOf(query));
   return (
     <Page title="Workspaces" actions={mayChange && <CreateButton />}>

@@ -8,7 +8,7 @@ import {
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { MembersSection } from "../people/members.tsx";
-import { usePlace } from "../routes/router.ts";
+import { useLocation } from "../routes/router.ts";
 import { Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { PaymentsSection } from "./payments.tsx";
@@ -57,7 +57,7 @@ const READER_EVENTS = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 /** Scrolls to the URL's section, again as earlier ones load, until the reader acts. */
 function useShownPart() {
   const parts = useRef<HTMLDivElement>(null);
-  const { hash } = usePlace();
+  const { hash } = useLocation();
   useEffect(() => {
     if (hash === "") return;
     const show = () => {

@@ -9,7 +9,7 @@ import { fieldError, type Labels } from "../api/problem.ts";
 import { useWorkspace } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
 import { settingsHref } from "../routes/paths.ts";
-import { navigate, usePlace } from "../routes/router.ts";
+import { navigate, useLocation } from "../routes/router.ts";
 import { ActionButton } from "../ui/button.tsx";
 import { Code, Id } from "../ui/copy-button.tsx";
 import { Badge, type Label, DescriptionList } from "../ui/description-list.tsx";
@@ -222,7 +222,7 @@ export function CheckButton() {
 
 /** Reloads and shows the account's state, because the return from Stripe proves no success. */
 export function BackFromStripe({ connection }: ConnectionProps) {
-  const back = usePlace().query.get(BACK);
+  const back = useLocation().query.get(BACK);
   const { id, isTest } = useWorkspace();
   const check = useCheck();
   const action = useAction(async () => {

