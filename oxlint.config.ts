@@ -61,7 +61,7 @@ const FLOORS: readonly Floor[] = [
     rooms: {
       "transport/http": "transport/{connect,connections}/* json/*",
       "transport/mcp": `transport/http/* transport/connect/request-target.ts json/*
-        docs-pages/search-options.ts docs-pages/build/places.ts`,
+        docs-pages/search-options.ts docs-pages/build/links.ts`,
       "transport/grpc": "transport/{connect,connections}/*",
       "transport/connect": "transport/connections/* json/decode-scalar.ts",
     },

@@ -48,8 +48,8 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
 
 /** Whether it is a URL with each placeholder once, after a host that a content security policy can contain. */
 function isTilesUrl(template: string): boolean {
-  const places = template.match(/\{[^}]*\}/g) ?? [];
-  if (places.toSorted().join() !== "{x},{y},{z}") return false;
+  const placeholders = template.match(/\{[^}]*\}/g) ?? [];
+  if (placeholders.toSorted().join() !== "{x},{y},{z}") return false;
   const [text, other] = ["0", "1"].map((number) => template.replaceAll(/\{[xyz]\}/g, number));
   if (/[{}\s]/.test(text!) || !URL.canParse(text!) || !URL.canParse(other!)) return false;
   const { origin, username, password, hash } = new URL(text!);

@@ -1,5 +1,5 @@
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
-import { createPermits, type Place } from "./nodes.ts";
+import { createPermits, type WorkspaceNode } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 
 const MAX_KEYS = 100;
@@ -15,7 +15,7 @@ const MAX_IN_FLIGHT = 6;
  */
 export function batchReads<Key extends { readonly workspace: number }, Result>(
   em: EntityManager,
-  read: (keys: readonly Key[], place: Place) => Promise<readonly Result[]>,
+  read: (keys: readonly Key[], node: WorkspaceNode) => Promise<readonly Result[]>,
   observe: ObserveGroup,
 ): (key: Key) => Promise<Result> {
   const add = createGroupQueue<Key, Result>({
@@ -28,12 +28,15 @@ export function batchReads<Key extends { readonly workspace: number }, Result>(
     send: readBatch,
   });
 
-  async function readBatch(batch: readonly Waiting<Key, Result>[], place: Place): Promise<void> {
+  async function readBatch(
+    batch: readonly Waiting<Key, Result>[],
+    node: WorkspaceNode,
+  ): Promise<void> {
     if (batch.length === 0) return;
     try {
       const results = await read(
         batch.map(({ member }) => member),
-        place,
+        node,
       );
       batch.forEach(({ resolve }, i) => resolve(results[i] as Result));
     } catch (error) {

@@ -1,5 +1,5 @@
 import { isTransientDatabaseError, UndecidedPrimaryError } from "./database-error.ts";
-import { placeOf } from "./database-url.ts";
+import { hostText } from "./database-url.ts";
 
 /** Reason why the database cannot be used, in one sentence for the operator. */
 export class ConnectionError extends Error {
@@ -70,7 +70,7 @@ function explain(error: unknown, databaseUrl: string) {
   const cut = message === "Connection terminated unexpectedly";
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
   const behaviour = timedOut ? "does not answer" : "closes the connection at once";
-  const reason = timedOut || cut ? `${placeOf(databaseUrl)} ${behaviour}` : describeError(error);
+  const reason = timedOut || cut ? `${hostText(databaseUrl)} ${behaviour}` : describeError(error);
   const right = rightOn(reason);
   return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
 }
@@ -87,7 +87,7 @@ export function assertVersion(version: number, databaseUrl: string): void {
   if (version >= OLDEST_VERSION) return;
   const given = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
   const needed = OLDEST_VERSION / 10_000;
-  const reason = `${placeOf(databaseUrl)} is PostgreSQL ${Math.floor(given)}`;
+  const reason = `${hostText(databaseUrl)} is PostgreSQL ${Math.floor(given)}`;
   throw new ConnectionError(
     `${reason}, and the service needs ${needed} or newer; set DATABASE_URL to one`,
     false,

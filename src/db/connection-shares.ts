@@ -92,7 +92,7 @@ type ConnectCallback = (
 /**
  * Makes a pool distribute connections by shares, and release connections that are lost while in use.
  * Kysely, used by the ORM, never releases a connection whose `begin` or `rollback` failed, so each would
- * occupy a place in the pool forever.
+ * occupy a slot of the pool forever.
  *
  * @param waited called with the wait time for a connection, in milliseconds, including failed waits. 0 if
  *   an idle one was available

@@ -113,11 +113,11 @@ function isDatabaseUrl(text: string, needsHost: boolean): boolean {
 }
 
 /** Returns the host and port of each server without the password: `a:5432, b:5432`. */
-export function placeOf(databaseUrl: string): string {
-  return parseDatabaseUrl(databaseUrl).urls.map(placeOfServer).join(", ");
+export function hostText(databaseUrl: string): string {
+  return parseDatabaseUrl(databaseUrl).urls.map(serverHostText).join(", ");
 }
 
-function placeOfServer(url: string): string {
+function serverHostText(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname || "localhost"}:${port || "5432"}`;
 }

@@ -107,10 +107,10 @@ async function assertAlone(client: Client): Promise<void> {
 /** Returns the tables that are not yet distributed, in the order of distribution. */
 async function pendingTables(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
-    `select name from unnest($1::text[]) with ordinality as wanted (name, place)
+    `select name from unnest($1::text[]) with ordinality as wanted (name, ordinality)
      where not exists (select from pg_dist_partition
        where logicalrelid = to_regclass(name) and (partmethod = 'h' or repmodel = 't'))
-     order by place`,
+     order by ordinality`,
     [[...REFERENCE_TABLES, ...DISTRIBUTED_TABLES]],
   );
   return rows.map(({ name }) => name);

@@ -1,4 +1,4 @@
-import { connectToNode, type Place, placeOf } from "./nodes.ts";
+import { connectToNode, type WorkspaceNode, nodeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { release } from "./statement.ts";
 
@@ -19,13 +19,13 @@ export async function runForEach<Row>(
   values: readonly (readonly unknown[])[],
   { durable = true }: { readonly durable?: boolean } = {},
 ): Promise<(Row[] | undefined)[]> {
-  const places = await Promise.all(values.map(([workspace]) => placeOf(em, workspace as number)));
-  const nodes = Map.groupBy(values.keys(), (i) => {
-    const place = places[i];
-    return typeof place === "object" ? place : undefined;
+  const nodes = await Promise.all(values.map(([workspace]) => nodeOf(em, workspace as number)));
+  const byNode = Map.groupBy(values.keys(), (i) => {
+    const node = nodes[i];
+    return typeof node === "object" ? node : undefined;
   });
   const runs: PromiseSettledResult<Row[]>[] = [];
-  const atNodes = [...nodes].map(async ([node, at]) => {
+  const atNodes = [...byNode].map(async ([node, at]) => {
     const own = at.map((i) => values[i]!);
     const ended = await runAt<Row>(em, node, { sql, values: own, durable }).catch(
       (reason: unknown) => own.map(() => ({ status: "rejected" as const, reason })),
@@ -48,10 +48,10 @@ interface Runs {
 
 async function runAt<Row>(
   em: EntityManager,
-  place: Place,
+  node: WorkspaceNode,
   { sql, values, durable }: Runs,
 ): Promise<PromiseSettledResult<Row[]>[]> {
-  const { client } = await connectToNode(em, { place });
+  const { client } = await connectToNode(em, { node });
   try {
     const setting = durable ? [] : [client.query("set synchronous_commit = off")];
     const runs = values.map(async (own) => {

@@ -6,7 +6,7 @@ import {
   type ObserveGroups,
   type Waiting,
 } from "./group-queue.ts";
-import { createPermits, type Place } from "./nodes.ts";
+import { createPermits, type WorkspaceNode } from "./nodes.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
@@ -99,17 +99,17 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
  */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
-  permitsOf: (place: Place) => Semaphore,
+  permitsOf: (node: WorkspaceNode) => Semaphore,
   {
     work,
     workspaceOf,
     spanOf = () => undefined,
   }: Pick<GroupOptions<Member, Result>, "work" | "workspaceOf" | "spanOf">,
-): (group: Group<Member, Result>, place: Place) => Promise<void> {
-  const write = (group: Group<Member, Result>, place: Place) => {
+): (group: Group<Member, Result>, node: WorkspaceNode) => Promise<void> {
+  const write = (group: Group<Member, Result>, node: WorkspaceNode) => {
     const members = group.map(({ member }) => member);
     const options = {
-      place,
+      node,
       workspaces: members.map(workspaceOf),
       lockTimeoutMs: members.length > 1 ? GROUP_LOCK_TIMEOUT_MS : undefined,
     };
@@ -118,23 +118,27 @@ function createGroupWriter<Member, Result>(
     );
   };
 
-  async function writeGroup(group: Group<Member, Result>, place: Place, tries = 1): Promise<void> {
+  async function writeGroup(
+    group: Group<Member, Result>,
+    node: WorkspaceNode,
+    tries = 1,
+  ): Promise<void> {
     if (group.length === 0) return;
-    if (group.length === 1) return writeMember(group[0]!, place);
+    if (group.length === 1) return writeMember(group[0]!, node);
     try {
-      settle(group, await write(group, place));
+      settle(group, await write(group, node));
     } catch (error) {
-      if (collides(error) && tries < MAX_GROUP_TRIES) return writeGroup(group, place, tries + 1);
+      if (collides(error) && tries < MAX_GROUP_TRIES) return writeGroup(group, node, tries + 1);
       if (error instanceof RolledBackError && error.mayRetryParts)
-        for (const waiting of group) writeLater(waiting, place);
+        for (const waiting of group) writeLater(waiting, node);
       else for (const { reject } of group) reject(causeOf(error));
     }
   }
 
-  async function writeMember(waiting: Waiting<Member, Result>, place: Place): Promise<void> {
+  async function writeMember(waiting: Waiting<Member, Result>, node: WorkspaceNode): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        return settle([waiting], await write([waiting], place));
+        return settle([waiting], await write([waiting], node));
       } catch (error) {
         if (!collides(error)) return waiting.reject(causeOf(error));
         if (isLate(waiting)) return rejectLate(waiting, causeOf(error));
@@ -144,11 +148,11 @@ function createGroupWriter<Member, Result>(
   }
 
   /** Writes a member alone once a transaction is available. Not awaited, so that groups continue. */
-  function writeLater(waiting: Waiting<Member, Result>, place: Place): void {
-    const transactions = permitsOf(place);
+  function writeLater(waiting: Waiting<Member, Result>, node: WorkspaceNode): void {
+    const transactions = permitsOf(node);
     void transactions
       .acquire()
-      .then(() => (isLate(waiting) ? rejectLate(waiting) : writeMember(waiting, place)))
+      .then(() => (isLate(waiting) ? rejectLate(waiting) : writeMember(waiting, node)))
       .finally(transactions.release);
   }
 

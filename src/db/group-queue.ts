@@ -1,6 +1,6 @@
 import { MAX_WAIT_MS, onBehalfOfAll } from "./connection-shares.ts";
 import { OverloadedError } from "./database-error.ts";
-import { type Place, placeOf } from "./nodes.ts";
+import { type WorkspaceNode, nodeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
@@ -52,9 +52,9 @@ export interface QueueOptions<Member, Result> {
   readonly observe: ObserveGroup;
   readonly maxWaitMs?: number | undefined;
   /** Each group in flight holds one permit of its server's semaphore. */
-  readonly permitsOf: (place: Place) => Semaphore;
+  readonly permitsOf: (node: WorkspaceNode) => Semaphore;
   /** Sends a group and settles its members. Must not reject. */
-  readonly send: (group: readonly Waiting<Member, Result>[], place: Place) => Promise<void>;
+  readonly send: (group: readonly Waiting<Member, Result>[], node: WorkspaceNode) => Promise<void>;
 }
 
 /**
@@ -70,7 +70,7 @@ export function createGroupQueue<Member, Result>(
 ): (member: Member, deadlineMs: number) => Promise<Result> {
   const { em, workspaceOf, onCoordinator = false } = options;
   /** By server. */
-  const lanes = new Map<Place, Lane<Member, Result> & { members: number }>();
+  const lanes = new Map<WorkspaceNode, Lane<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
 
   /**
@@ -78,18 +78,18 @@ export function createGroupQueue<Member, Result>(
    * creating one per member is expensive.
    */
   function sweep(): void {
-    for (const [place, lane] of lanes) {
+    for (const [node, lane] of lanes) {
       lane.sweep();
-      if (lane.members === 0) lanes.delete(place);
+      if (lane.members === 0) lanes.delete(node);
     }
     sweeping = lanes.size === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
   }
 
   return async (member, deadlineMs) => {
     const workspace = workspaceOf(member);
-    const place = onCoordinator ? workspace : await placeOf(em, workspace);
-    const lane = lanes.getOrInsertComputed(place, () => ({
-      ...createLane(options, place),
+    const node = onCoordinator ? workspace : await nodeOf(em, workspace);
+    const lane = lanes.getOrInsertComputed(node, () => ({
+      ...createLane(options, node),
       members: 0,
     }));
     sweeping ??= setTimeout(sweep, SWEEP_MS);
@@ -111,10 +111,10 @@ interface Lane<Member, Result> {
 
 function createLane<Member, Result>(
   options: QueueOptions<Member, Result>,
-  place: Place,
+  node: WorkspaceNode,
 ): Lane<Member, Result> {
   const queue = createQueue<Member, Result>(options);
-  const sendAll = createDrain(queue, options, place);
+  const sendAll = createDrain(queue, options, node);
   let isScheduled = false;
   const sendOnce = () => {
     isScheduled = false;
@@ -198,9 +198,9 @@ function createQueue<Member, Result>({
 function createDrain<Member, Result>(
   queue: Queue<Member, Result>,
   { permitsOf, send }: QueueOptions<Member, Result>,
-  place: Place,
+  node: WorkspaceNode,
 ): () => Promise<void> {
-  const all = permitsOf(place);
+  const all = permitsOf(node);
   const fast = createSemaphore(GROUPS_IN_FLIGHT);
   let isDraining = false;
   return async () => {
@@ -210,7 +210,7 @@ function createDrain<Member, Result>(
       await fast.acquire();
       await all.acquire();
       const group = queue.takeGroup();
-      const sent = send(group, place).finally(all.release);
+      const sent = send(group, node).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
       // The remaining members wait for their deadline, or for a member with their key, which drains again.
       if (group.length === 0) break;

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { isForbidden, isUnsupported, UndecidedPrimaryError } from "./database-error.ts";
-import { placeOf } from "./database-url.ts";
+import { hostText } from "./database-url.ts";
 
 /** Identity of a server and its position in the cluster's history. */
 export interface ServerIdentity {
@@ -61,7 +61,7 @@ export function newestPrimary<C extends Candidate>(
   if (found.length > 1) throw undecided(found, `take writes on one timeline, ${newest}`);
   if (used !== undefined && systems.has(used.system) && newest < used.timeline) {
     throw new UndecidedPrimaryError(
-      `${placesOf(found)} takes writes on timeline ${newest} and is a former primary, since timeline ${used.timeline} was used before`,
+      `${hostsText(found)} takes writes on timeline ${newest} and is a former primary, since timeline ${used.timeline} was used before`,
       "start the newer server, or restart the service to use this one",
     );
   }
@@ -77,13 +77,13 @@ function timelineOf({ identity }: Candidate): number {
   return identity?.timeline ?? 0;
 }
 
-function placesOf(servers: readonly Candidate[]): string {
-  return servers.map(({ url }) => placeOf(url)).join(" and ");
+function hostsText(servers: readonly Candidate[]): string {
+  return servers.map(({ url }) => hostText(url)).join(" and ");
 }
 
 function undecided(servers: readonly Candidate[], what: string): UndecidedPrimaryError {
   return new UndecidedPrimaryError(
-    `${placesOf(servers)} ${what}, so the primary cannot be determined`,
+    `${hostsText(servers)} ${what}, so the primary cannot be determined`,
     "stop all but one, or make them its standbys",
   );
 }

@@ -57,16 +57,16 @@ interface Known {
 const known = new WeakMap<EntityManager["config"], Known>();
 
 /**
- * Scope of one transaction: the workspaces of a node, the only server (`undefined`), or a single
- * workspace through the coordinator.
+ * Node on which a workspace's transactions run: a worker node, `undefined` for the only server, or the workspace id
+ * for the coordinator, where a transaction concerns that workspace alone.
  */
-export type Place = Node | undefined | number;
+export type WorkspaceNode = Node | undefined | number;
 
 /**
- * Returns the scope of a workspace: its node, `undefined` on a single server, or the workspace id if its node is
- * unreachable. Placements are cached, so a shard may have moved within the last seconds.
+ * Returns the node of a workspace, `undefined` on a single server, or the workspace id if its node is unreachable.
+ * Placements are cached, so a shard may have moved within the last seconds.
  */
-export async function placeOf(em: EntityManager, workspace: number): Promise<Place> {
+export async function nodeOf(em: EntityManager, workspace: number): Promise<WorkspaceNode> {
   if (!(await isDistributed(em))) return undefined;
   const node = shardOf(await placementsOf(em), workspace)?.node;
   return node === undefined || node.avoidedUntilMs > performance.now() ? workspace : node;
@@ -164,8 +164,8 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
 const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
 
 /** Known locations of the data that work uses. */
-export interface Whereabouts {
-  readonly place?: Place;
+export interface DataLocation {
+  readonly node?: WorkspaceNode;
   /** Workspaces whose data is used. On a node it is read and written as on a single server. */
   readonly workspaces?: readonly number[];
 }
@@ -181,11 +181,11 @@ const NO_SHARDS: Connection["shards"] = new Map();
 /** Acquires a connection to a node, or to the coordinator if the node is unreachable. */
 export async function connectToNode(
   em: EntityManager,
-  { place, workspaces = [] }: Whereabouts,
+  { node, workspaces = [] }: DataLocation,
 ): Promise<Connection> {
-  if (typeof place === "object") {
-    const shards = await namedShards(em, place, workspaces);
-    const client = await tryNode(place);
+  if (typeof node === "object") {
+    const shards = await namedShards(em, node, workspaces);
+    const client = await tryNode(node);
     if (client !== undefined) return { client, shards };
   }
   return { client: await connect(em), shards: NO_SHARDS };
@@ -228,10 +228,13 @@ export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient)
 }
 
 /** Creates a semaphore for each node, and one for the server to which the ORM connects. */
-export function createPermits(em: EntityManager, permits: number): (place: Place) => Semaphore {
+export function createPermits(
+  em: EntityManager,
+  permits: number,
+): (node: WorkspaceNode) => Semaphore {
   const ofServers = new WeakMap<Node | EntityManager, Semaphore>();
-  return (place) => {
-    const server = typeof place === "object" ? place : em;
+  return (node) => {
+    const server = typeof node === "object" ? node : em;
     return ofServers.getOrInsertComputed(server, () => createSemaphore(permits));
   };
 }

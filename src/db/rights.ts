@@ -20,12 +20,12 @@ const MISSING_RIGHTS = `
     when found.relkind = 'S' then '{USAGE}'
     when found.relname = 'applied_migration' then '{SELECT}'
     when found.relname = 'audit_entry' then '{SELECT,INSERT}'
-    else '{SELECT,INSERT,UPDATE,DELETE}' end::text[]) with ordinality as rights (wanted, place)
+    else '{SELECT,INSERT,UPDATE,DELETE}' end::text[]) with ordinality as rights (wanted, ordinality)
   where migrations.oid = to_regclass('applied_migration') and found.relkind in ('r', 'p', 'S')
     and not case when found.relkind = 'S' then has_sequence_privilege(found.oid, wanted)
       else has_table_privilege(found.oid, wanted) end
   group by wanted
-  order by min(kind) desc, min(place)`;
+  order by min(kind) desc, min(ordinality)`;
 
 /** @throws ConnectionError that lists missing privileges on schema, tables and sequences */
 export async function assertRights(client: Pick<Client, "query">): Promise<void> {

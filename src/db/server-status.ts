@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { ReadOnlyServerError } from "./database-error.ts";
-import { placeOf, type ServerTarget } from "./database-url.ts";
+import { hostText, type ServerTarget } from "./database-url.ts";
 
 /** Settings reported by a server, by name. */
 export type ServerStatus = ReadonlyMap<string, string>;
@@ -28,11 +28,11 @@ export async function assertTarget(
   url: string,
 ): Promise<void> {
   const isStandby = status.get("in_hot_standby") ?? (await askStandby(client));
-  if (isStandby === "on") throw new ReadOnlyServerError(`${placeOf(url)} is a standby`);
+  if (isStandby === "on") throw new ReadOnlyServerError(`${hostText(url)} is a standby`);
   if (target === "primary") return;
   const readOnly = status.get("default_transaction_read_only") ?? (await askReadOnly(client));
   if (readOnly === "on") {
-    throw new ReadOnlyServerError(`${placeOf(url)} has default_transaction_read_only on`);
+    throw new ReadOnlyServerError(`${hostText(url)} has default_transaction_read_only on`);
   }
 }
 

@@ -5,7 +5,7 @@ import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from "./distributed.ts";
 /** Returns the name of a table or of its shard. */
 export type NameTable = (table: string) => string;
 
-/** Places where statements name tables. Other references use aliases. */
+/** Clauses in which statements name tables. Other references use aliases. */
 const SPREAD = DISTRIBUTED_TABLES.join("|");
 const COPIED = REFERENCE_TABLES.join("|");
 const NAMED = new RegExp(

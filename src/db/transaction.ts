@@ -2,7 +2,7 @@ import type { Transaction as TransactionContext } from "@mikro-orm/core";
 import pg from "pg";
 import { isCollision, isContention, isTransientDatabaseError } from "./database-error.ts";
 import { isDistributed } from "./distributed.ts";
-import { type Connection, connectToNode, type Whereabouts } from "./nodes.ts";
+import { type Connection, connectToNode, type DataLocation } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { ASSERT_SHARDS, isOfNames, onShard, type ShardStatement } from "./shard-statements.ts";
 import { release, type Statement, allocateIds } from "./statement.ts";
@@ -47,7 +47,7 @@ export function causeOf(error: unknown): unknown {
   return error instanceof RolledBackError ? error.cause : error;
 }
 
-interface PipelineOptions extends Whereabouts {
+interface PipelineOptions extends DataLocation {
   /** Lock timeout in milliseconds. Defaults to that of other connections. */
   readonly lockTimeoutMs?: number | undefined;
 }
@@ -79,12 +79,7 @@ async function commitOn<T>(
   em: EntityManager,
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,
-  {
-    place,
-    workspaces = [],
-    lockTimeoutMs,
-    distributed,
-  }: PipelineOptions & { distributed: boolean },
+  { node, workspaces = [], lockTimeoutMs, distributed }: PipelineOptions & { distributed: boolean },
 ): Promise<T> {
   const { client, shards } = connection;
   const areAllNamed = shards.size > 0 && workspaces.every((it) => shards.has(it));
@@ -104,7 +99,7 @@ async function commitOn<T>(
     const result = await work({
       isPlannedByCitus: distributed && !areAllNamed,
       allocateIds: (sequence, count) =>
-        allocateIds(typeof place === "object" ? em : { send }, sequence, count),
+        allocateIds(typeof node === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
@@ -140,9 +135,9 @@ async function commitOn<T>(
 export async function inBatches<T>(
   em: EntityManager,
   work: (send: Transaction["send"]) => Promise<T>,
-  whereabouts: Whereabouts = {},
+  location: DataLocation = {},
 ): Promise<T> {
-  const connection = await connectToNode(em, whereabouts);
+  const connection = await connectToNode(em, location);
   try {
     const send = createSender(em, connection);
     const reading = work(send);
@@ -156,7 +151,7 @@ export async function inBatches<T>(
   } finally {
     release(connection.client);
   }
-  return inBatches(em, work, whereabouts);
+  return inBatches(em, work, location);
 }
 
 /** Sorted, so that transactions that hold several locks do not deadlock. */

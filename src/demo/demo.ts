@@ -24,7 +24,7 @@ export interface Addresses {
 }
 
 /** Settings that a command needs to work on a service's database and print its address. */
-type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
+type CommandSettings = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
 
 /**
  * Fills an empty database, and returns the text with the addresses and instructions for a first
@@ -32,13 +32,13 @@ type Place = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
  */
 export async function demoBanner(
   { em, tasks }: Pick<App, "em" | "tasks">,
-  place: Place & Partial<Pick<Config, "dashboard">>,
+  settings: CommandSettings & Partial<Pick<Config, "dashboard">>,
   { http, grpc }: Addresses,
 ): Promise<string> {
   const testKey = await fillEmptyDatabase({ em, tasks });
-  const signIn = place.dashboard ? await demoSignIn(em) : undefined;
-  const pages = place.publicUrl ?? http;
-  const address = addressOf(place, http);
+  const signIn = settings.dashboard ? await demoSignIn(em) : undefined;
+  const pages = settings.publicUrl ?? http;
+  const address = addressOf(settings, http);
   const lines = [
     ...(signIn ? [`  Dashboard   ${pages}${signIn.path ?? "/"}`] : []),
     `  Guides      ${pages}/docs`,
@@ -46,10 +46,10 @@ export async function demoBanner(
     `  gRPC        ${grpc}`,
     "",
     ...quoteLines(http, testKey),
-    ...linkLines(signIn?.commands.map((it) => commandOn(place, it, address)) ?? []),
+    ...linkLines(signIn?.commands.map((it) => commandOn(settings, it, address)) ?? []),
     "  New keys for tests, for real bookings, and of the platform's owner; each ends others of its kind:",
     "",
-    ...(await newKeyCommands(em)).map((it) => commandOn(place, it)),
+    ...(await newKeyCommands(em)).map((it) => commandOn(settings, it)),
   ];
   return ["", ...lines, "", ""].join("\n");
 }
@@ -95,14 +95,18 @@ async function newKeyCommands(em: EntityManager): Promise<string[]> {
 }
 
 /** Returns a command for another terminal, which lacks this service's environment. */
-function commandOn({ databaseUrl, dataDir }: Place, command: string, address = ""): string {
+function commandOn(
+  { databaseUrl, dataDir }: CommandSettings,
+  command: string,
+  address = "",
+): string {
   const needsFolder = databaseUrl === undefined && dataDir !== ".data";
   const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
   return `${environment}${address}${COMMAND} ${command}`;
 }
 
 /** Returns the setting with which a command prints links. */
-function addressOf({ publicUrl }: Place, http: string): string {
+function addressOf({ publicUrl }: CommandSettings, http: string): string {
   if (publicUrl !== undefined && publicUrl !== http) return `PUBLIC_URL=${publicUrl} `;
   const { port } = new URL(http);
   return port === "8080" ? "" : `PORT=${port} `;

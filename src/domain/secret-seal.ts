@@ -10,15 +10,15 @@ export interface SecretSeal {
   /**
    * Encrypts a secret for storage.
    *
-   * @param place storage location, such as a table and row key. The result cannot be decrypted for
-   *   another location.
+   * @param context storage location, such as a table and row key. The result cannot be decrypted with
+   *   another one.
    */
-  seal(secret: string, place: string): string;
+  seal(secret: string, context: string): string;
   /**
    * Decrypts a stored secret, or returns it if it is plain text. `undefined` if its key is missing,
-   * or if it was encrypted for another place or modified.
+   * or if it was encrypted for another context or modified.
    */
-  open(stored: string, place: string): string | undefined;
+  open(stored: string, context: string): string | undefined;
   /** Whether `seal` would store it in the same form today. */
   isCurrent(stored: string): boolean;
 }
@@ -28,7 +28,7 @@ export interface SecretSeal {
  *
  *   sealed:<id of the key>:<base64url of nonce, 12 bytes | ciphertext | tag, 16 bytes>
  *
- * with AES-256-GCM (NIST SP 800-38D) and the place as associated data. Nonces are random, which is
+ * with AES-256-GCM (NIST SP 800-38D) and the context as associated data. Nonces are random, which is
  * safe for 2^32 secrets per key. The id of a key is the beginning of its SHA-256. A stored value without
  * the prefix is a plain-text secret.
  */
@@ -44,19 +44,19 @@ export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
   const [first] = byId;
   return {
     keyId: first?.[0],
-    seal(secret, place) {
+    seal(secret, context) {
       if (first === undefined) return secret;
       const [id, key] = first;
-      return `${MARK}${id}:${encrypt(secret, key, place).toString("base64url")}`;
+      return `${MARK}${id}:${encrypt(secret, key, context).toString("base64url")}`;
     },
-    open(stored, place) {
+    open(stored, context) {
       if (!stored.startsWith(MARK)) return stored;
       const [id, text] = stored.slice(MARK.length).split(":");
       const key = byId.get(id!);
       const bytes = Buffer.from(text ?? "", "base64url");
       // Rejects non-canonical base64url, whose last character has unused bits set.
       if (key === undefined || bytes.toString("base64url") !== text) return undefined;
-      return decrypt(bytes, key, place);
+      return decrypt(bytes, key, context);
     },
     isCurrent: (stored) =>
       first === undefined ? !stored.startsWith(MARK) : stored.startsWith(`${MARK}${first[0]}:`),
@@ -67,19 +67,19 @@ function idOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 8);
 }
 
-/** Encrypts a text with a key of `SEALING_KEY_LENGTH`, bound to a place. Returns nonce, ciphertext and tag. */
-export function encrypt(text: string, key: Uint8Array, place: string): Buffer {
+/** Encrypts a text with a key of `SEALING_KEY_LENGTH`, bound to a context. Returns nonce, ciphertext and tag. */
+export function encrypt(text: string, key: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
-  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts a text. `undefined` if the key or place differs. */
-export function decrypt(bytes: Buffer, key: Uint8Array, place: string): string | undefined {
+/** Decrypts a text. `undefined` if the key or context differs. */
+export function decrypt(bytes: Buffer, key: Uint8Array, context: string): string | undefined {
   const end = bytes.length - TAG_LENGTH;
   if (end < NONCE_LENGTH) return undefined;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_LENGTH));
-  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(end));
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(end));
   try {
     return (
       decipher.update(bytes.subarray(NONCE_LENGTH, end), undefined, "utf8") + decipher.final("utf8")

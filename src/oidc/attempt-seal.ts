@@ -29,7 +29,7 @@ export interface AttemptSeal {
 
 export const ATTEMPT_SECONDS = 600;
 
-const PLACE = "sign-in attempt";
+const CONTEXT = "sign-in attempt";
 
 /**
  * Creates the encryption: AES-256-GCM with a key derived from the client secret, which all replicas
@@ -39,14 +39,14 @@ export function createAttemptSeal(
   clientSecret: string,
   nowMs: () => number = Date.now,
 ): AttemptSeal {
-  const key = new Uint8Array(hkdfSync("sha256", clientSecret, "", PLACE, SEALING_KEY_LENGTH));
+  const key = new Uint8Array(hkdfSync("sha256", clientSecret, "", CONTEXT, SEALING_KEY_LENGTH));
   return {
     close(attempt) {
       const text = JSON.stringify({ ...attempt, endsAtMs: nowMs() + ATTEMPT_SECONDS * 1_000 });
-      return encrypt(text, key, PLACE).toString("base64url");
+      return encrypt(text, key, CONTEXT).toString("base64url");
     },
     open(sealed) {
-      const text = decrypt(Buffer.from(sealed, "base64url"), key, PLACE);
+      const text = decrypt(Buffer.from(sealed, "base64url"), key, CONTEXT);
       if (text === undefined) return undefined;
       const { endsAtMs, ...attempt } = JSON.parse(text) as Attempt & { endsAtMs: number };
       return endsAtMs > nowMs() ? attempt : undefined;

@@ -46,7 +46,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "The server that this document comes from." }],
-    tags: services.toSorted((a, b) => placeOf(a) - placeOf(b)).map(tagOf),
+    tags: services.toSorted((a, b) => rankOf(a) - rankOf(b)).map(tagOf),
     paths: sorted(paths),
     webhooks,
     components: {
@@ -60,7 +60,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
 }
 
 /** Sorts services for workspaces first, starting with shipments. */
-function placeOf({ typeName }: DescService): number {
+function rankOf({ typeName }: DescService): number {
   if (typeName === "shipments.v1.ShipmentService") return 0;
   return typeName.startsWith("shipments.v1.") ? 1 : 2;
 }

@@ -316,14 +316,14 @@ function stepItem(
   texts: TrackingTexts,
   dates: Intl.DateTimeFormat,
 ): string {
-  const place = SHIPMENT_STATUSES.indexOf(step) - SHIPMENT_STATUSES.indexOf(status);
-  const atMs = place > 0 ? undefined : reachedMs[step];
+  const offset = SHIPMENT_STATUSES.indexOf(step) - SHIPMENT_STATUSES.indexOf(status);
+  const atMs = offset > 0 ? undefined : reachedMs[step];
   const time =
     atMs === undefined
       ? ""
       : `<time datetime="${new Date(atMs).toISOString()}">${escapeHtml(dates.format(atMs))}</time>`;
-  const kind = place > 0 ? "" : place < 0 ? "done" : step === "delivered" ? "now end" : "now";
-  const mark = place === 0 ? ' aria-current="step"' : "";
+  const kind = offset > 0 ? "" : offset < 0 ? "done" : step === "delivered" ? "now end" : "now";
+  const mark = offset === 0 ? ' aria-current="step"' : "";
   return `<li class="${kind}"${mark}><strong>${escapeHtml(texts.step[step])}</strong>${time}</li>`;
 }
 

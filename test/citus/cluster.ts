@@ -75,17 +75,17 @@ export async function startCluster(
   const options = { ...account, cwd: folder, env: { HOME: folder }, stdio: "ignore" } as const;
   const run = (program: string, ...args: readonly string[]) =>
     execFileSync(join(programs, program), args, options);
-  const place = (node: string) => join(folder, new URL(node).port);
+  const folderOf = (node: string) => join(folder, new URL(node).port);
   const start = (node: string) =>
-    run("pg_ctl", "-D", place(node), "-l", `${place(node)}.log`, "-w", "start");
+    run("pg_ctl", "-D", folderOf(node), "-l", `${folderOf(node)}.log`, "-w", "start");
   const nodes: string[] = [];
   const add = async () => {
     const port = await freePort();
     const node = `postgresql://postgres@127.0.0.1:${port}/postgres`;
     const text = ["--encoding=UTF8", "--locale=C.UTF-8"];
-    run("initdb", "-D", place(node), "-U", "postgres", "-A", "trust", ...text, "--no-sync");
+    run("initdb", "-D", folderOf(node), "-U", "postgres", "-A", "trust", ...text, "--no-sync");
     const lines = [settingsOf(port, folder), ...settings, ""];
-    appendFileSync(join(place(node), "postgresql.conf"), lines.join("\n"));
+    appendFileSync(join(folderOf(node), "postgresql.conf"), lines.join("\n"));
     nodes.push(node);
     start(node);
     return node;
@@ -93,7 +93,7 @@ export async function startCluster(
   const stop = async () => {
     for (const node of nodes) {
       try {
-        run("pg_ctl", "-D", place(node), "-m", "immediate", "stop");
+        run("pg_ctl", "-D", folderOf(node), "-m", "immediate", "stop");
       } catch {
         // It is not running.
       }
@@ -108,10 +108,10 @@ export async function startCluster(
   }
   return {
     nodes,
-    kill: (node) => run("pg_ctl", "-D", place(node), "-m", "immediate", "-w", "stop"),
+    kill: (node) => run("pg_ctl", "-D", folderOf(node), "-m", "immediate", "-w", "stop"),
     restart: start,
     add,
-    log: (node) => readFileSync(`${place(node)}.log`, "utf8"),
+    log: (node) => readFileSync(`${folderOf(node)}.log`, "utf8"),
     stop,
   };
 }

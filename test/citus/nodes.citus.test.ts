@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { connectToNode, hashOf, type Node, placeOf, type Whereabouts } from "../../src/db/nodes.ts";
+import { connectToNode, hashOf, type Node, nodeOf, type DataLocation } from "../../src/db/nodes.ts";
 import type { EntityManager } from "../../src/db/orm.ts";
 import { release } from "../../src/db/statement.ts";
 import { inBatches, inPipeline, type Transaction } from "../../src/db/transaction.ts";
@@ -24,7 +24,7 @@ test("workspaces are hashed as PostgreSQL hashes them", async () => {
     ...Array.from({ length: 200 }, (_, i) => i * 7_919),
   ];
   const { rows } = await client.query(
-    "select worker_hash(id) as hash from unnest($1::bigint[]) with ordinality as it (id, place) order by place",
+    "select worker_hash(id) as hash from unnest($1::bigint[]) with ordinality as it (id, ordinality) order by ordinality",
     [ids],
   );
   expect(ids.map(hashOf)).toEqual(rows.map(({ hash }) => hash));
@@ -56,10 +56,10 @@ test("a booking goes to the node that has its workspace, wherever that has moved
   const { em } = service.app;
   const { apiKey, id } = await service.addWorkspace();
   const client = await connectTo(database.url);
-  const portOf = async () => ((await placeOf(em, id)) as Node).pool.options.connectionString;
-  const references = () => readReferences(em, id, { place: before, workspaces: [id] });
+  const portOf = async () => ((await nodeOf(em, id)) as Node).pool.options.connectionString;
+  const references = () => readReferences(em, id, { node: before, workspaces: [id] });
   const first = await book(service, apiKey);
-  const before = await placeOf(em, id);
+  const before = await nodeOf(em, id);
   expect(await portOf()).toContain(`:${(await whereIs(client, id)).port}/`);
 
   await move(client, id);
@@ -76,18 +76,18 @@ test("a read at a node that a workspace has left finds what was written since", 
   const service = await startService({ database });
   const { em } = openOrm(database.url);
   const { apiKey, id } = await service.addWorkspace();
-  const whereabouts = { place: await placeOf(em, id), workspaces: [id] };
-  expect(await readReferences(em, id, whereabouts)).toEqual([]);
+  const location = { node: await nodeOf(em, id), workspaces: [id] };
+  expect(await readReferences(em, id, location)).toEqual([]);
   await move(await connectTo(database.url), id);
   const { reference } = await book(service, apiKey);
-  expect(await readReferences(em, id, whereabouts)).toEqual([reference]);
+  expect(await readReferences(em, id, location)).toEqual([reference]);
 });
 
-function readReferences(em: EntityManager, workspace: number, whereabouts: Whereabouts) {
+function readReferences(em: EntityManager, workspace: number, location: DataLocation) {
   const sql = "select reference from shipment where workspace_id = $1 order by created_at";
   const read = async (send: Transaction["send"]) =>
     (await send<{ reference: string }>(sql, [workspace])).map(({ reference }) => reference);
-  return inBatches(em, read, whereabouts);
+  return inBatches(em, read, location);
 }
 
 test("bookings and reads go on where a workspace is split off", async () => {
@@ -96,14 +96,14 @@ test("bookings and reads go on where a workspace is split off", async () => {
   const { em } = service.app;
   const { apiKey, id } = await service.addWorkspace();
   const first = await book(service, apiKey);
-  const whereabouts = { place: await placeOf(em, id), workspaces: [id] };
+  const location = { node: await nodeOf(em, id), workspaces: [id] };
   const client = await connectTo(database.url);
   await client.query(
     "select isolate_tenant_to_new_shard('shipment', $1::bigint, 'CASCADE', shard_transfer_mode => 'block_writes')",
     [id],
   );
   const second = await book(service, apiKey);
-  expect(await readReferences(em, id, whereabouts)).toEqual(
+  expect(await readReferences(em, id, location)).toEqual(
     [first, second].map(({ reference }) => reference),
   );
 });
@@ -116,13 +116,13 @@ test("the tables of a shard are named by a role that does not own them", async (
     await runSql(database.url, `drop owned by ${role}`, `drop role ${role}`);
   });
   const { em } = openOrm(Object.assign(new URL(database.url), { username: role }).href);
-  const place = await placeOf(em, 1);
+  const node = await nodeOf(em, 1);
   const plan = "explain (costs off) select reference from shipment where workspace_id = $1";
   const read = async (tx: Pick<Transaction, "send">) => JSON.stringify(await tx.send(plan, [1]));
-  const whereabouts = { place, workspaces: [1] };
+  const location = { node, workspaces: [1] };
   expect([
-    await inPipeline(em, read, whereabouts),
-    await inBatches(em, (send) => read({ send }), whereabouts),
+    await inPipeline(em, read, location),
+    await inBatches(em, (send) => read({ send }), location),
   ]).toEqual(Array(2).fill(expect.stringMatching(/Index.* on shipment_\d+ shipment/)));
 });
 
@@ -131,7 +131,7 @@ test("a workspace moves once the transactions that write there have ended", asyn
   const { em } = openOrm(database.url);
   await runSql(database.url, "insert into workspace (id, name, created_at) values (1, 'W', now())");
   const client = await connectTo(database.url);
-  const node = (await placeOf(em, 1)) as Node;
+  const node = (await nodeOf(em, 1)) as Node;
   const isWaiting = async () => {
     const sql = `
       select from pg_locks join pg_database on pg_database.oid = database
@@ -148,7 +148,7 @@ test("a workspace moves once the transactions that write there have ended", asyn
       );
       await written.promise;
     },
-    { place: node, workspaces: [1] },
+    { node, workspaces: [1] },
   );
   const moving = move(client, 1);
   await eventually("the move to wait", isWaiting).finally(written.resolve);
@@ -162,7 +162,7 @@ test("a node that takes no connection is left alone, and the coordinator asked i
   const port = await freePort();
   const pool = new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
   const node = { pool, avoidedUntilMs: 0 };
-  const { client } = await connectToNode(em, { place: node });
+  const { client } = await connectToNode(em, { node });
   const { rows } = await client.query("select groupid from pg_dist_local_group");
   expect({ rows, isAvoided: node.avoidedUntilMs > performance.now() }).toEqual({
     rows: [{ groupid: 0 }],

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { databaseUrlError, parseDatabaseUrl, placeOf } from "../../src/db/database-url.ts";
+import { databaseUrlError, parseDatabaseUrl, hostText } from "../../src/db/database-url.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { assertTarget } from "../../src/db/server-status.ts";
 import { createDatabase } from "../support/database.ts";
@@ -33,7 +33,7 @@ test("each host of an address keeps its own port, and shares all the rest", () =
     ],
     target: "read-write",
   });
-  expect(placeOf(url)).toBe("a.example:5433, b.example:5432, [::1]:5434");
+  expect(hostText(url)).toBe("a.example:5433, b.example:5432, [::1]:5434");
 });
 
 test.each([

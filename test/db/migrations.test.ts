@@ -647,9 +647,9 @@ function cancelled(change: Row): Row {
 
 async function insert(table: string, row: Row = {}): Promise<void> {
   const columns = Object.keys(row);
-  const places = columns.map((_, i) => `$${i + 1}`);
+  const parameters = columns.map((_, i) => `$${i + 1}`);
   await client.query(
-    `insert into ${table} (${columns.join(", ")}) values (${places.join(", ")})`,
+    `insert into ${table} (${columns.join(", ")}) values (${parameters.join(", ")})`,
     Object.values(row),
   );
 }

@@ -155,10 +155,10 @@ test("the dashboard can be provisioned: its data source is chosen, and its panel
     const sources = [datasource, ...targets!.map((it) => it.datasource)];
     expect(new Set(sources.map((it) => it?.uid)), title).toEqual(new Set(["${datasource}"]));
   }
-  const places = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
   );
-  expect(new Set(places).size).toBe(places.length);
+  expect(new Set(cells).size).toBe(cells.length);
 });
 
 describe.skipIf(!hasPromtool)("with promtool", () => {

@@ -104,16 +104,16 @@ test("the search finds nothing that there is not", async () => {
   const { html } = await get("/docs");
   const [address] = valuesOf(html, /data-index="([^"]*)"/g);
   const { body } = await service.request(address!);
-  const places: string[] = Object.values(body.documentIds);
-  expect(places.length).toBeGreaterThan(100);
-  expect(await brokenLinks(places, "/docs")).toEqual([]);
+  const links: string[] = Object.values(body.documentIds);
+  expect(links.length).toBeGreaterThan(100);
+  expect(await brokenLinks(links, "/docs")).toEqual([]);
 });
 
 test("alerts lead to sections of the guides", async () => {
   const alerts = readFileSync("src/deploy/monitoring/alerts.yaml", "utf8");
-  const places = valuesOf(alerts, /runbook_url: https:\/\/book\.example\.org(\S+#\S+)$/gm);
-  expect(places.length).toBe(alerts.match(/- alert: /g)!.length);
-  expect(await brokenLinks(places, "/docs")).toEqual([]);
+  const links = valuesOf(alerts, /runbook_url: https:\/\/book\.example\.org(\S+#\S+)$/gm);
+  expect(links.length).toBe(alerts.match(/- alert: /g)!.length);
+  expect(await brokenLinks(links, "/docs")).toEqual([]);
 });
 
 test("the reference begins with shipments, without scripts too", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createSlugs } from "../../src/docs-pages/build/places.ts";
+import { createSlugs } from "../../src/docs-pages/build/links.ts";
 import { startService } from "../support/service.ts";
 
 const service = await startService({ publicUrl: "https://book.example.org" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { markdownPathOf } from "../../src/docs-pages/build/places.ts";
+import { markdownPathOf } from "../../src/docs-pages/build/links.ts";
 import { plainMarkdown } from "../../src/docs-pages/build/plain-markdown.ts";
 
 const picture = () => ({ src: "/docs/assets/book-abc.png", width: 1, height: 1 });

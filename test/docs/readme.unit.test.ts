@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createSlugs } from "../../src/docs-pages/build/places.ts";
+import { createSlugs } from "../../src/docs-pages/build/links.ts";
 
 const README = readFileSync("README.md", "utf8");
 

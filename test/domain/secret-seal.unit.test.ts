@@ -5,7 +5,7 @@ const [KEY, OTHER] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
 const seal = createSecretSeal([KEY]);
 const SECRET = "whsec_\u00e4 secret: of ours";
 
-test("a sealed secret opens at its place, by its key, and says neither itself nor the same twice", () => {
+test("a sealed secret opens in its context, by its key, and says neither itself nor the same twice", () => {
   const stored = seal.seal(SECRET, "webhook 1 a");
   expect(stored).toMatch(/^sealed:72cd6e84:[A-Za-z0-9_-]+$/);
   expect(Buffer.from(stored.split(":")[2]!, "base64url")).toHaveLength(
@@ -32,20 +32,20 @@ test("a sealed secret opens nowhere else, by no other key, and not when it was c
 });
 
 test("the first key seals and all open, so that keys can be changed with overlap", () => {
-  const stored = seal.seal(SECRET, "place");
+  const stored = seal.seal(SECRET, "context");
   const both = createSecretSeal([OTHER, KEY]);
   expect([seal.isCurrent(stored), both.isCurrent(stored)]).toEqual([true, false]);
-  expect(both.open(stored, "place")).toBe(SECRET);
-  const again = both.seal(SECRET, "place");
+  expect(both.open(stored, "context")).toBe(SECRET);
+  const again = both.seal(SECRET, "context");
   expect([seal.isCurrent(again), both.isCurrent(again)]).toEqual([false, true]);
-  expect(createSecretSeal([OTHER]).open(again, "place")).toBe(SECRET);
+  expect(createSecretSeal([OTHER]).open(again, "context")).toBe(SECRET);
 });
 
 test("without a key secrets are stored as they are, and open with one as before", () => {
   const without = createSecretSeal([]);
   expect(without.keyId).toBeUndefined();
-  expect(without.seal(SECRET, "place")).toBe(SECRET);
-  expect([without.open(SECRET, "place"), seal.open(SECRET, "place")]).toEqual([SECRET, SECRET]);
+  expect(without.seal(SECRET, "context")).toBe(SECRET);
+  expect([without.open(SECRET, "context"), seal.open(SECRET, "place")]).toEqual([SECRET, SECRET]);
   expect([without.isCurrent(SECRET), seal.isCurrent(SECRET)]).toEqual([true, false]);
-  expect(without.isCurrent(seal.seal(SECRET, "place"))).toBe(false);
+  expect(without.isCurrent(seal.seal(SECRET, "context"))).toBe(false);
 });

@@ -129,14 +129,14 @@ test("the answers on webhooks, and what they are sent, are as the OpenAPI docume
   await eventually("both messages", () => receiver.received.length >= 2);
   await receiver.close();
   for (const { headers, body } of receiver.received) {
-    const place = ["webhooks", body.type, "post"];
+    const operation = ["webhooks", body.type, "post"];
     const { parameters } = DESCRIPTION.webhooks[body.type].post;
     for (const [i, { name }] of parameters.entries()) {
-      checked.assertFollows(headers[name], ...place, "parameters", String(i), "schema");
+      checked.assertFollows(headers[name], ...operation, "parameters", String(i), "schema");
     }
     checked.assertFollows(
       body,
-      ...place,
+      ...operation,
       "requestBody",
       "content",
       headers["content-type"]!,

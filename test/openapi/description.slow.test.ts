@@ -56,22 +56,22 @@ test("the OpenAPI document has every path of every service, with its status of s
 
 test("the example of every request follows the rules of its schema", () => {
   const { assertFollows } = createCheckedCalls();
-  const places = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, operations]) =>
+  const locations = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => ["paths", path, method, "requestBody", "content"]),
   );
-  const examples = places.flatMap((place) => {
-    const [, path, method] = place as [string, string, string];
+  const examples = locations.flatMap((location) => {
+    const [, path, method] = location as [string, string, string];
     const json = DESCRIPTION.paths[path][method].requestBody?.content["application/json"];
-    return json === undefined ? [] : [{ place, example: json.example }];
+    return json === undefined ? [] : [{ location, example: json.example }];
   });
   expect(examples.length).toBeGreaterThan(25);
-  for (const { place, example } of examples) {
-    assertFollows(example, ...place, "application/json", "schema");
+  for (const { location, example } of examples) {
+    assertFollows(example, ...location, "application/json", "schema");
   }
 });
 
 test("every property and parameter of the OpenAPI document has a description", () => {
-  const places: string[] = [];
+  const descriptions: string[] = [];
   const look = (value: unknown, path: string): void => {
     if (typeof value !== "object" || value === null) return;
     const { type, properties, parameters } = value as any;
@@ -80,15 +80,15 @@ test("every property and parameter of the OpenAPI document has a description", (
       ...(Array.isArray(parameters) ? parameters.map((it) => [it.name, it.$ref ?? it]) : []),
     ];
     for (const [name, it] of described) {
-      places.push(`${path}/${name}: ${typeof it === "string" ? it : it.description}`);
+      descriptions.push(`${path}/${name}: ${typeof it === "string" ? it : it.description}`);
     }
     for (const [name, it] of Object.entries(value)) {
       if (!/^examples?$/.test(name)) look(it, `${path}/${name}`);
     }
   };
   look(DESCRIPTION, "");
-  expect(places.length).toBeGreaterThan(700);
-  expect(places.filter((it) => /: (undefined|)$/.test(it))).toEqual([]);
+  expect(descriptions.length).toBeGreaterThan(700);
+  expect(descriptions.filter((it) => /: (undefined|)$/.test(it))).toEqual([]);
 });
 
 test("no name in the OpenAPI document is too long to be that of a type", () => {

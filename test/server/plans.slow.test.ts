@@ -355,11 +355,11 @@ async function callEverything(
 function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
   const names = input.fields.map((field) => field.name);
   if (!names.includes("page_size")) return [];
-  const places = ["shipment", "webhook"].filter((place) => names.includes(place));
-  const of = Object.fromEntries(places.map((place) => [place, given[place]]));
+  const owners = ["shipment", "webhook"].filter((owner) => names.includes(owner));
+  const of = Object.fromEntries(owners.map((owner) => [owner, given[owner]]));
   // In lists without page tokens, `after` takes their role.
   const paging = ["page_size", "page_token", ...(names.includes("page_token") ? [] : ["after"])];
-  const filters = names.filter((it) => !places.includes(it) && !paging.includes(it));
+  const filters = names.filter((it) => !owners.includes(it) && !paging.includes(it));
   const values = filterValues(given);
   expect(Object.keys(values), `a value of each filter of ${name}`).toEqual(
     expect.arrayContaining(filters),

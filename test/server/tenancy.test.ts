@@ -66,8 +66,8 @@ const METHODS = await describedMethods("workspace");
 
 /** Returns the pair that a field of a method refers to. */
 function pairOf({ name, parent }: DescMethod, field: string): string | undefined {
-  const places = [`${name}.${field}`, `${parent.name}.${field}`, field];
-  return NAMING[places.find((place) => place in NAMING) ?? ""];
+  const candidates = [`${name}.${field}`, `${parent.name}.${field}`, field];
+  return NAMING[candidates.find((candidate) => candidate in NAMING) ?? ""];
 }
 
 /** Fields in paths, which name records. */
@@ -134,7 +134,7 @@ describe.each([
   );
   test.each(CASES)("%s by %s", async (_, field, method) => {
     const valid = isCallable(method) ? await calls.validFields(method) : exampleBody(method);
-    const own = field === "page_token" ? { ...placeOf(valid), page_size: 1 } : valid;
+    const own = field === "page_token" ? { ...ownerFieldsOf(valid), page_size: 1 } : valid;
     const pair = pairs[pairOf(method, field)!] ?? (await tokens(method, own));
     const { foreign, missing } = pair;
     // An attempt is named by both.
@@ -158,8 +158,8 @@ describe.each([
 
   /** Returns a page token of the other workspace for the same call, and one that was never issued. */
   async function tokens(method: DescMethod, own: Fields): Promise<Pair> {
-    const place = Object.keys(placeOf(own)).map((name) => [name, pairs[name]!.foreign]);
-    const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(place) }, other);
+    const ownerFields = Object.keys(ownerFieldsOf(own)).map((name) => [name, pairs[name]!.foreign]);
+    const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(ownerFields) }, other);
     // Methods that exist only in test mode have no tokens of live mode.
     return tokenPair(JSON.parse(answer!.text).next_page_token ?? NO_TOKEN);
   }
@@ -251,7 +251,7 @@ function tokenPair(token: string): Pair {
 }
 
 /** Returns the fields that determine a list. */
-const placeOf = (fields: Fields): Fields =>
+const ownerFieldsOf = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => /^(shipment|webhook)$/.test(name)));
 
 /** Returns a field's value with another record's name in it. */

@@ -37,7 +37,7 @@ export interface CheckedCalls {
   /** Operations with the statuses they have returned, such as `getShipment 404`. */
   readonly seen: ReadonlySet<string>;
   /** Asserts that a value conforms to the schema at a path of the document. */
-  assertFollows(value: unknown, ...place: readonly string[]): void;
+  assertFollows(value: unknown, ...location: readonly string[]): void;
 }
 
 /** Creates the checked calls. */
@@ -45,11 +45,11 @@ export function createCheckedCalls(): CheckedCalls {
   const validatorAt = createValidators();
   const seen = new Set<string>();
 
-  function assertFollows(value: unknown, ...place: readonly string[]): void {
-    const validate = validatorAt(place);
+  function assertFollows(value: unknown, ...location: readonly string[]): void {
+    const validate = validatorAt(location);
     expect(
       validate(value) ? [] : validate.errors,
-      `${place.join(" ")}: ${JSON.stringify(value)}`,
+      `${location.join(" ")}: ${JSON.stringify(value)}`,
     ).toEqual([]);
   }
 
@@ -60,11 +60,17 @@ export function createCheckedCalls(): CheckedCalls {
       const method = (
         options.method ?? (options.body === undefined ? "GET" : "POST")
       ).toLowerCase();
-      const operationPlace = ["paths", templateOf(path), method];
-      const operation = at(operationPlace);
+      const operationLocation = ["paths", templateOf(path), method];
+      const operation = at(operationLocation);
       const answer = await endpoints.request(path, options);
       const { status, headers } = answer;
-      const content = [...operationPlace, "requestBody", "content", "application/json", "schema"];
+      const content = [
+        ...operationLocation,
+        "requestBody",
+        "content",
+        "application/json",
+        "schema",
+      ];
       if (
         options.body !== undefined &&
         typeof options.body === "object" &&
@@ -77,20 +83,20 @@ export function createCheckedCalls(): CheckedCalls {
       expect(operation.responses, `${method} ${path}: ${answer.text}`).toHaveProperty(
         String(status),
       );
-      const place = placeOf([...operationPlace, "responses", String(status)]);
-      const response = at(place);
+      const location = targetOf([...operationLocation, "responses", String(status)]);
+      const response = at(location);
       for (const name of Object.keys(response.headers)) {
-        const headerPlace = placeOf([...place, "headers", name]);
+        const headerLocation = targetOf([...location, "headers", name]);
         const value = headers.get(name);
-        if (at(headerPlace).required) expect(value, name).not.toBeNull();
-        if (value !== null) assertFollows(value, ...headerPlace, "schema");
+        if (at(headerLocation).required) expect(value, name).not.toBeNull();
+        if (value !== null) assertFollows(value, ...headerLocation, "schema");
       }
       const type = headers.get("content-type");
       if (response.content === undefined) expect(answer.text).toBe("");
       else {
         expect(Object.keys(response.content)).toEqual([type]);
         const value = type!.includes("json") ? JSON.parse(answer.text) : answer.text;
-        assertFollows(value, ...place, "content", type!, "schema");
+        assertFollows(value, ...location, "content", type!, "schema");
       }
       seen.add(`${operation.operationId} ${status}`);
       return answer;
@@ -99,7 +105,7 @@ export function createCheckedCalls(): CheckedCalls {
 }
 
 /** Compiles schemas of the document with additional properties disallowed. */
-function createValidators(): (place: readonly string[]) => ValidateFunction {
+function createValidators(): (location: readonly string[]) => ValidateFunction {
   const closed = structuredClone(DESCRIPTION);
   for (const schema of Object.values<any>(closed.components.schemas)) {
     if (schema.properties !== undefined) schema.additionalProperties ??= false;
@@ -108,8 +114,8 @@ function createValidators(): (place: readonly string[]) => ValidateFunction {
   addFormats.default(ajv);
   ajv.addSchema(closed, "document", false, false);
   const compiled = new Map<string, ValidateFunction>();
-  return (place) => {
-    const pointer = place
+  return (location) => {
+    const pointer = location
       .map((it) => encodeURIComponent(it.replaceAll("~", "~0").replaceAll("/", "~1")))
       .join("/");
     const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document#/${pointer}` });
@@ -130,11 +136,11 @@ function templateOf(path: string): string {
 }
 
 /** Resolves a reference at a path of the document. */
-function placeOf(place: readonly string[]): readonly string[] {
-  const reference: string | undefined = at(place).$ref;
-  return reference === undefined ? place : reference.slice(2).split("/");
+function targetOf(location: readonly string[]): readonly string[] {
+  const reference: string | undefined = at(location).$ref;
+  return reference === undefined ? location : reference.slice(2).split("/");
 }
 
-function at(place: readonly string[]): any {
-  return place.reduce((part, name) => part?.[name], DESCRIPTION);
+function at(location: readonly string[]): any {
+  return location.reduce((part, name) => part?.[name], DESCRIPTION);
 }

@@ -4,8 +4,8 @@ import { DESCRIPTION } from "./api-description.ts";
 /** Resolves a reference in the OpenAPI document. */
 export function resolved(part: any): any {
   if (part.$ref === undefined) return part;
-  const place: string[] = part.$ref.slice(2).split("/");
-  return place.reduce((found: any, name) => found[name], DESCRIPTION);
+  const keys: string[] = part.$ref.slice(2).split("/");
+  return keys.reduce((found: any, name) => found[name], DESCRIPTION);
 }
 
 /** Values that conform to a request schema of the OpenAPI document, with short lists. */

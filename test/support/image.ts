@@ -74,8 +74,8 @@ export async function buildImage(): Promise<Image> {
 /** Environment in which buildah stores everything in a folder, in the fastest way. */
 function storageIn(folder: string): NodeJS.ProcessEnv {
   const file = join(folder, "storage.conf");
-  const places = `graphroot = "${folder}/graph"\nrunroot = "${folder}/run"`;
-  writeFileSync(file, `[storage]\ndriver = "vfs"\n${places}\n`);
+  const folders = `graphroot = "${folder}/graph"\nrunroot = "${folder}/run"`;
+  writeFileSync(file, `[storage]\ndriver = "vfs"\n${folders}\n`);
   const common = { ...process.env, CONTAINERS_STORAGE_CONF: file };
   const overlay = { ...common, STORAGE_DRIVER: "overlay" };
   const works = spawnSync("buildah", ["info"], { env: overlay }).status === 0;

@@ -175,9 +175,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     const fields: Fields = {};
     for (const field of method.input.fields) {
       const { name } = field;
-      const places = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
-      const place = places.find((it) => it in FIELDS);
-      const given = place === undefined ? requiredValue(method, field) : FIELDS[place];
+      const candidates = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
+      const candidate = candidates.find((it) => it in FIELDS);
+      const given = candidate === undefined ? requiredValue(method, field) : FIELDS[candidate];
       const value =
         typeof given === "function" ? await (given as MakeField)(method, fields) : given;
       if (value !== undefined) fields[name] = value;

@@ -65,8 +65,8 @@ export function writePmtiles(
   const header = Buffer.alloc(127);
   header.write("PMTiles\x03", "latin1");
   const [afterHeader, data] = [127, 127 + directory.length + metadata.length];
-  const places = [afterHeader, directory.length, data - metadata.length, metadata.length];
-  [...places, data, 0, data, tile.length, count, 1, 1].forEach((number, i) =>
+  const sections = [afterHeader, directory.length, data - metadata.length, metadata.length];
+  [...sections, data, 0, data, tile.length, count, 1, 1].forEach((number, i) =>
     header.writeBigUInt64LE(BigInt(number), 8 + i * 8),
   );
   // Clustered. Directories and tiles are uncompressed.

@@ -44,7 +44,7 @@ function followTheme(): void {
 
 /** Tags for workspaces are open, those for operators and people are closed. */
 function showApi(api: ApiDocument): void {
-  const places = api.tags.map(({ name }) => name);
+  const order = api.tags.map(({ name }) => name);
   const ui = SwaggerUIBundle({
     spec: withBearersOnly(api),
     dom_id: "#swagger-ui",
@@ -52,7 +52,7 @@ function showApi(api: ApiDocument): void {
     plugins: [createReferencePlugin(tagsOfWorkspaces(api))],
     deepLinking: true,
     docExpansion: "none",
-    tagsSorter: (a: string, b: string) => places.indexOf(a) - places.indexOf(b),
+    tagsSorter: (a: string, b: string) => order.indexOf(a) - order.indexOf(b),
     // Its colors have too little contrast.
     syntaxHighlight: { activated: false },
     persistAuthorization: false,

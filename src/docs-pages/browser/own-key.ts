@@ -21,30 +21,32 @@ interface Workspace {
  * after confirmation a new one is created or the previous one rotated. The page forgets it when left.
  */
 export async function offerOwnKey(): Promise<void> {
-  const places = findPlaces();
-  if (places.length === 0 || localStorage.getItem(PERSON_KEY) === null) return;
+  const placeholders = findPlaceholders();
+  if (placeholders.length === 0 || localStorage.getItem(PERSON_KEY) === null) return;
   const { data } = await call<{ data: Account }>("/account/v1/account");
   const workspaces = data.workspaces.filter(
     (it) => it.role === "admin" && !it.suspended && it.test_workspace !== null,
   );
   if (workspaces.length === 0) return;
-  places[0]!.parentElement!.closest(".code")!.after(offer(workspaces, data.email, places));
+  placeholders[0]!
+    .parentElement!.closest(".code")!
+    .after(offer(workspaces, data.email, placeholders));
 }
 
 /** Returns the text nodes of examples with the placeholder. */
-function findPlaces(): Text[] {
-  const places: Text[] = [];
+function findPlaceholders(): Text[] {
+  const placeholders: Text[] = [];
   for (const example of document.querySelectorAll(".code code")) {
     const texts = document.createTreeWalker(example, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode as Text;
-      if (text.data.includes(PLACEHOLDER)) places.push(text);
+      if (text.data.includes(PLACEHOLDER)) placeholders.push(text);
     }
   }
-  return places;
+  return placeholders;
 }
 
-function offer(workspaces: readonly Workspace[], email: string, places: readonly Text[]) {
+function offer(workspaces: readonly Workspace[], email: string, placeholders: readonly Text[]) {
   const name = `Guides, for ${email}`.slice(0, MAX_NAME);
   const form = document.createElement("form");
   form.className = "own-key";
@@ -63,7 +65,7 @@ function offer(workspaces: readonly Workspace[], email: string, places: readonly
     button.disabled = true;
     try {
       const key = await takeKey(choice.value, name);
-      for (const place of places) place.data = place.data.replaceAll(PLACEHOLDER, key);
+      for (const place of placeholders) place.data = place.data.replaceAll(PLACEHOLDER, key);
       choice.remove();
       button.remove();
       status.textContent = `Your key “${name}” is used in the examples on this page.`;

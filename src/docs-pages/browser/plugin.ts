@@ -52,13 +52,13 @@ export function createReferencePlugin(openTags: ReadonlySet<string>) {
 }
 
 /** Whether a tag or operation is open. `byDefault` until toggled. */
-type IsShown = (place: readonly string[], byDefault: boolean) => boolean;
+type IsShown = (key: readonly string[], byDefault: boolean) => boolean;
 
 /** Wrapped selectors already have the state as argument. */
 function withOpenTags(isShown: IsShown, openTags: ReadonlySet<string>) {
-  return (_state: unknown, place: readonly string[], byDefault: boolean): boolean => {
-    const [kind, tag = ""] = place;
-    return isShown(place, byDefault || (kind === "operations-tag" && openTags.has(tag)));
+  return (_state: unknown, key: readonly string[], byDefault: boolean): boolean => {
+    const [kind, tag = ""] = key;
+    return isShown(key, byDefault || (kind === "operations-tag" && openTags.has(tag)));
   };
 }
 

@@ -1,5 +1,5 @@
 import { escapeHtml } from "../../domain/escape-html.ts";
-import { API_PAGE } from "./places.ts";
+import { API_PAGE } from "./links.ts";
 import { renderText } from "./render-guide.ts";
 
 /**

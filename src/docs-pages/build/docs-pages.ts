@@ -8,7 +8,7 @@ import type { Picture } from "./guide-source.ts";
 import { readGuides, type Guides } from "./guides.ts";
 import { llmsTxt } from "./llms-txt.ts";
 import { pageHtml, type Assets, type Link, type Navigation } from "./page-html.ts";
-import { API_PAGE, markdownPathOf, ROOT } from "./places.ts";
+import { API_PAGE, markdownPathOf, ROOT } from "./links.ts";
 import { protoArchive } from "./proto-archive.ts";
 import type { Guide } from "./render-guide.ts";
 import { searchIndex } from "./search-index.ts";

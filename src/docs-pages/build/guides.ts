@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Picture } from "./guide-source.ts";
-import { CHANGELOG, GUIDES, START } from "./places.ts";
+import { CHANGELOG, GUIDES, START } from "./links.ts";
 import { renderGuide, type Guide } from "./render-guide.ts";
 
 /** A link to a guide in the README. */

@@ -1,5 +1,5 @@
 import type { Guides } from "./guides.ts";
-import { markdownPathOf } from "./places.ts";
+import { markdownPathOf } from "./links.ts";
 import type { Guide } from "./render-guide.ts";
 
 const REFERENCE = `- [OpenAPI](/openapi.json): every call of the JSON API, with its fields, examples and refusals

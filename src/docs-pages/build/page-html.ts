@@ -1,5 +1,5 @@
 import { escapeHtml } from "../../domain/escape-html.ts";
-import { markdownPathOf, ROOT } from "./places.ts";
+import { markdownPathOf, ROOT } from "./links.ts";
 
 export interface Link {
   readonly href: string;

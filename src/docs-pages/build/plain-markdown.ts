@@ -1,5 +1,5 @@
 import type { GuideSource } from "./guide-source.ts";
-import { markdownPathOf, resolveLink } from "./places.ts";
+import { markdownPathOf, resolveLink } from "./links.ts";
 
 /** Fenced code, inline code, or a link or picture. */
 const PART =

@@ -2,7 +2,7 @@ import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
 import type { GuideSource } from "./guide-source.ts";
 import { escapeHtml } from "../../domain/escape-html.ts";
 import { highlight } from "./highlight.ts";
-import { createSlugs, pathOf, resolveLink } from "./places.ts";
+import { createSlugs, pathOf, resolveLink } from "./links.ts";
 import { plainMarkdown } from "./plain-markdown.ts";
 
 /** A heading below the title. */
@@ -50,8 +50,8 @@ export function renderGuide(source: GuideSource): Guide {
   const path = pathOf(file)!;
   const tokens = markdownIt.parse(markdown, {});
   for (const token of tokens) {
-    placeLinks(token.children ?? [], file);
-    placePictures(token.children ?? [], file, picture);
+    resolveLinks(token.children ?? [], file);
+    insertPictures(token.children ?? [], file, picture);
   }
   unhead(tokens);
   const [title, ...headings] = nameHeadings(tokens);
@@ -116,7 +116,7 @@ function linkTo(href: string, content: Token): void {
 }
 
 /** Points links to pages, or names files that are not served. */
-function placeLinks(children: Token[], from: string): void {
+function resolveLinks(children: Token[], from: string): void {
   for (const [index, token] of children.entries()) {
     if (token.type !== "link_open") continue;
     const target = resolveLink(String(token.attrGet("href")), from);
@@ -141,7 +141,7 @@ function nameFile(children: Token[], opening: number, file: string): void {
   if (!file.endsWith(text) && last.type === "text") last.content += ` (${file})`;
 }
 
-function placePictures(
+function insertPictures(
   children: readonly Token[],
   from: string,
   picture: GuideSource["picture"],

@@ -15,12 +15,12 @@ export function selfContactError(
   if (meeting === undefined) return undefined;
 
   const name = ringName(outline.ring[edge]!);
-  const place = shown(outline.start[other]!);
+  const point = shown(outline.start[other]!);
   if (meeting === "cross") {
-    return `${name} crosses itself near ${place}; redraw it so that its edges meet only at their ends`;
+    return `${name} crosses itself near ${point}; redraw it so that its edges meet only at their ends`;
   }
   if (meeting === "overlap") {
-    return `${name} runs back over itself near ${place}; remove the doubled stretch`;
+    return `${name} runs back over itself near ${point}; remove the doubled stretch`;
   }
   if (follow(outline, edge, other)) return undefined;
   return `${name} touches itself at ${shown(meeting)}; split it there into two rings`;
@@ -46,15 +46,15 @@ export function ringContactError(
   const meeting = meetingOfEdges(outline, edge, other);
   if (meeting === undefined) return undefined;
 
-  const place = shown(typeof meeting === "string" ? outline.start[other]! : meeting);
-  if (meeting === "overlap") return sharedEdgeText(hole, ring, place);
-  if (meeting === "cross") return overreachText(hole, ring, place);
+  const point = shown(typeof meeting === "string" ? outline.start[other]! : meeting);
+  if (meeting === "overlap") return sharedEdgeText(hole, ring, point);
+  if (meeting === "cross") return overreachText(hole, ring, point);
   const valid =
     ring === 0
       ? keepsTo(INSIDE, outline, other, edge, meeting)
       : keepsTo(OUTSIDE, outline, other, edge, meeting) &&
         keepsTo(OUTSIDE, outline, edge, other, meeting);
-  return valid ? undefined : overreachText(hole, ring, place);
+  return valid ? undefined : overreachText(hole, ring, point);
 }
 
 const INSIDE = 1;
@@ -91,14 +91,14 @@ function shown([lng, lat]: Corner): string {
   return `[${lng}, ${lat}]`;
 }
 
-function overreachText(hole: number, ring: number, place: string): string {
+function overreachText(hole: number, ring: number, point: string): string {
   return ring === 0
-    ? `hole ${hole} reaches outside the outer ring at or near ${place}; keep it inside`
-    : `hole ${hole} overlaps hole ${ring} at or near ${place}; merge the two into one hole`;
+    ? `hole ${hole} reaches outside the outer ring at or near ${point}; keep it inside`
+    : `hole ${hole} overlaps hole ${ring} at or near ${point}; merge the two into one hole`;
 }
 
-function sharedEdgeText(hole: number, ring: number, place: string): string {
+function sharedEdgeText(hole: number, ring: number, point: string): string {
   return ring === 0
-    ? `hole ${hole} shares an edge with the outer ring near ${place}; cut it out of the outer ring instead`
-    : `hole ${hole} shares an edge with hole ${ring} near ${place}; merge the two into one hole`;
+    ? `hole ${hole} shares an edge with the outer ring near ${point}; cut it out of the outer ring instead`
+    : `hole ${hole} shares an edge with hole ${ring} near ${point}; merge the two into one hole`;
 }

@@ -1,5 +1,5 @@
 import { EARTH_RADIUS_KM, radians, type Point } from "./geo.ts";
-import { arcToBox, arcToShortEdge, targetAt, type Target } from "./nearest-place.ts";
+import { arcToBox, arcToShortEdge, targetAt, type Target } from "./nearest-point.ts";
 import { boundsOf, type PackedPolygons } from "./packed-polygons.ts";
 
 /**

@@ -208,7 +208,7 @@ export function packIdentities(zones: readonly ZoneIdentity[]): PackedIdentities
   return { text: parts.join(""), starts };
 }
 
-export function identityAt({ text, starts }: PackedIdentities, place: number): ZoneIdentity {
-  const name = starts[2 * place + 1]!;
-  return { id: text.slice(starts[2 * place], name), name: text.slice(name, starts[2 * place + 2]) };
+export function identityAt({ text, starts }: PackedIdentities, index: number): ZoneIdentity {
+  const name = starts[2 * index + 1]!;
+  return { id: text.slice(starts[2 * index], name), name: text.slice(name, starts[2 * index + 2]) };
 }

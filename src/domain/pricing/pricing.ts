@@ -123,9 +123,9 @@ export interface RouteZones {
 
 export function zoneIdentityAt(
   { zones }: Pricing,
-  place: number | undefined,
+  index: number | undefined,
 ): ZoneIdentity | undefined {
-  return place === undefined ? undefined : identityAt(zones, place);
+  return index === undefined ? undefined : identityAt(zones, index);
 }
 
 /** Like `quote`, with the zones of both ends. */

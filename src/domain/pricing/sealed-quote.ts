@@ -143,7 +143,7 @@ function decrypt(bytes: Buffer, { key }: QuoteKey): Buffer | undefined {
 
 function readQuote(plain: Buffer): HeldQuote {
   const form = plain.readUInt8();
-  const double = (place: number) => plain.readDoubleBE(1 + 8 * place);
+  const double = (index: number) => plain.readDoubleBE(1 + 8 * index);
   let end = FIXED_BYTES;
   const readWindow = (flag: number): QuotedWindow | undefined => {
     if ((form & flag) === 0) return undefined;

@@ -64,12 +64,12 @@ export function createCalendars(schedules: readonly Schedule[]): Calendar[] {
     maxSize: MAX_KEPT_SLOTS,
     sizeCalculation: ({ slots }) => slots.length + 1,
   });
-  return schedules.map((schedule, place) => createCalendar(schedule, place, days));
+  return schedules.map((schedule, index) => createCalendar(schedule, index, days));
 }
 
-function createCalendar(schedule: Schedule, place: number, days: LRUCache<number, Day>): Calendar {
+function createCalendar(schedule: Schedule, index: number, days: LRUCache<number, Day>): Calendar {
   function day(number: number): Day {
-    const key = place * DATES + number;
+    const key = index * DATES + number;
     const known = days.get(key);
     if (known !== undefined) return known;
     const made = makeDay(schedule, number);

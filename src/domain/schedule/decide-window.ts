@@ -29,16 +29,16 @@ export function decideWindow(calendar: Calendar, window: Span, nowMs: number): W
   const fatal = shape ?? (window.startMs < 0 ? tooSoon(calendar) : undefined);
   if (fatal !== undefined) return { violations: [fatal], cutOffAtMs: undefined, feeMinor: 0 };
   const day = calendar.dayOf(window.startMs);
-  const place = placeOf(calendar, window, day);
+  const match = matchHours(calendar, window, day);
   const cutOffAtMs = cutOffOf(day, window.startMs);
   const violations = [
-    place.violation,
+    match.violation,
     ...timeViolations(calendar, window, { day, cutOffAtMs, nowMs }),
   ];
   return {
     violations: violations.filter((violation) => violation !== undefined),
     cutOffAtMs,
-    feeMinor: place.feeMinor,
+    feeMinor: match.feeMinor,
   };
 }
 
@@ -58,13 +58,13 @@ function shapeViolation({ startMs, endMs }: Span): WindowViolation | undefined {
   };
 }
 
-/** Position of a window within the hours of a schedule. */
-interface Place {
+/** Fee of a window by the hours of a schedule, and its violation if it does not match them. */
+interface HoursMatch {
   readonly feeMinor: number;
   readonly violation?: WindowViolation;
 }
 
-function placeOf(calendar: Calendar, window: Span, day: Day): Place {
+function matchHours(calendar: Calendar, window: Span, day: Day): HoursMatch {
   const { slotMinutes, timeZone } = calendar.schedule;
   const before = calendar.day(day.number - 1);
   // A slot of hours that opened the day before can start after midnight.

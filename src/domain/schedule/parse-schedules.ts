@@ -42,12 +42,12 @@ export function parseSchedules(document: Json, reader: Reader): Scheduling | und
     return undefined;
   }
   const schedules = parseList(listed, "schedules", MAX_SCHEDULES, reader, parseSchedule);
-  const placeOf = placesByName(schedules, reader.faults);
-  const ofDefault = placeOfNamed(default_schedule, "default_schedule", placeOf, reader.faults);
+  const indexes = indexesByName(schedules, reader.faults);
+  const ofDefault = indexOfNamed(default_schedule, "default_schedule", indexes, reader.faults);
   const ofZone = featuresOf(document.zones).map((feature, i) => {
     const properties = isObject(feature) && isObject(feature.properties) ? feature.properties : {};
     const path = `zones[${i}].properties.schedule`;
-    return placeOfNamed(properties.schedule, path, placeOf, reader.faults) ?? ofDefault ?? -1;
+    return indexOfNamed(properties.schedule, path, indexes, reader.faults) ?? ofDefault ?? -1;
   });
   return schedules.length === 0 ? undefined : { schedules, ofZone: Int8Array.from(ofZone) };
 }
@@ -61,14 +61,14 @@ function featuresOf(zones: unknown): readonly unknown[] {
   return isObject(zones) && Array.isArray(zones.features) ? zones.features : [];
 }
 
-function placesByName(
+function indexesByName(
   schedules: readonly Schedule[],
   faults: TariffFaults,
 ): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   for (const [i, { name }] of schedules.entries()) {
-    const other = places.get(name);
-    if (other === undefined) places.set(name, i);
+    const other = indexes.get(name);
+    if (other === undefined) indexes.set(name, i);
     else if (name !== "") {
       faults.add(
         `schedules[${i}].name`,
@@ -76,22 +76,22 @@ function placesByName(
       );
     }
   }
-  return places;
+  return indexes;
 }
 
 /** Returns the index of the schedule that a field names. `undefined` if it names none, or with an error. */
-function placeOfNamed(
+function indexOfNamed(
   value: unknown,
   path: string,
-  placeOf: ReadonlyMap<string, number>,
+  indexes: ReadonlyMap<string, number>,
   faults: TariffFaults,
 ): number | undefined {
   if (isLeftOut(value)) return undefined;
-  const place = typeof value === "string" ? placeOf.get(value) : undefined;
-  if (place === undefined) {
+  const index = typeof value === "string" ? indexes.get(value) : undefined;
+  if (index === undefined) {
     faults.add(path, `must be the name of one of the schedules; it is ${quoted(value)}`);
   }
-  return place;
+  return index;
 }
 
 /** Parses a list of up to `most` objects. A missing list is empty. */

@@ -58,7 +58,7 @@ interface Decoder {
 }
 
 /**
- * Reduces a JPEG to the segments that a decoder needs, and its orientation. Removes place, time, camera, comments and
+ * Reduces a JPEG to the segments that a decoder needs, and its orientation. Removes location, time, camera, comments and
  * data after the end. Refuses a picture that lacks tables, components or scan data that a decoder needs.
  */
 export function cleanJpeg(bytes: Uint8Array): CleanedPicture {

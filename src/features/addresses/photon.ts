@@ -66,10 +66,10 @@ function textOf(given: Properties): string {
   const numbered = isNumberFirst ? [housenumber, street] : [street, housenumber];
   const line = street ? joined(numbered, " ") : housenumber;
   const town = city ?? given.locality ?? given.district ?? given.county;
-  const place = isNumberFirst
+  const cityLine = isNumberFirst
     ? [town, joined([state, postcode], " ")]
     : [joined([postcode, town], " "), state];
-  return joined([...new Set([name, line, ...place, country])], ", ");
+  return joined([...new Set([name, line, ...cityLine, country])], ", ");
 }
 
 function joined(parts: readonly (string | null | undefined)[], between: string): string {

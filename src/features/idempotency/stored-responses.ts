@@ -144,8 +144,8 @@ async function lockKeys(
     tx,
     `select pg_try_advisory_xact_lock(hashtextextended('${storeOf(audience).lock}' || key, owner))
        as locked
-     from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, place)
-     order by place`,
+     from unnest($1::bigint[], $2::text[]) with ordinality as wanted (owner, key, ordinality)
+     order by ordinality`,
     [keyed.map(ownerOfKey), keyed.map(keyOf)],
   );
   return rows.map(({ locked }) => locked);

@@ -83,7 +83,7 @@ const TABLE_ROWS = `
 /** The same in a distributed database: each node counts its shards, which are tables with a numeric suffix. */
 const SHARD_ROWS = `
   select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
-  from json_array_elements_text($1) with ordinality as asked (name, place)
+  from json_array_elements_text($1) with ordinality as asked (name, ordinality)
   left join (
     select counts.key, counts.value::float8 as rows
     from run_command_on_all_nodes($$
@@ -93,7 +93,7 @@ const SHARD_ROWS = `
     $$) as node cross join json_each_text(node.result::json) as counts
     where node.success
   ) as counted on counted.key ~ ('^' || name || '_[0-9]+$')
-  group by name, place order by place`;
+  group by name, ordinality order by ordinality`;
 
 /** Returns the approximate number of rows in growing tables, without reading them. */
 export async function loadTableRows(em: EntityManager): Promise<TableRows[]> {

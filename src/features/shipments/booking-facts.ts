@@ -99,8 +99,8 @@ const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
 /** Returns the values of `wanted` in `factsSql`: those of one booking, or the JSON of several. */
 function wantedValues(bookings: readonly Booking[]): unknown[] {
-  const wanted = bookings.map(({ request }, place) => ({
-    place,
+  const wanted = bookings.map(({ request }, index) => ({
+    index,
     externalReference: request.externalReference,
     quoteId: request.quoteId,
     customerId: readRecordId(request.customerId),
@@ -131,9 +131,9 @@ const usedBy = (quote: string) => `
 
 const WANTED_ONE = `(
     values ($2::int, $3::text, $4::text, $5::bigint, $6::text, $7::text)
-  ) as wanted (place, "externalReference", "quoteId", "customerId", name, email)`;
+  ) as wanted (index, "externalReference", "quoteId", "customerId", name, email)`;
 const WANTED_SEVERAL = `json_to_recordset($2) as wanted
-    (place int, "externalReference" text, "quoteId" text, "customerId" bigint, name text, email text)`;
+    (index int, "externalReference" text, "quoteId" text, "customerId" bigint, name text, email text)`;
 
 interface Lookups {
   readonly byReference: boolean;
@@ -165,8 +165,8 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
     ${customer} as customer,
     ${SUBSCRIBERS} as subscribers
   from ${isOne ? WANTED_ONE : WANTED_SEVERAL}
-  where place between 0 and 1000
-  order by place`;
+  where index between 0 and 1000
+  order by index`;
 }
 
 /** By bits. Each lookup costs time even without a match, and most bookings need neither. */

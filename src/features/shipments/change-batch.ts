@@ -21,7 +21,7 @@ interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
   readonly call: Call;
   readonly changes: readonly Change[];
   /** Path in the request at which the shipment of a change is named. */
-  readonly pathOf: (place: number) => string;
+  readonly pathOf: (index: number) => string;
 }
 
 /**
@@ -87,11 +87,11 @@ function withValidReference({ changes }: ShipmentBatch): readonly Change[] {
 function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
   const first = new Map<string, number>();
   const violations: Violation[] = [];
-  for (const [place, { request }] of changes.entries()) {
+  for (const [index, { request }] of changes.entries()) {
     const before = first.get(request.shipment);
-    if (before === undefined) first.set(request.shipment, place);
+    if (before === undefined) first.set(request.shipment, index);
     else {
-      const subject = pathOf(place);
+      const subject = pathOf(index);
       const text = `${subject} is the same as ${pathOf(before)}. Name each shipment once.`;
       violations.push({ reason: "FIELD_INVALID", subject, text });
     }

@@ -51,8 +51,8 @@ export const countShipments: ShipmentFunctions["countShipments"] = async (
     return states.length === 0 ? [] : [countPart(i, listParts(states, own, values))];
   });
   const sql = `select list, currency, count(*)::int as found,
-      (count(*) filter (where place <= ${MAX_COUNTED}))::int as count,
-      coalesce(sum(total_minor) filter (where place <= ${MAX_COUNTED}), 0)::text as "totalMinor"
+      (count(*) filter (where row_number <= ${MAX_COUNTED}))::int as count,
+      coalesce(sum(total_minor) filter (where row_number <= ${MAX_COUNTED}), 0)::text as "totalMinor"
     from (${parts.join(" union all ")}) as counted group by list, currency order by list, currency`;
   const rows = await runStatement<CountRow>(em, sql, values);
   const counts = Object.keys(lists).map((name, i) => [
@@ -65,7 +65,7 @@ export const countShipments: ShipmentFunctions["countShipments"] = async (
 /** Returns the newest rows of a list, numbered. */
 function countPart(list: number, parts: readonly string[]): string {
   const newest = selectListed("s.currency, s.total_minor", parts, `limit ${MAX_COUNTED + 1}`);
-  return `select ${list} as list, currency, total_minor, row_number() over () as place from (${newest}) as newest`;
+  return `select ${list} as list, currency, total_minor, row_number() over () from (${newest}) as newest`;
 }
 
 function countMessage(rows: readonly CountRow[]): MessageInitShape<typeof ShipmentCountSchema> {

@@ -45,8 +45,8 @@ const KEPT = "1 hour";
 
 /** Each is looked up by key, regardless of the estimated number. */
 const STATES = `
-  select place, status, payment_status as "paymentStatus", version
-  from json_to_recordset($2) as given (place int, reference text)
+  select index, status, payment_status as "paymentStatus", version
+  from json_to_recordset($2) as given (index int, reference text)
   cross join lateral (
     select status, payment_status, version from shipment
     where workspace_id = $1 and shipment.reference = given.reference limit 1
@@ -66,7 +66,7 @@ const KEEP = `
   where excluded.measured_at - courier_place.measured_at >= interval '5 seconds'`;
 
 interface Found extends ShipmentState {
-  readonly place: number;
+  readonly index: number;
   readonly version: number;
 }
 
@@ -79,19 +79,19 @@ const respond = compileResponse(GetCourierPlaceResponseSchema);
 /** RPCs on courier positions. */
 export const COURIER_PLACES = {
   async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
-    const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, place) => {
+    const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
       const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
-      return isReference(reference) ? [{ place, reference, lat, lng, measured_at }] : [];
+      return isReference(reference) ? [{ index, reference, lat, lng, measured_at }] : [];
     });
     const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(given)]);
-    const byPlace = new Map(found.map((it) => [it.place, it]));
-    const taken = given.filter(({ place }) => {
-      const state = byPlace.get(place);
+    const byIndex = new Map(found.map((it) => [it.index, it]));
+    const taken = given.filter(({ index }) => {
+      const state = byIndex.get(index);
       return state !== undefined && transition("locate", state).next !== undefined;
     });
     if (taken.length > 0) await runStatement(em, KEEP, [workspaceId, JSON.stringify(taken)]);
-    const results = places.map(({ shipment }, place) => {
-      const state = byPlace.get(place);
+    const results = places.map(({ shipment }, index) => {
+      const state = byIndex.get(index);
       if (state === undefined) return refusedResult(shipment, shipmentNotFoundError(shipment));
       const { refusal } = transition("locate", state);
       if (refusal !== undefined) return refusedResult(shipment, stateError(refusal));

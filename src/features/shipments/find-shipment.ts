@@ -1,7 +1,7 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
 import { loadByOwner } from "../../db/by-owner.ts";
-import type { Place } from "../../db/nodes.ts";
+import type { WorkspaceNode } from "../../db/nodes.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
@@ -30,8 +30,8 @@ export function createFindShipment(
 ): FindShipment {
   const find = batchReads(
     em,
-    async (keys: readonly ShipmentKey[], place) =>
-      shipmentRows(await loadShipments(em, keys, place), versionFees),
+    async (keys: readonly ShipmentKey[], node) =>
+      shipmentRows(await loadShipments(em, keys, node), versionFees),
     observeGroups("shipment_reads"),
   );
   return async (key) => {
@@ -58,11 +58,11 @@ interface Lookup {
  */
 const FIND: Lookup = {
   one: `
-  select 0 as place, ${SHIPMENT_COLUMN}
+  select 0 as index, ${SHIPMENT_COLUMN}
   from shipment as s where s.workspace_id = $1 and s.reference = $2`,
   several: `
-  select asked.place, found.shipment
-  from json_to_recordset($2) as asked (place int, reference text)
+  select asked.index, found.shipment
+  from json_to_recordset($2) as asked (index int, reference text)
   cross join lateral (
     select ${SHIPMENT_COLUMN}
     from shipment as s where s.workspace_id = $1 and s.reference = asked.reference limit 1
@@ -70,7 +70,7 @@ const FIND: Lookup = {
 };
 
 interface Found {
-  readonly place: number;
+  readonly index: number;
   readonly shipment: string;
 }
 
@@ -80,39 +80,39 @@ interface Found {
  * @param lookup statement like `FIND`, with the index of a reference among the keys
  * @returns for each key the result, `undefined` if there is no such shipment
  */
-async function findAll<Placed extends { readonly place: number }>(
+async function findAll<Indexed extends { readonly index: number }>(
   send: Transaction["send"],
   { one, several }: Lookup,
   workspace: number,
   keys: readonly ShipmentKey[],
-): Promise<(Placed | undefined)[]> {
+): Promise<(Indexed | undefined)[]> {
   const found =
     keys.length === 1
-      ? await send<Placed>(one, [workspace, keys[0]!.reference])
-      : await send<Placed>(several, [workspace, askedJson(keys)]);
-  const byPlace = new Map(found.map((each) => [each.place, each]));
-  return keys.map((_, place) => byPlace.get(place));
+      ? await send<Indexed>(one, [workspace, keys[0]!.reference])
+      : await send<Indexed>(several, [workspace, askedJson(keys)]);
+  const byIndex = new Map(found.map((each) => [each.index, each]));
+  return keys.map((_, index) => byIndex.get(index));
 }
 
 /** Returns `SHIPMENT_COLUMN` in the order of the keys. `undefined` for missing shipments. */
 function loadShipments(
   em: EntityManager,
   keys: readonly ShipmentKey[],
-  place: Place,
+  node: WorkspaceNode,
 ): Promise<(string | undefined)[]> {
   const load = (send: Transaction["send"]) =>
     loadByOwner(keys, workspaceOf, async (workspace, own) => {
       const found = await findAll<Found>(send, FIND, workspace, own);
       return found.map((each) => each?.shipment);
     });
-  return inBatches(em, load, { place, workspaces: keys.map(workspaceOf) });
+  return inBatches(em, load, { node, workspaces: keys.map(workspaceOf) });
 }
 
 const workspaceOf = ({ workspace }: ShipmentKey) => workspace;
 
 /** Sorted, so that concurrent transactions do not deadlock. */
 function askedJson(keys: readonly ShipmentKey[]): string {
-  const asked = keys.map(({ reference }, place) => ({ place, reference }));
+  const asked = keys.map(({ reference }, index) => ({ index, reference }));
   return JSON.stringify(asked.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
 }
 
@@ -122,13 +122,13 @@ function askedJson(keys: readonly ShipmentKey[]): string {
  */
 const LOCK: Lookup = {
   one: `
-  select 0 as place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
+  select 0 as index, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
   from shipment as s where s.workspace_id = $1 and s.reference = $2 for update`,
   several: `
-  select s.place, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
-  from json_to_recordset($2) as asked (place int, reference text)
+  select s.index, ${SHIPMENT_COLUMN}, ${SUBSCRIBERS} as subscribers
+  from json_to_recordset($2) as asked (index int, reference text)
   cross join lateral (
-    select asked.place, shipment.* from shipment
+    select asked.index, shipment.* from shipment
     where shipment.workspace_id = $1 and shipment.reference = asked.reference
     limit 1 for update
   ) as s`,

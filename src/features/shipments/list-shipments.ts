@@ -32,8 +32,8 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
   const values: unknown[] = [caller.workspaceId];
   let parts = listParts(states, filters, values, order.index);
   for (const [operator, bound] of order.range ?? []) {
-    const place = values.push(bound);
-    parts = parts.map((part) => `${part} and ${order.key} ${operator} $${place}`);
+    const parameter = values.push(bound);
+    parts = parts.map((part) => `${part} and ${order.key} ${operator} $${parameter}`);
   }
   const by = [...(order.key === undefined ? [] : [order.key]), "s.created_at", "s.reference"];
   if (page.after !== undefined) {

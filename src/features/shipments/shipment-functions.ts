@@ -78,7 +78,7 @@ export const SHIPMENT_CHANGES = {
         call,
         change: advance(statusOf(request.from)),
       })),
-      pathOf: (place) => `shipments[${place}]`,
+      pathOf: (index) => `shipments[${index}]`,
     }),
 
   cancelShipment: (request, call, { changeShipment, payments }) =>
@@ -99,7 +99,7 @@ export const SHIPMENT_CHANGES = {
         call,
         ...cancel(shipment, request, call, payments),
       })),
-      pathOf: (place) => `shipments[${place}]`,
+      pathOf: (index) => `shipments[${index}]`,
     }),
 } satisfies Partial<ShipmentFunctions>;
 

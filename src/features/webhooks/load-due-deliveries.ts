@@ -39,7 +39,7 @@ export interface DueResult {
 }
 
 const LOAD = `
-  select asked.place, webhook.url, webhook.secrets::text,
+  select asked.index, webhook.url, webhook.secrets::text,
     webhook.disabled_reason is not null as "isDisabled",
     webhook.failing_since is not null as "isFailing",
     exists (select from workspace where id = $1 and twin_of is not null) as "isTest",
@@ -47,7 +47,7 @@ const LOAD = `
     due.simulated_failures as "simulatedFailures",
     event.position::float8, event.type, event.data::text, event.actor, event.api_key as "apiKey",
     date_part('epoch', event.created_at) * 1000 as "createdMs"
-  from json_to_recordset($2) as asked (place int, webhook text, held bigint[], "limit" int)
+  from json_to_recordset($2) as asked (index int, webhook text, held bigint[], "limit" int)
   cross join lateral (
     select * from webhook where workspace_id = $1 and id = asked.webhook limit 1
   ) as webhook
@@ -62,11 +62,11 @@ const LOAD = `
     select * from event
     where workspace_id = $1 and subject = due.subject and number = due.number limit 1
   ) as event on true
-  order by asked.place, due.next_attempt_at, due.id`;
+  order by asked.index, due.next_attempt_at, due.id`;
 
 /** Delivery columns are null without a due delivery. Event columns are null if the event was purged. */
 interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
-  readonly place: number;
+  readonly index: number;
   readonly secrets: string;
   readonly id: number | null;
   readonly attempts: number;
@@ -96,18 +96,18 @@ export async function loadDueDeliveries(
   queries: readonly DueQuery[],
   open: OpenSecrets,
 ): Promise<(DueResult | Unloaded)[]> {
-  const asked = queries.map((query, place) => ({ place, ...query }));
+  const asked = queries.map((query, index) => ({ index, ...query }));
   const owned = byOwner(asked, ({ workspace }) => workspace);
   const values = owned.map(([workspace, own]) => [workspace, JSON.stringify(own)]);
   const rows = await runForEach<Row>(em, LOAD, values);
   const unreachable = new Set(owned.flatMap(([, own], i) => (rows[i] === undefined ? own : [])));
-  const byPlace = Map.groupBy(
+  const byIndex = Map.groupBy(
     rows.flatMap((own) => own ?? []),
-    ({ place }) => place,
+    ({ index }) => index,
   );
-  return queries.map((query, place) => {
-    const found = byPlace.get(place);
-    if (unreachable.has(asked[place]!)) return "unreachable";
+  return queries.map((query, index) => {
+    const found = byIndex.get(index);
+    if (unreachable.has(asked[index]!)) return "unreachable";
     const target = found && toTarget(query, found[0]!, open);
     if (found === undefined || target === undefined) return "gone";
     return { target, deliveries: found.flatMap((row) => toDelivery(query, row) ?? []) };

@@ -5,7 +5,7 @@ import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
 /** Returns the stored form of a secret that is active from now on until its rotation. */
 export function storedSecret(seal: SecretSeal, key: WebhookKey, secret: string): WebhookSecret {
-  return { secret: seal.seal(secret, placeOf(key)), endsAtMs: null };
+  return { secret: seal.seal(secret, sealContext(key)), endsAtMs: null };
 }
 
 export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): WebhookSecret[] {
@@ -19,13 +19,13 @@ export function openSecrets(
   stored: readonly WebhookSecret[],
 ): WebhookSecret[] | undefined {
   const opened = stored.flatMap(({ secret, endsAtMs }) => {
-    const open = seal.open(secret, placeOf(key));
+    const open = seal.open(secret, sealContext(key));
     return open === undefined ? [] : [{ secret: open, endsAtMs }];
   });
   return opened.length === stored.length ? opened : undefined;
 }
 
-function placeOf({ workspace, webhook }: WebhookKey): string {
+function sealContext({ workspace, webhook }: WebhookKey): string {
   return `webhook ${workspace} ${webhook}`;
 }
 
@@ -59,7 +59,10 @@ export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
       const opened = openSecrets(seal, key, secrets);
       if (opened === undefined) count.unopened += 1;
       else {
-        const sealed = opened.map((it) => ({ ...it, secret: seal.seal(it.secret, placeOf(key)) }));
+        const sealed = opened.map((it) => ({
+          ...it,
+          secret: seal.seal(it.secret, sealContext(key)),
+        }));
         const values = [key.workspace, key.webhook, stored, JSON.stringify(sealed)];
         count.sealed += (await runStatement(em, WRITE, values)).length;
       }

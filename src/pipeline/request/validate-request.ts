@@ -32,7 +32,8 @@ const validator = createValidator();
 export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
-  const placeOf = (violation: Violation) => order.get(firstName(violation.subject ?? "")) ?? -1;
+  const fieldIndexOf = (violation: Violation) =>
+    order.get(firstName(violation.subject ?? "")) ?? -1;
   const standsIn = standsInOf(schema);
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
   const isLeft = ({ subject = "" }: Violation) =>
@@ -52,7 +53,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
     const found = [...unknown, ...refused, ...ofText];
     const described = ofRules.map((it) => describe(it, unknownFields));
     const violations = [...found, ...unlessFound(described, found)];
-    violations.sort((a, b) => placeOf(a) - placeOf(b));
+    violations.sort((a, b) => fieldIndexOf(a) - fieldIndexOf(b));
     throw new Refusal(violations);
   };
 }

@@ -231,7 +231,7 @@ const EXAMPLE = /<pre [^]*?<\/pre>|^ *```[^]*?^ *```/gm;
 
 /** Prose stays unchanged, because it describes a local service. */
 function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddresses): Buffer {
-  const places = [
+  const replacements = [
     ["http://127.0.0.1:8080", publicUrl],
     ["http://127.0.0.1:9090", publicGrpcUrl],
     // Clients without TLS dial a host and port.
@@ -243,7 +243,7 @@ function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddress
   const text = page.toString("utf8");
   const adapted = text.replaceAll(EXAMPLE, (example) => {
     const escape = example.startsWith("<pre") ? escapeHtml : String;
-    return places.reduce(
+    return replacements.reduce(
       (it, [local, own]) => (own === undefined ? it : it.replaceAll(local, () => escape(own))),
       example,
     );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Tool } from "@modelcontextprotocol/server";
 import MiniSearch from "minisearch";
 import { z } from "zod";
-import { markdownPathOf } from "../../docs-pages/build/places.ts";
+import { markdownPathOf } from "../../docs-pages/build/links.ts";
 import { SEARCH_OPTIONS, type SearchedSection } from "../../docs-pages/search-options.ts";
 import { loadOnce } from "../../domain/load-once.ts";
 import { nearestByWords } from "../../domain/nearest-name.ts";

@@ -95,16 +95,16 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
 /** Creates the requests of a load, each a copy with digits instead of tokens. */
 function filler({ request, shipments, apiKeys }: Load): (number: number) => Buffer {
   const text = Buffer.from(request.body);
-  const [shipmentPlaces, customerPlaces] = [SHIPMENT, CUSTOMER].map((it) => placesOf(it, text));
-  const keyPlaces = apiKeys.length === 1 ? [] : placesOf(apiKeys[0]!, text);
+  const [shipmentOffsets, customerOffsets] = [SHIPMENT, CUSTOMER].map((it) => offsetsOf(it, text));
+  const keyOffsets = apiKeys.length === 1 ? [] : offsetsOf(apiKeys[0]!, text);
   return (number) => {
-    if (shipmentPlaces!.length + customerPlaces!.length + keyPlaces.length === 0) return text;
+    if (shipmentOffsets!.length + customerOffsets!.length + keyOffsets.length === 0) return text;
     const filled = Buffer.from(text);
-    for (const place of keyPlaces) filled.write(turnOf(apiKeys, number), place, "latin1");
-    for (const place of shipmentPlaces!) {
-      filled.write(shipmentDigits((number % shipments) + 1), place, "latin1");
+    for (const offset of keyOffsets) filled.write(turnOf(apiKeys, number), offset, "latin1");
+    for (const offset of shipmentOffsets!) {
+      filled.write(shipmentDigits((number % shipments) + 1), offset, "latin1");
     }
-    for (const place of customerPlaces!) filled.write(customerDigits(number), place, "latin1");
+    for (const offset of customerOffsets!) filled.write(customerDigits(number), offset, "latin1");
     return filled;
   };
 }
@@ -114,8 +114,8 @@ function turnOf(apiKeys: readonly string[], number: number): string {
   return apiKeys[(number + Math.floor(number / apiKeys.length)) % apiKeys.length]!;
 }
 
-function placesOf(token: string, bytes: Buffer): number[] {
-  const places: number[] = [];
-  for (let at = bytes.indexOf(token); at >= 0; at = bytes.indexOf(token, at + 1)) places.push(at);
-  return places;
+function offsetsOf(token: string, bytes: Buffer): number[] {
+  const offsets: number[] = [];
+  for (let at = bytes.indexOf(token); at >= 0; at = bytes.indexOf(token, at + 1)) offsets.push(at);
+  return offsets;
 }

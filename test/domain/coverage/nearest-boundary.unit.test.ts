@@ -77,7 +77,7 @@ const box = (...sides: Parameters<typeof square>): number[][] => square(...sides
 const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const lng = fc.oneof(between(-180, 180), between(-180, -179.9), between(179.9, 180));
 const lat = fc.oneof(between(-90, 90), between(-90, -89.9), between(89.9, 90), between(-0.1, 0.1));
-const place = fc.record<Point>({ lat, lng });
+const anyPoint = fc.record<Point>({ lat, lng });
 
 function clamped(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value));
@@ -87,7 +87,7 @@ function clamped(value: number, limit: number): number {
 const polygonAround = (target: Point) =>
   fc
     .record({
-      center: fc.oneof(fc.constant(target), place),
+      center: fc.oneof(fc.constant(target), anyPoint),
       degrees: between(-6, Math.log10(40)).map((digits) => 10 ** digits),
       widening: fc.oneof(fc.constant(1), between(1, 1000)),
       offsets: fc.array(fc.tuple(between(-1, 1), between(-1, 1)), { minLength: 3, maxLength: 5 }),
@@ -106,7 +106,7 @@ const polygonAround = (target: Point) =>
     });
 
 const scene = (least: number, most: number) =>
-  place.chain((point) =>
+  anyPoint.chain((point) =>
     fc.record({
       point: fc.constant(point),
       polygons: fc.array(polygonAround(point), { minLength: least, maxLength: most }),
@@ -175,7 +175,7 @@ describe("the distance to the nearest place", () => {
 
 test("antipodes do not end the search, however the distance to them rounds", () => {
   fc.assert(
-    fc.property(place, (point) => {
+    fc.property(anyPoint, (point) => {
       const [x, y] = [point.lng > 0 ? point.lng - 180 : point.lng + 180, -point.lat];
       const corner = [x, y > 0 ? y - 20 : y + 20];
       const ring = [[x, y], [x, y], corner, [x, y]];

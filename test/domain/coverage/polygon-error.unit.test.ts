@@ -35,18 +35,18 @@ describe("polygonError accepts", () => {
 });
 
 const THREE = "has fewer than three different positions; give it at least three corners";
-const crosses = (place: string) =>
-  `crosses itself near [${place}]; redraw it so that its edges meet only at their ends`;
-const runsBack = (place: string) =>
-  `runs back over itself near [${place}]; remove the doubled stretch`;
-const touches = (place: string) => `touches itself at [${place}]; split it there into two rings`;
-const reaches = (place: string) =>
-  `hole 1 reaches outside the outer ring at or near [${place}]; keep it inside`;
-const sharesOuter = (place: string) =>
-  `hole 1 shares an edge with the outer ring near [${place}]; cut it out of the outer ring instead`;
+const crosses = (point: string) =>
+  `crosses itself near [${point}]; redraw it so that its edges meet only at their ends`;
+const runsBack = (point: string) =>
+  `runs back over itself near [${point}]; remove the doubled stretch`;
+const touches = (point: string) => `touches itself at [${point}]; split it there into two rings`;
+const reaches = (point: string) =>
+  `hole 1 reaches outside the outer ring at or near [${point}]; keep it inside`;
+const sharesOuter = (point: string) =>
+  `hole 1 shares an edge with the outer ring near [${point}]; cut it out of the outer ring instead`;
 const OUTSIDE = "hole 1 lies outside the outer ring; draw it as a separate polygon or remove it";
-const overlaps = (place: string) =>
-  `hole 2 overlaps hole 1 at or near [${place}]; merge the two into one hole`;
+const overlaps = (point: string) =>
+  `hole 2 overlaps hole 1 at or near [${point}]; merge the two into one hole`;
 const ISLAND = "draw an island as a separate polygon, or remove it";
 
 const AROUND = "2,2 8,2 8,8 2,8";

@@ -133,7 +133,7 @@ test("the lines add up to the total exactly, and each is its quantity by its rat
 test("a quote with its zones says what a quote without them says", () => {
   const zones = zonesOf(square(-40, -40, 20, 40), square(0, -40, 60, 40));
   const pricing = createPricing(parseTariff(worldTariff({ rate_per_km: "1", zones })).tariff!);
-  const place = ({ lat, lng }: typeof WEST) => {
+  const zoneIndexOf = ({ lat, lng }: typeof WEST) => {
     if (Math.abs(lat) > 40 || lng < -40 || lng > 60) return undefined;
     return lng <= 20 ? 0 : 1;
   };
@@ -146,7 +146,7 @@ test("a quote with its zones says what a quote without them says", () => {
         const route = { pickup, dropoff, weightKg };
         expect(quoteWithZones(pricing, route)).toEqual({
           quote: quote(pricing, route),
-          zones: { pickup: place(pickup), dropoff: place(dropoff) },
+          zones: { pickup: zoneIndexOf(pickup), dropoff: zoneIndexOf(dropoff) },
         });
         const result = quote(pricing, route);
         if (result.covered) {

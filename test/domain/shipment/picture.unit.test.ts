@@ -69,24 +69,24 @@ test("what else a picture tells, and what hides in it or behind it, is left out"
 });
 
 test("nothing else is kept in what is needed to draw a picture", async () => {
-  const place = "GPS 40.7128N";
+  const gps = "GPS 40.7128N";
   const adobe = segment(0xee, Buffer.concat([Buffer.from("Adobe"), Buffer.alloc(7)]));
   expect(cleanJpeg(jpegWith(adobe))).toEqual({ picture: jpegWith(adobe) });
-  for (const foreign of [segment(0xee, place), segment(0xee, `Adobe${place}`)]) {
+  for (const foreign of [segment(0xee, gps), segment(0xee, `Adobe${gps}`)]) {
     expect(cleanJpeg(jpegWith(foreign))).toEqual({ picture: photo });
   }
   const table = Buffer.alloc(65);
   const padded = [
-    segment(0xdb, Buffer.concat([table, Buffer.from(place)])),
-    segment(0xc4, Buffer.concat([Buffer.alloc(17), Buffer.from(place)])),
-    segment(0xdd, place),
+    segment(0xdb, Buffer.concat([table, Buffer.from(gps)])),
+    segment(0xc4, Buffer.concat([Buffer.alloc(17), Buffer.from(gps)])),
+    segment(0xdd, gps),
   ];
   for (const bytes of padded)
     expect(cleanJpeg(jpegWith(bytes))).toEqual({ error: "must be a complete JPEG" });
   for (const bytes of [
     pngWith(chunk("tRNS", Buffer.alloc(257))),
     pngWith(chunk("PLTE", Buffer.alloc(4))),
-    Buffer.concat([signature.subarray(0, -12), chunk("IEND", place)]),
+    Buffer.concat([signature.subarray(0, -12), chunk("IEND", gps)]),
   ]) {
     expect(await cleanPng(bytes)).toEqual({ error: "must be a complete PNG" });
   }

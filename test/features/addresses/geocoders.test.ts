@@ -151,9 +151,9 @@ async function foundAmong(...properties: object[]) {
   const features = properties.map((each) => ({ geometry, properties: each }));
   const text = JSON.stringify({ type: "FeatureCollection", features });
   atPhoton.answer = (response) => response.end(text);
-  const places = await photon.search(KARL);
+  const addresses = await photon.search(KARL);
   atPhoton.answer = undefined;
-  return places.map(({ label }) => label);
+  return addresses.map(({ label }) => label);
 }
 
 /** Returns the client's error for this response of the geocoder. */

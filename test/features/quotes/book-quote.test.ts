@@ -232,32 +232,36 @@ test("a quote holds until it expires, and then tells the price of now", async ()
 });
 
 describe("a booking that differs from its quote is refused for", () => {
-  const places = {
+  const differences = {
     pickup_lat: 40.7581,
     pickup_lng: -73.9856,
     dropoff_lat: 40.6783,
     dropoff_lng: -73.9443,
     weight_kg: 2.51,
   };
-  const cases = Object.entries(places).map(
+  const cases = Object.entries(differences).map(
     ([field, value]) => [field, { [field]: value }] as const,
   );
 
-  test.each([...cases, ["all that differs at once", places] as const])("%s", async (_, fields) => {
-    const id = await quote();
-    const differing = Object.entries(fields).map(
-      ([field, value]) => [field, value, (COVERED_ROUTE as Record<string, number>)[field]] as const,
-    );
-    const textOf = (field: string, value: number, quoted: unknown) =>
-      `${field} is ${value}, but ${String(quoted)} in the quote. Omit it, or request another quote.`;
-    await refused(
-      () => book(id, fields),
-      "QUOTE_MISMATCH",
-      Object.fromEntries(differing.map((it) => [it[0], textOf(...it)])),
-      Object.fromEntries(differing.map(([field, , quoted]) => [field, String(quoted)])),
-    );
-    await data(book(id));
-  });
+  test.each([...cases, ["all that differs at once", differences] as const])(
+    "%s",
+    async (_, fields) => {
+      const id = await quote();
+      const differing = Object.entries(fields).map(
+        ([field, value]) =>
+          [field, value, (COVERED_ROUTE as Record<string, number>)[field]] as const,
+      );
+      const textOf = (field: string, value: number, quoted: unknown) =>
+        `${field} is ${value}, but ${String(quoted)} in the quote. Omit it, or request another quote.`;
+      await refused(
+        () => book(id, fields),
+        "QUOTE_MISMATCH",
+        Object.fromEntries(differing.map((it) => [it[0], textOf(...it)])),
+        Object.fromEntries(differing.map(([field, , quoted]) => [field, String(quoted)])),
+      );
+      await data(book(id));
+    },
+  );
 });
 
 describe("a quote that there is not", () => {

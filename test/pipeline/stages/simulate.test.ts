@@ -258,10 +258,10 @@ test.each(["JSON", ...NAMES])(
     };
     const slow = Array.from({ length: 20 }, () => tryBooking("slow=9999", leaving));
     const isRefused = async () => (await tryBooking("slow=1")) === "refused";
-    await eventually("all places to be taken", isRefused);
+    await eventually("all slots to be taken", isRefused);
     leaving.abort();
     const before = await count(own.id);
-    await eventually("a place", async () => (await tryBooking("slow=1")) === 201);
+    await eventually("a free slot", async () => (await tryBooking("slow=1")) === 201);
     expect(await Promise.all(slow)).toEqual(slow.map(() => "gone"));
     expect(await count(own.id)).toBe(before + 1);
   },

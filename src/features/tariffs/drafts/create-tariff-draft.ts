@@ -57,8 +57,8 @@ async function loadHead(tx: EntityManager, version: number): Promise<object> {
 
 const SELECT_HEAD = `
   select (
-    select json_object_agg(key, value order by place)
-    from json_each(document) with ordinality as part (key, value, place) where key <> 'zones'
+    select json_object_agg(key, value order by ordinality)
+    from json_each(document) with ordinality as part (key, value, ordinality) where key <> 'zones'
   ) as head
   from tariff_version where version = $1`;
 
@@ -73,11 +73,11 @@ async function copyZones(tx: EntityManager, draft: number, version: number): Pro
 const COPY_ZONES = `
   with copied as (
     insert into tariff_draft_piece (draft_id, "begin", data)
-    select $1, place - 1, substring(zones from place for ${PIECE_BYTES})
+    select $1, start - 1, substring(zones from start for ${PIECE_BYTES})
     from (
       select convert_to((document -> 'zones')::text, 'UTF8') as zones
       from tariff_version where version = $2 offset 0
-    ) as copied, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as place
+    ) as copied, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as start
     returning octet_length(data) as bytes
   )
   select coalesce(sum(bytes), 0)::float8 as bytes from copied`;

@@ -154,12 +154,12 @@ interface PieceRow {
 
 /** A member of `json` keeps its original text. `offset 0` makes PostgreSQL evaluate it once, not for each chunk. */
 const SELECT_ZONES = `
-  select digest, substring(zones from place for ${PIECE_BYTES}) as piece
+  select digest, substring(zones from start for ${PIECE_BYTES}) as piece
   from (
     select digest, convert_to((document -> 'zones')::text, 'UTF8') as zones
     from tariff_version where version = $1 offset 0
-  ) as version, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as place
-  order by place`;
+  ) as version, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as start
+  order by start`;
 
 const TOO_LARGE_TOGETHER =
   "The two versions are too large to be compared. Compare their zones with another tool.";

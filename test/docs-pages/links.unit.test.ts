@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSlugs, resolveLink } from "../../src/docs-pages/build/places.ts";
+import { createSlugs, resolveLink } from "../../src/docs-pages/build/links.ts";
 
 describe("a link of a guide", () => {
   test.each([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { arcBetween, radians } from "../../../src/domain/coverage/geo.ts";
-import { arcToBox, arcToShortEdge, targetAt } from "../../../src/domain/coverage/nearest-place.ts";
+import { arcToBox, arcToShortEdge, targetAt } from "../../../src/domain/coverage/nearest-point.ts";
 
 const between = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const lng = between(-180, 180);
@@ -34,12 +34,12 @@ test("an edge of up to a degree is as far as its nearest place, to a ten-thousan
         radians(Math.max(-90, Math.min(90, fromY + northward))),
       ] as const;
       const toEdge = arcToShortEdge(targetAt(x, y), ...from, ...to);
-      const toPlaces = Array.from({ length: 21 }, (_, i) => {
+      const toPoints = Array.from({ length: 21 }, (_, i) => {
         const onLat = from[1] + ((to[1] - from[1]) * i) / 20;
         const onLng = from[0] + ((to[0] - from[0]) * i) / 20;
         return arcBetween(radians(y), onLat, onLng - radians(x));
       });
-      expect(toEdge).toBeLessThanOrEqual(Math.min(...toPlaces) * (1 + 1e-4) + 1e-9);
+      expect(toEdge).toBeLessThanOrEqual(Math.min(...toPoints) * (1 + 1e-4) + 1e-9);
     }),
     { numRuns: 5_000 },
   );
