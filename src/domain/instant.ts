@@ -45,3 +45,8 @@ export function isInstant(value: unknown): value is number {
     Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000
   );
 }
+
+/** Formats a time in milliseconds since the epoch as in responses: `2026-12-01T09:30:00.000Z`. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

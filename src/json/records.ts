@@ -46,7 +46,7 @@ const compileMessage = createMapperCompiler({
 // Times of a record are often equal, and formatting one takes as long as all other fields.
 let last = { ms: 0, text: new Date(0).toISOString() };
 
-function timeText(time: Time): string {
+function jsonTime(time: Time): string {
   if (typeof time === "string") return time;
   const ms = Number(time);
   if (last.ms !== ms) last = { ms, text: new Date(ms).toISOString() };
@@ -58,7 +58,7 @@ const compileJson = createMapperCompiler({
   unset: "null",
   integer: Number,
   bytes: (bytes: Uint8Array) => bytes.toBase64(),
-  time: timeText,
+  time: jsonTime,
 });
 
 /** Compiles a conversion from records to messages, which share the records' lists and maps. */

@@ -201,7 +201,7 @@ function useBooking(props: {
     if (isOfWindows(refused)) windows.reload();
   }, [refused]);
   const problem = useMemo(
-    () => refused && withChoiceOfCustomer(bookingProblem(windows.inWords(refused)), choice),
+    () => refused && withChoiceOfCustomer(bookingProblem(windows.reword(refused)), choice),
     [refused],
   );
   return { ...book, problem };

@@ -102,7 +102,7 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
       {...props}
       what="shipment"
       save={(form, options) => shipments.updateShipment(changesOf(form), options)}
-      inWords={windows.inWords}
+      reword={windows.reword}
       bar={isMoved ? <Quote query={quote} windows={windows} /> : <OldPrice {...from} />}
     >
       <div class="columns">

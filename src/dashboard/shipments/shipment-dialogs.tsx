@@ -179,7 +179,7 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
   });
   const { problem: refused } = move;
   const problem = useMemo(
-    () => refused && problemOfMove(windows.inWords(refused), shipment),
+    () => refused && problemOfMove(windows.reword(refused), shipment),
     [refused],
   );
   const isPaid = shipment.paymentStatus === PaymentStatus.PAID;

@@ -42,7 +42,7 @@ export interface Windows {
   /** Loads further days of an end, `undefined` while loading. */
   readonly listMore: Readonly<Record<End, (() => void) | undefined>>;
   /** Rewords a refusal for this page. */
-  readonly inWords: (problem: Problem) => Problem;
+  readonly reword: (problem: Problem) => Problem;
 }
 
 export type BookedWindows = ReturnType<typeof bookedWindows>;
@@ -95,7 +95,7 @@ export function useWindows(
       dropoff.reload();
     },
     listMore: { pickup: pickup.listMore, dropoff: dropoff.listMore },
-    inWords: (problem) => (isOfWindows(problem) ? problemOfWindows(problem, timeZones) : problem),
+    reword: (problem) => (isOfWindows(problem) ? problemOfWindows(problem, timeZones) : problem),
   };
 }
 

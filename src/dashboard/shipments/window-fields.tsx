@@ -278,7 +278,7 @@ function FreeWindow(
 /** The reason why the times are refused, and the next available ones. */
 function WindowRefusal(props: { readonly problem: Problem; readonly windows: Windows }) {
   const { problem, windows } = props;
-  const { fields, message } = windows.inWords(problem);
+  const { fields, message } = windows.reword(problem);
   const texts = Object.values(fields).flat();
   return (
     <div class="problem attention" role="alert">

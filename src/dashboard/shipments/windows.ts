@@ -136,13 +136,14 @@ export function problemOfWindows(
 ): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
     const timeZone = name === "dropoff_window" ? timeZones.dropoff : timeZones.pickup;
-    return [name, texts.map((text) => inWords(text, timeZone ?? "UTC"))] as const;
+    return [name, texts.map((text) => localizeTimes(text, timeZone ?? "UTC"))] as const;
   });
-  const message = inWords(problem.message, timeZones.pickup ?? timeZones.dropoff ?? "UTC");
+  const message = localizeTimes(problem.message, timeZones.pickup ?? timeZones.dropoff ?? "UTC");
   return { ...problem, message, fields: Object.fromEntries(fields) };
 }
 
-function inWords(text: string, timeZone: string): string {
+/** Formats the times of a text in a time zone, and replaces API names by those of the page. */
+function localizeTimes(text: string, timeZone: string): string {
   return text
     .replace(" that GET /v1/pickup_slots lists", "")
     .replace(SPAN, (_, start: string, end: string) =>

@@ -37,13 +37,13 @@ export function EditForm<R extends Versioned>(
     readonly what: string;
     readonly save: (form: FormData, idempotencyOptions: CallOptions) => Promise<unknown>;
     /** Rewords refusals for this page. By default the service's message is shown. */
-    readonly inWords?: (problem: Problem) => Problem;
+    readonly reword?: (problem: Problem) => Problem;
     /** Contents beside the buttons. */
     readonly bar?: ComponentChildren;
     readonly children: ComponentChildren;
   },
 ) {
-  const { record, from, what, save, inWords, restart, close, bar, children } = props;
+  const { record, from, what, save, reword, restart, close, bar, children } = props;
   const options = useIdempotencyOptions();
   const edit = useAction(async (form: FormData) => {
     await save(form, options);
@@ -53,7 +53,7 @@ export function EditForm<R extends Versioned>(
   const isLoaded = record.etag !== from.etag && !edit.isRunning;
   const isStale = isLoaded || edit.problem?.reason === "ETAG_STALE";
   const problem = useMemo(
-    () => (edit.problem && inWords ? inWords(edit.problem) : edit.problem),
+    () => (edit.problem && reword ? reword(edit.problem) : edit.problem),
     [edit.problem],
   );
   return (

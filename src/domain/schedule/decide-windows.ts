@@ -1,3 +1,4 @@
+import { isoTime } from "../instant.ts";
 import type { Violation } from "../refusal.ts";
 import type { End, Ends } from "../route-ends.ts";
 import { type Calendar, type Span } from "./calendar.ts";
@@ -105,11 +106,7 @@ function refusal(
 
 function nextText(next: Span | undefined): string {
   if (next === undefined) return "";
-  return `. The next available window is ${instantText(next.startMs)} to ${instantText(next.endMs)}`;
-}
-
-function instantText(instantMs: number): string {
-  return new Date(instantMs).toISOString();
+  return `. The next available window is ${isoTime(next.startMs)} to ${isoTime(next.endMs)}`;
 }
 
 function factsOf(
@@ -126,7 +123,7 @@ function factsOf(
   return Object.fromEntries(
     Object.entries(instants)
       .filter((entry): entry is [string, number] => entry[1] !== undefined)
-      .map(([name, instantMs]) => [`${prefix}${name}`, instantText(instantMs)]),
+      .map(([name, instantMs]) => [`${prefix}${name}`, isoTime(instantMs)]),
   );
 }
 

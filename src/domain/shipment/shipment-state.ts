@@ -142,11 +142,11 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
 export function transition(trigger: Trigger, { status, paymentStatus }: ShipmentState): Transition {
   const rule = RULES[trigger];
   const nextStatus = rule.status[status];
-  if (nextStatus === undefined) return forbid(rule, `it is ${inWords(status, rule)}`);
+  if (nextStatus === undefined) return forbid(rule, `it is ${stateText(status, rule)}`);
   const nextPayment = rule.payment[paymentStatus];
   // Rules list the two statuses separately, so an impossible pair must be excluded.
   if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
-    return forbid(rule, `its payment is ${inWords(paymentStatus, rule)}`);
+    return forbid(rule, `its payment is ${stateText(paymentStatus, rule)}`);
   }
   return { next: { status: nextStatus, paymentStatus: nextPayment } };
 }
@@ -155,7 +155,7 @@ function forbid({ participle }: Rule, reason: string): Transition {
   return { refusal: `The shipment cannot be ${participle} because ${reason}.` };
 }
 
-function inWords(status: ShipmentStatus | PaymentStatus, { participle }: Rule): string {
+function stateText(status: ShipmentStatus | PaymentStatus, { participle }: Rule): string {
   const text = statusText(status);
   return text === participle ? `already ${text}` : text;
 }

@@ -1,12 +1,12 @@
 import { ListShipmentsResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { runStatement } from "../../db/statement.ts";
-import { isInstant } from "../../domain/instant.ts";
+import { isInstant, isoTime } from "../../domain/instant.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
 import { endPage, jsonBytes, readPage } from "../../pipeline/page.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ShipmentFunctions } from "./shipment-deps.ts";
-import { listParts, readShipmentFilters, selectListed, timeText } from "./shipment-filters.ts";
+import { listParts, readShipmentFilters, selectListed } from "./shipment-filters.ts";
 import { shipmentJson, shipmentRecord } from "./shipment-message.ts";
 import { readShipmentOrder, type ShipmentOrder } from "./shipment-order.ts";
 import { SHIPMENT_COLUMN, type ShipmentRow, shipmentRows } from "./shipment-row.ts";
@@ -74,7 +74,7 @@ function readPositionIn({ isKey }: Pick<ShipmentOrder, "isKey">) {
   return ([createdAtMs, reference, key]: readonly unknown[]): unknown[] | undefined => {
     if (!isInstant(createdAtMs) || !isReference(reference)) return undefined;
     if (isKey !== undefined && !isKey(key)) return undefined;
-    return [...(isKey === undefined ? [] : [key]), timeText(createdAtMs), reference];
+    return [...(isKey === undefined ? [] : [key]), isoTime(createdAtMs), reference];
   };
 }
 

@@ -3,7 +3,7 @@ import type {
   ShipmentStatus as ShipmentStatusMessage,
 } from "../../../gen/shipments/v1/shipment_pb.js";
 import { readRecordId } from "../../db/columns.ts";
-import { toCreationRange } from "../../domain/instant.ts";
+import { isoTime, toCreationRange } from "../../domain/instant.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { STATES, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import { paymentStatusOf, statusOf } from "./shipment-message.ts";
@@ -68,8 +68,8 @@ export function listParts(
     if (failed) conditions.push(FAILED);
   } else if (index !== "shipment_by_customer") conditions.push(indexPredicate(index));
   if (customerId !== undefined) conditions.push(ofCustomer(`$${values.push(customerId)}`));
-  if (createdAfter !== undefined) where("s.created_at >", timeText(createdAfter));
-  if (createdBefore !== undefined) where("s.created_at <", timeText(createdBefore));
+  if (createdAfter !== undefined) where("s.created_at >", isoTime(createdAfter));
+  if (createdBefore !== undefined) where("s.created_at <", isoTime(createdBefore));
   const common = conditions.join(" and ");
   if (index === "shipment_by_age" || index === "shipment_failed_of_customer") return [common];
   const inPayment = (paymentStatus: string) => `s.payment_status = $${values.push(paymentStatus)}`;
@@ -120,8 +120,4 @@ function listIndexFor(
   if (failed) return customerId === undefined ? "shipment_failed" : "shipment_failed_of_customer";
   if (customerId !== undefined) return "shipment_by_customer";
   return states.length === STATES.length ? "shipment_by_age" : "shipment_by_status";
-}
-
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString();
 }

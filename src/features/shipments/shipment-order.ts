@@ -1,8 +1,8 @@
 import type { ListShipmentsRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { toInstantMs } from "../../domain/instant.ts";
+import { isoTime, toInstantMs } from "../../domain/instant.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { isDue, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
-import { type ShipmentFilters, timeText } from "./shipment-filters.ts";
+import type { ShipmentFilters } from "./shipment-filters.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { type ListIndex, PICKUP_KEY } from "./shipment.entity.ts";
 
@@ -87,8 +87,8 @@ function rangeOf({ pickupFrom, pickupBefore }: OrderRequest): ShipmentOrder["ran
     throw refuse("FIELD_INVALID", text, { subject: "pickup_before" });
   }
   const range = [
-    ...(fromMs === undefined ? [] : [[">=", timeText(fromMs)] as const]),
-    ...(beforeMs === undefined ? [] : [["<", timeText(beforeMs)] as const]),
+    ...(fromMs === undefined ? [] : [[">=", isoTime(fromMs)] as const]),
+    ...(beforeMs === undefined ? [] : [["<", isoTime(beforeMs)] as const]),
   ];
   return range.length === 0 ? undefined : range;
 }

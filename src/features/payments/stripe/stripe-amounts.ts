@@ -48,18 +48,18 @@ export function fromStripeAmount(amount: number, currency: string): number {
 
 /** Returns why Stripe cannot take an amount, to follow "total", or `undefined` if it can. */
 export function stripeAmountFault(amountMinor: number, currency: string): string | undefined {
-  const inWords = (minor: number) => `${toMajor(minor, currency)} ${currency}`;
+  const amountText = (minor: number) => `${toMajor(minor, currency)} ${currency}`;
   if (amountMinor === 0) {
     return "must be above 0 to be paid at a checkout. Record the payment of 0 instead.";
   }
   const least = LEAST.get(currency) ?? 1;
-  if (amountMinor < least) return `must be at least ${inWords(least)} to be paid at a checkout.`;
+  if (amountMinor < least) return `must be at least ${amountText(least)} to be paid at a checkout.`;
   const step = THREE_DECIMALS.has(currency) ? 10 : Math.max(1, Math.round(1 / unitsOf(currency)));
   if (amountMinor % step !== 0) {
-    return `must be a multiple of ${inWords(step)} to be paid at a checkout.`;
+    return `must be a multiple of ${amountText(step)} to be paid at a checkout.`;
   }
   const most = fromStripeAmount(MOST, currency);
   return amountMinor > most
-    ? `must be at most ${inWords(most)} to be paid at a checkout.`
+    ? `must be at most ${amountText(most)} to be paid at a checkout.`
     : undefined;
 }

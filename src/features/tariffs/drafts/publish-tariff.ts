@@ -73,7 +73,7 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
     em,
     `select $1::timestamptz < statement_timestamp() - interval '1 minute' as "isPast",
        $1::timestamptz > statement_timestamp() + interval '1 year' as "isLate"`,
-    [instantText(effectiveAt)],
+    [effectiveTimeOf(effectiveAt)],
   );
   const { isPast, isLate } = row!;
   if (!isPast && !isLate) return;
@@ -84,7 +84,7 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
 }
 
 /** Returns a time in whole milliseconds, rounded up so that it is not before the requested time. */
-function instantText(timestamp: Timestamp): string {
+function effectiveTimeOf(timestamp: Timestamp): string {
   return new Date(toInstantMs(timestamp, Math.ceil)!).toISOString();
 }
 
@@ -102,7 +102,7 @@ async function publishChecked(
     replaces,
     digest: digest!,
     async insert(version, replaced) {
-      const at = effectiveAt === undefined ? null : instantText(effectiveAt);
+      const at = effectiveAt === undefined ? null : effectiveTimeOf(effectiveAt);
       const { name: author } = call.caller;
       const said = [note ?? null, at, author, replaced, honoursQuotes];
       await runSlowStatement(tx, INSERT, [draft.id, version, digest, ...said]);
