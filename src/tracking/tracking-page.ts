@@ -165,7 +165,7 @@ export function trackingPage(
   const opened = at.opened && "address" in at.opened ? at.opened : undefined;
   const { address, photo } = opened ?? {};
   const away = courier?.distanceKm
-    ? texts.away(kilometres(reader).format(courier.distanceKm))
+    ? texts.away(kilometers(reader).format(courier.distanceKm))
     : undefined;
   const bringer = [courier?.firstName, courier?.vehicle, away].flatMap((part) =>
     part ? [isolatedHtml(part)] : [],
@@ -219,7 +219,7 @@ ${said}</form></aside>
 `;
 }
 
-function kilometres({ locale }: Reader): Intl.NumberFormat {
+function kilometers({ locale }: Reader): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer" });
 }
 

@@ -27,8 +27,8 @@ test.each([
   [25, "2 km", 80],
   [15_000, "1,000 km", 66.67],
   [0.011, "1 m", 90.91],
-])("at %d metres a pixel the scale is %s long", (metres, text, width) => {
-  const bar = scaleBar(metres, 100);
+])("at %d meters a pixel the scale is %s long", (meters, text, width) => {
+  const bar = scaleBar(meters, 100);
   expect({ ...bar, width: Number(bar.width.toFixed(2)) }).toEqual({ text, width });
 });
 

@@ -46,7 +46,7 @@ test.each([
   expect(typed("pickup", "lat", text)).toEqual(changes);
 });
 
-test("how far ends are outside is in kilometres from a kilometre on, and undefined of ends that are covered", () => {
+test("how far ends are outside is in kilometers from a kilometer on, and undefined of ends that are covered", () => {
   expect(outsideOf({ pickupOutsideMeters: 36_871, dropoffOutsideMeters: 321 })).toEqual({
     pickup: "37 km",
     dropoff: "321 m",

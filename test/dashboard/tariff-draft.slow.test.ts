@@ -70,7 +70,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
 
     // The order of tiers is wrong, one amount is not a number, and one zone crosses itself.
     await page.getByLabel("Minimum charge").fill("a lot");
-    await page.getByLabel("Per kilometre").fill("2,40");
+    await page.getByLabel("Per kilometer").fill("2,40");
     await page.getByRole("button", { name: "Add a tier" }).click();
     await expect.poll(() => tier(page, 4).getByLabel("Over, kg").inputValue()).toBe("50");
     await tier(page, 4).getByLabel("To, kg").fill("100");

@@ -104,7 +104,7 @@ describeDashboard("the tariff", (dashboard) => {
     const fees = page.getByRole("table", { name: "Fees that differ" });
     await expect
       .poll(() => fees.locator("tbody td").allTextContents())
-      .toEqual(["Charge per kilometre", "1.20", "9.00"]);
+      .toEqual(["Charge per kilometer", "1.20", "9.00"]);
     await expect
       .poll(() => page.locator(".zone-list").allInnerTexts())
       .toEqual(["Added (1)\nEssex", "Removed (1)\nKings", "Changed (1)\nBronx"]);

@@ -7,10 +7,10 @@ export interface ScaleBar {
 }
 
 /** Returns the longest round length (1, 2 or 5 times a power of ten) within a width in pixels. */
-export function scaleBar(metresPerPixel: number, maxWidth: number): ScaleBar {
-  const most = metresPerPixel * maxWidth;
+export function scaleBar(metersPerPixel: number, maxWidth: number): ScaleBar {
+  const most = metersPerPixel * maxWidth;
   const power = 10 ** Math.floor(Math.log10(most));
-  const metres = ([5, 2].find((factor) => factor * power <= most) ?? 1) * power;
-  const text = metres >= 1_000 ? `${numberText(metres / 1_000)} km` : `${numberText(metres)} m`;
-  return { text, width: metres / metresPerPixel };
+  const meters = ([5, 2].find((factor) => factor * power <= most) ?? 1) * power;
+  const text = meters >= 1_000 ? `${numberText(meters / 1_000)} km` : `${numberText(meters)} m`;
+  return { text, width: meters / metersPerPixel };
 }

@@ -12,7 +12,7 @@ import { lazily } from "../ui/lazily.tsx";
 import { ProblemNote } from "../ui/query-view.tsx";
 import { Money } from "../ui/values.tsx";
 import { PriceTable } from "./price-table.tsx";
-import { inKilometres, isComplete, routeOf, type RouteText } from "./route.ts";
+import { inKilometers, isComplete, routeOf, type RouteText } from "./route.ts";
 import { type BookedWindows, type Windows, windowsOf } from "./use-windows.ts";
 import { isOfWindows } from "./windows.ts";
 
@@ -101,7 +101,7 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
           <Hold quote={quote} renew={reload} />
         </>
       ) : (
-        <p class="problem attention">{inKilometres(quote.message ?? "")}</p>
+        <p class="problem attention">{inKilometers(quote.message ?? "")}</p>
       )}
     </div>
   );

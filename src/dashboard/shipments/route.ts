@@ -47,7 +47,7 @@ export function isComplete(route: RouteText): boolean {
 }
 
 /** Rewrites long distances in kilometers. */
-export function inKilometres(text: string): string {
+export function inKilometers(text: string): string {
   return text.replace(/\b\d{4,} m\b/g, (far) => distanceText(parseInt(far, 10))!);
 }
 

@@ -78,7 +78,7 @@ export function sentence(text: string): string {
 const PARTS: Readonly<Record<string, string>> = {
   currency: "Currency",
   base_fee: "Minimum charge",
-  rate_per_km: "Charge per kilometre",
+  rate_per_km: "Charge per kilometer",
   tiers: "Weight tier",
   schedules: "Schedule",
   default_schedule: "Default schedule",

@@ -54,7 +54,7 @@ export function DraftForm(props: {
       <div class="field-row">
         <TextField {...field("currency")} label="Currency" placeholder="USD" />
         <TextField {...field("base_fee")} label="Minimum charge" numeric placeholder="5.00" />
-        <TextField {...field("rate_per_km")} label="Per kilometre" numeric placeholder="1.20" />
+        <TextField {...field("rate_per_km")} label="Per kilometer" numeric placeholder="1.20" />
       </div>
       <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
       {isForeign && (

@@ -160,7 +160,7 @@ export function FeesView({ fees }: { readonly fees: TariffFees }) {
         items={[
           ["Currency", currency || "—"],
           ["Minimum charge", fee(fees.baseFee)],
-          ["Per kilometre", fee(fees.ratePerKm)],
+          ["Per kilometer", fee(fees.ratePerKm)],
         ]}
       />
       {tiers.length > 0 && <Tiers tiers={tiers} fee={fee} />}

@@ -1,5 +1,5 @@
 import Flatbush from "flatbush";
-import { indexBoundaries, metresToBoundary, type Boundaries } from "./nearest-boundary.ts";
+import { indexBoundaries, metersToBoundary, type Boundaries } from "./nearest-boundary.ts";
 import type { Point, Polygon } from "./geo.ts";
 import { boundsOf, packPolygons, polygonHolds, type PackedPolygons } from "./packed-polygons.ts";
 import type { ZoneIdentity } from "./zone-identities.ts";
@@ -19,7 +19,7 @@ export interface Coverage {
    * rounded up, 1 to 20,015,115. `undefined` without zones. The boundary of a hole belongs to its
    * zone. Overestimates by at most 1e-4, so it is exact to a meter up to 10 km.
    */
-  metresToNearestZone(point: Point): number | undefined;
+  metersToNearestZone(point: Point): number | undefined;
 }
 
 /** Indexed polygons of zones in typed arrays, which can be transferred to another thread without copying. */
@@ -35,7 +35,7 @@ export interface IndexedZones {
 const NOWHERE: Coverage = {
   covers: () => false,
   zoneAt: () => undefined,
-  metresToNearestZone: () => undefined,
+  metersToNearestZone: () => undefined,
 };
 
 export function createCoverage(zones: readonly Zone[]): Coverage {
@@ -101,9 +101,9 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
       // 180 and −180 are the same meridian, and a zone can use either.
       return someHolds(lng, lat) || (Math.abs(lng) === 180 && someHolds(-lng, lat));
     },
-    metresToNearestZone(point) {
+    metersToNearestZone(point) {
       // The computed distance of a very close point can be 0.
-      return Math.max(1, Math.ceil(metresToBoundary(boundaries, point)));
+      return Math.max(1, Math.ceil(metersToBoundary(boundaries, point)));
     },
   };
 }

@@ -76,7 +76,7 @@ interface Search {
  * Returns the great-circle distance from a point to the nearest boundary, in meters, on the sphere
  * of `haversineKm`. Overestimates by at most 1e-4, so it is exact to a meter up to 10 km.
  */
-export function metresToBoundary(boundaries: Boundaries, { lng, lat }: Point): number {
+export function metersToBoundary(boundaries: Boundaries, { lng, lat }: Point): number {
   const search = { boundaries, target: targetAt(lng, lat), arc: Infinity, goal: Infinity };
   searchNode(search, 1);
   return search.arc * EARTH_RADIUS_KM * 1000;

@@ -1,7 +1,7 @@
 import { EARTH_RADIUS_KM, radians } from "./geo.ts";
 import type { SharedBorders } from "./shared-borders.ts";
 
-const METRES_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
+const METERS_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
 
 /** Depth up to which a border is split at its farthest vertex, below that in the middle. */
 const MAX_DEPTH = 48;
@@ -82,10 +82,10 @@ function project({ lng, lat }: SharedBorders, line: readonly number[]) {
     north = Math.max(north, lat[vertex]!);
   }
   const closest = south <= 0 && north >= 0 ? 0 : Math.min(Math.abs(south), Math.abs(north));
-  const metresEast = METRES_PER_DEGREE * Math.cos(radians(closest));
+  const metersEast = METERS_PER_DEGREE * Math.cos(radians(closest));
   for (const [i, vertex] of line.entries()) {
-    x[i] = lng[vertex]! * metresEast;
-    y[i] = lat[vertex]! * METRES_PER_DEGREE;
+    x[i] = lng[vertex]! * metersEast;
+    y[i] = lat[vertex]! * METERS_PER_DEGREE;
   }
   return { x, y };
 }

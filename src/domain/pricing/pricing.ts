@@ -249,7 +249,7 @@ interface EndOutside {
 function endsOutside(coverage: Coverage, ends: Pick<Route, End>): readonly EndOutside[] {
   return ENDS.map((name) => ({ name, point: ends[name] }))
     .filter(({ point }) => !coverage.covers(point))
-    .map((end) => ({ ...end, meters: coverage.metresToNearestZone(end.point) }));
+    .map((end) => ({ ...end, meters: coverage.metersToNearestZone(end.point) }));
 }
 
 function coverageFailure(coverage: Coverage, outside: readonly EndOutside[]): QuoteFailure {
@@ -267,13 +267,13 @@ function namesOf(ends: readonly EndOutside[]): string {
 }
 
 /** Returns the text about the distance to the nearest zone. Empty without zones. */
-function awayText(metres: readonly (number | undefined)[]): string {
-  if (metres.includes(undefined)) return "";
-  return `, ${metres.map((it) => distanceText(it!)).join(" and ")} from the nearest one`;
+function awayText(meters: readonly (number | undefined)[]): string {
+  if (meters.includes(undefined)) return "";
+  return `, ${meters.map((it) => distanceText(it!)).join(" and ")} from the nearest one`;
 }
 
-function distanceText(metres: number): string {
-  return metres <= 10_000 ? `${metres} m` : `${Math.round(metres / 1000)} km`;
+function distanceText(meters: number): string {
+  return meters <= 10_000 ? `${meters} m` : `${Math.round(meters / 1000)} km`;
 }
 
 /** Whether a point would be covered with latitude and longitude swapped. */

@@ -81,11 +81,11 @@ test("the zone of a point is the first that holds it, in the order of the docume
 });
 
 test("without zones the distance to the nearest is undefined", () => {
-  expect(createCoverage([]).metresToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
-  expect(createCoverage([zone()]).metresToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
+  expect(createCoverage([]).metersToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
+  expect(createCoverage([zone()]).metersToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
 });
 
-describe("the distance in metres to the nearest zone", () => {
+describe("the distance in meters to the nearest zone", () => {
   const coverage = createCoverage([
     zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
     zone([box(170, -10, 180, 10)]),
@@ -101,17 +101,17 @@ describe("the distance in metres to the nearest zone", () => {
     ["are rounded up", 10.00001, 25, 2],
     // To the corner at 10 degrees south: the arc cosine of sin 60° sin 10°.
     ["are whole, far away too", -60, -90, 9_045_813],
-  ])("%s", (_, lat, lng, metres) => {
+  ])("%s", (_, lat, lng, meters) => {
     expect(coverage.covers({ lat, lng })).toBe(false);
-    expect(coverage.metresToNearestZone({ lat, lng })).toBe(metres);
+    expect(coverage.metersToNearestZone({ lat, lng })).toBe(meters);
   });
 });
 
-test("a point outside is at least a metre away, even where its distance computes as 0", () => {
+test("a point outside is at least a meter away, even where its distance computes as 0", () => {
   const slope = createCoverage([zone([ring("10 10, 12 10, 10 12, 10 10")])]);
   const hairAbove = { lat: 11.750000000000002, lng: 10.25 };
   expect(slope.covers(hairAbove)).toBe(false);
-  expect(slope.metresToNearestZone(hairAbove)).toBe(1);
+  expect(slope.metersToNearestZone(hairAbove)).toBe(1);
 });
 
 test("covers is true exactly where some polygon contains the point, for many triangles and points", () => {

@@ -69,7 +69,7 @@ describe("haversineKm", () => {
     );
   });
 
-  test("agrees with the angle between vectors to a millimetre, away from antipodes", () => {
+  test("agrees with the angle between vectors to a millimeter, away from antipodes", () => {
     fc.assert(
       fc.property(somewhere, somewhere, (from, to) => {
         const km = vectorKm(from, to);

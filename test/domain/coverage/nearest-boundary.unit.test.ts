@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   indexBoundaries,
-  metresToBoundary,
+  metersToBoundary,
 } from "../../../src/domain/coverage/nearest-boundary.ts";
 import {
   haversineKm,
@@ -16,42 +16,42 @@ import sample from "../../../src/demo/sample-tariff.json" with { type: "json" };
 
 const DEGREE = (6371_008.8 * Math.PI) / 180;
 
-function metresTo(polygons: readonly Polygon[], point: Point): number {
-  return metresToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
+function metersTo(polygons: readonly Polygon[], point: Point): number {
+  return metersToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
 }
 
 /** Computes the distance by brute force: hundreds of points on each edge, then more around the nearest. */
-function metresByDensifying(polygons: readonly Polygon[], point: Point): number {
+function metersByDensifying(polygons: readonly Polygon[], point: Point): number {
   const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
-  return Math.min(...edges.map(([from, to]) => metresToEdge(from!, to!, point)));
+  return Math.min(...edges.map(([from, to]) => metersToEdge(from!, to!, point)));
 }
 
-function metresToEdge(from: Position, to: Position, point: Point): number {
-  const coarse = metresAlong(from, to, point, 0, 1, 400);
+function metersToEdge(from: Position, to: Position, point: Point): number {
+  const coarse = metersAlong(from, to, point, 0, 1, 400);
   const nearerThanNeighbours = [...coarse.keys()].filter(
     (i) => coarse[i]! < (coarse[i - 1] ?? Infinity) && coarse[i]! <= (coarse[i + 1] ?? Infinity),
   );
   return Math.min(
-    ...nearerThanNeighbours.map((i) => metresAround(from, to, point, (i - 1) / 400, (i + 1) / 400)),
+    ...nearerThanNeighbours.map((i) => metersAround(from, to, point, (i - 1) / 400, (i + 1) / 400)),
   );
 }
 
 /** Narrows a segment to its minimum: six rounds narrow 20,000 km to less than a millimeter. */
-function metresAround(from: Position, to: Position, point: Point, start: number, end: number) {
+function metersAround(from: Position, to: Position, point: Point, start: number, end: number) {
   let least = Infinity;
   for (let round = 0; round < 6; round++) {
     [start, end] = [Math.max(0, start), Math.min(1, end)];
-    const metres = metresAlong(from, to, point, start, end, 50);
-    least = Math.min(...metres);
+    const meters = metersAlong(from, to, point, start, end, 50);
+    least = Math.min(...meters);
     const step = (end - start) / 50;
-    const nearest = start + metres.indexOf(least) * step;
+    const nearest = start + meters.indexOf(least) * step;
     [start, end] = [nearest - step, nearest + step];
   }
   return least;
 }
 
 /** Returns the distances of evenly spaced points between two fractions of an edge. */
-function metresAlong(
+function metersAlong(
   from: Position,
   to: Position,
   point: Point,
@@ -67,7 +67,7 @@ function metresAlong(
 }
 
 /** Expects at least the true distance, and at most slightly more. */
-function expectMetres(actual: number, truth: number): void {
+function expectMeters(actual: number, truth: number): void {
   expect(actual).toBeGreaterThan(truth * (1 - 1e-7) - 0.01);
   expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);
 }
@@ -116,7 +116,7 @@ const scene = (least: number, most: number) =>
 test("the distance to a boundary is what densified edges give, for polygons of all sizes anywhere on the globe", () => {
   fc.assert(
     fc.property(scene(1, 3), ({ point, polygons }) => {
-      expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
+      expectMeters(metersTo(polygons, point), metersByDensifying(polygons, point));
     }),
     { numRuns: 400 },
   );
@@ -125,9 +125,9 @@ test("the distance to a boundary is what densified edges give, for polygons of a
 test("the distance to many polygons, in any order, is that to the nearest", () => {
   fc.assert(
     fc.property(scene(50, 300), ({ point, polygons }) => {
-      const nearest = Math.min(...polygons.map((polygon) => metresTo([polygon], point)));
-      expectMetres(metresTo(polygons, point), nearest / (1 + 1e-4));
-      expectMetres(metresTo(polygons.toReversed(), point), nearest / (1 + 1e-4));
+      const nearest = Math.min(...polygons.map((polygon) => metersTo([polygon], point)));
+      expectMeters(metersTo(polygons, point), nearest / (1 + 1e-4));
+      expectMeters(metersTo(polygons.toReversed(), point), nearest / (1 + 1e-4));
     }),
     { numRuns: 80 },
   );
@@ -144,7 +144,7 @@ test("the distance to a boundary is what densified edges give, around rings of m
   fc.assert(
     fc.property(ring, between(-10, 10), between(50, 70), (corners, x, y) => {
       const point = { lat: y, lng: x };
-      expectMetres(metresTo([[corners]], point), metresByDensifying([[corners]], point));
+      expectMeters(metersTo([[corners]], point), metersByDensifying([[corners]], point));
     }),
     { numRuns: 20 },
   );
@@ -168,8 +168,8 @@ describe("the distance to the nearest place", () => {
     ["a parallel all of which is as near", belt, 90, 0, 80 * DEGREE],
     ["on the far side of the Earth", [[box(-1, -1, 1, 1)]], 0, 180, toAntipodes],
     ["of a zone too small to have a size", [[box(0, 1, 0, 1)]], 0, 0, DEGREE],
-  ])("%s", (_, polygons, latitude, longitude, metres) => {
-    expectMetres(metresTo(polygons, { lat: latitude, lng: longitude }), metres);
+  ])("%s", (_, polygons, latitude, longitude, meters) => {
+    expectMeters(metersTo(polygons, { lat: latitude, lng: longitude }), meters);
   });
 });
 
@@ -179,7 +179,7 @@ test("antipodes do not end the search, however the distance to them rounds", () 
       const [x, y] = [point.lng > 0 ? point.lng - 180 : point.lng + 180, -point.lat];
       const corner = [x, y > 0 ? y - 20 : y + 20];
       const ring = [[x, y], [x, y], corner, [x, y]];
-      expectMetres(metresTo([[ring]], point), 160 * DEGREE);
+      expectMeters(metersTo([[ring]], point), 160 * DEGREE);
     }),
     // The chord from here to the antipodes computes as 2.0000000000000004 radii.
     { numRuns: 2000, examples: [[{ lat: 30.489132050978796, lng: -30.849025348307237 }]] },
@@ -187,7 +187,7 @@ test("antipodes do not end the search, however the distance to them rounds", () 
 });
 
 test("a point on a boundary is 0 m away from it", () => {
-  expect(metresTo([[box(0, 0, 10, 10)]], { lat: 10, lng: 3 })).toBeLessThan(0.01);
+  expect(metersTo([[box(0, 0, 10, 10)]], { lat: 10, lng: 3 })).toBeLessThan(0.01);
 });
 
 test("the distance to a boundary is what densified edges give around New York City", () => {
@@ -195,7 +195,7 @@ test("the distance to a boundary is what densified edges give around New York Ci
   fc.assert(
     fc.property(between(40.2, 41.2), between(-75, -73), (y, x) => {
       const point = { lat: y, lng: x };
-      expectMetres(metresTo(polygons, point), metresByDensifying(polygons, point));
+      expectMeters(metersTo(polygons, point), metersByDensifying(polygons, point));
     }),
     { numRuns: 20 },
   );

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ring } from "../../support/tariffs.ts";
 import {
   indexBoundaries,
-  metresToBoundary,
+  metersToBoundary,
 } from "../../../src/domain/coverage/nearest-boundary.ts";
 import type { Polygon, Position } from "../../../src/domain/coverage/geo.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
@@ -22,7 +22,7 @@ function farthestM(polygons: readonly Polygon[], from: readonly Polygon[]): numb
   const boundaries = indexBoundaries(packPolygons(from), order);
   const distances = polygons
     .flat(2)
-    .map(([lng, lat]) => metresToBoundary(boundaries, { lng: lng!, lat: lat! }));
+    .map(([lng, lat]) => metersToBoundary(boundaries, { lng: lng!, lat: lat! }));
   return distances.reduce((most, distance) => Math.max(most, distance), 0);
 }
 

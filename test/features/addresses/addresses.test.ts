@@ -68,7 +68,7 @@ describe("with a geocoder", () => {
     expect((await reverse(0, 0)).body).toEqual({ data: [], attribution });
   });
 
-  test("a point near which matches are preferred is sent to about a kilometre", async () => {
+  test("a point near which matches are preferred is sent to about a kilometer", async () => {
     await search("brook", apiKey, { lat: 40.71234, lng: -74.00567, limit: 2 });
     expect(standIn.asked.at(-1)!.parameters).toEqual({
       q: "brook",
