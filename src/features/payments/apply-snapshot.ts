@@ -6,22 +6,21 @@ import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { PaymentSnapshot } from "./payment-provider.ts";
 
-/** Facts about the payment that are stored here. */
+/** Stored data about a checkout and its refund. */
 export interface StoredCheckout {
   readonly workspace: number;
-  /** Version of the checkout. */
   readonly version: number;
   /** Amount of the checkout, in minor units. */
   readonly amountMinor: number;
   readonly currency: string;
   readonly refundAttempt: number;
-  /** Error with which the provider refused this attempt, or null. */
+  /** Error with which the provider refused the current refund attempt, or null. */
   readonly refundRefusal: string | null;
 }
 
 /**
- * Applies a snapshot of the payment to a shipment. Returns the same row if nothing changed. The result depends on the
- * snapshot alone, so snapshots can be applied in any order and repeatedly.
+ * Applies a snapshot of the payment to a shipment. Returns the same row if nothing changed. Depends
+ * only on the row and the snapshot, so snapshots can be applied in any order and repeatedly.
  */
 export function applySnapshot(
   row: ShipmentRow,
@@ -48,8 +47,9 @@ export function applySnapshot(
 }
 
 /**
- * Applies the loss of access to the account to a shipment. Returns the same row if nothing changed. A payment in
- * progress may still succeed, so no other checkout can be opened and the price is stored.
+ * Records on a shipment that its payment account is inaccessible. Returns the same row if nothing
+ * changed. Keeps `processing`: that payment may still succeed, so no other checkout can be opened
+ * and the price cannot change.
  *
  * @param closed the checkout, whether it may still be paid, and why the account is inaccessible
  */
@@ -83,8 +83,8 @@ function withDetails(
 }
 
 /**
- * Whether the amount and currency equal the shipment's current total. A new tariff can change the currency and leave
- * the figure equal.
+ * Whether the amount and currency equal the shipment's current total. A new tariff can change the
+ * currency without changing the number.
  */
 export function matchesTotal(
   { amountMinor, currency }: Pick<StoredCheckout, "amountMinor" | "currency">,
@@ -101,10 +101,13 @@ function isFullyRefunded(snapshot: PaymentSnapshot): boolean {
   return remainingAmount(snapshot) === 0;
 }
 
-/** Whether an earlier snapshot was fully refunded. Manually recorded refunds do not count. */
+/**
+ * Whether the shipment was fully refunded according to the previous snapshot. Ignores manually
+ * recorded refunds.
+ */
 function wasFullyRefunded({ paymentDetails, totalMinor }: ShipmentRow): boolean {
   const { refundedMinor, disputedMinor, dispute } = paymentDetails ?? NO_PAYMENT_DETAILS;
-  // Before 0.2.0 a partial dispute was stored like a full one.
+  // Versions before 0.2.0 stored a partial dispute like a full one.
   if (dispute === "lost" && disputedMinor === undefined) return true;
   return refundedMinor + (disputedMinor ?? 0) >= totalMinor;
 }
@@ -114,8 +117,8 @@ export function remainingAmount(snapshot: PaymentSnapshot): number {
 }
 
 /**
- * Returns the amount lost in disputes, in minor units. A dispute can cover the full charge after a partial refund.
- * The bank then takes only the rest
+ * Returns the amount lost in disputes, in minor units. A dispute after a partial refund can cover
+ * the full charge, but the bank takes only the amount that is left
  * (https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued).
  */
 function disputedAmount(snapshot: PaymentSnapshot): number {
@@ -153,8 +156,8 @@ function disagreementOf(
 }
 
 /**
- * An unassigned payment is reported until it is refunded or accepted, an unverified one until the account can be read
- * again.
+ * Returns the payments that need attention. An unassigned payment is reported until it is refunded
+ * or accepted. An unverified payment is reported until the account can be read again.
  */
 function uncountedOf(
   { paymentDetails }: ShipmentRow,
@@ -180,7 +183,7 @@ function detailsOf(
 ): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { checkout } = snapshot;
-  // Amounts are reported in the shipment's currency.
+  // The amounts have no currency of their own, so amounts in other currencies are omitted.
   const isComparable = snapshot.currency === row.currency;
   return {
     checkout:
@@ -198,9 +201,10 @@ function detailsOf(
 }
 
 /**
- * Returns why the rest was not refunded, or null if no refund failed or one is pending. A manual refund can be
- * reversed, or a dispute won, after the current attempt refunded the rest. No further attempt follows, so this is
- * reported.
+ * Returns why part of the payment was not refunded. Null if no refund failed or one is pending.
+ *
+ * A manual refund can be reversed, or a dispute won, after the current attempt refunded the rest.
+ * No further attempt follows, so this is reported.
  */
 function refundErrorOf(
   snapshot: PaymentSnapshot,

@@ -14,19 +14,19 @@ import type { PaymentProviders } from "./payment-providers.ts";
 import { resumePolling } from "./provider-payments.ts";
 import { storeEvents } from "./receive-event.ts";
 
-/** Intervals between checks of ready accounts and of others, in milliseconds. */
+/** Interval between checks of ready and of other accounts, in milliseconds. */
 const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
-/** Delay before payments are retried that a ready account refused, in milliseconds. */
+/** Delay before retrying payments that a ready account refused, in milliseconds. */
 const RESUME_MS = 60_000;
 const AT_ONCE = 8;
-/** Time limit of a process for a check, in milliseconds. Another process can claim the check afterwards. */
+/** Time until another process can claim an unfinished check, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
-/** Age up to which providers list events, in milliseconds. */
+/** Maximum age of events that providers list, in milliseconds. */
 const LISTED_MS = 30 * 24 * 60 * 60_000;
-/** Overlap with the previous listing, in milliseconds. Some events are listed late, and clocks differ. */
+/** Overlap between two listings, in milliseconds. Some events are listed late, and clocks differ. */
 const OVERLAP_MS = 10 * 60_000;
-/** Maximum number of pages per check and time span. A longer list is split into shorter spans. */
+/** Maximum number of pages per time span. A longer list is split into shorter spans. */
 const MAX_PAGES = 5;
 const MIN_SPAN_MS = 1_000;
 
@@ -38,20 +38,19 @@ export interface CheckAccountsDeps {
   readonly secretSeal: SecretSeal;
 }
 
-/** Returns when to check an account in the given state again. */
+/** Returns the time of the next check of an account. */
 export function nextCheck(state: ConnectionState, now: Date): Date {
   return new Date(now.getTime() + (state === "ready" ? READY_MS : NOT_READY_MS));
 }
 
-/** For all workspaces. */
 const FIND_DUE = `
   select workspace_id::float8 as workspace, extract(epoch from check_at)::float8 as due
   from payment_connection
   where check_at <= $1 and workspace_id <> all ($3::bigint[]) order by check_at limit $2::int`;
 
 /**
- * Returns the queue of accounts that are due for a check. A check reads the account and lists the provider's events
- * in case webhook deliveries were lost.
+ * Returns the queue of accounts that are due for a check. A check reads the account and backfills
+ * provider events whose webhook deliveries were lost.
  */
 export function accountCheckQueue(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
   const { em, now } = deps;
@@ -72,7 +71,7 @@ const SCHEDULE = `
   update payment_connection set check_at = $2 where workspace_id = $1 and account is not null
   returning 1`;
 
-/** Schedules an immediate check of a workspace's account. Returns whether the workspace has one. */
+/** Schedules an immediate check of a workspace's account. Returns whether the workspace has an account. */
 export async function scheduleAccountCheck(
   em: EntityManager,
   workspace: number,
@@ -86,23 +85,23 @@ type Claimed = StoredAccess &
     readonly eventsReadUntil: Date | string | null;
   };
 
-/** Only one of several concurrent processes claims a check. */
+/** Claims a check, so that concurrent processes do not repeat it. */
 const CLAIM = `
   update payment_connection set check_at = $3
   where workspace_id = $1 and check_at <= $2 and account is not null
   returning workspace_id::float8 as workspace, provider, account, live, own_key as "ownKey", state,
     heard_until as "eventsReadUntil"`;
 
-/** Skips a replaced account and keeps the result of a later check. */
+/** Stores the state of an account, unless the account was replaced or a later check finished first. */
 const WRITE = `
   update payment_connection set state = $3, missing = $4, checked_at = $5
   where workspace_id = $1 and account = $2 and checked_at <= $5`;
 
-/** Unless another check was requested in the meantime. */
+/** Schedules the next check, unless an earlier one was requested during this check. */
 const RELEASE = `
   update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
 
-/** Logs provider errors and never rejects because of them. */
+/** Checks an account. Logs provider errors instead of throwing them. */
 async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise<void> {
   const { em, log, now, providers, secretSeal } = deps;
   const startedAt = now();
@@ -119,7 +118,7 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
     await runStatement(em, WRITE, [workspace, ...read]);
     if (state !== connection.state) log.info({ workspace, state }, "payment account changed");
     if (state !== "revoked") {
-      // A ready account may refuse the same payments again, so they wait.
+      // A ready account may refuse the same payments again, so their retries are delayed.
       const waitMs = connection.state === "revoked" ? 0 : RESUME_MS;
       await resumePolling(em, { workspace, account }, new Date(startedAt.getTime() + waitMs));
     }
@@ -131,14 +130,14 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
   await runStatement(em, RELEASE, [workspace, claimedUntil, next.toISOString()]);
 }
 
-/** Skips a replaced account. */
+/** Records how far events were read, unless the account was replaced. */
 const STORE_READ_UNTIL = `
   update payment_connection set heard_until = $3 where workspace_id = $1 and account = $2`;
 
 /**
- * Backfills provider events since the last poll as if each had arrived by webhook.
+ * Backfills provider events since the last check as if each had arrived by webhook.
  *
- * @returns whether the list was read to its end
+ * @returns whether all events were read
  */
 async function listMissed(
   { em, log, now }: CheckAccountsDeps,
@@ -162,7 +161,7 @@ async function listMissed(
     } while (after !== undefined && ++pages < MAX_PAGES);
     const spanMs = to.getTime() - from.getTime();
     if (after === undefined || spanMs <= MIN_SPAN_MS) break;
-    // Continues with the older half. Events already stored from the newer half are skipped later.
+    // Continue with the older half. Duplicates from the newer half are skipped later.
     to = new Date(from.getTime() + spanMs / 2);
   }
   const isAll = to === at;

@@ -32,9 +32,9 @@ export type CheckoutDeps = Pick<
   readonly consumeCall: ConsumeCall;
 };
 
-/** Default lifetime of a checkout in minutes. Providers allow at most a day. */
+/** Default lifetime of a checkout, in minutes. Providers allow at most one day. */
 const DEFAULT_MINUTES = 1_430;
-/** Attempts to get an open checkout. The known one may have expired a moment ago. */
+/** Maximum number of attempts to get an open checkout. A known checkout may just have expired. */
 const MAX_TRIES = 2;
 
 /** Returns the open checkout of a shipment, or opens one. */
@@ -80,7 +80,10 @@ function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
   return checkout !== undefined && checkout.expiresAtMs > at.getTime() ? checkout : undefined;
 }
 
-/** @throws Refusal SHIPMENT_STATE unless the shipment awaits payment and no payment was taken or is processing */
+/**
+ * @throws Refusal SHIPMENT_STATE if the shipment does not await payment, or a payment is processing
+ * or unassigned
+ */
 function assertPayable({ status, paymentDetails }: ShipmentRow): void {
   if (status !== "pending") throw notPayable(`it is ${statusText(status)}`);
   if (paymentDetails?.processing) throw notPayable("its payment is processing");
@@ -95,7 +98,7 @@ function notPayable(reason: string): Refusal {
   return stateError(`The shipment cannot be paid because ${reason}.`);
 }
 
-/** @throws Refusal CHECKOUT_AMOUNT, and the refusals of `reconcileForCall` */
+/** @throws Refusal CHECKOUT_AMOUNT, and the errors of `reconcileForCall` */
 function reconcileOpening(
   reconcile: ReconcilePayment,
   key: ShipmentKey,
@@ -106,7 +109,7 @@ function reconcileOpening(
       return await reconcile(...given);
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error;
-      // The next attempt uses another key. If this attempt created a checkout, its URL is unknown.
+      // The next attempt uses another key. If this attempt did create a checkout, its URL is unknown.
       if (error.kind === "failed") return "reconciled";
       if (error.kind !== "amount") throw error;
       throw amountRefused(`is not accepted by the payment provider: ${error.message}`);
@@ -126,7 +129,7 @@ interface CheckoutRequest {
   readonly worker: string;
 }
 
-/** The connected provider of a workspace. Null if none is connected. */
+/** Payment connection of a workspace. All fields are null without a connection. */
 interface Connected {
   readonly provider: PaymentProviderName | null;
   readonly providerState: ConnectionState | null;
@@ -139,7 +142,7 @@ interface KnownCheckout {
   readonly hasExpired: boolean;
 }
 
-/** Locks the connection, so that it cannot be disconnected until the transaction ends. */
+/** Locks the connection, so that the account cannot be disconnected during the transaction. */
 const LOCK_CONNECTION = `
   select provider, state as "providerState", account from payment_connection
   where workspace_id = $1 for share`;
@@ -148,8 +151,8 @@ const LOCK_CHECKOUT = `
   where workspace_id = $1 and shipment_reference = $2 for update`;
 
 /**
- * Replaces an expired or closed checkout. The caller's worker holds the lease from the start, because only the worker
- * that calls the provider receives its error.
+ * Inserts a requested checkout, or replaces an expired or closed one. The caller's worker holds the
+ * lease from the start, because only the worker that calls the provider receives its error.
  */
 const REQUEST = `
   insert into provider_payment (workspace_id, shipment_reference, provider, account, version,
@@ -164,11 +167,12 @@ const REQUEST = `
     worker = excluded.worker, leased_until = excluded.leased_until, told = true, wakes = provider_payment.wakes + 1, failures = 0`;
 
 /**
- * Stores the request for a checkout. If this process is killed, another one opens the checkout once the lease
- * expires. An open or requested checkout is stored. If its account is inaccessible, it is stored until it expires.
+ * Stores the request for a checkout. If this process crashes, another process opens the checkout
+ * after the lease has expired. Keeps an open or requested checkout. A checkout of another account
+ * is replaced once it has expired.
  *
  * @returns whether a new checkout was requested
- * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the refusals of `assertCanOpen`
+ * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the errors of `assertCanOpen`
  */
 function requestCheckout(
   { em, providers, versionFees, now }: CheckoutDeps,
@@ -211,7 +215,7 @@ async function lock(
   return locked.row;
 }
 
-/** @throws Refusal if the workspace's provider cannot open a checkout for the amount */
+/** @throws Refusal if the workspace's provider cannot open a checkout for this amount */
 function assertCanOpen(
   providers: PaymentProviders,
   { provider, providerState }: Connected,

@@ -23,7 +23,7 @@ import {
 import { type AccountSnapshot, type OnlinePayments, ProviderRefused } from "./payment-provider.ts";
 import { MANUAL, onlineProvider, TEST } from "./payment-providers.ts";
 
-/** Methods of PaymentConnectionService. They call providers outside transactions. */
+/** Methods of PaymentConnectionService. Providers are called outside transactions. */
 export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
   typeof PaymentConnectionService,
   Call,
@@ -63,7 +63,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     });
   }),
 
-  /** The key is never stored unencrypted. */
+  /** Stores an account key, encrypted. */
   setPaymentKey: aroundTransaction(async (request, call, deps, transact) => {
     const { providers, secretSeal, now } = deps;
     const mode = modeOf(call);
@@ -91,7 +91,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     });
   }),
 
-  /** Providers without accounts are not checked. */
+  /** Reads the account again from the provider. Providers without accounts are not called. */
   checkPaymentConnection: aroundTransaction(async (_request, call, deps, transact) => {
     const { em, providers, secretSeal, now } = deps;
     const connection = await findConnection(em.fork(), call.caller.workspaceId);
@@ -111,8 +111,8 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
   }),
 
   /**
-   * Keeps the account at the provider. The workspace returns to `manual` if that was connected before. A test twin
-   * always has a provider and returns to `test`.
+   * Disconnects the account but does not delete it at the provider. The workspace returns to
+   * `manual` if that was connected before. A test twin returns to `test`.
    */
   async disconnectPaymentConnection(_request, call, { em, now }) {
     await changeConnection(em, call, async (before) => {
@@ -147,8 +147,8 @@ function modeOf({ caller: { test } }: Call): Mode {
 }
 
 /**
- * Returns the account that the platform created for the workspace if it is still accessible, even if disconnected.
- * Otherwise creates one.
+ * Returns the account that the platform created for the workspace, even if it is disconnected.
+ * Creates an account if there is none or it is inaccessible.
  */
 async function readOrCreate(
   em: EntityManager,
@@ -173,13 +173,16 @@ async function readOrCreate(
   return tryAs(accountAttempt);
 }
 
-/** The provider repeats a failure for the same key for a day. An attempt with an unknown result keeps its key. */
+/**
+ * Counts a failed attempt, because the provider repeats the failure of a key for a day. After an
+ * unknown result, the key stays the same.
+ */
 const COUNT_ATTEMPT = `
   update workspace set account_attempt = account_attempt + 1
   where id = $1 and account_attempt = $2`;
 
 /**
- * Replaces the connection by an account in the given state.
+ * Connects an account, replacing the current connection.
  *
  * @param columns columns that depend on the kind of connection
  * @throws Refusal PAYMENTS_OPEN if the replaced account has open payments

@@ -46,10 +46,10 @@ export function findConnection(
 }
 
 /**
- * Changes the connection of the caller's workspace while holding the lock on the workspace, and records the
+ * Changes the connection of the caller's workspace under the workspace lock, and records the
  * differences in the audit log.
  *
- * @param change returns the new columns, or null for no connection
+ * @param change returns the new columns, or null to disconnect
  * @throws Refusal PAYMENTS_OPEN if a replaced account has open payments
  */
 export async function changeConnection(
@@ -67,7 +67,7 @@ export async function changeConnection(
   if (row === null) await tx.nativeDelete(PaymentConnection, { workspace });
   else if (before === null) await tx.insert(PaymentConnection, { workspace, ...row });
   else {
-    // A distributed database rejects updates of the distribution column, even to the same value.
+    // Distributed databases reject updates of the distribution column, even to the same value.
     const { workspace: _, ...columns } = { workspace, ...row };
     await tx.nativeUpdate(PaymentConnection, { workspace }, columns);
   }
@@ -86,7 +86,7 @@ export async function changeConnection(
   return row === null ? null : findConnection(tx, workspace);
 }
 
-/** Returns the properties of a connection for the audit log, which contains no keys. */
+/** Returns the properties of a connection for the audit log, without keys. */
 function recordedOf(connection: Omit<PaymentConnection, "workspace"> | null) {
   if (connection === null) return {};
   return {
@@ -97,7 +97,7 @@ function recordedOf(connection: Omit<PaymentConnection, "workspace"> | null) {
   };
 }
 
-/** Returns the context to which a connection's secret is sealed. */
+/** Returns the context that binds a sealed secret to its workspace and column. */
 export function sealContext(workspace: number, column: "own_key" | "notice_secrets"): string {
   return `payment_connection ${workspace} ${column}`;
 }
@@ -108,7 +108,7 @@ export type StoredAccess = Pick<PaymentConnection, "workspace" | "account" | "li
 /**
  * Returns the access to a connection's account.
  *
- * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED if its key cannot be decrypted
+ * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED if the account's key cannot be decrypted
  */
 export function accountAccess(
   { workspace, account, live, ownKey }: StoredAccess,
@@ -134,7 +134,7 @@ const TOO_MANY: Readonly<Record<keyof typeof PROVIDER_LIMITS, string>> = {
 };
 
 /**
- * Consumes one call from a workspace's limit on calls to payment providers.
+ * Consumes one call from a workspace's rate limit for payment providers.
  *
  * @throws Refusal RATE_LIMITED if the limit is reached
  */
@@ -191,7 +191,7 @@ export function providerUnavailable(cause: unknown) {
 /**
  * Returns a normalized URL to which a provider redirects users.
  *
- * @throws Refusal FIELD_INVALID unless it uses https, or http to the local host
+ * @throws Refusal FIELD_INVALID unless the URL uses https, or http on localhost
  */
 export function parseRedirectUrl(named: string, field: string): string {
   const url = URL.canParse(named) ? new URL(named) : undefined;

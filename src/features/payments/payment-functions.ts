@@ -39,8 +39,9 @@ export const PAYMENT_FUNCTIONS = {
   createCheckout,
 
   /**
-   * A payment for a shipment that was cancelled in the meantime is stored, to be refunded. If the shipment's checkout
-   * belongs to the connected account, only the provider can confirm the payment.
+   * Records a manual payment. A payment for a shipment that was cancelled first is stored and must
+   * be refunded. If the shipment's checkout belongs to the connected account, only the provider can
+   * confirm the payment.
    */
   recordPayment(request, call, { changeShipment, providers, pollPayment }) {
     const record = (polled?: ProviderCheckRequired) =>
@@ -53,7 +54,7 @@ export const PAYMENT_FUNCTIONS = {
     return retryAfterProviderCheck(record, () => pollPayment(keyOf(request, call)));
   },
 
-  /** Makes no provider calls. An online payment is refused unless it is already confirmed. */
+  /** Records payments without provider calls. An online payment is refused unless it is already confirmed. */
   batchRecordPayments: (request, call, { changeBatch, providers }) =>
     changeBatch({
       method: method.batchRecordPayments,
@@ -67,8 +68,8 @@ export const PAYMENT_FUNCTIONS = {
     }),
 
   /**
-   * If the payment was taken by the connected account, the provider makes the refund and only the provider can
-   * confirm it.
+   * Records a refund. If the payment belongs to the connected account, the provider makes the
+   * refund, and only the provider can confirm it.
    */
   recordRefund(request, call, { changeShipment, providers, pollPayment }) {
     const key = keyOf(request, call);
@@ -97,7 +98,7 @@ export const PAYMENT_FUNCTIONS = {
     return retryAfterProviderCheck(record, () => pollPayment(key));
   },
 
-  /** Schedules the refund. */
+  /** Schedules another refund attempt. */
   retryRefund: (request, call, { changeShipment, now }) =>
     changeShipment({
       method: method.retryRefund,
@@ -116,7 +117,7 @@ export const PAYMENT_FUNCTIONS = {
       write: (tx) => scheduleRefundRetry(tx, keyOf(request, call), now()),
     }),
 
-  /** Also accepts unverified payments. The payment status does not change. */
+  /** Accepts an unassigned or unverified payment. The payment status does not change. */
   acceptUncountedPayment: (request, call, { changeShipment }) =>
     changeShipment({
       method: method.acceptUncountedPayment,
@@ -133,7 +134,7 @@ export const PAYMENT_FUNCTIONS = {
           throw stateError("The shipment has no unassigned payment.");
         }
         const details = { ...withoutUncounted(paymentDetails), accepted };
-        // Keeps the state of a later checkout.
+        // The state of a later checkout must stay.
         const reset = accepted === checkout?.version ? { processing: false, error: null } : {};
         return { row: { ...row, paymentDetails: { ...details, ...reset }, updatedAt: at } };
       },
@@ -152,7 +153,7 @@ function notRetriable(reason: string) {
   return stateError(`The refund cannot be retried because ${reason}.`);
 }
 
-/** Refuses a change that would need a provider call, which takes too long for a batch. */
+/** Wraps a change to refuse provider calls, which take too long for a batch. */
 function unconfirmed<Change extends (...given: never[]) => unknown>(change: Change): Change {
   return ((...given: Parameters<Change>) => {
     try {
@@ -187,7 +188,7 @@ function paymentChange(
       const paid = applyTrigger(row, "pay", paidAt);
       assertTotal(row, request);
       const isOnline = deps.providers[recorded.provider].online !== undefined;
-      // Providers do not process payments of zero.
+      // Providers do not process payments of 0.
       if (row.totalMinor > 0 && (recorded.isAtConnected ?? isOnline))
         throw new ProviderCheckRequired(row);
       const provider = isOnline ? MANUAL.name : recorded.provider;
@@ -222,11 +223,11 @@ function mismatch(subject: string, text: string): Violation {
 
 interface Recorded {
   /**
-   * The connected provider. If it was disconnected after the booking, payments are recorded as manual and never
-   * refused.
+   * The connected provider. Manual if none is connected, so payments can still be recorded after a
+   * disconnect.
    */
   readonly provider: PaymentProviderName;
-  /** Whether the shipment's checkout belongs to the connected account. Null without a checkout. */
+  /** Whether the shipment's checkout belongs to the connected account. Null if there is no checkout. */
   readonly isAtConnected: boolean | null;
   readonly payment: StoredPayment | null;
 }

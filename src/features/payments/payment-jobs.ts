@@ -15,19 +15,22 @@ export interface PaymentJobDeps extends ReconcileDeps {
 }
 
 /**
- * Maximum number of concurrent reconciliations per process, separately for notified payments and others, and per
- * workspace.
+ * Maximum number of concurrent reconciliations per process and per workspace. Notified payments and
+ * other payments each have their own workers with these limits.
  */
 const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
 const MAX_EVENTS = 100;
-/** Delays before an event about an unknown payment is retried, in milliseconds. It is dropped after the last one. */
+/**
+ * Delays before an event about an unknown payment is retried, in milliseconds. After the last retry
+ * the event is dropped.
+ */
 const UNKNOWN_RETRIES_MS = [5_000, 60_000, 10 * 60_000, 60 * 60_000];
-/** Time limit of a process for claimed events, in milliseconds. Another process can claim them afterwards. */
+/** Time until another process can claim unfinished events, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
-/** Retention of provider events, in milliseconds. Providers may redeliver an event for this long. */
+/** Retention of provider events, in milliseconds. Providers may redeliver events during this time. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 
-/** Creates the background workers for provider payments. They run independently of each other. */
+/** Creates the background workers for provider payments. The workers run independently. */
 export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
   const { em, log, now } = deps;
   const failed = (error: unknown) => log.warn({ err: error }, "payment worker failed");
@@ -54,10 +57,10 @@ async function dispatchEvents(deps: PaymentJobDeps): Promise<boolean> {
   return events.length === MAX_EVENTS;
 }
 
-/** Errors that are already logged. A Refusal is thrown if a key cannot be decrypted. */
+/** Errors that were already logged. A Refusal means that a key cannot be decrypted. */
 const EXPECTED = [ProviderRefused, ProviderUnavailable, Refusal];
 
-/** Provider errors are logged, and the payment is retried later. */
+/** Reconciles a payment. Swallows provider errors, because the payment is retried later. */
 async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
   try {
     await deps.reconcilePayment(key);
@@ -70,7 +73,7 @@ async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> 
 
 type ClaimedEvent = Row<StoredProviderEvent, "type" | "receivedAt" | "dueAt">;
 
-/** Concurrent processes claim different events. */
+/** Claims due events and skips those that concurrent processes are claiming. */
 const CLAIM = `
   update payment_notice set due_at = $2, attempts = attempts + 1
   where (provider, id) in (
@@ -86,8 +89,8 @@ function claimEvents(em: EntityManager, now: Date): Promise<ClaimedEvent[]> {
 const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and id = $2";
 
 /**
- * Schedules a poll of the payment or account that an event is about. An unknown payment may become known later, so
- * the event is retried.
+ * Schedules a poll of the payment or account that an event is about. Retries an event about an
+ * unknown payment, because the payment may be stored later.
  */
 async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise<void> {
   const { em, log, now } = deps;
@@ -99,7 +102,7 @@ async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise
     log.info({ event: event.id }, "payment event dropped: unknown payment or account");
 }
 
-/** Finds the workspaces, or the test twins, that use the event's account. */
+/** Selects the workspaces that use the event's account in the event's mode. */
 const FIND_OWNERS = `
   select workspace_id::float8 as workspace from payment_connection
   where account = $1 and provider = $2 and live = $3`;

@@ -13,34 +13,37 @@ export interface PaymentProvider {
 }
 
 /**
- * A provider that takes online payments. Workspaces use its live mode, test twins its test mode, where no real money
- * moves. The modes share no data. Calls take up to 10 seconds and must not be made in a transaction.
+ * A provider that takes online payments. Workspaces use its live mode, test twins its test mode
+ * without real money. The modes share no data. Calls take up to 10 seconds and must not run inside
+ * a transaction.
  *
- * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is unknown, ProviderRefused
- *   if the provider rejected the call and changed nothing
+ * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is
+ * unknown, ProviderRefused if the provider rejected the call and changed nothing
  */
 export interface OnlinePayments {
   /** Returns why the platform has no account in a mode, or `undefined` if it has one. */
   platformFault(mode: Mode): string | undefined;
   /**
-   * Returns why a key is invalid in a mode, to follow "restricted_key", or `undefined` if it is valid. Makes no
-   * provider call.
+   * Returns why a key is invalid in a mode, or `undefined` if it is valid. The text follows
+   * "restricted_key". Makes no provider call.
    */
   keyFault(ownKey: string, mode: Mode): string | undefined;
-  /** Header with the signature of a webhook delivery, in lower case. */
+  /** Name of the header with the signature of a webhook delivery, in lower case. */
   readonly signatureHeader: string;
   /**
-   * Creates an account for a workspace. Repeated calls with the same key return the same account. Idempotency keys
-   * are scoped to this installation: its id is added to each key, here and below, and to the metadata of the object.
+   * Creates an account for a workspace. Repeated calls with the same key return the same account.
+   *
+   * The id of this installation is added to the idempotency keys of all methods, and to the
+   * metadata of created objects, because several installations can share an account.
    */
   createAccount(mode: Mode, workspace: number, idempotencyKey: string): Promise<AccountSnapshot>;
-  /** Creates a link to the form for the provider's missing account details. */
+  /** Creates a link to the provider's form for missing account details. */
   createOnboardingLink(access: AccountAccess, urls: OnboardingUrls): Promise<OnboardingLink>;
   /** Reads an account. Without an account id, reads the account that the key belongs to. */
   readAccount(access: ModeAccess): Promise<AccountSnapshot>;
   /**
-   * Returns why the provider cannot take an amount, to follow "total", or `undefined` if it can. Makes no provider
-   * call.
+   * Returns why the provider cannot take an amount, or `undefined` if it can. The text follows
+   * "total". Makes no provider call.
    */
   amountFault(amountMinor: number, currency: string): string | undefined;
   /** Opens a checkout. Repeated calls with the same key return the same checkout. */
@@ -49,28 +52,28 @@ export interface OnlinePayments {
     checkout: NewCheckout,
     idempotencyKey: string,
   ): Promise<OpenedCheckout>;
-  /** Expires a checkout. A no-op if it is not open. */
+  /** Expires a checkout. A no-op if the checkout is not open. */
   expireCheckout(access: AccountAccess, checkout: string): Promise<void>;
   /** Reads a payment with its refunds and disputes. */
   findPayment(access: AccountAccess, checkout: string): Promise<PaymentSnapshot>;
-  /** Requests a refund. Repeated calls with the same key make no second refund. */
+  /** Requests a refund. Repeated calls with the same key make one refund. */
   refund(access: AccountAccess, refund: NewRefund, idempotencyKey: string): Promise<void>;
   /**
-   * Lists refund and dispute events in a time span, newest first, one page at a time. A paid payment is not polled,
-   * so this recovers lost webhook deliveries.
+   * Lists refund and dispute events in a time span, newest first, one page at a time. Paid payments
+   * are not polled, so this recovers lost webhook deliveries.
    */
   listEvents(access: AccountAccess, span: EventSpan): Promise<EventPage>;
   /**
    * Verifies and parses a webhook delivery. Makes no provider call.
    *
-   * @param owner whose secrets must have signed it
+   * @param owner the recipient, one of whose secrets must have signed the event
    * @returns `undefined` if the event is irrelevant to this service
    * @throws ProviderRefused if the signature is missing, wrong or too old
    */
   readEvent(event: SignedEvent, owner: EventRecipient): Promise<ProviderEvent | undefined>;
 }
 
-/** A checkout to open. Amounts are in ISO 4217 minor units, here and below. */
+/** A checkout to open. All amounts in this file are in ISO 4217 minor units. */
 export interface NewCheckout {
   readonly workspace: number;
   readonly shipment: string;
@@ -85,17 +88,16 @@ interface OpenedCheckout {
   readonly checkout: string;
 }
 
-/** Snapshot of a payment at a provider. */
 export interface PaymentSnapshot {
-  /** Time at which the checkout was opened. Null if it was not. */
+  /** Time at which the checkout was opened, or null if opening failed. */
   readonly openedAt: Date | null;
-  /** The page where it can be paid. Null if it cannot be paid any more. */
+  /** Payment page of the checkout. Null if the checkout can no longer be paid. */
   readonly checkout: { readonly url: string; readonly expiresAt: Date } | null;
-  /** `unpaid` if the checkout is open, `failed` if it can no longer be paid. */
+  /** `unpaid` while the checkout is open. `failed` if the checkout can no longer be paid. */
   readonly status: "unpaid" | "processing" | "paid" | "failed";
-  /** Error of the last attempt, or null. */
+  /** Error of the last attempt to pay, or null. */
   readonly error: string | null;
-  /** Workspace and shipment in its metadata, such as `7 SHP-4T8ZK2M0QWXE`, or null. */
+  /** Workspace and shipment from the payment's metadata, such as `7 SHP-4T8ZK2M0QWXE`, or null. */
   readonly reference: string | null;
   /** The provider's id of the payment. Null until the first attempt to pay. */
   readonly payment: string | null;
@@ -105,7 +107,7 @@ export interface PaymentSnapshot {
   readonly dispute: DisputeStatus | null;
   /** Whether the provider refuses refunds until an open dispute is decided. */
   readonly isRefundBlocked: boolean;
-  /** Sum of the lost disputes. */
+  /** Sum of the lost disputes. Can exceed the amount that is left after refunds. */
   readonly lostMinor: number;
 }
 
@@ -113,9 +115,9 @@ export interface PaymentSnapshot {
 export interface RefundSnapshot {
   readonly status: "pending" | "succeeded" | "failed";
   readonly amountMinor: number;
-  /** Number of this service's attempt. Null for a manual refund. */
+  /** Number of the attempt if this service made the refund. Null for a manual refund. */
   readonly attempt: number | null;
-  /** Error if it failed, or null. */
+  /** Error of a failed refund, or null. */
   readonly error: string | null;
 }
 
@@ -123,7 +125,7 @@ interface NewRefund {
   readonly payment: string;
   readonly amountMinor: number;
   readonly currency: string;
-  /** Starts at 1. */
+  /** Number of the refund attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -133,7 +135,7 @@ export interface SignedEvent {
   readonly receivedAt: Date;
 }
 
-/** Events to list. Both ends of the span are inclusive and in whole seconds. */
+/** Time span of the events to list. Both limits are inclusive and in whole seconds. */
 interface EventSpan {
   readonly from: Date;
   readonly to: Date;
@@ -147,13 +149,13 @@ interface EventPage {
   readonly next: string | undefined;
 }
 
-/** Recipient of an event: the platform, or a workspace with its own key. */
+/** Recipient of an event: the platform, or a workspace that uses its own key. */
 export interface EventRecipient {
-  /** `undefined` for the platform. */
+  /** Secrets of the workspace. `undefined` for the platform. */
   readonly own: SigningSecrets | undefined;
 }
 
-/** Signing secrets of a mode. */
+/** Webhook signing secrets of one mode. */
 export interface SigningSecrets {
   readonly mode: Mode;
   readonly secrets: readonly string[];
@@ -162,9 +164,9 @@ export interface SigningSecrets {
 export interface ProviderEvent {
   readonly id: string;
   readonly type: string;
-  /** Whether it belongs to the live mode. */
+  /** Whether the event belongs to the live mode. */
   readonly live: boolean;
-  /** Account of the event. Null if it is the account of the key. */
+  /** Account that the event names. Null if the event belongs to the account of the key. */
   readonly account: string | null;
   /** Reference of the shipment in the event, or null. */
   readonly shipment: string | null;
@@ -172,7 +174,6 @@ export interface ProviderEvent {
   readonly payment: string | null;
 }
 
-/** Access to an account at a provider. */
 export interface AccountAccess {
   readonly mode: Mode;
   readonly account: string;
@@ -180,14 +181,13 @@ export interface AccountAccess {
   readonly ownKey: string | undefined;
 }
 
-/** Access to a mode, without an account or with the account's own key. */
+/** Access to the provider in a mode: to an account, to the account of a key, or to the platform. */
 export type ModeAccess = Pick<AccountAccess, "mode"> & Partial<AccountAccess>;
 
-/** Snapshot of an account at a provider. */
 export interface AccountSnapshot {
   readonly account: string;
   readonly state: ConnectionState;
-  /** Requirements still outstanding, as the provider names them. */
+  /** Outstanding requirements, as the provider names them. */
   readonly missing: readonly string[];
 }
 
@@ -203,8 +203,8 @@ interface OnboardingLink {
 }
 
 /**
- * The provider was unreachable, failed, timed out or rejected the platform's key. The call may have taken effect and
- * can be retried.
+ * The provider was unreachable, failed, timed out or rejected the platform's key. The call may have
+ * taken effect and can be retried.
  */
 export class ProviderUnavailable extends Error {
   constructor(cause: unknown) {
@@ -213,20 +213,20 @@ export class ProviderUnavailable extends Error {
   }
 }
 
-/** Reason of a provider's refusal. */
 export type ProviderRefusalKind = "revoked" | "amount" | "failed" | "other";
 
-/** The provider refused a call, which had no effect. */
+/** The provider refused a call. The call had no effect. */
 export class ProviderRefused extends Error {
   /**
-   * `revoked`: no access to the account or its key is revoked. `amount`: too small or too large. `failed`: an earlier
-   * call with this idempotency key failed, and each repetition returns the same error.
+   * `revoked`: the account or its key is inaccessible. `amount`: the amount is too small or too
+   * large. `failed`: an earlier call with this idempotency key failed, and every repetition returns
+   * the same error.
    */
   readonly kind: ProviderRefusalKind;
   /** The provider's error code, such as `amount_too_small`, if any. */
   readonly code: string | undefined;
 
-  /** @param message the provider's message without secrets */
+  /** @param message the provider's message, without secrets */
   constructor(message: string, kind: ProviderRefusalKind, code?: string) {
     super(message);
     this.name = "ProviderRefused";

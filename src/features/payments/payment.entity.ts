@@ -3,7 +3,7 @@ import { ofShipment } from "../shipments/shipment.entity.ts";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** The payment of a shipment, at most one. Never deleted. Amounts are in minor units. */
+/** Payment of a shipment, which has at most one. Never deleted. Amounts are in minor units. */
 export const Payment = defineEntity({
   name: "Payment",
   tableName: "payment",

@@ -2,8 +2,8 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
 /**
- * An event of a payment provider. It only triggers a poll of the payment. The table belongs to the platform because
- * several workspaces can share an account and event ids are unique within a provider.
+ * A payment provider's event, which only triggers a poll of the payment. The table is not split by
+ * workspace, because several workspaces can share an account and event ids are unique per provider.
  */
 export const StoredProviderEvent = defineEntity({
   name: "StoredProviderEvent",
@@ -14,16 +14,15 @@ export const StoredProviderEvent = defineEntity({
     id: p.text().primary(),
     /** The provider's event type, such as `charge.refunded`. */
     type: p.text(),
-    /** Whether it belongs to the provider's live mode. An account has the same id in both modes. */
+    /** Whether the event belongs to the provider's live mode. An account has the same id in both modes. */
     live: p.boolean().default(true),
-    /** Account of the event. */
     account: p.text(),
-    /** Reference of the shipment in the event, or null. */
+    /** Reference of the shipment that the event names, or null. */
     shipment: p.text().nullable(),
-    /** The provider's id of the payment, or null. */
+    /** The provider's id of the payment that the event names, or null. */
     payment: p.text().nullable(),
     receivedAt: p.datetime(3),
-    /** Time of the next attempt. Null once processed or dropped. */
+    /** Time of the next attempt. Null once the event is processed or dropped. */
     dueAt: p.datetime(3).nullable(),
     attempts: p.integer().default(0),
   },

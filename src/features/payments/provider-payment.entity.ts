@@ -4,14 +4,14 @@ import type { PaymentProviderName } from "../workspaces/payment-connection.entit
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * State of a checkout. `wanted`: requested, or the response of the provider was lost. `open`: its id is known.
- * `closed`: it can no longer be paid, so another one can be opened.
+ * State of a checkout. `wanted`: requested, and the provider's response is pending or was lost.
+ * `open`: its id is known. `closed`: it can no longer be paid, so another checkout can be opened.
  */
 export type CheckoutState = "wanted" | "open" | "closed";
 
 /**
- * State of a shipment's payment at its provider, with the time of the next poll. Created with the first checkout.
- * Amounts are in minor units.
+ * State of a shipment's payment at the provider. Created with the first checkout and reused for
+ * later ones. Amounts are in minor units.
  */
 export const ProviderPayment = defineEntity({
   name: "ProviderPayment",
@@ -24,7 +24,7 @@ export const ProviderPayment = defineEntity({
     provider: p.text().$type<PaymentProviderName>(),
     /** Account that receives the payment. */
     account: p.text(),
-    /** Number of the shipment's checkout, from 1. At most one can be paid. */
+    /** Number of the shipment's current checkout, from 1. Earlier checkouts can no longer be paid. */
     version: p.integer(),
     state: p.text().$type<CheckoutState>(),
     amountMinor: p.bigint("number"),
@@ -36,19 +36,19 @@ export const ProviderPayment = defineEntity({
     checkout: p.text().nullable(),
     /** The provider's id of the payment. Null until the first attempt to pay. */
     payment: p.text().nullable(),
-    /** Number of the refund attempt, from 1. */
+    /** Number of the current refund attempt, from 1. */
     refundAttempt: p.integer().default(1),
-    /** Error with which the provider refused this attempt, or null. */
+    /** Error with which the provider refused the current refund attempt, or null. */
     refundRefusal: p.text().nullable(),
     /** Time of the next poll. Null if no change is expected or the account is inaccessible. */
     dueAt: p.datetime(3).nullable(),
-    /** Whether an event arrived or a caller waits. Such payments are polled first. */
+    /** Whether an event arrived or a caller is waiting. Such payments are polled first. */
     isNotified: p.boolean().fieldName("told").default(false),
-    /** Consecutive failed polls. Above 0 without a due time if the account is inaccessible. */
+    /** Number of consecutive failed polls. If above 0 and `dueAt` is null, the account is inaccessible. */
     failures: p.integer().default(0),
-    /** Counts requests for an immediate poll, so that a request during a poll is not lost. */
+    /** Number of requests for an immediate poll. A change during a poll shows that another poll is due. */
     pollRequests: p.integer().fieldName("wakes").default(0),
-    /** Worker that holds the lease. */
+    /** Id of the worker that holds the lease. */
     worker: p.text().nullable(),
     leasedUntil: p.datetime(3).nullable(),
   },

@@ -7,7 +7,7 @@ import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import type { ProviderPayment } from "./provider-payment.entity.ts";
 
-/** Duration of a lease on a payment, in milliseconds. Longer than several provider calls. */
+/** Duration of a lease on a payment, in milliseconds. Must be longer than several provider calls. */
 const LEASE_MS = 60_000;
 
 /** Returns the expiry of a lease that starts now, as an SQL parameter. */
@@ -15,13 +15,16 @@ export function leaseExpiry(now: Date): string {
   return new Date(now.getTime() + LEASE_MS).toISOString();
 }
 
-/** A payment as it was when a worker leased it. */
+/** State of a payment at the time of the lease. */
 export type LeasedPayment = Row<
   ProviderPayment,
   "shipment" | "expiresAt" | "dueAt" | "isNotified" | "worker" | "leasedUntil"
 > & { readonly shipment: string; readonly expiresAtMs: number };
 
-/** Times are returned unconverted. A distributed database rejects time zone functions in `returning`. */
+/**
+ * Columns of a leased payment. Times are converted here, because distributed databases reject time
+ * zone functions in `returning`.
+ */
 const LEASED_COLUMNS = `
   workspace_id::float8 as workspace, shipment_reference as shipment, provider, account, version, state,
   amount_minor::float8 as "amountMinor", currency, success_url as "successUrl",
@@ -38,8 +41,8 @@ const LEASE = `
   returning ${LEASED_COLUMNS}`;
 
 /**
- * Leases a payment, or renews the worker's lease. Returns `undefined` if another worker holds the lease or there is
- * no payment.
+ * Leases a payment, or renews the worker's lease. Returns `undefined` if another worker holds the
+ * lease or the payment does not exist.
  */
 export async function leasePayment(
   em: EntityManager,
@@ -54,14 +57,17 @@ export async function leasePayment(
   return { ...leased, expiresAtMs: new Date(expiresAt).getTime() };
 }
 
-/** Must not overwrite a newer request for a checkout or refund. */
+/**
+ * Stores the result of a provider call. Skips a row whose checkout or refund attempt was replaced
+ * by a newer request.
+ */
 const STORE_CALL_RESULT = `
   update provider_payment set state = $5, checkout = $6,
     refund_refusal = case when refund_attempt = $7 then $8 else refund_refusal end
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning 1`;
 
-/** The lease on a payment expired, or its checkout was replaced. Another poll follows. */
+/** Thrown if the lease on a payment expired or its checkout was replaced. Another poll follows. */
 export class LeaseLost extends Error {
   constructor() {
     super("the lease on the payment was lost");
@@ -70,7 +76,7 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Stores the result of a provider call immediately, so that it survives a crash.
+ * Stores the result of a provider call at once, so that a crash does not lose it.
  *
  * @throws LeaseLost
  */
@@ -103,7 +109,10 @@ const STORE_SNAPSHOT = `
   where workspace_id = $1 and shipment_reference = $2 and worker = $3 and version = $4
   returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
 
-/** Stores facts about a leased payment with the transaction. Returns `undefined` if the lease was lost. */
+/**
+ * Stores data of a snapshot in the transaction of the shipment's change. Returns `undefined` if the
+ * lease was lost.
+ */
 export async function storeSnapshot(
   tx: Transaction,
   { workspace, shipment, version }: LeasedPayment,
@@ -119,7 +128,7 @@ const START_ATTEMPT = `
   update provider_payment set refund_attempt = refund_attempt + 1
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
-/** Starts a refund attempt with another key, because repeating the previous one cannot succeed. */
+/** Starts another refund attempt with a new key, because repeating the previous key cannot succeed. */
 export async function startRefundAttempt(
   em: EntityManager,
   { workspace, shipment }: LeasedPayment,
@@ -135,9 +144,10 @@ const RELEASE = `
   where workspace_id = $1 and shipment_reference = $2 and worker = $3`;
 
 /**
- * Releases a lease.
+ * Releases a lease and schedules the next poll.
  *
- * @param dueAt time of the next poll unless one was requested in the meantime, null for none
+ * @param dueAt time of the next poll, null for none. A poll requested during the lease is due
+ * immediately.
  */
 export async function releasePayment(
   em: EntityManager,
@@ -164,7 +174,7 @@ const SCHEDULE = `
   update provider_payment set due_at = $3, told = true, wakes = wakes + 1, failures = 0
   where workspace_id = $1 and shipment_reference = $2`;
 
-/** Schedules an immediate poll of a payment, if there is one, when the transaction commits. */
+/** Schedules an immediate poll of a payment when the transaction commits. A no-op if there is no payment. */
 export function schedulePoll(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
@@ -178,7 +188,7 @@ const SCHEDULE_OF_EVENT = `
   where workspace_id = $1 and (shipment_reference = $2 or payment = $3)
   returning 1`;
 
-/** Schedules an immediate poll of the payment that an event refers to. Returns whether there is one. */
+/** Schedules an immediate poll of the payment that an event names. Returns whether the payment exists. */
 export async function schedulePollOfEvent(
   em: EntityManager,
   workspace: number,
@@ -194,8 +204,8 @@ const RESUME = `
   where workspace_id = $1 and account = $2 and due_at is null and failures > 0`;
 
 /**
- * Schedules polls of payments whose account was inaccessible and can be read again. The stored account state does not
- * show a short loss of access.
+ * Resumes polling of payments whose account was inaccessible. Called after every successful read of
+ * the account, because the stored account state does not show a short loss of access.
  */
 export async function resumePolling(
   em: EntityManager,
@@ -232,7 +242,7 @@ const FIND_NOTIFIED = findDueSql("told and ");
 /**
  * Returns due payments of all workspaces without a lease, oldest first.
  *
- * @param isNotified whether to return only those with a new event or a waiting caller
+ * @param isNotified whether to return only payments with a new event or a waiting caller
  */
 export function findDuePayments(
   em: EntityManager,

@@ -31,15 +31,15 @@ export interface ReceivedEvent {
   readonly provider: string;
   /** Workspace in the URL. `undefined` for the platform's URL. */
   readonly workspace: number | undefined;
-  /** Reads the body. A slow sender can delay it. */
+  /** Reads the request body. Can be slow if the sender is slow. */
   readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
 
 /**
- * Stores a verified event, which is processed later. A redelivered event is stored once.
+ * Verifies and stores an event for later processing. A redelivered event is stored once.
  *
- * @throws Refusal REQUEST_MALFORMED if it is not signed by the provider, RATE_LIMITED
+ * @throws Refusal REQUEST_MALFORMED if the provider did not sign the event, RATE_LIMITED
  */
 export async function receiveEvent(deps: EventDeps, received: ReceivedEvent): Promise<void> {
   const { em, now, providers } = deps;
@@ -71,7 +71,7 @@ const INSERT = `
   from unnest($4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[])
   on conflict (provider, id) do nothing returning 1`;
 
-/** Stores events of an account and skips duplicates. Returns the number of new ones. */
+/** Stores events of an account and skips duplicates. Returns the number of stored events. */
 export async function storeEvents(
   em: EntityManager,
   {
@@ -101,7 +101,7 @@ const SELECT = `
   select notice_secrets as "webhookSecrets", live, account from payment_connection
   where workspace_id = $1 and provider = $2 and notice_secrets is not null`;
 
-/** Returns the secrets of a workspace with its own key, or `undefined` if it has none. */
+/** Returns the signing secrets of a workspace with its own key, or `undefined` if there are none. */
 async function loadOwner(
   { em, secretSeal }: EventDeps,
   provider: PaymentProviderName,

@@ -42,21 +42,22 @@ export interface ReconcileDeps extends ApplyDeps {
 
 export interface ReconcileOptions {
   readonly expire?: boolean;
-  /** The worker that already holds the lease. Default: a new worker. */
+  /** Worker that already holds the lease. Default: a new worker. */
   readonly worker?: string;
   /** Maximum time to wait for another worker's lease, in milliseconds. Default: 0. */
   readonly waitMs?: number;
 }
 
-/** Result of a reconciliation. `busy` if another worker holds the lease, `none` without a checkout. */
+/** Result of a reconciliation. `busy` if another worker holds the lease, `none` if there is no checkout. */
 type ReconcileOutcome = "reconciled" | "busy" | "none";
 
 /**
- * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the shipment, and opens or
- * expires the checkout or makes a refund if due. It can be interrupted at any point and repeated.
+ * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the
+ * shipment, and then opens or expires the checkout or makes a refund if needed. Can be interrupted
+ * at any point and repeated.
  *
- * @throws ProviderUnavailable if it will be retried, ProviderRefused if the provider opens no checkout or the account
- *   is inaccessible
+ * @throws ProviderUnavailable if the payment will be retried, ProviderRefused if the provider opens
+ * no checkout or the account is inaccessible
  */
 export type ReconcilePayment = (
   key: ShipmentKey,
@@ -65,13 +66,16 @@ export type ReconcilePayment = (
 
 /** Maximum number of polls and actions per reconciliation. */
 const MAX_ROUNDS = 5;
-/** Minimum interval between polls of an open payment without events, in milliseconds. */
+/** Minimum interval between polls of an open payment, in milliseconds. Events trigger earlier polls. */
 const OPEN_MS = 3 * 60_000;
-/** Interval between polls of a checkout, as a fraction of its age. Most payments are made within minutes. */
+/**
+ * Interval between polls of a checkout as a fraction of its age, because most payments are made
+ * within minutes.
+ */
 const OF_AGE = 1 / 4;
-/** Interval between polls of a payment that waits for a person or has been open for long, in milliseconds. */
+/** Interval between polls of old checkouts, disputes and blocked refunds, in milliseconds. */
 const WAITING_MS = 60 * 60_000;
-/** Initial and maximum backoff after failures, in milliseconds. */
+/** Minimum and maximum backoff after failures, in milliseconds. */
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Interval between attempts to acquire a lease, in milliseconds. */
@@ -110,7 +114,7 @@ export function createReconcilePayment(deps: ReconcileDeps): ReconcilePayment {
       const failures = leased.failures + 1;
       const waitedMs = Math.min(RETRY_MS * 2 ** Math.min(leased.failures, 10), MAX_RETRY_MS);
       const dueAt = new Date(now().getTime() + waitedMs);
-      // The database may have failed. The lease then expires.
+      // If the database is unavailable, the lease expires.
       await release(dueAt, failures).catch(() => undefined);
       if (error instanceof LeaseLost) return "busy";
       throw error;
@@ -128,20 +132,20 @@ async function exists(em: EntityManager, { workspace, reference }: ShipmentKey):
 
 interface ReconcileStep {
   readonly dueAt: Date | null;
-  /** Error of the provider, already stored with the shipment. */
+  /** Error of the provider. It is already stored with the shipment. */
   readonly refused?: ProviderRefused;
   /** Whether polling stops because the account is inaccessible. */
   readonly isSuspended?: boolean;
 }
 
-/** Reconciles. If the account is inaccessible, stores that with the shipment. */
+/** Reconciles a leased payment. If the account is inaccessible, records that on the shipment. */
 async function poll(
   deps: ReconcileDeps,
   leased: LeasedPayment,
   worker: string,
   expire: boolean,
 ): Promise<ReconcileStep> {
-  // The checkout was never opened.
+  // The provider refused this checkout, so there is no payment to poll.
   if (leased.state === "closed" && leased.checkout === null) return { dueAt: null };
   const { test, access } = await loadAccess(deps, leased);
   const suspend = async (reason: string): Promise<ReconcileStep> => {
@@ -162,7 +166,7 @@ async function poll(
   }
 }
 
-/** Reads the payment, applies it and acts until no action is due. */
+/** Polls the payment, applies the snapshot and acts, until no action is needed. */
 async function reconcile(
   deps: ReconcileDeps,
   given: PaymentLease,
@@ -198,7 +202,7 @@ async function reconcile(
       leased = await requestRefund(em, known, snapshot, applied.refundAttempt);
     }
   }
-  // The provider may not show the last action yet.
+  // The provider may not show the last action yet, so poll again soon.
   return { dueAt: new Date(now().getTime() + RETRY_MS) };
 }
 
@@ -208,7 +212,7 @@ const SELECT_CONNECTION = `
 
 type StoredConnection = Omit<StoredAccess, "workspace"> & Pick<PaymentLease, "test">;
 
-/** Returns the access to the account of a payment, `undefined` if it is no longer connected. */
+/** Returns the access to a payment's account, or `undefined` if that account is no longer connected. */
 async function loadAccess(
   { em, secretSeal }: ReconcileDeps,
   { workspace, account }: LeasedPayment,
@@ -250,8 +254,8 @@ function nextPoll(row: ShipmentRow, snapshot: PaymentSnapshot, now: Date): Date 
 }
 
 /**
- * Returns the interval until the next poll of an open or processing checkout, in milliseconds. It ends at the
- * checkout's expiry at the latest.
+ * Returns the interval until the next poll of an open or processing checkout, in milliseconds. A
+ * poll is due when the checkout expires at the latest.
  */
 function untilNextPoll({ checkout, openedAt }: PaymentSnapshot, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();
@@ -260,7 +264,7 @@ function untilNextPoll({ checkout, openedAt }: PaymentSnapshot, now: Date): numb
   return leftMs > 0 ? Math.min(ms, leftMs) : OPEN_MS;
 }
 
-/** Maximum time that a caller waits for another worker, in milliseconds. */
+/** Maximum time that a caller waits for another worker's lease, in milliseconds. */
 const WAIT_MS = 5_000;
 
 /**

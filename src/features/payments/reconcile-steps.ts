@@ -34,14 +34,14 @@ export interface PaymentLease {
   readonly test: boolean;
 }
 
-/** The leased payment afterwards, and the error if the provider refused to open the checkout. */
+/** Result of opening a checkout: the updated payment, and the error if the provider refused. */
 export interface CheckoutAttempt {
   readonly leased: LeasedPayment;
   readonly refused?: ProviderRefused;
 }
 
 /**
- * Opens a requested checkout. The response to an earlier call may have been lost, so the same call is repeated.
+ * Opens a requested checkout. Repeats the call with the same key if the earlier response was lost.
  *
  * @throws ProviderUnavailable; ProviderRefused if the account is inaccessible; LeaseLost
  */
@@ -64,7 +64,7 @@ export async function openRequestedCheckout(
   }
 }
 
-/** Returns a snapshot that represents a checkout refused by the provider. */
+/** Returns a snapshot for a checkout that the provider refused to open. */
 export function refusalSnapshot({ message }: ProviderRefused, currency: string): PaymentSnapshot {
   return {
     openedAt: null,
@@ -83,9 +83,9 @@ export function refusalSnapshot({ message }: ProviderRefused, currency: string):
 }
 
 /**
- * Requests a refund of the remaining amount. A refusal is stored with the payment.
+ * Requests a refund of the remaining amount. Stores a refusal with the payment.
  *
- * @param attempt the current attempt
+ * @param attempt number of the current attempt, from 1
  * @throws ProviderUnavailable; ProviderRefused if the account is inaccessible; LeaseLost
  */
 export async function requestRefund(
@@ -123,17 +123,17 @@ export interface AppliedSnapshot {
   readonly refundAttempt: number;
 }
 
-/** Facts from a snapshot, and the change of the shipment. */
+/** Data of a snapshot to store, and the resulting change of the shipment. */
 export interface SnapshotChange extends Partial<SnapshotFacts> {
   readonly test: boolean;
   apply(row: ShipmentRow, known: StoredCheckout, at: Date): ShipmentRow;
 }
 
 /**
- * Applies a snapshot to a shipment and stores its facts in the same transaction. So if a checkout is stored as
- * closed, the shipment reflects its end. Fails once the lease is lost, because another worker has a newer snapshot.
+ * Applies a snapshot to a shipment and stores the state of the payment in the same transaction. A
+ * checkout is therefore never stored as closed before the shipment reflects it.
  *
- * @throws LeaseLost
+ * @throws LeaseLost if the lease was lost, because another worker has a newer snapshot
  */
 export async function applyToShipment(
   { changeShipment, callIn }: ApplyDeps,
@@ -156,7 +156,7 @@ export async function applyToShipment(
     write(tx, made) {
       writePayment(tx, { workspace, reference: shipment }, provider, made!);
     },
-    // If the transaction is retried, the last one is committed.
+    // A retried transaction overwrites this value, so the committed one remains.
     respond(_, made) {
       applied = made;
       return {};

@@ -5,12 +5,12 @@ import { sealContext } from "./payment-connections.ts";
 
 const BATCH = 500;
 
-/** For all workspaces. Only those with their own key have secrets. */
+/** Selects sealed secrets of all workspaces. Only workspaces with their own key have secrets. */
 const READ = `
   select workspace_id::float8 as workspace, own_key, notice_secrets from payment_connection
   where workspace_id > $1 and own_key is not null order by workspace_id limit $2`;
 
-/** Skips secrets that were replaced or sealed in the meantime. */
+/** Skips secrets that were replaced or resealed concurrently. */
 const WRITE = `
   update payment_connection set own_key = $4, notice_secrets = $5
   where workspace_id = $1 and own_key = $2 and notice_secrets = $3
@@ -23,9 +23,9 @@ interface Stored {
 }
 
 /**
- * Seals account keys and signing secrets again that an earlier key has sealed.
+ * Reseals account keys and signing secrets that were sealed with an earlier key.
  *
- * @returns number of connections that were sealed again, and that could not be decrypted
+ * @returns number of resealed connections, and of connections that could not be decrypted
  */
 export async function sealConnections(em: EntityManager, seal: SecretSeal) {
   const count = { sealed: 0, unopened: 0 };

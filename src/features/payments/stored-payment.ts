@@ -8,27 +8,30 @@ import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { isUnpaid } from "./apply-snapshot.ts";
 import { Payment } from "./payment.entity.ts";
 
-/** Stored payment of a shipment, with times in milliseconds. */
+/** Stored payment of a shipment. */
 export type StoredPayment = Pick<Payment, "provider" | "amountMinor" | "currency"> & {
   readonly paidAtMs: number;
   readonly refundedAtMs?: number | null;
 };
 
-/** Returns SQL for the time of a payment, in milliseconds. */
+/** Returns SQL for the time of a payment, in milliseconds since the epoch. */
 export function paidAtMsSql(table: string): string {
   return `(extract(epoch from ${table}.paid_at) * 1000)::float8`;
 }
 
 /**
- * SQL for whether a shipment's checkout belongs to the connected account. Only then can the provider be polled. Null
- * without a checkout. $1 is the workspace, $2 the shipment.
+ * SQL for whether a shipment's checkout belongs to the connected account, which is required for
+ * polling. Null if there is no checkout. $1 is the workspace, $2 the shipment.
  */
 export const IS_AT_CONNECTED_ACCOUNT = `
   (select account is not distinct from
      (select account from payment_connection where workspace_id = $1)
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
-/** Returns a shipment after its payment or refund was recorded manually. Its checkout no longer matters. */
+/**
+ * Updates a shipment after its payment or refund was recorded manually. Clears the checkout, which
+ * no longer matters.
+ */
 export function applyManualRecord(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
   const { accepted: _, ...details } = withoutUncounted(row.paymentDetails);
@@ -36,7 +39,7 @@ export function applyManualRecord(row: ShipmentRow): ShipmentRow {
   return { ...row, paymentDetails: { ...details, ...reset } };
 }
 
-/** @throws Refusal PAYMENT_DISPUTED while an open dispute of the payment blocks refunds */
+/** @throws Refusal PAYMENT_DISPUTED if an open dispute blocks refunds */
 export function assertRefundable({ paymentDetails }: Pick<ShipmentRow, "paymentDetails">): void {
   if (paymentDetails?.dispute === "open" && !paymentDetails.disputeRefundable) {
     throw refuse("PAYMENT_DISPUTED");
@@ -44,8 +47,8 @@ export function assertRefundable({ paymentDetails }: Pick<ShipmentRow, "paymentD
 }
 
 /**
- * Returns a shipment after a refund in test mode, which needs no confirmation by a provider. Refunds the part of the
- * payment that was not lost in disputes.
+ * Refunds a shipment in test mode without confirmation by a provider. Refunds the amount that was
+ * not lost in disputes.
  *
  * @throws Refusal SHIPMENT_STATE if no refund is due, PAYMENT_DISPUTED
  */
@@ -73,8 +76,8 @@ export type PollPayment = (key: ShipmentKey) => Promise<unknown>;
 const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refundedAt"));
 
 /**
- * Sends the insert of a payment. The transaction must hold the lock on the shipment. A plain statement, because
- * MikroORM's unit of work would take longer than the rest of the call.
+ * Queues the insert of a payment. The transaction must hold the lock on the shipment. Uses a plain
+ * statement, because MikroORM's unit of work would take longer than the rest of the call.
  */
 export function insertPayment(
   tx: Transaction,
@@ -92,18 +95,18 @@ const SET_REFUNDED = `
 const SET_NOT_REFUNDED = `
   update payment set refunded_at = null where workspace_id = $1 and shipment_reference = $2`;
 
-/** Sends the update of a payment's refund time. Null if it is not refunded. */
+/** Queues an update of a payment's refund time, null if the payment is not refunded. */
 export function setRefunded(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
   at: Date | null,
 ): void {
   if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, reference]);
-  // Clocks of two processes may differ by more than the time between payment and refund.
+  // Clocks of two processes can differ by more than the time between payment and refund.
   else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);
 }
 
-/** Sends the update of a payment that follows from a change of its shipment. */
+/** Queues the insert or update of a payment after a change of its shipment. */
 export function writePayment(
   tx: Transaction,
   key: ShipmentKey,

@@ -1,8 +1,8 @@
 import { minorDigitsOf, toMajor } from "../../../domain/pricing/money.ts";
 
 /*
- * Stripe counts most currencies in hundredths regardless of ISO 4217, and has a minimum charge for settlement
- * currencies (https://docs.stripe.com/currencies). Króna and shilling count in hundredths although they have no minor
+ * Stripe's units. Stripe counts most currencies in hundredths regardless of ISO 4217
+ * (https://docs.stripe.com/currencies). This includes ISK and UGX, although they have no minor
  * unit.
  */
 const ZERO_DECIMALS = new Set(
@@ -11,8 +11,8 @@ const ZERO_DECIMALS = new Set(
 const THREE_DECIMALS = new Set("BHD JOD KWD OMR TND".split(" "));
 
 /**
- * In minor units. For other currencies the minimum depends on the account's settlement currency, and Stripe reports
- * it.
+ * Minimum charge of settlement currencies, in minor units. For other currencies the minimum depends
+ * on the account's settlement currency, and Stripe reports it.
  */
 const LEAST: ReadonlyMap<string, number> = new Map(
   `AED 200, AUD 50, BGN 100, BRL 50, CAD 50, CHF 50, CZK 1500, DKK 250, EUR 50, GBP 30, HKD 400,
@@ -22,12 +22,12 @@ const LEAST: ReadonlyMap<string, number> = new Map(
     .map((entry) => entry.trim().split(" "))
     .map(([code, least]) => [code!, Number(least)]),
 );
-/** In Stripe's units: eight digits. */
+/** Maximum charge in Stripe's units, which have at most eight digits. */
 const MOST = 99_999_999;
 
 /**
- * Returns the number of Stripe's units per minor unit: 1, also for unknown currencies, or a positive or negative
- * power of ten.
+ * Returns the number of Stripe's units per minor unit: a positive or negative power of ten. 1 for
+ * unknown currencies.
  */
 function unitsOf(currency: string): number {
   const digits = THREE_DECIMALS.has(currency) ? 3 : ZERO_DECIMALS.has(currency) ? 0 : 2;
@@ -46,7 +46,7 @@ export function fromStripeAmount(amount: number, currency: string): number {
   return units < 1 ? amount * Math.round(1 / units) : Math.floor(amount / units);
 }
 
-/** Returns why Stripe cannot take an amount, to follow "total", or `undefined` if it can. */
+/** Returns why Stripe cannot take an amount, or `undefined` if it can. The text follows "total". */
 export function stripeAmountFault(amountMinor: number, currency: string): string | undefined {
   const amountText = (minor: number) => `${toMajor(minor, currency)} ${currency}`;
   if (amountMinor === 0) {

@@ -10,9 +10,9 @@ import {
 } from "../payment-provider.ts";
 import type { UnknownStatus } from "./stripe-payment.ts";
 
-/** Default timeout of a call with all of its requests, in milliseconds. */
+/** Default timeout of a call, including all of its requests, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** Maximum number of cached clients for workspaces' own keys. */
+/** Maximum number of cached Stripe clients. Each workspace with its own key needs one. */
 const MAX_CLIENTS = 100;
 
 export interface StripeCallOptions {
@@ -20,11 +20,10 @@ export interface StripeCallOptions {
   readonly apiUrl: string | undefined;
   /** The platform's account in each mode, if any. */
   readonly platforms: Readonly<Partial<Record<Mode, StripePlatform | undefined>>>;
-  /** Id of this installation. Other installations may use the same account. */
+  /** Id of this installation. Several installations can share an account. */
   readonly installation: () => Promise<string>;
-  /** Receives each completed call. */
   readonly onCall: (call: CompletedCall) => void;
-  /** Receives each status that this release does not know. */
+  /** Called for each status that this release does not know. */
   readonly onUnknownStatus: (unknown: UnknownStatus) => void;
   /** Timeout of a call, in milliseconds. Default: 10 s. */
   readonly timeoutMs?: number | undefined;
@@ -35,24 +34,26 @@ interface StripePlatform {
   readonly webhookSecrets: readonly string[];
 }
 
-/** A completed call to a provider. Contains no secrets. */
+/** A completed call to Stripe, without secrets. */
 export interface CompletedCall {
   readonly mode: Mode;
-  /** Such as `read_account`. */
+  /** Name of the operation, such as `read_account`. */
   readonly operation: string;
   /** `unanswered` if the result is unknown. */
   readonly outcome: "ok" | "refused" | "unanswered";
   readonly durationMs: number;
-  /** Stripe's request id. `undefined` without a response. */
+  /** Stripe's request id. `undefined` for successful calls and without a response. */
   readonly providerRequest: string | undefined;
   /** Stripe's error code, or the name of the error. */
   readonly error: string | undefined;
 }
 
-/** Signature of a Stripe call. */
 export type StripeCall = ReturnType<typeof createStripeCalls>["call"];
 
-/** Creates the function that calls Stripe. The first call loads Stripe's package, which takes 0.1 s and 40 MB. */
+/**
+ * Creates the function that calls Stripe. Loads Stripe's package on the first call, which takes 0.1
+ * s and 40 MB.
+ */
 export function createStripeCalls({
   apiUrl,
   platforms,
@@ -63,7 +64,7 @@ export function createStripeCalls({
   const library = loadOnce(() => import("stripe"));
   const clients = new Map<string, Stripe>();
 
-  /** Returns the client for the account's own key if given, otherwise for the platform's key. */
+  /** Returns the client for the account's own key or, without one, for the platform's key. */
   async function clientFor({ mode, ownKey }: ModeAccess): Promise<Stripe> {
     const key = ownKey ?? platforms[mode]?.secretKey;
     if (key === undefined) throw new ProviderRefused("The platform has no account.", "other");
@@ -74,7 +75,7 @@ export function createStripeCalls({
         ...optionsOf(apiUrl),
         httpClient: StripeLibrary.createFetchHttpClient(fetchInTime),
       });
-    // Moves the client to the end of the eviction order.
+    // Move the client to the end of the eviction order.
     clients.delete(key);
     clients.set(key, client);
     if (clients.size > MAX_CLIENTS) clients.delete(clients.keys().next().value!);
@@ -85,7 +86,7 @@ export function createStripeCalls({
     /**
      * Calls Stripe.
      *
-     * @param work also receives the id of this installation
+     * @param work receives the client and the id of this installation
      * @throws ProviderUnavailable, ProviderRefused
      */
     async call<T>(
@@ -118,13 +119,13 @@ export function createStripeCalls({
   };
 }
 
-/** Aborts the requests of the current call at its timeout. */
+/** Abort signal of the current call, for all of its requests. */
 const timeLimit = new AsyncLocalStorage<AbortSignal>();
 
-/** The package's own timeout applies to each request, but a call can make several. */
+/** Fetches with the timeout of the call. The package's own timeout applies to each request separately. */
 const fetchInTime: typeof fetch = (input, init) =>
   fetch(input, { ...init, signal: timeLimit.getStore()! }).catch((error: unknown) => {
-    // The package retries requests on closed connections, which it recognizes by the error code of the cause.
+    // The package recognizes closed connections, which it retries, by the error code of the cause.
     throw (error as Error).cause ?? error;
   });
 
@@ -142,7 +143,10 @@ function optionsOf(apiUrl: string | undefined): Stripe.StripeConfig {
   };
 }
 
-/** Returns why a key is invalid in a mode, to follow "restricted_key", or `undefined` if it is valid. */
+/**
+ * Returns why a key is invalid in a mode, or `undefined` if it is valid. The text follows
+ * "restricted_key".
+ */
 export function stripeKeyFault(key: string, mode: Mode): string | undefined {
   if (key.startsWith("live_", 3) === (mode === "live")) return undefined;
   return mode === "live"
@@ -150,7 +154,7 @@ export function stripeKeyFault(key: string, mode: Mode): string | undefined {
     : "must be a test key, which begins with rk_test_ or sk_test_. Use a live key in live mode.";
 }
 
-/** The used properties of StripeError. Its class is loaded lazily and cannot be used in `instanceof`. */
+/** Properties of StripeError that are used. The class is loaded lazily and not available for `instanceof`. */
 interface StripeFault {
   readonly type?: string;
   readonly code?: string;
@@ -161,8 +165,9 @@ interface StripeFault {
 }
 
 /**
- * Whether Stripe rejected the call. False for rate limits, conflicts with a call in flight, and server errors. Also
- * false for an expired platform key, which is unrelated to the account and works again once operators replace it.
+ * Whether Stripe rejected the call. False for rate limits, conflicts with a call in flight, and
+ * server errors. Also false for an expired platform key: operators can replace it, and the account
+ * is unaffected.
  */
 function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   const { statusCode } = fault;
@@ -176,7 +181,10 @@ function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   );
 }
 
-/** Whether Stripe replayed the failure of an earlier call with the same idempotency key, which it does for a day. */
+/**
+ * Whether Stripe replayed the failure of an earlier call with the same idempotency key. Stripe does
+ * so for a day.
+ */
 function isStoredFailure({ statusCode = 0, headers }: StripeFault): boolean {
   return statusCode >= 500 && headers?.["idempotent-replayed"] === "true";
 }
@@ -193,7 +201,7 @@ function kindOf(statusCode: number | undefined, code: string | undefined): Provi
   return code === "amount_too_small" || code === "amount_too_large" ? "amount" : "other";
 }
 
-/** Stripe's messages contain parts of keys. */
+/** Removes keys from a message. Stripe's messages contain parts of keys. */
 function withoutKeys(message: string): string {
   return message.replaceAll(/\b[rs]k_(test|live)_[^\s'"]+/g, "the key");
 }

@@ -4,11 +4,11 @@ import type { ProviderEvent } from "../payment-provider.ts";
 /** Maximum age of a signature, in seconds. Stripe signs each delivery attempt again. */
 export const TOLERANCE_SECONDS = 300;
 
-/** Types of events about payments. */
+/** Event types about payments. */
 const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
 const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
-/** Listed types of events, which are about paid payments. Full names, because the list takes no prefixes. */
+/** Event types to list, all about paid payments. Stripe's list accepts only full names. */
 export const LISTED_EVENT_TYPES = [
   "charge.dispute.closed",
   "charge.dispute.created",
@@ -22,7 +22,10 @@ export const LISTED_EVENT_TYPES = [
   "refund.updated",
 ];
 
-/** Format of a name. A workspace signs its own events, so their contents are not trusted. */
+/**
+ * Format of ids, event types and references. A workspace with its own key can sign any event, so
+ * contents are not trusted.
+ */
 const NAME = /^[\x21-\x7e]{1,255}$/;
 
 /** Converts an event. Returns `undefined` if it is irrelevant to this service. */
@@ -38,7 +41,7 @@ export function toProviderEvent(event: Stripe.Event): ProviderEvent | undefined 
   return shipment === null && payment === null ? undefined : { ...common, shipment, payment };
 }
 
-/** Common properties of payment objects, unvalidated. */
+/** Common properties of payment objects. Values are unvalidated. */
 interface PaymentObject {
   readonly object?: unknown;
   readonly id?: unknown;

@@ -5,13 +5,12 @@ import { fromStripeAmount } from "./stripe-amounts.ts";
 
 export interface StripePayment {
   readonly session: Stripe.Checkout.Session;
-  /** `null` until a payment is attempted. */
+  /** Null until the first attempt to pay. */
   readonly intent: Stripe.PaymentIntent | null;
   readonly refunds: readonly Stripe.Refund[];
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-/** A status that this release does not know. */
 export interface UnknownStatus {
   /** Type of the object, such as `dispute`. */
   readonly object: string;
@@ -49,14 +48,14 @@ export function paymentSnapshot(
   };
 }
 
-/** Statuses that the SDK lists, without its placeholder for future ones. */
+/** Statuses that the SDK lists, without its placeholder for future statuses. */
 type Known<Status extends string> = Status extends string
   ? string extends Status
     ? never
     : Status
   : never;
 
-/** Maps a status. A missing status is reported and mapped to `fallback`. */
+/** Maps a status. Reports an unknown status and returns `fallback`. */
 function mapStatus<Ours>(
   map: Readonly<Record<string, Ours>>,
   { object, id, status }: UnknownStatus,
@@ -68,7 +67,7 @@ function mapStatus<Ours>(
   return fallback;
 }
 
-/** Status of an intent once its checkout is complete. An open intent then waits for a bank. */
+/** Status of an intent after its checkout is complete. An intent that is still open waits for a bank. */
 const INTENT_STATUS: Readonly<
   Record<Known<Stripe.PaymentIntent.Status>, "failed" | "processing" | "paid">
 > = {
@@ -105,7 +104,7 @@ function errorOf(
   );
 }
 
-/** Statuses from the documentation of refunds. The SDK types them as strings. */
+/** Refund statuses from Stripe's documentation. The SDK types them as strings. */
 const REFUND_STATUS: Readonly<Record<string, RefundSnapshot["status"]>> = {
   pending: "pending",
   requires_action: "pending",
@@ -132,8 +131,8 @@ function refundSnapshot(
 }
 
 /**
- * An inquiry (`warning_...`) and an appeal count as open. A prevented dispute is lost: the card network's rules refunded
- * the buyer before it was opened (Rapid Dispute Resolution).
+ * Inquiries (`warning_...`) and appeals count as open. A prevented dispute is lost: the card
+ * network refunded the buyer before it was opened (Rapid Dispute Resolution).
  */
 const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatus>> = {
   warning_needs_response: "open",
@@ -148,7 +147,7 @@ const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatu
   lost: "lost",
 };
 
-/** Precedence of the statuses if a payment has several disputes. */
+/** Order in which the status of a payment with several disputes is chosen. */
 const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
 
 function disputed(

@@ -27,7 +27,7 @@ import { paymentSnapshot, type StripePayment } from "./stripe-payment.ts";
 /** Maximum number of requirements that are stored for an account. */
 const MAX_MISSING = 50;
 
-/** Creates the Stripe provider, with checkout pages and direct charges on workspaces' accounts. */
+/** Creates the Stripe provider, which uses checkout pages and direct charges on the workspaces' accounts. */
 export function createStripe(options: StripeCallOptions): PaymentProvider {
   const { call } = createStripeCalls(options);
   const online: OnlinePayments = {
@@ -82,7 +82,6 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
   return { name: "stripe", online };
 }
 
-/** Reasons why the platform has no account in a mode. */
 const NO_PLATFORM: Readonly<Record<Mode, string>> = {
   live: "The platform has no account at Stripe.",
   test: "The platform has no account in Stripe's test mode. Set a test key for this workspace.",
@@ -107,7 +106,7 @@ function paymentCalls(
         sessions.expire(checkout, {}, contextOf(access)),
       );
       await end.catch((error: unknown) => {
-        // It has already ended or was paid, which the next poll shows.
+        // The checkout has already expired or was paid. The next poll shows which.
         if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
       });
     },
@@ -128,7 +127,7 @@ function paymentCalls(
   };
 }
 
-/** Returns the account for a call with the platform's key. */
+/** Returns the request options that select the account for a call with the platform's key. */
 function contextOf({ account, ownKey }: AccountAccess): Stripe.RequestOptions {
   return ownKey === undefined ? { stripeContext: account } : {};
 }
@@ -190,8 +189,8 @@ async function readPayment(
 /**
  * Returns the response if it has the expected type.
  *
- * @throws Error for another response with status 200, which a proxy between Stripe and this service may send. The
- *   call is then retried.
+ * @throws Error for any other response with status 200, for example from a proxy. The call is then
+ * retried.
  */
 function assertIs<T extends { readonly object: string }>(object: T["object"], answer: T): T {
   if (answer.object === object) return answer;
@@ -199,7 +198,7 @@ function assertIs<T extends { readonly object: string }>(object: T["object"], an
 }
 
 /**
- * Verifies and parses a webhook delivery. The signing secret determines its mode.
+ * Verifies and parses a webhook delivery. The matching secret determines the mode.
  *
  * @throws ProviderRefused if no secret matches or the signature is too old
  */
@@ -225,7 +224,8 @@ async function readEvent(
     } catch {
       continue;
     }
-    // A platform's live endpoint also receives test events of its accounts and events of its own account.
+    // A platform's live endpoint also receives test events of connected accounts and events of the
+    // platform's own account.
     if (event?.livemode !== (mode === "live")) return undefined;
     return (own === undefined) === (event.account !== undefined)
       ? toProviderEvent(event)
@@ -242,14 +242,21 @@ function signersOf(platforms: StripeCallOptions["platforms"]): SigningSecrets[] 
   }));
 }
 
-/** An account's own key reads the account that it belongs to, the platform's key reads accounts by id. */
+/**
+ * Reads an account. An account's own key reads the account that it belongs to, the platform's key
+ * reads any account by id.
+ */
 function readAccount(stripe: Stripe, { account, ownKey }: ModeAccess) {
   return ownKey !== undefined || account === undefined
     ? stripe.accounts.retrieveCurrent()
     : stripe.accounts.retrieve(account);
 }
 
-/** @throws the error, unless it means that access to a known account was revoked */
+/**
+ * Returns a revoked account if access to a known account was revoked.
+ *
+ * @throws the error otherwise
+ */
 function revokedAccount(error: unknown, { account }: ModeAccess): AccountSnapshot {
   const isRevoked = error instanceof ProviderRefused && error.kind === "revoked";
   if (!isRevoked || account === undefined) throw error;
