@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Migrates the schema of the migrations that the baseline replaces to the schema of the baseline. */
+/** Migrates a database that has all replaced migrations to the schema of the baseline. */
 export class AdoptBaseline extends Migration {
   override up(): void {
     this.addSql("drop function if exists event_take_position_fn() cascade");

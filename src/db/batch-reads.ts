@@ -6,12 +6,12 @@ const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
 
 /**
- * Combines concurrent reads into shared database round trips. Keys are collected until the end of
- * the tick, and for as long as two reads are in flight. On a distributed database, each node has
- * separate reads, so that the loss of a node affects only its workspaces.
+ * Combines concurrent reads into shared database round trips. Keys are collected until the end of the
+ * tick, or until fewer than two reads are in flight. On a distributed database each node has its own
+ * reads, so that the loss of a node affects only its workspaces.
  *
  * @param read returns a result for each key, in order
- * @returns reads one key, and rejects with OverloadedError if it is not sent within 2 seconds
+ * @returns a function that reads one key, and rejects with OverloadedError if the key is not sent within 2 seconds
  */
 export function batchReads<Key extends { readonly workspace: number }, Result>(
   em: EntityManager,

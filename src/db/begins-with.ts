@@ -1,8 +1,8 @@
 /**
- * Returns the SQL condition that a lower-case key begins with a parameter, ignoring case, as a
- * range scan of its index. The upper bound uses the last Unicode character.
+ * Returns the SQL condition that a lower-case key begins with a parameter, ignoring case. The condition is
+ * a range, so that PostgreSQL can scan the key's index. The upper bound appends the last Unicode character.
  *
- * @param key an expression of collation C
+ * @param key an expression with collation C
  */
 export function beginsWith(key: string, parameter: string): string {
   return `${key} >= lower(${parameter}) and ${key} < lower(${parameter}) || chr(1114111)`;

@@ -1,6 +1,6 @@
 /**
- * Groups items by owner, such as a workspace. A statement then names one workspace, and a distributed database sends
- * it to one node. Owners are sorted by id, so that transactions acquire locks in the same order.
+ * Groups items by owner, such as a workspace. Each statement can then name one workspace, which a distributed
+ * database routes to one node. Owners are sorted by id, so that transactions acquire locks in the same order.
  */
 export function byOwner<Item>(
   items: readonly Item[],
@@ -13,7 +13,7 @@ export function byOwner<Item>(
  * Loads data for the items of each owner, in parallel.
  *
  * @param load returns a result for each item, in order
- * @returns the results, in the order of all items
+ * @returns the results in the order of `items`
  */
 export async function loadByOwner<Item, Result>(
   items: readonly Item[],

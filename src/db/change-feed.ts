@@ -5,7 +5,7 @@ import type { EntityManager } from "./orm.ts";
 import { createClient } from "./primary-client.ts";
 import { runStatement } from "./statement.ts";
 
-/** Channel for notifications that keys or the tariff changed. */
+/** Notification channel for changes of keys and tariffs. */
 export const CHANGES_CHANNEL = "shipments_changes";
 
 /** `application_name` of the listening connection that each process keeps open. */
@@ -13,7 +13,7 @@ export const CHANGES_APPLICATION = "shipments changes";
 
 export type ChangeFeed = ReturnType<typeof followChanges>;
 
-/** Reads the database. Reads of one tick share a round trip and a transaction. */
+/** Sends queries to the database. Queries of one tick share a round trip and a transaction. */
 export interface Reader {
   query<Row extends object>(sql: string, values?: unknown[]): Promise<{ readonly rows: Row[] }>;
 }
@@ -21,27 +21,25 @@ export interface Reader {
 export interface FollowOptions {
   readonly databaseUrl: string;
   /**
-   * Called at the start, on every notification of `CHANGES_CHANNEL`, and regularly in case a notification was lost.
+   * Called at the start, on every notification on `CHANGES_CHANNEL`, and every `pollMs` in case a
+   * notification was lost.
    */
   readonly poll: (reader: Reader) => Promise<void>;
   /** Called after every connect, because changes may have been missed. */
   readonly reconnected: () => void;
-  /** Further channels and their handlers, which receive the payload of each notification. */
+  /** Handlers for further channels. Each receives the payload of the notification. */
   readonly others?: Readonly<Record<string, (payload: string) => void>>;
   readonly pollMs?: number | undefined;
   readonly log: Logger;
 }
 
-/** Interval of polls without a notification, in milliseconds: half of the guaranteed second. */
+/** Default polling interval, in milliseconds: half of the second within which changes are guaranteed to apply. */
 const POLL_MS = 500;
 /** Query timeout in milliseconds, after which the connection counts as broken. */
 const QUERY_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 200;
 
-/**
- * Follows changes announced by other processes, on a separate connection. Failures are logged and
- * the feed reconnects.
- */
+/** Follows changes announced by other processes, on a separate connection. Logs failures and reconnects. */
 export function followChanges(options: FollowOptions) {
   const closing = new AbortController();
   const ended = followUntil(closing.signal, options);
@@ -75,7 +73,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     query: async (sql, values) => ({ rows: await client.send(sql, values) }),
   };
   let broken: Error | undefined;
-  /** Ends the wait for the next poll. */
+  /** Aborting this controller ends the wait for the next poll. */
   let wake = new AbortController();
   client.on("notification", ({ channel, payload }) => {
     if (channel === CHANGES_CHANNEL) wake.abort();
@@ -95,7 +93,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
     }
     reconnected();
     while (!closed.aborted) {
-      // Before the poll, so that a notification during it ends the next wait.
+      // The controller is replaced before the poll, so that a notification during the poll ends the next wait.
       wake = new AbortController();
       await poll(reader);
       if (broken === undefined && !closed.aborted) {

@@ -8,7 +8,7 @@ interface Column {
   readonly isTime: boolean;
 }
 
-/** An entity's properties, nullable where optional, without the excluded ones. */
+/** An entity's properties, nullable where optional, without the excluded properties. */
 export type Row<Entity, Left extends keyof Entity> = {
   readonly [Property in Exclude<keyof Entity & string, Left>]-?: Exclude<
     Entity[Property],
@@ -19,7 +19,8 @@ export type Row<Entity, Left extends keyof Entity> = {
 const NAMING = new UnderscoreNamingStrategy();
 
 /**
- * Returns the columns of an entity in the order of its properties, without the excluded ones, for handwritten SQL.
+ * Returns the columns of an entity for handwritten SQL, in the order of its properties, without the
+ * excluded properties.
  */
 export function columnsOf(entity: EntitySchema, ...left: readonly string[]): readonly Column[] {
   return Object.values(entity.init().meta.properties)
@@ -40,9 +41,12 @@ export function namesOf(columns: readonly Column[]): string {
 }
 
 /**
- * Returns the insert statement for rows of one workspace. A single row is passed as values, which a distributed
- * database processes in half the time. Several rows are passed as JSON, so that the text does not depend on their
- * number. `columns` excludes the workspace. `computed` contains SQL expressions for further columns.
+ * Returns the insert statement for rows of one workspace. A single row is passed as values, which a
+ * distributed database processes in half the time. Several rows are passed as JSON, so that the text
+ * does not depend on the number of rows.
+ *
+ * @param columns without the workspace
+ * @param computed SQL expressions for further columns
  */
 export function insertionOf(
   table: string,
@@ -87,7 +91,8 @@ function valueOf(row: object, property: string): unknown {
 }
 
 /**
- * Returns an id from a caller for a lookup. `undefined` if out of range: ids are whole numbers from 1 to 2^53 - 1.
+ * Converts an id from a caller for a lookup. Returns `undefined` if the id is out of range: ids are
+ * whole numbers from 1 to 2^53 - 1.
  */
 export function readRecordId(value: bigint | undefined): number | undefined {
   const id = Number(value);

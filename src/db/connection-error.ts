@@ -5,7 +5,7 @@ import { hostText } from "./database-url.ts";
 export class ConnectionError extends Error {
   /** Cause and fix, without mentioning the database. */
   readonly reason: string;
-  /** Whether the condition is temporary, so that a retry makes sense. */
+  /** Whether the condition is temporary, so that the caller can retry. */
   readonly mayPass: boolean;
 
   constructor(reason: string, mayPass: boolean, cause?: unknown) {
@@ -15,7 +15,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Oldest supported PostgreSQL version, as in `server_version_num`. */
+/** Oldest supported PostgreSQL version, in the format of `server_version_num`. */
 const OLDEST_VERSION = 15_00_00;
 
 /** Fixes by SQLSTATE or Node error code. */
@@ -38,7 +38,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   "25006": "promote one, or correct DATABASE_URL",
 };
 
-/** Describes why a connection failed, or which privilege its user lacks. */
+/** Describes why a connection failed, or which privilege the database user lacks. */
 export function connectionError(error: unknown, databaseUrl: string): ConnectionError {
   if (error instanceof ConnectionError) return error;
   const { reason, wayOut, mayPass } = explain(error, databaseUrl);
@@ -65,7 +65,7 @@ function explain(error: unknown, databaseUrl: string) {
   const { code = "", message } = firstOf(error);
   const isUndecided = error instanceof UndecidedPrimaryError;
   const wayOut = isUndecided ? error.wayOut : (WAYS_OUT[code] ?? "check DATABASE_URL");
-  // pg's message, which does not name the server.
+  // The message comes from pg and does not name the server.
   const timedOut = message === "timeout expired";
   const cut = message === "Connection terminated unexpectedly";
   const mayPass = code !== "ENOTFOUND" && (timedOut || isTransientDatabaseError(error));
@@ -94,7 +94,10 @@ export function assertVersion(version: number, databaseUrl: string): void {
   );
 }
 
-/** Describes an error briefly. Node's AggregateError for a host with several addresses has no message of its own. */
+/**
+ * Describes an error briefly. Node's AggregateError for a host with several addresses has no message,
+ * so its errors are described.
+ */
 export function describeError(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeError).join(", ");
   const { code, message, address, port, hostname } = firstOf(error);

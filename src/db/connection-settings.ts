@@ -1,8 +1,8 @@
 import type { ClientBase } from "pg";
 
 /**
- * What statements and the reading of their results rely on. A role, a database or a server may set anything else
- * (`alter role ... set`).
+ * Settings that statements and the parsing of results rely on. Roles, databases and servers can have
+ * other defaults (`alter role ... set`).
  */
 const SESSION = {
   DateStyle: "ISO, YMD",
@@ -20,10 +20,10 @@ const SESSION = {
 };
 
 /**
- * Serving connections look rows up by index. Until PostgreSQL has analyzed a table, and wherever it did so when the table
- * was nearly empty, reading all of it looks as cheap as an index, also in foreign keys and triggers; and a connection
- * keeps the plan that it made then. A bitmap scan loses the order of its index, so only searches of words, whose indexes
- * have no other scan, turn it on (`searchWords`).
+ * Makes the planner look up rows by index. If a table is not analyzed, or was nearly empty when PostgreSQL
+ * analyzed it, a sequential scan seems as cheap as an index scan, and the connection caches that plan.
+ * This also applies to foreign keys and triggers. Bitmap scans are off because they lose the order of the
+ * index. Only word searches enable them (`searchWords`), because a GIN index has no other scan.
  */
 const PLANNER = {
   enable_seqscan: "off",
@@ -38,17 +38,17 @@ const PLANNER = {
 
 type Connected = Pick<ClientBase, "query">;
 
-/** Sets what every connection of the service relies on. */
+/** Applies `SESSION`, which every connection of the service needs. */
 export async function setSession(client: Connected): Promise<void> {
   await set(client, SESSION);
 }
 
-/** Sets the planner settings of connections that serve calls. */
+/** Applies the planner settings for connections that serve calls. */
 export async function setPlannerSettings(client: Connected): Promise<void> {
   await set(client, PLANNER);
 }
 
-/** Sets the timeouts of a connection that migrates: none, except for locks. */
+/** Disables all timeouts of a migration's connection except the lock timeout. */
 export async function setMigrationTimeouts(
   client: Connected,
   lockTimeoutMs: number,
@@ -60,7 +60,7 @@ export async function setMigrationTimeouts(
   });
 }
 
-/** By a statement: PgBouncer refuses or ignores settings that it does not know at the start of a connection. */
+/** Uses a statement, because PgBouncer rejects or ignores unknown settings in the startup message. */
 async function set(client: Connected, settings: Readonly<Record<string, string>>): Promise<void> {
   const list = Object.entries(settings).map(
     ([name, value]) => `set_config('${name}', '${value}', false)`,

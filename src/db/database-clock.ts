@@ -1,14 +1,14 @@
 import type { Reader } from "./change-feed.ts";
 
 /**
- * Creates an estimate of the database's clock, which is common to all replicas. Read it regularly,
- * because the local clock drifts.
+ * Creates an estimate of the database's clock, which all replicas share. Call `read` regularly, because
+ * the local clock drifts.
  */
 export function createDatabaseClock() {
-  // Relative to a monotonic clock.
+  // The offset is relative to a monotonic clock.
   let offsetMs = Date.now() - performance.now();
   return {
-    /** Time in milliseconds since the epoch. Local time before the first `read`. */
+    /** Time in milliseconds since the epoch. Uses the local clock before the first `read`. */
     nowMs: () => performance.now() + offsetMs,
     /** Reads the database's clock, accurate to half of the round trip. */
     async read(reader: Reader): Promise<void> {

@@ -6,7 +6,7 @@ import { type Refusal, refuse, unavailable } from "../domain/refusal.ts";
  */
 const TRANSIENT_SQLSTATE = /^(08...|57P0[1-5]|57014|53...|55P03|40001|40P01|25006|25P0[34])$/;
 
-/** Connection errors of Node and pg. */
+/** Codes of connection errors from Node and pg. */
 const TRANSIENT_NODE_CODE =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const TRANSIENT_MESSAGE =
@@ -35,20 +35,20 @@ export function isReadOnly(error: unknown): boolean {
 
 const MAX_DEPTH = 8;
 
-/** A write waited too long for a transaction and was not executed. */
+/** Thrown if a write waited too long for a transaction and was not executed. */
 export class OverloadedError extends Error {
   constructor(options?: ErrorOptions) {
     super("the database has more to write than it can", options);
   }
 }
 
-/** A connected server is read-only. */
+/** Thrown if a connected server is read-only. */
 export class ReadOnlyServerError extends Error {
   /** SQLSTATE of a rejected write: read_only_sql_transaction. */
   readonly code = "25006";
 }
 
-/** Several servers accept writes and the primary cannot be determined. */
+/** Thrown if several servers accept writes and the primary cannot be determined. */
 export class UndecidedPrimaryError extends Error {
   /** SQLSTATE sqlserver_rejected_establishment_of_sqlconnection. */
   readonly code = "08004";
@@ -60,7 +60,7 @@ export class UndecidedPrimaryError extends Error {
   }
 }
 
-/** A commit succeeded on the primary but is on no synchronous standby. It can still be lost. */
+/** Thrown if a commit succeeded on the primary but reached no synchronous standby. The commit can still be lost. */
 export class UnreplicatedCommitError extends Error {
   constructor() {
     super("the wait of a commit for a synchronous standby was cancelled");
@@ -94,14 +94,14 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Whether the database ended a statement that took longer than it may. */
+/** Whether the database canceled a statement that exceeded its timeout. */
 export function isStatementTimeout(error: unknown): boolean {
   return causesOf(error).some((cause) => sqlStateOf(cause) === "57014");
 }
 
 /**
- * The refusal of a call that failed by an error of the database that passes by itself; undefined for any other error. A
- * full disk passes when the operator makes room.
+ * Returns the refusal of a call that failed because of a temporary database error. `undefined` for
+ * other errors. A full disk counts as temporary, because the operator can free space.
  */
 export function databaseRefusal(error: unknown): Refusal | undefined {
   if (!isTransientDatabaseError(error)) return undefined;

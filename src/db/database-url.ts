@@ -1,29 +1,29 @@
 import { accessSync, constants } from "node:fs";
 
 export interface DatabaseServers {
-  /** One URL with a single host for each server, in order. */
+  /** One URL per server, each with a single host, in order. */
   readonly urls: readonly string[];
   /** Requirement for the server to use. `undefined` for a single server, which is not checked. */
   readonly target: ServerTarget | undefined;
 }
 
 /**
- * Requirement for a server, as libpq's `target_session_attrs`: `primary` is not a standby,
+ * Requirement for a server, as in libpq's `target_session_attrs`: `primary` is not a standby, and
  * `read-write` also has `default_transaction_read_only` off.
  */
 export type ServerTarget = (typeof TARGETS)[number];
 
 const TARGETS = ["read-write", "primary"] as const;
 
-/** Values of `sslmode` that pg knows. It treats others as `verify-full`. */
+/** Values of `sslmode` that pg supports. pg treats all other values as `verify-full`. */
 const SSL_MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
 
-/** Scheme, user and password, hosts, and the rest. */
+/** Matches the scheme, user and password, hosts, and the rest. */
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
 
 /**
- * Parses a URL as libpq does, `postgres://user:password@a:5432,b:5432/database`. With several hosts the service needs
- * the writable one, so `target_session_attrs` defaults to `read-write`. `primary` is also accepted.
+ * Parses a URL as libpq does: `postgres://user:password@a:5432,b:5432/database`. With several hosts the service
+ * needs a writable server, so `target_session_attrs` defaults to `read-write`. `primary` is also accepted.
  *
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
  */
@@ -37,7 +37,7 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseServers {
   return { urls, target: given === "primary" ? "primary" : "read-write" };
 }
 
-/** Returns what is wrong with an address, without its text. `undefined` if nothing is. */
+/** Describes what is wrong with a URL, without quoting it. Returns `undefined` for a valid URL. */
 export function databaseUrlError(databaseUrl: string): string | undefined {
   const unescaped = unescapedIn(databaseUrl);
   if (unescaped.length > 0) {
@@ -52,7 +52,7 @@ export function databaseUrlError(databaseUrl: string): string | undefined {
   }
   if (wrong >= 0) return "must be an address such as postgres://user:password@host:5432/database";
   const { searchParams } = new URL(urls[0]!);
-  // pg prefers these parameters to the host part, for every server.
+  // For every server, pg prefers these parameters to the host part.
   const isOverridden = (name: string) =>
     urls.length > 1 ? searchParams.has(name) : searchParams.get(name)?.includes(",");
   if (["host", "port"].some(isOverridden)) {
@@ -72,8 +72,8 @@ export function databaseUrlError(databaseUrl: string): string | undefined {
 }
 
 /**
- * Returns the characters that end the user and password too early, or are no escape. A later @ shows that they do: it
- * can otherwise stand only in the value of a parameter.
+ * Returns the unescaped characters before the last @, which belong to the user and password because an
+ * @ elsewhere occurs only in parameter values. Includes % without two hexadecimal digits.
  */
 function unescapedIn(databaseUrl: string): string[] {
   const [, beforeHost = ""] =
@@ -82,7 +82,7 @@ function unescapedIn(databaseUrl: string): string[] {
   return /%(?![\da-f]{2})/i.test(beforeHost) ? [...signs, "%"] : signs;
 }
 
-/** An address without parameters such as `?user=ada@example`. */
+/** Removes parameters such as `?user=ada@example` from a URL. */
 function withoutParameters(databaseUrl: string): string {
   return databaseUrl.replace(/(?:\?|&)\w+=[^&]*/g, "");
 }
@@ -112,7 +112,7 @@ function isDatabaseUrl(text: string, needsHost: boolean): boolean {
   }
 }
 
-/** Returns the host and port of each server without the password: `a:5432, b:5432`. */
+/** Returns the host and port of each server, without the password: `a:5432, b:5432`. */
 export function hostText(databaseUrl: string): string {
   return parseDatabaseUrl(databaseUrl).urls.map(serverHostText).join(", ");
 }

@@ -10,7 +10,7 @@ import {
 } from "./distributed.ts";
 import { withMigrationLock } from "./migrate.ts";
 
-/** Default number of shards, which is also the maximum number of nodes. */
+/** Default number of shards, which limits the number of worker nodes. */
 export const DEFAULT_SHARDS = 32;
 
 const OLDEST_CITUS = 13;
@@ -18,8 +18,8 @@ const OLDEST_CITUS = 13;
 const LOCK_WAIT_MS = 30_000;
 
 /**
- * Distributes a migrated database with its data over the worker nodes of its coordinator, by workspace. Skips
- * completed steps, so it can be repeated. All tables are distributed in one transaction.
+ * Distributes a migrated database with its data over the coordinator's worker nodes, by workspace. All
+ * tables are distributed in one transaction. The function can be repeated, because it skips completed steps.
  *
  * @param shards number of shards, used only the first time
  */
@@ -88,10 +88,7 @@ function refuse(reason: string, wayOut: string): never {
   throw new ConnectionError(`${reason}; ${wayOut}`, false);
 }
 
-/**
- * @throws ConnectionError while the service runs, because its plans refer to the undistributed
- *   tables
- */
+/** @throws ConnectionError while the service is running, because its plans refer to the undistributed tables */
 async function assertAlone(client: Client): Promise<void> {
   const { rowCount } = await client.query(
     "select from pg_stat_activity where datname = current_database() and application_name = $1",
@@ -149,10 +146,10 @@ async function distributeTables(
 }
 
 /**
- * Drops the foreign keys from and to tables. Ids never change, and Citus does not support `on
- * update cascade` of the distribution column.
+ * Drops the foreign keys from and to the given tables. They are recreated without `on update cascade`,
+ * because ids never change and Citus does not support it for the distribution column.
  *
- * @returns the statements that create them again
+ * @returns the statements that recreate them
  */
 async function dropForeignKeys(client: Client, tables: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ drop: string; make: string }>(

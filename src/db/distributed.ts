@@ -3,9 +3,9 @@ import type { EntityManager } from "./orm.ts";
 import { runStatement } from "./statement.ts";
 
 /**
- * Tables of workspaces' data. A distributed database stores them on worker nodes, all rows of a
- * workspace on one node. Tables refer only to earlier ones in the list. Tables that are neither
- * here nor in `REFERENCE_TABLES` belong to the platform and stay on the coordinator.
+ * Tables with workspace data, each after the tables it refers to. A distributed database stores them on
+ * worker nodes, with all rows of a workspace on one node. Tables that are in neither list belong to the
+ * platform and stay on the coordinator.
  */
 export const DISTRIBUTED_TABLES: readonly string[] = [
   "customer",
@@ -35,25 +35,28 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
 
 const DISTRIBUTION_COLUMN = "workspace_id";
 
-/** Tables that are replicated to every node, because rows of workspaces refer to them. */
+/** Tables that are replicated to every node, because workspace rows refer to them. */
 export const REFERENCE_TABLES: readonly string[] = ["workspace", "tariff_version"];
 
-/** Runs one statement after the other on each node, as foreign keys to reference tables require. */
+/** Makes Citus run statements sequentially on each node, as foreign keys to reference tables require. */
 export const SET_SEQUENTIAL = "set local citus.multi_shard_modify_mode to 'sequential'";
 
 export type RunSql = (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
 
-/** Citus lists its tables in `pg_dist_partition`, which exists only with the extension. */
+/**
+ * Checks for the extension, because Citus lists its tables in `pg_dist_partition`, which exists only
+ * with the extension.
+ */
 const HAS_EXTENSION = `
   select from pg_extension where extname = $1`;
 const IS_DISTRIBUTED = `
   select from pg_dist_partition where logicalrelid = to_regclass($1)`;
 
-/** Keyed by the configuration that an ORM and its forks share. */
+/** Results by ORM configuration, which an ORM and its forks share. */
 const known = new WeakMap<EntityManager["config"], Promise<boolean>>();
 
 /**
- * Whether the database is distributed by workspace (`shipments distribute`). A transaction then
+ * Whether the database is distributed by workspace (`shipments distribute`). If so, each transaction
  * names one workspace, so that it runs on one node. The result is cached.
  */
 export function isDistributed(em: EntityManager): Promise<boolean> {
@@ -79,7 +82,7 @@ export function distributeTableSql(table: string): string | undefined {
   return `select create_distributed_table('${table}', '${DISTRIBUTION_COLUMN}', colocate_with => '${first}')`;
 }
 
-/** Returns the statement that distributes the first table into shards. Other tables are colocated with it. */
+/** Returns the statement that distributes the first table over the shards. Other tables are colocated with it. */
 export function distributeFirstSql(shards: number): string {
   const [first] = DISTRIBUTED_TABLES;
   return `select create_distributed_table('${first}', '${DISTRIBUTION_COLUMN}', shard_count => ${shards}, colocate_with => 'none')`;

@@ -3,14 +3,14 @@ import type { EntityManager } from "./orm.ts";
 import { release } from "./statement.ts";
 
 /**
- * Runs one statement for each of several workspaces, outside a transaction, on the workspace's node
- * and without waiting for earlier responses. Each run is a separate transaction, so that the loss
- * of a node affects only its workspaces.
+ * Runs one statement for each of several workspaces, outside a transaction, on the workspace's node and
+ * without waiting for earlier responses. Each run is a separate transaction, so that the loss of a node
+ * affects only its workspaces.
  *
  * @param values values of each run, the workspace first
- * @param options.durable false if a database crash may lose the writes. Runs then do not wait for
- *   the disk. Default true
- * @returns the rows of each run, `undefined` for a failed one
+ * @param options.durable false if a database crash may lose the writes. Runs then do not wait for the
+ *   disk. Default true
+ * @returns the rows of each run, `undefined` for a failed run
  * @throws the error if all runs failed
  */
 export async function runForEach<Row>(
@@ -59,7 +59,7 @@ async function runAt<Row>(
       return (await client.query<Row & object>({ text: sql, values: [...own] })).rows as Row[];
     });
     if (!durable) setting.push(client.query("reset synchronous_commit"));
-    // The setting fails together with the connection.
+    // The setting can fail only if the connection fails, so its result is ignored.
     const [ended] = await Promise.all([Promise.allSettled(runs), Promise.allSettled(setting)]);
     return ended;
   } finally {

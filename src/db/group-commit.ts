@@ -12,7 +12,7 @@ import type { Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
 
-/** Maximum number of transactions in flight per node. The remaining connections are for reads. */
+/** Maximum number of transactions in flight per node. The remaining four connections are for reads. */
 const MAX_TRANSACTIONS = MAX_CONNECTIONS - 4;
 /** Attempts at a colliding group before falling back to one transaction per member. */
 const MAX_GROUP_TRIES = 2;
@@ -20,15 +20,15 @@ const MAX_GROUP_TRIES = 2;
 const MAX_PAUSE_MS = 100;
 
 /**
- * Lock timeout of a group with several members, in milliseconds. The group is then rolled back and
- * its members are written one by one, so that only the member that needs the lock waits.
+ * Lock timeout for a group with several members, in milliseconds. After the timeout the group is rolled
+ * back and its members are written one by one, so that only the member that needs the lock waits.
  */
 const GROUP_LOCK_TIMEOUT_MS = 100;
 
 /** Outcome of one group member: its result, or its refusal. */
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
 
-/** Processes members, in order, in a transaction that is committed afterwards. */
+/** Processes the members in order, in a transaction that the caller commits. */
 type GroupWork<Member, Result> = (
   tx: Transaction,
   members: readonly Member[],
@@ -39,39 +39,39 @@ export interface GroupOptions<Member, Result> {
   readonly maxMembers: number;
   readonly workspaceOf: (member: Member) => number;
   /**
-   * At most one member with the same key is in flight. `undefined` for no key. Members that lock or
-   * replace the same row must have the same key.
+   * Returns the member's key, `undefined` for none. At most one member with the same key is in flight.
+   * Members that lock or replace the same row must have the same key.
    */
   readonly serializeBy: (member: Member) => string | undefined;
   /** Deadline of the member's caller, on the clock of `performance.now()`. */
   readonly deadlineMs: (member: Member) => number;
   readonly work: GroupWork<Member, Result>;
   readonly spanOf?: (member: Member) => TransactionParent | undefined;
-  /** Whether the work also writes tables of the platform, which only the coordinator of a distributed database has. */
+  /**
+   * Whether the work also writes platform tables, which exist only on the coordinator of a distributed database.
+   */
   readonly onCoordinator?: boolean;
 }
 
 /**
- * Creates a group commit: members that arrive during a transaction share the next one, with its
- * round trips and its commit. A member that arrives when none is in flight is written at once.
+ * Creates a group commit: members that arrive during a transaction share the next transaction, with its
+ * round trips and commit. A member that arrives when no transaction is in flight is written immediately.
  *
- * Members fail independently. One that `work` refuses is left out. If the database rejects the
- * transaction, or a lock times out, nothing was written, and its members are written one by one. A
- * member that collides with other transactions is retried until it is written, refused or late. If
- * the database is unreachable, or a commit fails, all members are rejected: the outcome of that
- * commit is unknown, and a retry could write twice.
+ * Members fail independently. If `work` refuses a member, the others are still written. If the database rejects the
+ * transaction or a lock times out, nothing was written, and the members are written one by one. A member that
+ * collides with other transactions is retried until it is written, refused or late. If the database is unreachable
+ * or a commit fails, all members are rejected: the outcome of the commit is unknown, and a retry could write twice.
  *
- * @returns accepts a member and resolves with its result after the commit. Rejects with
- *   OverloadedError if it is not written by its deadline or waits too long, and then never writes
- *   it
+ * @returns a function that accepts a member and resolves with its result after the commit. It rejects with
+ *   OverloadedError, without writing the member, if the member is not written by its deadline or waits too long
  */
 export type CreateGroup = <Member, Result>(
   options: GroupOptions<Member, Result>,
 ) => (member: Member) => Promise<Result>;
 
 /**
- * Creates the group commits of one ORM, which share its connections. On a distributed database,
- * each group contains workspaces of one node.
+ * Creates the group commits of one ORM, which share its connections. On a distributed database, all
+ * workspaces of a group are on one node.
  */
 export function createGroupCommit(
   em: EntityManager,
@@ -95,7 +95,8 @@ export function createGroupCommit(
 type Group<Member, Result> = readonly Waiting<Member, Result>[];
 
 /**
- * Writes a group and settles its members. The caller holds a permit. Members that are written alone acquire one each.
+ * Writes a group and settles its members. The caller holds a permit for the group. Members that are
+ * written individually acquire one permit each.
  */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
@@ -147,7 +148,7 @@ function createGroupWriter<Member, Result>(
     }
   }
 
-  /** Writes a member alone once a transaction is available. Not awaited, so that groups continue. */
+  /** Writes a member individually once a permit is available. Not awaited, so that other groups are not delayed. */
   function writeLater(waiting: Waiting<Member, Result>, node: WorkspaceNode): void {
     const transactions = permitsOf(node);
     void transactions

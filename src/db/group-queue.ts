@@ -4,14 +4,16 @@ import { type WorkspaceNode, nodeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
 
-/** Interval of rejecting late members, in milliseconds. */
+/** Interval between rejections of late members, in milliseconds. */
 const SWEEP_MS = 250;
-/** Maximum number of groups in flight per lane. More were slower, because each group gathers fewer members. */
+/**
+ * Maximum number of groups in flight per lane. A larger limit was slower, because each group gathers fewer members.
+ */
 const GROUPS_IN_FLIGHT = 2;
 /** Time after which a slow group no longer delays the next one, in milliseconds. */
 const SLOW_GROUP_MS = 100;
 
-/** A waiting member and the promise of its result. Times are on the clock of `performance.now()`. */
+/** A waiting member with the functions that settle its promise. Times are on the clock of `performance.now()`. */
 export interface Waiting<Member, Result> {
   readonly member: Member;
   readonly sinceMs: number;
@@ -27,7 +29,7 @@ export function isLate(
   return expiresAtMs <= nowMs;
 }
 
-/** Rejects a late member with the cause of the wait, if known. */
+/** Rejects a late member. The error contains the cause of the delay, if known. */
 export function rejectLate(
   { reject }: Pick<Waiting<unknown, unknown>, "reject">,
   cause?: unknown,
@@ -35,7 +37,7 @@ export function rejectLate(
   reject(new OverloadedError({ cause }));
 }
 
-/** Called for each group with its size and the wait of its first member. */
+/** Called for each group with its size and the waiting time of its first member. */
 export type ObserveGroup = (members: number, waitedMs: number) => void;
 
 export type ObserveGroups = (name: string) => ObserveGroup;
@@ -43,33 +45,33 @@ export type ObserveGroups = (name: string) => ObserveGroup;
 export interface QueueOptions<Member, Result> {
   readonly em: EntityManager;
   readonly maxMembers: number;
-  /** On a distributed database, a group contains workspaces of one node. */
+  /** Returns the member's workspace. On a distributed database, all workspaces of a group are on one node. */
   readonly workspaceOf: (member: Member) => number;
-  /** Whether groups go to the coordinator of such a database instead. */
+  /** Whether a distributed database writes the groups on the coordinator instead. */
   readonly onCoordinator?: boolean;
   /** Members with the same key are never in flight at the same time. */
   readonly serializeBy: (member: Member) => string | undefined;
   readonly observe: ObserveGroup;
   readonly maxWaitMs?: number | undefined;
-  /** Each group in flight holds one permit of its server's semaphore. */
+  /** Returns the semaphore of a server. Each group in flight holds one permit. */
   readonly permitsOf: (node: WorkspaceNode) => Semaphore;
   /** Sends a group and settles its members. Must not reject. */
   readonly send: (group: readonly Waiting<Member, Result>[], node: WorkspaceNode) => Promise<void>;
 }
 
 /**
- * Creates a queue whose members are sent in groups: those that arrive in one tick, and those that
- * arrive while two groups are in flight.
+ * Creates a queue that sends members in groups. A group contains the members that arrived in one tick
+ * or while two groups were in flight.
  *
- * @returns adds a member whose caller waits until `deadlineMs` on the clock of `performance.now()`.
- *   Resolves with its result. Rejects with OverloadedError if it is not sent by then or within
- *   `maxWaitMs`
+ * @returns a function that adds a member. Its caller waits until `deadlineMs` on the clock of
+ *   `performance.now()`. It resolves with the member's result, or rejects with OverloadedError if the
+ *   member is not sent by the deadline or within `maxWaitMs`
  */
 export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
   const { em, workspaceOf, onCoordinator = false } = options;
-  /** By server. */
+  /** Lanes by server. */
   const lanes = new Map<WorkspaceNode, Lane<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -146,7 +148,10 @@ function createQueue<Member, Result>({
   const keysInFlight = new Set<string>();
   let waiting: Waiting<Member, Result>[] = [];
 
-  /** Frees the key before the member settles, so that the next member with the key can follow. */
+  /**
+   * Marks the key as in flight until the member settles. The key is released first, so that the next
+   * member with the key can follow.
+   */
   function holdKey(taken: Waiting<Member, Result>, key: string | undefined) {
     if (key === undefined) return taken;
     keysInFlight.add(key);
@@ -174,8 +179,8 @@ function createQueue<Member, Result>({
       return promise;
     },
     /**
-     * Removes and returns the members of the next group, except those whose key is in flight. The
-     * caller must settle them.
+     * Removes and returns the members of the next group, except members whose key is in flight. The
+     * caller must settle the returned members.
      */
     takeGroup(): Waiting<Member, Result>[] {
       const group: typeof waiting = [];
@@ -194,7 +199,7 @@ function createQueue<Member, Result>({
   };
 }
 
-/** Creates a function that sends a queue's groups one after the other until the queue is empty. */
+/** Creates a function that sends a queue's groups until the queue is empty. */
 function createDrain<Member, Result>(
   queue: Queue<Member, Result>,
   { permitsOf, send }: QueueOptions<Member, Result>,
@@ -212,14 +217,14 @@ function createDrain<Member, Result>(
       const group = queue.takeGroup();
       const sent = send(group, node).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
-      // The remaining members wait for their deadline, or for a member with their key, which drains again.
+      // The keys of all remaining members are in flight. When such a member settles, the queue is drained again.
       if (group.length === 0) break;
     }
     isDraining = false;
   };
 }
 
-/** Resolves when work has ended or after `ms` milliseconds. The work must not reject. */
+/** Resolves when the work has settled or after `ms` milliseconds. The work must not reject. */
 function settledOrAfter(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

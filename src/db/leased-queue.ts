@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Pause before polling again for a workspace that has reached its share, in milliseconds. */
+/** Pause before polling again for a workspace that has reached its limit, in milliseconds. */
 const REST_MS = 500;
 
 export interface WorkItem {
   readonly workspace: number;
-  /** Identifies it within the workspace. Absent if a workspace has at most one. */
+  /** Identifies the item within its workspace. Absent if a workspace has at most one item. */
   readonly reference?: string;
 }
 
-/** Due work in a table, shared by replicas. Each replica leases an item before processing it. */
+/** Due work in a table that replicas share. A replica leases an item before processing it. */
 export interface LeasedQueue<Item extends WorkItem> {
-  /** Maximum concurrent items of a process, in total and per workspace. */
+  /** Maximum number of concurrent items in a process, in total and per workspace. */
   readonly atOnce: number;
   readonly ofWorkspace: number;
-  /** Finds due items without a lease, the most urgent first, excluding some workspaces. */
+  /** Finds due items without a lease, the most urgent first, except those of some workspaces. */
   find(limit: number, exceptWorkspaces: readonly number[]): Promise<Item[]>;
   /** Leases and processes an item, unless another process has leased it. */
   work(item: Item): Promise<unknown>;
@@ -28,8 +28,8 @@ export interface Workers {
 }
 
 /**
- * Creates workers that each take the next item as soon as the previous one ends. A slow item delays
- * no other, and a workspace with slow items delays no other workspace.
+ * Creates workers that each start the next item as soon as an item finishes. Slow items delay neither
+ * other items nor other workspaces.
  */
 export function createWorkers<Item extends WorkItem>(
   { atOnce, ofWorkspace, find, work }: LeasedQueue<Item>,
@@ -41,7 +41,8 @@ export function createWorkers<Item extends WorkItem>(
     [...inHand.values()].filter((each) => each.workspace === workspace).length >= ofWorkspace;
 
   /**
-   * Returns whether it started the item. A found item may already be in progress while its lease is being acquired.
+   * Starts an item and returns true. Returns false if the workspace has reached its limit, or if the
+   * item is already in progress because its lease is still being acquired.
    */
   function beginOne(item: Item): boolean {
     const { workspace } = item;
@@ -62,7 +63,7 @@ export function createWorkers<Item extends WorkItem>(
       const isMoreFound = found.length > begun.length || found.length === atOnce;
       if (begun.length > 0) return isMoreFound || excepted.length > 0;
       if (excepted.length === 0) return false;
-      // Due items of these workspaces start as soon as one of theirs ends.
+      // Due items of these workspaces can start as soon as one of their items finishes.
       await Promise.race([...ended(), sleep(REST_MS, undefined, { ref: false })]);
       return true;
     },

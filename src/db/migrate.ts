@@ -8,17 +8,17 @@ import { BASELINE, MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 import { assertRights } from "./rights.ts";
 
-/** Key of the migrations' advisory lock. */
+/** Key of the advisory lock that migrations hold. */
 export const MIGRATION_LOCK = 0x5348_5001;
-/** Maximum wait for another replica's migrations, in milliseconds. */
+/** Maximum time to wait for another replica's migrations, in milliseconds. */
 const LOCK_WAIT_MS = 120_000;
 
 /**
- * Applies pending migrations, one process at a time: replicas that start together wait for each
- * other. If one fails, earlier ones remain applied.
+ * Applies pending migrations, one process at a time: replicas that start together wait for each other.
+ * If a migration fails, earlier ones remain applied.
  *
- * @returns the names of the migrations applied now, in order
- * @throws ConnectionError if the database is unreachable, too old, or denies it
+ * @returns the names of the migrations applied by this call, in order
+ * @throws ConnectionError if the database is unreachable, too old, or denies access
  */
 export async function migrate(
   databaseUrl: string,
@@ -41,8 +41,7 @@ export async function migrate(
 /**
  * Runs work on a connection that holds the migration lock.
  *
- * @throws ConnectionError if the database is unreachable, too old, or denies it, and errors of the
- *   work
+ * @throws ConnectionError if the database is unreachable, too old, or denies access, and any error of the work
  */
 export async function withMigrationLock<T>(
   databaseUrl: string,
@@ -50,7 +49,7 @@ export async function withMigrationLock<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = createClient(databaseUrl, { connectionTimeoutMillis: 5_000, ...config });
-  // Without a listener a broken connection would terminate the process. The query reports it.
+  // Without a listener a broken connection would terminate the process. The query reports the error.
   client.on("error", () => undefined);
   await client.connect().catch((error: unknown) => {
     throw connectionError(error, databaseUrl);
@@ -68,7 +67,7 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** Returns the names of applied migrations, possibly of a later release. */
+/** Returns the names of applied migrations, which may include migrations of a later release. */
 async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   const { rows: tables } = await client.query("select to_regclass('applied_migration') as found");
   if (tables[0].found === null) return new Set();
@@ -76,7 +75,7 @@ async function loadApplied(client: Client): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** The migrations replaced by the baseline: their number, the last one, and a commit that has them all. */
+/** Migrations that the baseline replaced: their number, the last one, and a commit that contains all of them. */
 export const REPLACED = {
   count: 54,
   last: "20261123205500-partly-disputed",
@@ -84,7 +83,7 @@ export const REPLACED = {
 };
 
 /**
- * Returns the migrations for a database. One that has had all migrations that the baseline replaces adopts the baseline.
+ * Returns the migrations for a database. A database with all replaced migrations adopts the baseline.
  *
  * @throws ConnectionError if the schema is older than those migrations, or if a later release replaced the baseline
  */
@@ -113,7 +112,10 @@ const RETRY_MS = 500;
 const REPEAT_MS = 10_000;
 
 export interface WaitOptions {
-  /** Called with the reason why the database cannot be migrated yet: at first, when it changes, and every 10 s. */
+  /**
+   * Called with the reason why the database cannot be migrated yet: the first time, when the reason
+   * changes, and every 10 s.
+   */
   readonly onWaiting: (reason: string) => void;
   /** Time after which no retry starts, in milliseconds. 0 means a single attempt. Default: no limit. */
   readonly withinMs?: number;

@@ -5,8 +5,8 @@ import type { Constructor } from "@mikro-orm/postgresql";
 export const BASELINE = "20261123230000-baseline";
 
 /**
- * All migrations, oldest first, by file name, which is also their name in `applied_migration`. A
- * built program has no folder to list. Each is loaded only to be applied.
+ * All migrations, oldest first, by file name, which is also the name in `applied_migration`. The list is
+ * explicit because a built program has no folder to read. A migration is loaded only when it is applied.
  */
 export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migration>>>> = {
   [BASELINE]: async () => (await import("./migrations/20261123230000-baseline.ts")).Baseline,

@@ -8,13 +8,13 @@ import { createOrm } from "./orm.ts";
 const SETTINGS = {
   tableName: "applied_migration",
   snapshotName: "schema-snapshot",
-  // Written only when a developer creates a migration.
+  // Snapshots are written only when a developer creates a migration.
   snapshotOnMigrate: false,
-  // Separate transactions, so that none holds the locks of earlier ones.
+  // Migrations run in separate transactions, so that none holds the locks of earlier ones.
   allOrNothing: false,
 } satisfies Options["migrations"];
 
-/** ORM settings for developers: compares entities with the snapshot and writes migrations. */
+/** ORM settings for developers: compare entities with the snapshot and write migrations. */
 export const MIGRATION_FILES = {
   extensions: [Migrator],
   migrations: {
@@ -72,8 +72,9 @@ interface Whole extends Migration {
 type Query = ReturnType<Migration["getQueries"]>[number];
 
 /**
- * Adapts a migration statement to a distributed database. New tables of workspaces' data are distributed before other
- * tables refer to them. Foreign keys lose `on update cascade`, which Citus does not support: ids never change.
+ * Adapts a migration statement to a distributed database. New tables with workspace data are
+ * distributed before other tables refer to them. Foreign keys lose `on update cascade`, because ids
+ * never change and Citus does not support it.
  */
 function toDistributed(sql: Query): Query[] {
   if (typeof sql !== "string") return [sql];

@@ -4,21 +4,24 @@ import { hostText } from "./database-url.ts";
 
 /** Identity of a server and its position in the cluster's history. */
 export interface ServerIdentity {
-  /** System identifier of the cluster. A standby has that of its primary. */
+  /** System identifier of the cluster, which a primary and its standbys share. */
   readonly system: string;
-  /** Incremented by each promotion. */
+  /** Timeline, which each promotion increments. */
   readonly timeline: number;
-  /** Start time in microseconds, which distinguishes servers regardless of their addresses. */
+  /** Start time in microseconds, which identifies a server regardless of its address. */
   readonly startedAt: string;
 }
 
 export interface Candidate {
   readonly url: string;
-  /** `undefined` if the server, for example a managed one, does not provide it. */
+  /** Identity of the server. `undefined` if the server, for example a managed one, does not provide it. */
   readonly identity: ServerIdentity | undefined;
 }
 
-/** `pg_control_checkpoint()` returns the old timeline until the first checkpoint. */
+/**
+ * Reads the timeline from the WAL position, because `pg_control_checkpoint()` returns the old timeline
+ * until the first checkpoint.
+ */
 const IDENTITY = `
   select pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()) as wal_file,
          (select system_identifier::text from pg_catalog.pg_control_system()) as system,
@@ -29,7 +32,7 @@ export async function readIdentity(client: pg.Client): Promise<ServerIdentity | 
   try {
     const { rows } = await client.query(IDENTITY);
     const { wal_file: walFile, system, started_at: startedAt } = rows[0];
-    // A WAL file's name begins with its timeline.
+    // The name of a WAL file begins with the timeline.
     return { system, timeline: Number.parseInt(walFile.slice(0, 8), 16), startedAt };
   } catch (error) {
     if (isForbidden(error) || isUnsupported(error)) return undefined;
@@ -38,10 +41,10 @@ export async function readIdentity(client: pg.Client): Promise<ServerIdentity | 
 }
 
 /**
- * Returns the primary among writable servers: the one with the newest timeline, because a former
- * primary stays on an older one. Of several addresses of one server, the first.
+ * Returns the primary among writable servers: the server with the newest timeline, because a former
+ * primary stays on an older timeline. If a server has several addresses, returns the first.
  *
- * @param used the server used last. Servers with an older timeline are excluded.
+ * @param used the last used server. Servers with an older timeline are excluded.
  * @throws UndecidedPrimaryError if the primary cannot be determined
  */
 export function newestPrimary<C extends Candidate>(

@@ -8,8 +8,8 @@ import type { NameTable, ShardStatement } from "./shard-statements.ts";
 import { connect, poolOf, runStatement } from "./statement.ts";
 
 /**
- * A worker node of a distributed database. It plans statements on its own workspaces without the coordinator, so a
- * transaction uses one server. It forwards statements on other workspaces, which is slower but correct.
+ * A worker node of a distributed database. It plans statements on its own workspaces without the coordinator, so
+ * that a transaction uses one server. Statements on other workspaces are forwarded, which is slower but correct.
  */
 export interface Node {
   readonly pool: Pool;
@@ -24,23 +24,23 @@ const OLDEST_MS = 10_000;
 /** Time for which a node is avoided after a failed connection, in milliseconds. */
 const AVOID_MS = 5_000;
 
-/** A range of workspaces by hash, with its part of each table. */
+/** A range of workspaces by hash, with its part of each distributed table. */
 export interface Shard {
-  /** Lowest hash. */
+  /** Lowest hash of the range. */
   readonly from: number;
   /** `undefined` if the node cannot be queried directly. */
   readonly node: Node | undefined;
   readonly name: NameTable;
-  /** Shard id of the first table, whose metadata lock Citus uses for all. */
+  /** Shard id of the first table. Citus uses the metadata lock of this shard for all tables. */
   readonly id: number;
   /** Whether statements may name the shard's tables. Cleared after a failure until the next refresh. */
   isNamed: boolean;
-  /** Statements on the shard's tables, by their text on the distributed tables. */
+  /** Statements on the shard's tables, keyed by their text on the distributed tables. */
   readonly statements: Map<string, ShardStatement>;
 }
 
 interface Placements {
-  /** Sorted by hash. */
+  /** Shards, sorted by hash. */
   readonly shards: readonly Shard[];
   readonly loadedMs: number;
 }
@@ -49,22 +49,22 @@ interface Known {
   placements?: Placements;
   loading?: Promise<Placements> | undefined;
   readonly nodes: Map<string, Node>;
-  /** Statements of each shard by shard id. */
+  /** Statements of each shard, by shard id. */
   readonly statements: Map<number, Shard["statements"]>;
 }
 
-/** Keyed by the configuration that an ORM and its forks share. */
+/** Placements by ORM configuration, which an ORM and its forks share. */
 const known = new WeakMap<EntityManager["config"], Known>();
 
 /**
- * Node on which a workspace's transactions run: a worker node, `undefined` for the only server, or the workspace id
- * for the coordinator, where a transaction concerns that workspace alone.
+ * Node for the transactions of a workspace: a worker node, `undefined` for the only server, or the
+ * workspace id for the coordinator, whose transactions contain only that workspace.
  */
 export type WorkspaceNode = Node | undefined | number;
 
 /**
- * Returns the node of a workspace, `undefined` on a single server, or the workspace id if its node is unreachable.
- * Placements are cached, so a shard may have moved within the last seconds.
+ * Returns the node of a workspace, `undefined` on a single server, or the workspace id if the node is
+ * unreachable. Placements are cached, so a shard may have moved within the last seconds.
  */
 export async function nodeOf(em: EntityManager, workspace: number): Promise<WorkspaceNode> {
   if (!(await isDistributed(em))) return undefined;
@@ -99,7 +99,7 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   return ageMs < OLDEST_MS ? placements! : of.loading;
 }
 
-/** Shards with several replicas are left to Citus. */
+/** Shards with several replicas are excluded, so Citus routes their statements. */
 const LOAD = `
   select shardminvalue::int as "from", nodename as host, nodeport as port,
     min(shardid) filter (where logicalrelid = to_regclass($1))::int8 as id,
@@ -140,7 +140,9 @@ async function loadPlacements(em: EntityManager, of: Known): Promise<Placements>
   return (of.placements = { shards, loadedMs: performance.now() });
 }
 
-/** Opens a connection pool to a node with the coordinator's settings. It closes with the coordinator's pool. */
+/**
+ * Opens a connection pool to a node with the coordinator's settings. It closes together with the coordinator's pool.
+ */
 function openNode(coordinator: Pool, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
   const pool = new pg.Pool({
@@ -151,7 +153,7 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
     ),
     Client: DatabaseClient,
   });
-  // The next connection attempt reports the loss.
+  // The next connection attempt reports the error.
   pool.on("error", () => undefined);
   const end = coordinator.end.bind(coordinator) as () => Promise<void>;
   coordinator.end = (async () => {
@@ -160,17 +162,17 @@ function openNode(coordinator: Pool, host: string, port: number): Node {
   return { pool, avoidedUntilMs: 0 };
 }
 
-/** Start of a URL up to and including host and port. */
+/** Matches the start of a URL, up to and including host and port. */
 const SERVER = /^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
 
-/** Known locations of the data that work uses. */
+/** Known location of the data that the work uses. */
 export interface DataLocation {
   readonly node?: WorkspaceNode;
-  /** Workspaces whose data is used. On a node it is read and written as on a single server. */
+  /** Workspaces whose data is used. On a worker node their shards are accessed as on a single server. */
   readonly workspaces?: readonly number[];
 }
 
-/** A connection, and the shards whose tables statements may name on it, by workspace. */
+/** A connection with the shards, by workspace, whose tables its statements may name. */
 export interface Connection {
   readonly client: DatabaseClient & PoolClient;
   readonly shards: ReadonlyMap<number, Shard>;
@@ -207,10 +209,10 @@ async function namedShards(
 }
 
 /**
- * Acquires a connection to a node. After a failure returns `undefined` for a while, then one caller
- * retries while others continue without it.
+ * Acquires a connection to a node. After a failure, returns `undefined` for `AVOID_MS`. Then one caller
+ * retries while other callers still get `undefined`.
  *
- * @throws Error if all of its connections stay in use
+ * @throws Error if all connections of the pool stay in use
  */
 export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient) | undefined> {
   const nowMs = performance.now();
@@ -227,7 +229,7 @@ export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient)
   }
 }
 
-/** Creates a semaphore for each node, and one for the server to which the ORM connects. */
+/** Creates a semaphore for each node, and one for the server that the ORM connects to. */
 export function createPermits(
   em: EntityManager,
   permits: number,
@@ -240,8 +242,8 @@ export function createPermits(
 }
 
 /**
- * PostgreSQL's integer hash, with which Citus finds the shard of a workspace: Bob Jenkins' lookup3
- * for a single word. See `hash_bytes_uint32` in PostgreSQL's `hashfn.c`.
+ * Returns PostgreSQL's integer hash, which Citus uses to find the shard of a workspace: Bob Jenkins'
+ * lookup3 for a single word. See `hash_bytes_uint32` in PostgreSQL's `hashfn.c`.
  *
  * @param workspace at most 2^31 - 1, like all workspace ids
  * @returns a signed 32-bit number

@@ -25,13 +25,13 @@ const TIMEOUTS = {
   connectionTimeoutMillis: MAX_WAIT_MS,
   query_timeout: 8_000,
 } as const;
-/** Maximum size of a process's connection pool. */
+/** Maximum size of a process's connection pool, in connections. */
 export const MAX_CONNECTIONS = 20;
-/** Maximum connections for the calls of one account, so that half remain for others. */
+/** Maximum number of connections for the calls of one account, so that half of them remain for other accounts. */
 export const MAX_CONNECTIONS_OF_ACCOUNT = MAX_CONNECTIONS / 2;
 /**
- * Maximum connections of a process: the pool, the change feed, and three that read large tariffs
- * (in force, scheduled, draft).
+ * Maximum number of connections per process: the pool, the change feed, and three that read large
+ * tariffs (active, scheduled, draft).
  */
 export const MAX_PROCESS_CONNECTIONS = MAX_CONNECTIONS + 4;
 const IDLE_MS = 10_000;
@@ -41,12 +41,12 @@ export interface DatabaseDeps {
 }
 
 export interface PoolObserver {
-  /** Called when the pool and its shares are created, at the first use of the ORM. */
+  /** Called when the pool and its shares are created, on first use of the ORM. */
   created(
     pool: Pick<Pool, "totalCount" | "idleCount" | "waitingCount">,
     shares: Pick<ConnectionShares, "waiting">,
   ): void;
-  /** Called with the wait for a pool connection, in milliseconds, including failed waits. */
+  /** Called with the waiting time for a pool connection, in milliseconds, even if the wait failed. */
   waited(ms: number): void;
 }
 
@@ -55,19 +55,19 @@ export interface OrmOptions {
   readonly log?: Logger;
   readonly poolObserver?: PoolObserver;
   /**
-   * Without statement timeouts, as migrations need. The lock timeout remains, because calls queue
-   * behind a waiting migration. Default false.
+   * Whether to disable statement timeouts, as migrations require. The lock timeout remains, because
+   * calls queue behind a waiting migration. Default false.
    */
   readonly unlimited?: boolean;
-  /** Maximum wait for any database operation, in milliseconds, set by tests. */
+  /** Maximum wait for any database operation, in milliseconds. Tests set it. */
   readonly maxWaitMs?: number | undefined;
-  /** Finds, applies or writes migrations. Without it `orm.migrator` is unavailable. */
+  /** Settings for finding, applying or writing migrations. Without them `orm.migrator` is unavailable. */
   readonly migrator?: Pick<Options, "extensions" | "migrations">;
 }
 
 /**
- * Creates the ORM for one database. Connects on first use. Fork its `em` for every unit of work and
- * call `close()` at the end.
+ * Creates the ORM for one database. Connects on first use. Fork `em` for every unit of work, and call
+ * `close()` at the end.
  */
 export function createOrm(databaseUrl: string, options: OrmOptions): MikroORM {
   return new MikroORM(ormOptions(databaseUrl, options));
@@ -91,10 +91,10 @@ function ormOptions(
       ...(unlimited
         ? { onConnect: (it: PoolClient) => setMigrationTimeouts(it, TIMEOUTS.lock_timeout) }
         : { ...timeoutsWith(maxWaitMs), onConnect: setPlannerSettings }),
-      // MikroORM ignores URL parameters such as sslmode. pg reads them.
+      // MikroORM ignores URL parameters such as sslmode, but pg reads them.
       connectionString: firstUrl,
       keepAlive: true,
-      // Statements are sent without waiting for earlier responses.
+      // Lets pg send statements without waiting for earlier responses.
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       application_name: "shipments",
@@ -105,11 +105,11 @@ function ormOptions(
         guardConnections(pool, shares, (ms) => poolObserver?.waited(ms));
       },
     },
-    // No relation is bidirectional, and the accessors that MikroORM would define on every property
-    // of every row cost a third of a list.
+    // No relation is bidirectional, and the accessors that MikroORM would define on every property of
+    // every row take a third of the time of a list call.
     propagationOnPrototype: false,
-    // A batch update lists the rows as alternatives, which prevents a single index scan, and has a
-    // different text for each number of rows.
+    // Batch updates select rows with `or`, which prevents a single index scan, and their text varies
+    // with the number of rows.
     useBatchUpdates: false,
     colors: false,
     logger: (message: string) => log?.debug(message),

@@ -19,8 +19,8 @@ export function toStatement(sql: string, parameters: readonly unknown[]) {
 }
 
 /**
- * MikroORM's connection, but it sends values separately from the text. MikroORM would write them, escaped, into the
- * text. No caller's text thus becomes part of a statement, and PostgreSQL can prepare it.
+ * MikroORM's connection, but with values sent as parameters. MikroORM would escape values and write
+ * them into the text. Parameters keep callers' text out of statements and let PostgreSQL prepare them.
  */
 class ParameterizedConnection extends PostgreSqlConnection {
   override async execute<T extends QueryResult | EntityData<AnyEntity> | EntityData<AnyEntity>[]>(
@@ -72,7 +72,7 @@ function bindText(
   });
 }
 
-/** A list expands to its items, an SQL fragment to its text, and any other value to `$n`. */
+/** Returns the SQL for a value: the items of a list, the text of an SQL fragment, or `$n`. */
 function bindValue(value: unknown, values: unknown[], quote: (name: string) => string): string {
   if (isRaw(value)) return bindText(value.sql, value.params, values, quote);
   if (Array.isArray(value)) {
@@ -82,7 +82,7 @@ function bindValue(value: unknown, values: unknown[], quote: (name: string) => s
   return `$${values.length}`;
 }
 
-/** Converts a value for pg. Objects are sent as JSON, whatever their keys, which can include `constructor`. */
+/** Converts a value for pg. Objects are sent as JSON, even if they have a key such as `constructor`. */
 export function toParameter(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   const isJson =

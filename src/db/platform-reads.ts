@@ -11,16 +11,16 @@ import type { NamedStatement, Statement } from "./statement-batch.ts";
 
 /** A read across all workspaces. */
 export interface PlatformRead {
-  /** SQL with `$1`, `$2`, ... for its values. Uses only distributed tables and joins within one workspace. */
+  /** SQL with `$1`, `$2`, ... for its values. It may use only distributed tables and joins within one workspace. */
   readonly sql: string;
   readonly values?: readonly unknown[];
 }
 
 /**
- * Reads data of all workspaces with several statements in one round trip. On a distributed
- * database, each node is queried directly for all of its shards, because the coordinator would plan
- * a statement for each shard every time. The coordinator is used for nodes that are unreachable
- * from here. Data on nodes that it cannot reach either is left out.
+ * Reads data of all workspaces with several statements in one round trip. On a distributed database
+ * each node is queried directly for all of its shards, because the coordinator would plan one statement
+ * per shard on every call. Nodes that this process cannot reach are queried through the coordinator.
+ * Data on nodes that the coordinator cannot reach either is left out.
  *
  * @returns the rows of each read, concatenated by shard
  * @throws the error if no data can be read
@@ -58,7 +58,10 @@ export async function readPlatform<Row>(
 
 const asItIs = ({ sql, values = [] }: PlatformRead): Statement => [sql, values];
 
-/** Named by its text, which changes only when shards move, so the number of prepared names stays bounded. */
+/**
+ * Returns the statement over several shards, named by a hash of its text. The text changes only when
+ * shards move, so the number of prepared statements stays bounded.
+ */
 function ofShards(
   { sql, values = [] }: PlatformRead,
   shards: readonly { readonly name: NameTable }[],
@@ -83,7 +86,7 @@ export interface DueRow {
   readonly due: number;
 }
 
-/** Time to gather concurrent reads, in milliseconds. */
+/** Time to gather concurrent reads into one round trip, in milliseconds. */
 const GATHER_MS = 5;
 
 interface GatheredRead extends PlatformRead {
@@ -95,7 +98,7 @@ const gathered = new WeakMap<EntityManager["config"], GatheredRead[]>();
 /**
  * Finds due items, the most urgent first. Concurrent calls share a round trip.
  *
- * @param read returns at most this many rows, the most urgent
+ * @param read returns the most urgent items, at most `limit`
  */
 export async function findDue<Row extends DueRow>(
   em: EntityManager,
@@ -118,7 +121,7 @@ function readGathered(em: EntityManager, reads: readonly GatheredRead[]): void {
       return (await found)[i]!;
     } catch (error) {
       if (reads.length === 1) throw error;
-      // A failed read fails those after it.
+      // A failed read fails all later reads of the batch, so each is repeated separately.
       return (await readPlatform<DueRow>(em, read))[0]!;
     }
   };

@@ -3,7 +3,7 @@ import { DatabaseClient } from "./client.ts";
 import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
 import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
 
-/** A client that connects to the writable one of several servers, and verifies it after connecting. */
+/** A client that connects to the writable server among several, and verifies it after connecting. */
 class PrimaryClient extends DatabaseClient {
   readonly #finder: PrimaryFinder;
   readonly #status: ServerStatus;
@@ -23,7 +23,7 @@ class PrimaryClient extends DatabaseClient {
     const { url, host, port } = await this.#finder.find();
     if (this.#isEnding) throw new Error("Connection terminated");
     this.#url = url;
-    // Replaces the host and port of the first server.
+    // The configuration has the host and port of the first server.
     Object.assign(this, { host, port });
     this.#finder.add(this, url);
     try {
@@ -49,14 +49,14 @@ class PrimaryClient extends DatabaseClient {
   }
 }
 
-/** Creates an unconnected client. With several servers it finds the writable one. */
+/** Creates an unconnected client. If the URL names several servers, it connects to the writable one. */
 export function createClient(databaseUrl: string, config: ClientConfig): DatabaseClient {
   const finder = primaryFinder(databaseUrl);
   const options = { ...config, pipeline: true, connectionString: finder?.firstUrl ?? databaseUrl };
   return finder === undefined ? new DatabaseClient(options) : new PrimaryClient(finder, options);
 }
 
-/** Returns the client class for a pool whose configuration names the first server. */
+/** Returns the client class for a pool whose configuration names the first server of a URL. */
 export function clientClass(databaseUrl: string): new (config?: ClientConfig) => Client {
   const finder = primaryFinder(databaseUrl);
   if (finder === undefined) return DatabaseClient;

@@ -10,33 +10,33 @@ import {
 } from "./newest-primary.ts";
 import { assertTarget, watchStatus } from "./server-status.ts";
 
-/** Timeout for probing a server, including connecting, in milliseconds. */
+/** Timeout for probing a server, including the connection, in milliseconds. */
 const PROBE_MS = 1_000;
 /** Time for which a failed search is cached, in milliseconds. */
 const FAILURE_MS = 100;
 
 interface PrimaryServer {
   readonly url: string;
-  /** As pg reads them from URL and environment. */
+  /** Host as pg reads it from URL and environment, like the port. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Finds the writable one of several servers, for all connections of this process. */
+/** Finds the writable server among several, for all connections of this process. */
 export interface PrimaryFinder {
   readonly target: ServerTarget;
-  /** URL of the first server, for settings that all share. */
+  /** URL of the first server, for settings that all servers share. */
   readonly firstUrl: string;
   /**
-   * Returns the known writable server, or, after it was reported lost, the newest one that responds
-   * (see `newestPrimary`). Of several addresses of one server, prefers the last known, then the
-   * first. All servers are queried in parallel, once for all callers, and a failure is cached for
-   * 0.1 s. Settles within about a second. Closes connections to the previous server if it changed.
+   * Returns the known writable server. After that server was reported lost, returns the newest one that
+   * responds (see `newestPrimary`). If a server has several addresses, prefers the last used one, then
+   * the first. All servers are queried in parallel, once for all callers. A failure is cached for 0.1
+   * s. Settles within about a second. Closes connections to the previous server if it changed.
    *
    * @throws ConnectionError if no server is writable or the primary cannot be determined
    */
   find(): Promise<PrimaryServer>;
-  /** Registers a connection until it ends, so that it is closed when the primary changes. */
+  /** Registers a connection, which is closed if the primary changes before the connection ends. */
   add(client: pg.Client, url: string): void;
   /** Reports that a connection was lost or that the server is read-only. */
   lost(url: string | undefined): void;
@@ -71,7 +71,7 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
     const clear = () => {
       finding = undefined;
     };
-    // Otherwise each call would connect to every server while there is no primary.
+    // Without this delay each call would connect to every server while there is no primary.
     finds.then(clear, () => sleep(FAILURE_MS, undefined, { ref: false }).then(clear));
     return (finding = finds);
   }
@@ -113,12 +113,13 @@ async function findPrimary(
 
 type ProbedServer = PrimaryServer & Candidate;
 
-/** Connects to a server and disconnects. Rejects unless it meets the requirement in time. */
+/** Connects to a server and disconnects. Rejects if the server does not meet the requirement in time. */
 async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
   const status = watchStatus(client);
-  // One timeout for all steps: through a pooler, connecting is followed by two queries. The message is pg's.
+  // One timeout covers all steps, because through a pooler two queries follow the connection. The
+  // message is the one that pg uses.
   const timer = setTimeout(
     () => client.connection.stream.destroy(new Error("timeout expired")),
     PROBE_MS,

@@ -1,12 +1,12 @@
 import type { Client } from "pg";
 import { ConnectionError } from "./connection-error.ts";
 
-/** Maximum number of objects listed in a message. The rest is counted. */
+/** Maximum number of objects listed in a message. Further objects are only counted. */
 const NAMED = 3;
 
 /**
- * Privileges that this user lacks on objects of the migrations' owner, with the objects. Migrations
- * are only read, and audit entries never change.
+ * Lists the privileges that the current user lacks on objects of the migrations' owner. Applied
+ * migrations need only reading, and audit entries are never changed.
  */
 const MISSING_RIGHTS = `
   select wanted as "right", array_agg(kind || ' ' || found.relname order by kind desc, found.relname) as objects
@@ -29,7 +29,7 @@ const MISSING_RIGHTS = `
 
 /** @throws ConnectionError that lists missing privileges on schema, tables and sequences */
 export async function assertRights(client: Pick<Client, "query">): Promise<void> {
-  // A schema without usage privilege is not in the search path.
+  // Without the usage privilege, the schema is not in the search path.
   const { rows: schemas } = await client.query("select current_schema() as schema");
   const { rows: rights } = await client.query<MissingRight>(MISSING_RIGHTS);
   const lacking =

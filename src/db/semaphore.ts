@@ -1,7 +1,7 @@
-/** Limits concurrency. Waiters are served in order. */
+/** Concurrency limit. Waiters acquire permits in order. */
 export interface Semaphore {
   acquire(): Promise<void>;
-  /** Call once for each resolved `acquire`. */
+  /** Releases one permit. Call it once for each resolved `acquire`. */
   release(): void;
 }
 

@@ -5,7 +5,10 @@ import { hostText, type ServerTarget } from "./database-url.ts";
 /** Settings reported by a server, by name. */
 export type ServerStatus = ReadonlyMap<string, string>;
 
-/** Stores the settings that a server reports at connect. PostgreSQL 14 and newer do so unasked. */
+/**
+ * Stores the settings that a server reports when a client connects. PostgreSQL 14 and newer report
+ * whether they are writable.
+ */
 export function watchStatus(client: pg.Client): ServerStatus {
   const status = new Map<string, string>();
   client.connection.on(
@@ -17,9 +20,10 @@ export function watchStatus(client: pg.Client): ServerStatus {
 }
 
 /**
- * Checks that a newly connected server is writable. Queries it only if it has not reported its
- * state, for example through a pooler. Uses libpq's queries.
- * @throws ReadOnlyServerError if it is not
+ * Checks that a newly connected server is writable, as libpq does. Queries the server only if it has
+ * not reported its state, for example through a pooler.
+ *
+ * @throws ReadOnlyServerError if the server is not writable
  */
 export async function assertTarget(
   client: pg.Client,

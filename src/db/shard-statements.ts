@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import pg from "pg";
 import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from "./distributed.ts";
 
-/** Returns the name of a table or of its shard. */
+/** Returns the name of a table, or of the table's shard. */
 export type NameTable = (table: string) => string;
 
-/** Clauses in which statements name tables. Other references use aliases. */
+/** Tables whose names are rewritten after `from`, `join`, `into` and `update`. Other references use aliases. */
 const SPREAD = DISTRIBUTED_TABLES.join("|");
 const COPIED = REFERENCE_TABLES.join("|");
 const NAMED = new RegExp(
@@ -25,34 +25,34 @@ export function withTables(sql: string, name: NameTable): string {
 
 const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`);
 /**
- * Rows written to a wrong shard would be lost. Therefore a statement must restrict at least one of
- * its tables to the workspace `$1`.
+ * Matches a condition or insert with the workspace as `$1`. A statement must restrict at least one of
+ * its tables to it, because rows written to a wrong shard would be lost.
  */
 const OF_FIRST_VALUE =
   /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
 
-/** Reference tables are written and locked on all nodes by Citus. */
+/** Matches statements that write or lock reference tables, which Citus does on all nodes. */
 const CHANGES_ALL = new RegExp(
   `\\b(into|update)\\s+(${COPIED})\\b|\\b(from|join)\\s+(${COPIED})\\b[^]*\\bfor (no key |key )?(update|share)\\b`,
 );
 
-/** A statement on the tables of a shard, with its prepared name. */
+/** A statement on the tables of a shard, with the name of its prepared statement. */
 export interface ShardStatement {
   readonly text: string;
   readonly name: string;
-  /** Whether it uses workspaces' data. Otherwise it reads reference tables. */
+  /** Whether the statement uses workspace data. Otherwise it reads reference tables. */
   readonly ofWorkspaces: boolean;
 }
 
-/** Maximum number of statements per shard. Every connection to its node can prepare all of them. */
+/** Maximum number of statements per shard. Every connection to the node can prepare all of them. */
 const MAX_STATEMENTS = 100;
-/** Cache of texts that are left to Citus. */
+/** Cache of statement texts that Citus routes. */
 const leftToCitus = new Set<string>();
 const MAX_LEFT = 1_000;
 
 /**
- * Returns the statement for a shard. `undefined` if it is left to Citus: it names no distributed table, does not
- * restrict the workspace by its first value, writes a reference table, or exceeds the limit.
+ * Returns the statement for a shard. Returns `undefined` if Citus must route the statement: it names no distributed
+ * table, does not restrict the workspace by its first value, writes a reference table, or exceeds the limit.
  */
 export function onShard(
   known: Map<string, ShardStatement>,
@@ -73,14 +73,15 @@ export function onShard(
 }
 
 /**
- * Fails if one of the shards `$1` is no longer on the node. With `$2`, all stay until the end of the transaction: it
- * takes the lock, in the same mode, that Citus takes before writes and that blocks moving or splitting shards.
+ * Fails if one of the shards `$1` is no longer on the node. If `$2` is true, also locks all of them
+ * there until the end of the transaction. The lock has the mode that Citus uses before writes, and
+ * blocks moving and splitting shards.
  */
 export const ASSERT_SHARDS = "select assert_shards($1::bigint[], $2)";
 
 /**
- * Whether a statement failed because of a name: the shard has moved, or the table or function does
- * not exist on the node or is not permitted.
+ * Whether a statement failed because of a shard name: the shard has moved, or the table or function
+ * does not exist on the node or is not permitted.
  */
 export function isOfNames(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(SHMOV|42|XX)/.test(error.code ?? "");

@@ -1,4 +1,4 @@
-/** Statements that one migration applies: in one transaction, or each in its own. */
+/** Statements that one migration applies, either in one transaction or each in its own. */
 export interface MigrationPart {
   readonly transactional: boolean;
   readonly statements: readonly string[];
@@ -8,15 +8,15 @@ const CREATED = /^create table "(\w+)"/;
 const INDEX = /^create (?:unique )?index (?="\w+" on "(\w+)")/;
 const DROPPED_INDEX = /^drop index (?=")/;
 const CONSTRAINT = /^alter table "(\w+)" add constraint ("\w+") (?:check|foreign key)\b/;
-/** Tables that a statement locks: the altered one, and those of its foreign keys. */
+/** Matches the tables that a statement locks: the altered table and those of its foreign keys. */
 const LOCKED = /(?:^alter table|^drop table(?: if exists)?| references) "(\w+)"/g;
 
 /**
- * Splits a schema change into migrations that can run while the service is serving. A transaction locks at most one
- * existing table. Indexes of existing tables are built outside a transaction. Constraints are added `not valid` and
- * validated outside a transaction.
+ * Splits a schema change into migrations that can run while the service is serving. A transaction locks
+ * at most one existing table. Indexes of existing tables are built outside a transaction. Constraints
+ * are added `not valid` and validated outside a transaction.
  *
- * @param statements as MikroORM writes them, in order
+ * @param statements statements as MikroORM generates them, in order
  */
 export function splitMigration(statements: readonly string[]): MigrationPart[] {
   const trimmed = statements.map((sql) => sql.trim().replace(/;$/, "")).filter((sql) => sql !== "");
@@ -47,7 +47,7 @@ export function splitMigration(statements: readonly string[]): MigrationPart[] {
   ];
 }
 
-/** Adds a statement to the last part, or to a new one if the last part would lock two existing tables. */
+/** Adds a statement to the last part, or to a new part if the last one would lock two existing tables. */
 function addTo(
   parts: { readonly locked: Set<string>; readonly statements: string[] }[],
   sql: string,

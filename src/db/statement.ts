@@ -5,12 +5,12 @@ import { toStatement } from "./parameterized-driver.ts";
 
 export type { Statement } from "./statement-batch.ts";
 
-/** Sends statements, as a pipelined transaction does. */
+/** Sends statements like a pipelined transaction. */
 interface Sender {
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Returns the pool of the ORM's server, which is the coordinator of a cluster. */
+/** Returns the connection pool of the ORM's server, which is the coordinator on a distributed database. */
 export async function poolOf(em: EntityManager): Promise<Pool> {
   return (await em.getConnection().getNativeClient()) as Pool;
 }
@@ -20,14 +20,14 @@ export async function connect(em: EntityManager): Promise<DatabaseClient & PoolC
   return (await (await poolOf(em)).connect()) as DatabaseClient & PoolClient;
 }
 
-/** Releases a connection. The pool does not yet recognize one that was just destroyed. */
+/** Releases a connection. Passes a destroyed connection as broken, because the pool may not have noticed yet. */
 export function release(client: PoolClient): void {
   client.release(client.connection.stream.destroyed);
 }
 
 /**
- * Runs handwritten SQL in the transaction of `em` if there is one, otherwise on any connection without a fork.
- * PostgreSQL plans each text once per connection, so the text must not vary with the values: pass lists as JSON.
+ * Runs handwritten SQL in the transaction of `em`, or on any pool connection if `em` has none. PostgreSQL
+ * plans each text once per connection, so the text must not vary with the values: pass lists as JSON.
  *
  * @param sql with `$1`, `$2`, ... for the values
  */
@@ -41,7 +41,7 @@ export async function runStatement<Row>(
   if (em.isInTransaction()) {
     return (await em.getKysely().executeQuery<Row>(toStatement(sql, values))).rows;
   }
-  // Bypasses Kysely, whose connection handling costs a get or list several percent.
+  // Bypasses Kysely, whose connection handling slows a get or list call by several percent.
   const pool = await poolOf(em);
   return (await pool.query<Row & object>({ text: sql, values: [...values] })).rows;
 }
@@ -59,8 +59,8 @@ export async function allocateIds(
 }
 
 /**
- * Like `runStatement`, for a statement that moves many megabytes within the database, in a
- * transaction. It and the rest of the transaction may take `SLOW_TIMEOUT_MS` instead of 5 seconds.
+ * Runs a statement that moves many megabytes within the database, in a transaction. The statement and
+ * the rest of the transaction may each take `SLOW_TIMEOUT_MS` instead of 5 seconds.
  *
  * @param sql a constant with at least one value
  */
@@ -74,15 +74,15 @@ export async function runSlowStatement<Row>(
   return runStatement<Row>(tx, sql, values);
 }
 
-/** Maximum number of rows that one statement deletes, which keeps transactions short. */
+/** Maximum number of rows deleted by one statement, which keeps transactions short. */
 const BATCH = 1_000;
 
 /**
- * Deletes the oldest rows of a table across workspaces, in batches. On a distributed database a
- * statement cannot skip locked rows on several nodes, so concurrent replicas wait for each other.
+ * Deletes the oldest rows of a table across workspaces, in batches. On a distributed database concurrent
+ * replicas wait for each other, because a statement cannot skip locked rows on several nodes.
  *
  * @param column an indexed time. Rows with the same time are deleted together.
- * @param before SQL of the time before which to delete, with `$1` if there is a value
+ * @param before SQL for the time before which rows are deleted, with `$1` if there is a value
  * @returns the number of deleted rows
  */
 export async function deleteOldest(
@@ -106,10 +106,10 @@ export async function deleteOldest(
 }
 
 /**
- * Deletes rows in batches, each in a separate transaction. Concurrent replicas share the work if
- * the statement skips locked rows.
+ * Deletes rows in batches, each in a separate transaction. Concurrent replicas share the work if the
+ * statement skips locked rows.
  *
- * @param sql returns a row for each deleted one. Its last parameter is their maximum number.
+ * @param sql returns one row for each deleted row. Its last parameter is the maximum number of rows to delete.
  * @returns the number of deleted rows
  */
 export async function deleteInBatches(

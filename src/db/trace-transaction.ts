@@ -1,13 +1,13 @@
-/** Parent span of a transaction, such as that of a call. */
+/** Parent span of a transaction, such as the span of a call. */
 export interface TransactionParent {
   readonly isRecorded: boolean;
-  /** Starts the transaction's span. `others` are further parent spans. */
+  /** Starts the transaction's span, with links to the other parent spans. */
   beginTransaction(others: readonly TransactionParent[]): { end(error?: unknown): void };
 }
 
 /**
- * Runs a transaction and records it in the trace of the first sampled parent. Several parents share
- * one span, because the transaction runs once. Links connect it with the others.
+ * Runs a transaction and records it in the trace of the first sampled parent. Several parents share one
+ * span, because the transaction runs once. Links connect the span with the other parents.
  */
 export async function traceTransaction<T>(
   parents: readonly (TransactionParent | undefined)[],

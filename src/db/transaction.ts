@@ -8,57 +8,60 @@ import { ASSERT_SHARDS, isOfNames, onShard, type ShardStatement } from "./shard-
 import { release, type Statement, allocateIds } from "./statement.ts";
 
 /**
- * A pipelined transaction: statements are sent without waiting for earlier responses. If one fails,
- * so does the commit, awaited or not.
+ * A pipelined transaction: statements are sent without waiting for earlier responses. If a statement
+ * fails, so does the commit, even if the statement was not awaited.
  */
 export interface Transaction {
-  /** Whether Citus plans the statements. It is faster with separate lookups of single tables. */
+  /** Whether Citus plans the statements. Separate lookups of single tables are then faster. */
   readonly isPlannedByCitus: boolean;
   /**
-   * Allocates numbers from a sequence. On a distributed database, from the coordinator's sequence,
-   * which is common to all nodes.
+   * Allocates numbers from a sequence. A distributed database uses the coordinator's sequence, which
+   * all nodes share.
    */
   allocateIds(sequence: string, count: number): Promise<number[]>;
-  /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first, and returns its rows. */
+  /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first. Returns the rows. */
   send<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
-  /** Sends a statement right before the commit, for example one that takes a contended lock. */
+  /** Sends a statement immediately before the commit, for example one that takes a contended lock. */
   sendLast(sql: string, values: readonly unknown[]): void;
 }
 
-/** A transaction that failed before its commit and therefore wrote nothing. */
+/** Thrown if a transaction failed before its commit. Nothing was written. */
 export class RolledBackError extends Error {
   constructor(cause: unknown) {
     super("the transaction was rolled back", { cause });
   }
 
-  /** Whether it collided with another transaction, which has committed since and will be visible. */
+  /** Whether the transaction collided with another one that has committed since. A retry sees its rows. */
   get isCollision(): boolean {
     return isCollision(this.cause);
   }
 
-  /** Whether parts of it may succeed alone: false if the database is unreachable, overloaded or unresponsive. */
+  /**
+   * Whether parts of the transaction may succeed alone. False if the database is unreachable,
+   * overloaded or unresponsive.
+   */
   get mayRetryParts(): boolean {
     return !isTransientDatabaseError(this.cause) || isContention(this.cause);
   }
 }
 
-/** Returns the cause of a failed transaction for callers: a refusal of its work, or the database's error. */
+/** Returns the cause of a failed transaction for callers: a refusal by its work, or the database's error. */
 export function causeOf(error: unknown): unknown {
   return error instanceof RolledBackError ? error.cause : error;
 }
 
 interface PipelineOptions extends DataLocation {
-  /** Lock timeout in milliseconds. Defaults to that of other connections. */
+  /** Lock timeout in milliseconds. Defaults to the connection's lock timeout. */
   readonly lockTimeoutMs?: number | undefined;
 }
 
 /**
  * Runs work in a pipelined transaction on a separate connection. Statements of one tick are sent
- * together, `begin` with the first and the commit with the last, so work that waits for one
- * response takes two round trips. Work is repeated if its data has moved to another node.
+ * together, `begin` with the first and the commit with the last. Work that waits for one response thus
+ * takes two round trips. Work is repeated if its data has moved to another node.
  *
- * @throws RolledBackError if it failed before the commit. After any other error the outcome of the
- *   commit is unknown.
+ * @throws RolledBackError if the transaction failed before the commit. After any other error the
+ *   outcome of the commit is unknown.
  */
 export async function inPipeline<T>(
   em: EntityManager,
@@ -115,10 +118,10 @@ async function commitOn<T>(
     return result;
   } catch (error) {
     const outcomes = await Promise.allSettled([...sent, committing]);
-    // Fails on a lost connection. The original error is reported.
+    // The rollback fails if the connection is lost. The original error is reported.
     await client.query("rollback").catch(() => undefined);
     if (committing !== undefined) throw error;
-    // PostgreSQL rejects all statements after the first failed one, which has the cause.
+    // After a failed statement, PostgreSQL rejects all later ones. The first failure has the cause.
     const first = outcomes.find((outcome) => outcome.status === "rejected");
     const isOfDatabase = error instanceof pg.DatabaseError;
     return throwRolledBack(isOfDatabase && first !== undefined ? first.reason : error);
@@ -128,9 +131,9 @@ async function commitOn<T>(
 }
 
 /**
- * Runs reads on a separate connection without a transaction. Statements of one tick are sent together.
+ * Runs reads on a separate connection, without a transaction. Statements of one tick are sent together.
  *
- * @param work sends all statements at once if workspaces are given
+ * @param work must send all statements in one tick if workspaces are given
  */
 export async function inBatches<T>(
   em: EntityManager,
@@ -141,7 +144,7 @@ export async function inBatches<T>(
   try {
     const send = createSender(em, connection);
     const reading = work(send);
-    // Sent after the reads: the shard was still on the node then.
+    // The check follows the reads. If it succeeds, the shard was still on the node during the reads.
     const asserting =
       connection.shards.size > 0 && send(ASSERT_SHARDS, [idsOf(connection.shards), false]);
     const [result] = await Promise.all([reading, asserting]);
@@ -154,13 +157,14 @@ export async function inBatches<T>(
   return inBatches(em, work, location);
 }
 
-/** Sorted, so that transactions that hold several locks do not deadlock. */
+/** Returns the shard ids in ascending order, so that transactions that hold several locks do not deadlock. */
 function idsOf(shards: Connection["shards"]): number[] {
   return [...new Set(shards.values())].map(({ id }) => id).toSorted((a, b) => a - b);
 }
 
 /**
- * After a failure caused by shard names, leaves their data to Citus for some seconds. Returns false for other errors.
+ * After a failure caused by shard names, lets Citus route statements on these shards for some seconds.
+ * Returns false for other errors.
  */
 function leaveToCitus({ shards }: Connection, error: unknown): boolean {
   if (shards.size === 0 || !isOfNames(error)) return false;
@@ -168,7 +172,7 @@ function leaveToCitus({ shards }: Connection, error: unknown): boolean {
   return true;
 }
 
-/** Runs reads in a `read only` transaction, so that MikroORM flushes nothing at its end. */
+/** Runs reads in a `read only` transaction, so that MikroORM does not flush at the end. */
 export function readOnly<T>(
   em: EntityManager,
   work: (tx: EntityManager) => Promise<T>,
@@ -185,7 +189,7 @@ function throwRolledBack(error: unknown): never {
   throw new RolledBackError(error);
 }
 
-/** PostgreSQL commits nothing after a statement that it rejected. */
+/** Converts a database error to RolledBackError, because PostgreSQL commits nothing after a rejected statement. */
 function throwAsRefused(error: unknown): never {
   throw error instanceof pg.DatabaseError ? new RolledBackError(error) : error;
 }

@@ -5,9 +5,9 @@ import { runStatement } from "./statement.ts";
 import { readOnly } from "./transaction.ts";
 
 /**
- * SQL for the words of texts, in lower case, as a tsvector.
+ * Returns SQL for the words in texts, in lower case, as a tsvector.
  *
- * @param texts expressions over columns; null is empty. No word may be longer than 500 characters
+ * @param texts expressions over columns, null counts as empty. Words have at most 500 characters
  * @param prefix SQL for the text before each word, which ends with `PREFIX_MARK`
  */
 export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): string {
@@ -17,11 +17,11 @@ export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): 
 
 /** Marks the condition that `searchWords` replaces. */
 const OF_WORKSPACE = "workspace_id = $1 /* by words */";
-/** No index has it, so that PostgreSQL can read the rows by their words alone. */
+/** Condition that matches no index on the workspace, so that PostgreSQL reads the rows by the word index alone. */
 const OF_WORKSPACE_WITHOUT_INDEX = "workspace_id + 0 = $1";
 
 /**
- * Runs a statement with `WordIndex.found`. A distributed database finds its node by the workspace.
+ * Runs a statement that contains `WordIndex.found`. A distributed database finds the node by the workspace.
  *
  * @param values the workspace first
  */
@@ -38,26 +38,28 @@ export async function searchWords<Row>(
   });
 }
 
-/** How many rows with the same words are compared at most. */
+/** Maximum number of matching rows that a search compares. */
 export const MOST_FOUND = 1_000;
 
 /**
- * An index of words of the rows of a table, by workspace and slot. All slots have about as many rows. So a search for
- * frequent words reads one slot, and one for rare words looks into each: PostgreSQL collects all rows with a word of a
- * GIN index before it returns the first.
+ * Word index of a table, by workspace and slot. All slots contain about the same number of rows. A
+ * search for frequent words reads one slot, because PostgreSQL collects all matches from a GIN index
+ * before it returns the first. A search for rare words reads all slots.
  */
 export interface WordIndex {
-  /** SQL for the indexed words, over columns. */
+  /** SQL for the indexed words, as an expression over columns. */
   readonly words: string;
   /**
-   * SQL for the rows of the workspace `$1` with all words of a query that `searchQuery` writes, slot by slot, in no order.
-   * `searchWords` runs it.
+   * Returns SQL for the rows of the workspace `$1` that contain all words of a query, slot by slot and
+   * otherwise unordered. `searchQuery` creates the query and `searchWords` runs the SQL.
    */
   found(columns: string, query: string): string;
 }
 
 /**
- * @param slot SQL for the slot of a row, over columns
+ * Creates the index and query expressions of a table.
+ *
+ * @param slot SQL for the slot of a row, as an expression over columns
  * @param slots SQL for all slots, as an array
  */
 export function wordIndex(

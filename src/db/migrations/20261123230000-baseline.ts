@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** One statement a line, as the ORM generates them from the entities, with foreign keys last. */
+/** Statements as the ORM generates them from the entities, one per line, with foreign keys last. */
 const TABLES = `
 create table "audit_entry" ("id" bigserial primary key, "created_at" timestamptz(3) not null, "actor" text not null, "actor_name" text not null, "operator_id" bigint null, "action" text not null, "subject" text not null, "workspace_id" bigint null, "changes" jsonb not null, "request_id" text null);
 create index "audit_entry_by_creation" on "audit_entry" ("created_at", "id");
@@ -211,7 +211,7 @@ alter table "api_key" add constraint "api_key_workspace_id_foreign" foreign key 
 alter table "workspace_limit" add constraint "workspace_limit_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id");
 `;
 
-/** As a function, the row of a single event can take its position in one statement. */
+/** A function lets one statement insert the row of a single event and allocate its position. */
 const RAISE_FEED = `
 create function raise_feed(workspace bigint, count int) returns bigint
       language plpgsql as $$

@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** What makes the tracking links of a workspace, and whether it has them. Each statement is a transaction of its own. */
+/** Adds the tracking settings of workspaces. Each statement runs in its own transaction. */
 export class Migration20261124180015_tracking extends Migration {
   override isTransactional(): boolean {
     return false;

@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Each statement is a transaction of its own, so that the index reads no table that is locked. */
+/** Each statement runs in its own transaction, so that no table is locked while its index is built. */
 export class Migration20261125235036_shared_filters extends Migration {
   override isTransactional(): boolean {
     return false;

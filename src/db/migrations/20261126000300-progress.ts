@@ -1,8 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * What couriers report of shipments, and with which keys. Each statement is a transaction of
- * its own, so that rows are looked at while others write.
+ * Adds delivery progress, recipients and the courier scope of API keys. Each statement runs in its own
+ * transaction, so that rows can be written while constraints are validated.
  */
 export class Migration20261126000300_progress extends Migration {
   override isTransactional(): boolean {

@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Each statement is a transaction of its own, so that rows are looked at while others write. */
+/** Each statement runs in its own transaction, so that rows can be written while constraints are validated. */
 export class Migration20261126001938_previews extends Migration {
   override isTransactional(): boolean {
     return false;

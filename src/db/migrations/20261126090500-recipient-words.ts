@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Each statement is a transaction of its own, so that no lock is held while the index is made. */
+/** Each statement runs in its own transaction, so that no lock is held while the index is built. */
 export class Migration20261126090500_recipient_words extends Migration {
   override isTransactional(): boolean {
     return false;

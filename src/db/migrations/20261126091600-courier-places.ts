@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Each statement is a transaction of its own, so that none waits for a lock while it holds another. */
+/** Each statement runs in its own transaction, so that none waits for a lock while holding another. */
 export class Migration20261126091600_courier_places extends Migration {
   override isTransactional(): boolean {
     return false;

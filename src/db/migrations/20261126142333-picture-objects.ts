@@ -1,6 +1,6 @@
 import { Migration } from "@mikro-orm/migrations";
 
-/** Each statement is a transaction of its own, so that pictures are read while the index is made. */
+/** Each statement runs in its own transaction, so that pictures can be read while the index is built. */
 export class Migration20261126142333_picture_objects extends Migration {
   override isTransactional(): boolean {
     return false;

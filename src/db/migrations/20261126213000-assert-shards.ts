@@ -1,8 +1,9 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * With the rights of the tables' owner, since Citus lets nobody else lock shards. It looks before the lock too, which
- * fails for a shard that there is no more. Where Citus is not, nobody calls it.
+ * The function runs with the privileges of the tables' owner, because only the owner may lock shards in
+ * Citus. It also checks before locking, because locking fails for a shard that no longer exists.
+ * Databases without Citus never call it.
  */
 export class Migration20261126213000_assert_shards extends Migration {
   override up(): void {

@@ -1,7 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * Indexes of words by slot, with more texts. Each statement is a transaction of its own, so that none locks two tables.
+ * Adds word indexes by slot, over more texts. Each statement runs in its own transaction, so that none
+ * locks two tables.
  */
 export class Migration20261128055600_search_slots extends Migration {
   override isTransactional(): boolean {

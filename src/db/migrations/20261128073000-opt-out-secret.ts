@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Migration } from "@mikro-orm/migrations";
 
-/** The default is a constant, because PostgreSQL rewrites the table for a random one. */
+/** The default is a constant, because PostgreSQL rewrites the whole table for a random default. */
 export class Migration20261128073000_opt_out_secret extends Migration {
   override up(): void {
     const secret = randomBytes(32).toString("base64url");

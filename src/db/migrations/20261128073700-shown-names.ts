@@ -1,8 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * Members who have signed in keep their name and time. For the others, the name from the first invitation stays in the
- * workspace that sent it. Each statement is a transaction of its own and can be repeated.
+ * Members who have signed in keep their name and time. For other members, the name from the first invitation
+ * stays in the workspace that sent it. Each statement runs in its own transaction and can be repeated.
  */
 export class Migration20261128073700_shown_names extends Migration {
   override isTransactional(): boolean {
