@@ -16,7 +16,7 @@ const STEP_SECONDS = 10;
 
 const scenarioOf = compileEnumName<Scenario>(SimulationScenarioSchema);
 
-/** A booking call, possibly with a simulation. */
+/** Request and caller of a booking that may start a simulation. */
 interface Simulated {
   readonly request: CreateShipmentRequest;
   readonly call: Call;
@@ -35,8 +35,9 @@ export function assertMaySimulate({ simulation }: CreateShipmentRequest, { calle
 const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";
 
 /**
- * Returns the number of running simulations in the workspace of each booking, and blocks concurrent bookings with
- * simulations there until the end of the transaction. 0, without a query, if no booking of the workspace has one.
+ * Returns the number of running simulations in the workspace of each booking. Blocks concurrent
+ * bookings with simulations in these workspaces until the transaction ends. Skips the query and
+ * returns 0 for workspaces without a requested simulation.
  */
 export function countSimulations(
   tx: Transaction,
@@ -53,7 +54,7 @@ export function countSimulations(
 
 const workspaceOf = ({ call }: Simulated) => call.caller.workspaceId;
 
-/** Refuses bookings with SIMULATION_LIMIT whose simulation would exceed the limit of their workspace. */
+/** Refuses bookings with SIMULATION_LIMIT if their simulation would exceed the workspace's limit. */
 export function limitSimulations<
   Accepted extends Simulated & { readonly facts: { readonly simulations: number } },
 >(checked: readonly Outcome<Accepted>[]): Outcome<Accepted>[] {
@@ -79,7 +80,7 @@ interface Booked {
   readonly bookedAt: Date;
 }
 
-/** Queues the insertion of a workspace's requested simulations after the shipments. */
+/** Queues the insertion of requested simulations. Their shipments must be inserted first. */
 export function insertSimulations(
   tx: Transaction,
   workspace: number,

@@ -23,29 +23,29 @@ import type { QuoteFacts } from "./held-price.ts";
 
 export interface Booking {
   readonly method: typeof ShipmentService.method.createShipment;
-  /** Some route fields can be absent if it names a quote. */
+  /** Booking request. Route fields are optional if the request names a quote. */
   readonly request: CreateShipmentRequest;
   readonly call: Call;
-  /** The named quote. `undefined` if none is named or it is invalid. */
+  /** Quote that the request names. `undefined` if there is none or it is invalid. */
   readonly quote: NamedQuote | undefined;
 }
 
 export interface BookingFacts extends QuoteFacts {
   /** Tariff version in force. null if absent. */
   readonly tariffVersion: number | null;
-  /** State of the payment provider. null if none is connected. */
+  /** State of the payment connection. null if no provider is connected. */
   readonly providerState: ConnectionState | null;
-  /** Reference of the shipment that already has the booking's external reference. */
+  /** Reference of the shipment that already has the booking's external reference, or null. */
   readonly takenBy: string | null;
   /**
-   * The customer's row, found by id, otherwise by name and email, possibly those of a customer
-   * merged into it. null if absent.
+   * Customer of the booking, searched by id, then by name and email. Each search also finds merged
+   * customers and returns their survivor. null if there is no match.
    */
   readonly customer: CustomerRow | null;
   readonly newCustomerId: number;
   /** Enabled webhooks of the workspace. null if absent. */
   readonly subscribers: readonly Subscriber[] | null;
-  /** Number of running simulations in the workspace. 0 if no booking requests one. */
+  /** Number of running simulations in the workspace. 0 if no booking requests a simulation. */
   readonly simulations: number;
 }
 
@@ -55,8 +55,8 @@ type OwnFacts = Omit<
 >;
 
 /**
- * Loads the data that bookings depend on, in order, in one round trip, because round trips dominate
- * the cost of a single booking.
+ * Loads the data that bookings depend on, in the order of the bookings. Uses one round trip,
+ * because round trips dominate the cost of a single booking.
  */
 export async function loadBookingFacts(
   tx: Transaction,
@@ -82,7 +82,10 @@ export async function loadBookingFacts(
   }));
 }
 
-/** For quotes of the lowest version and above. No query for bookings without quotes. */
+/**
+ * Returns the highest tariff version that voids any of the named quotes. Skips the query if there
+ * are no quotes.
+ */
 async function loadVoidedBelow(
   tx: Transaction,
   bookings: readonly Booking[],
@@ -97,7 +100,7 @@ async function loadVoidedBelow(
 
 const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
-/** Returns the values of `wanted` in `factsSql`: those of one booking, or the JSON of several. */
+/** Returns the values of `wanted` in `factsSql`: separate values for one booking, JSON for several. */
 function wantedValues(bookings: readonly Booking[]): unknown[] {
   const wanted = bookings.map(({ request }, index) => ({
     index,
@@ -143,11 +146,15 @@ interface Lookups {
 }
 
 /**
- * Several bookings are passed as JSON, because PostgreSQL estimates array sizes from values and
- * would plan every time, which takes longer than the rest. A single one is passed as separate
- * values, which takes a quarter less. Lookups are subqueries, so that each is an index lookup
- * regardless of the estimated rows. The condition on the index is always true: with it PostgreSQL
- * expects one row instead of 100, and the plan is so cheap that replanning never seems worthwhile.
+ * Returns the statement that loads the facts of one or several bookings.
+ *
+ * Several bookings are passed as JSON: with array parameters PostgreSQL would plan again for every
+ * call, which takes longer than everything else. A single booking is passed as separate values,
+ * which is a quarter faster.
+ *
+ * Lookups are subqueries, so each uses an index regardless of the estimated number of rows. The
+ * condition on `index` is always true. Because of this condition PostgreSQL expects one row instead
+ * of 100, and the generic plan looks too cheap to plan again.
  */
 function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   const byName = customerWhere("customer.name = wanted.name and email_lower = wanted.email");
@@ -156,7 +163,7 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
     byName,
     mergedWithName("wanted.name", "wanted.email"),
   ];
-  // Evaluated in order until one is found.
+  // PostgreSQL evaluates the lookups in order and stops at the first match.
   const customer = `coalesce(${lookups.map((lookup) => `(${lookup})`).join(", ")})`;
   return `
   select (${PROVIDER}) as "providerState",
@@ -169,7 +176,10 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   order by index`;
 }
 
-/** By bits. Each lookup costs time even without a match, and most bookings need neither. */
+/**
+ * Statements by the bits of `key` below. Each lookup takes time even without a match, and most
+ * bookings need few of them.
+ */
 const factsSqls: string[] = [];
 
 function factsOf(bookings: readonly Booking[]): string {
@@ -189,8 +199,8 @@ const CUSTOMER_BY_ID = customerWhere("id = $2");
 const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3");
 
 /**
- * Separate lookups, which a distributed database runs fastest: it plans a statement on several
- * tables every time, but forwards one on a single table.
+ * Looks up each fact with its own statement. This is fastest on a distributed database, which plans
+ * a statement on several tables every time, but forwards a statement on one table.
  */
 async function lookupEach(
   tx: Transaction,
@@ -216,7 +226,7 @@ async function lookupEach(
   ];
 }
 
-/** Returns the shipment with the named value, null if absent or no value is named. */
+/** Returns the reference of the shipment with the given value, or null if there is none. */
 async function lookupReference(
   { send }: Transaction,
   sql: string,
@@ -227,7 +237,7 @@ async function lookupReference(
   return (await send<{ reference: string }>(sql, [workspace, named]))[0]?.reference ?? null;
 }
 
-/** Searches merged customers only if there is no other match. */
+/** Finds the customer of a booking. Searches merged customers only if there is no other match. */
 async function lookupCustomer(
   { send }: Transaction,
   workspace: number,

@@ -20,13 +20,13 @@ interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
   readonly request: MessageShape<M["input"]>;
   readonly call: Call;
   readonly changes: readonly Change[];
-  /** Path in the request at which the shipment of a change is named. */
+  /** Returns the path of the request field that names the shipment of a change. */
   readonly pathOf: (index: number) => string;
 }
 
 /**
- * Makes changes in one transaction with their events. Resolves after the commit. A refused change
- * is left out, and its result contains the error.
+ * Applies changes and records their events in one transaction. Resolves after the commit. A refused
+ * change is skipped, and its result contains the error.
  *
  * @throws Refusal FIELD_INVALID if a shipment is named twice
  */
@@ -35,10 +35,10 @@ export type ChangeBatch = <M extends DescMethodUnary>(
 ) => Promise<MessageShape<M["output"]>>;
 
 /**
- * Creates the function that makes batches of changes. Each batch has its own transaction. Batches
- * of one workspace run one after the other, so that none uses all transactions.
+ * Creates the function that applies batches of changes. Each batch has its own transaction. Batches
+ * of one workspace run one at a time, so a single workspace cannot use all connections.
  *
- * @param announce called with a workspace after a commit
+ * @param announce called with the workspace after a commit
  */
 export function createChangeBatch(
   { createGroup, versionFees, now }: GroupDeps,
@@ -78,12 +78,15 @@ export function createChangeBatch(
 
 const workspaceOf = ({ call }: ShipmentBatch) => call.caller.workspaceId;
 
-/** Returns the changes with well-formed references. */
+/** Returns the changes that have a well-formed shipment reference. */
 function withValidReference({ changes }: ShipmentBatch): readonly Change[] {
   return changes.filter(({ request }) => isReference(request.shipment));
 }
 
-/** @throws Refusal FIELD_INVALID, because the order of two changes of a shipment is undefined */
+/**
+ * @throws Refusal FIELD_INVALID if a shipment is named twice, because the order of its changes is
+ * undefined
+ */
 function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
   const first = new Map<string, number>();
   const violations: Violation[] = [];
@@ -102,7 +105,7 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
 /**
  * Returns the results of all changes of a batch, in order.
  *
- * @param outcomes outcomes of `withValidReference`
+ * @param outcomes outcomes of the changes that `withValidReference` returns
  */
 function resultsOf(
   { call, changes }: ShipmentBatch,
@@ -119,7 +122,7 @@ function resultsOf(
   });
 }
 
-/** Returns the result for a shipment that was left out of a batch. */
+/** Returns the result of a refused change in a batch. */
 export function refusedResult(
   shipment: string,
   { reason, message, violations }: Refusal,

@@ -34,33 +34,35 @@ import {
 } from "./write-shipments.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
-/** Result of a change: the shipment, and optionally other computed values in `made`. */
+/** Result of a change: the shipment, and in `made` further computed values, if any. */
 export type Changed<Made = unknown> = {
   readonly row: ShipmentRow;
-  /** Refuses the call although the row is written. */
+  /** Error to return to the caller even though the row is written. */
   readonly refusal?: Refusal;
 } & (undefined extends Made ? { readonly made?: Made } : { readonly made: Made });
 
 export interface Change<Facts = unknown, Made = unknown> {
   readonly request: { readonly shipment: string };
   readonly call: Call;
-  /** Loads further data that the change depends on, together with the lock. */
+  /** Loads further data that the change depends on, concurrently with locking the shipment. */
   load?(tx: Transaction): Promise<Facts>;
   /**
-   * Computes the shipment after the change, or returns the same row if nothing changes. Can be
-   * called again in another transaction.
+   * Computes the shipment after the change. Returns the same row if nothing changes. Can be called
+   * again in another transaction.
    *
    * @param at time of the change
-   * @throws Refusal if the change is not possible
+   * @throws Refusal if the change is not allowed
    */
   change(row: ShipmentRow, facts: Facts, at: Date): Changed<Made> | Promise<Changed<Made>>;
-  /** Queues further writes after a change. */
+  /** Queues further writes of the change. */
   write?(tx: Transaction, made: Made): void;
-  /** Fields that the audit log records, before or after the change. Without it, the change has no entry there. */
+  /**
+   * Returns the fields to record in the audit log, before and after the change. Without it, the
+   * change is not audited.
+   */
   audited?(row: ShipmentRow): Readonly<Record<string, unknown>>;
 }
 
-/** A call that changes one shipment. */
 interface ShipmentChange<
   M extends DescMethodUnary = DescMethodUnary,
   Facts = unknown,
@@ -68,15 +70,15 @@ interface ShipmentChange<
 > extends Change<Facts, Made> {
   readonly method: M;
   readonly request: MessageShape<M["input"]> & { readonly shipment: string };
-  /** Returns the response fields other than `data`, the shipment. */
+  /** Returns the response fields besides `data`, which contains the shipment. */
   respond?(row: ShipmentRow, made: Made): Omit<MessageInitShape<M["output"]>, "data">;
 }
 
 /**
- * Changes a shipment with its events. Resolves after the commit. Concurrent changes share a
- * transaction. Changes of one shipment run one after the other.
+ * Changes a shipment and records the events. Resolves after the commit. Concurrent changes share a
+ * transaction. Changes of the same shipment run one after the other.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, and errors of `change`
+ * @throws Refusal SHIPMENT_NOT_FOUND, and the errors of `change`
  */
 export type ChangeShipment = <M extends DescMethodUnary, Facts = undefined, Made = undefined>(
   change: ShipmentChange<M, Facts, Made>,
@@ -91,9 +93,9 @@ export interface GroupDeps {
 const MAX_GROUP = 64;
 
 /**
- * Creates the group commit of all shipment changes.
+ * Creates the function that changes shipments in group commits.
  *
- * @param announce called with a workspace after a commit
+ * @param announce called with the workspace after a commit
  */
 export function createChangeShipment(
   { createGroup, versionFees, now }: GroupDeps,
@@ -124,7 +126,8 @@ export function createChangeShipment(
       }),
   };
   const commitInGroup = createGroup(group);
-  // The audit log is on the coordinator, and its lock must not make other changes wait.
+  // Audited changes have their own group: the audit log is on the coordinator, and its lock would
+  // delay other changes.
   const commitAudited = createGroup({
     ...group,
     name: "audited_changes",
@@ -144,18 +147,20 @@ export function createChangeShipment(
 
 const workspaceOf = ({ call }: Change) => call.caller.workspaceId;
 
-/** Two changes in one transaction would start from the same row, and one would be lost. */
+/**
+ * Returns the serialization key. Two changes of a shipment in one transaction would start from the
+ * same row, and one would be lost.
+ */
 function shipmentOf({ call, request }: Change): string {
   return `${call.caller.workspaceId} ${request.shipment}`;
 }
 
 export interface Loaded {
-  /** `undefined` if there is no such shipment. */
   readonly locked: LockedShipment | undefined;
   readonly facts: unknown;
 }
 
-/** Locks the shipments of changes and loads their further data, in one round trip. */
+/** Locks the shipments of changes and loads their further data in one round trip. */
 export async function lockAndLoad(
   tx: Transaction,
   changes: readonly Change[],
@@ -169,7 +174,7 @@ export async function lockAndLoad(
 }
 
 /**
- * Makes changes of different shipments in one transaction, leaving out refused ones.
+ * Applies changes of different shipments in one transaction. Skips refused changes.
  *
  * @param to.written receives the changes that wrote something
  * @returns for each change the resulting shipment with `made`, or the Refusal
@@ -207,7 +212,7 @@ export async function makeChanges(
   const owned = byOwner(toWrite, ({ by }) => workspaceOf(by));
   for (const [workspace, own] of owned) updateShipments(tx, workspace, own);
   for (const [workspace, own] of owned) insertEventsOf(tx, workspace, own, own[0]!.subscribers);
-  // After the events: every transaction locks the feed before the audit log.
+  // Every transaction must lock the feed, which events need, before the audit log.
   for (const made of toWrite) sendAuditEntry(tx, made);
   return outcomes;
 }
@@ -232,8 +237,8 @@ function keyOf(change: Change) {
 }
 
 /**
- * Counts a change in the row's version and events. A change without an event, such as a small ETA
- * move, keeps the version, so that concurrent editors are not affected.
+ * Updates the version of a changed row and creates its events. A change without an event, such as a
+ * small ETA update, keeps the version, so that concurrent editors are not affected.
  */
 function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShipment {
   const types = shipmentEventTypes(before, after);
@@ -276,7 +281,7 @@ function assertVerified({ verification, progress }: ShipmentRow): void {
   throw refuse("NOT_VERIFIED", text, { subject: "dropoff_verification" });
 }
 
-/** Column of the time at which a shipment reached a final status. */
+/** Column with the time at which a shipment reached a final status. */
 const END_OF: Partial<Record<ShipmentStatus, keyof ShipmentRow>> = {
   delivered: "deliveredAt",
   returned: "returnedAt",

@@ -38,11 +38,10 @@ import {
   withHeldFees,
 } from "./held-price.ts";
 
-/** A valid booking with its price. */
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
   readonly route: Route;
-  /** Version whose fees determine its price. */
+  /** Tariff version whose fees determine the price. */
   readonly tariffVersion: number;
   readonly fees: Fees;
   readonly priced: CoveredQuote;
@@ -51,12 +50,13 @@ export interface AcceptedBooking extends Booking {
 }
 
 /**
- * Prices a booking and checks it against the database.
+ * Checks and prices a booking.
  *
- * @returns the accepted booking, or a Refusal with every violation of ROUTE_NOT_COVERED,
- *   WEIGHT_NOT_SERVED, windows and PAYMENT_PROVIDER_NOT_CONNECTED or PAYMENT_PROVIDER_NOT_READY;
- *   otherwise that of `heldPrice`; otherwise the first of PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN
- *   and FIELD_INVALID (too much metadata)
+ * @param facts data from the database that the booking depends on
+ * @returns the accepted booking, or a Refusal. The Refusal has all violations of ROUTE_NOT_COVERED,
+ * WEIGHT_NOT_SERVED, the windows, and PAYMENT_PROVIDER_NOT_CONNECTED or PAYMENT_PROVIDER_NOT_READY.
+ * Without these, it has the error of `heldPrice`, otherwise the first of PRICE_CHANGED,
+ * EXTERNAL_REFERENCE_TAKEN and FIELD_INVALID (too much metadata).
  */
 export function checkBooking(
   booking: Booking,
@@ -119,7 +119,7 @@ interface RequestedRoute {
   readonly windows: Ends<Span>;
 }
 
-/** Uncovered ends have no schedule. */
+/** Validates the windows of a booking. Skips a route outside all zones, which has no schedule. */
 function decideBooking(
   pricing: Pricing,
   { route, windows }: RequestedRoute,
@@ -172,7 +172,10 @@ export function priceColumns(priced: CoveredQuote) {
   };
 }
 
-/** Returns the reasons why a route cannot be booked: ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED. Empty if it is covered. */
+/**
+ * Returns why a route cannot be booked: ROUTE_NOT_COVERED or WEIGHT_NOT_SERVED. Empty if the route
+ * is covered.
+ */
 export function coverageViolations(result: Quote): Violation[] {
   if (result.covered) return [];
   return result.failures.map(({ failure, message }) =>
@@ -185,7 +188,7 @@ export function coverageViolations(result: Quote): Violation[] {
 type Metadata = Readonly<Record<string, string>>;
 
 /**
- * Merges given metadata into the current: a value replaces the current one, an empty value removes its key.
+ * Merges metadata. A given value replaces the current value. An empty value removes the key.
  *
  * @throws Refusal FIELD_INVALID if the result has more than `MAX_METADATA_KEYS` keys
  */

@@ -13,7 +13,7 @@ import {
 
 const MAX_COUNTED = 1_000;
 
-/** The queues, each with the filters it adds to the common filters. */
+/** Filters that each queue adds to the filters of the request. */
 const QUEUES = {
   toPay: { status: "pending" },
   toPickUp: { status: "awaiting_pickup" },
@@ -23,17 +23,18 @@ const QUEUES = {
 } as const satisfies Record<string, Partial<ShipmentState> | { readonly failed: true }>;
 
 interface CountRow {
-  /** Index of the list among the counted ones. */
+  /** Index of the counted list. */
   readonly list: number;
   readonly currency: string;
-  /** Count, at most one above the maximum. */
+  /** Number of shipments in this currency. In total, a list has at most one more than `MAX_COUNTED`. */
   readonly found: number;
   readonly count: number;
   readonly totalMinor: string;
 }
 
 /**
- * Counts a list and the queues with the same filters, each up to `MAX_COUNTED`, from their indexes, in one statement.
+ * Counts the filtered list and the same list in each queue, up to `MAX_COUNTED` each. Runs one
+ * statement that reads only indexed ranges.
  */
 export const countShipments: ShipmentFunctions["countShipments"] = async (
   request,
@@ -62,7 +63,7 @@ export const countShipments: ShipmentFunctions["countShipments"] = async (
   return { data: Object.fromEntries(counts) as Record<string, never> };
 };
 
-/** Returns the newest rows of a list, numbered. */
+/** Returns SQL for the newest rows of a list, numbered from 1. */
 function countPart(list: number, parts: readonly string[]): string {
   const newest = selectListed("s.currency, s.total_minor", parts, `limit ${MAX_COUNTED + 1}`);
   return `select ${list} as list, currency, total_minor, row_number() over () from (${newest}) as newest`;

@@ -22,7 +22,10 @@ import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** Last position of a shipment's courier. Separate from the shipment, because it does not change it. */
+/**
+ * Last position of a shipment's courier. Has its own table, because a new position does not change
+ * the shipment.
+ */
 export const CourierPlace = defineEntity({
   name: "CourierPlace",
   tableName: "courier_place",
@@ -33,17 +36,17 @@ export const CourierPlace = defineEntity({
     shipment: () => ofShipment().deleteRule("cascade"),
     lat: p.double().$type<number>(),
     lng: p.double().$type<number>(),
-    /** In real time, even if the test clock is frozen. */
+    /** Real time of the measurement, even if the test clock is frozen. */
     measuredAt: p.datetime(3).index("courier_place_by_age"),
   },
 });
 
 export type CourierPlace = InferEntity<typeof CourierPlace>;
 
-/** Time for which a position is available. */
+/** Maximum age of an available position. */
 const KEPT = "1 hour";
 
-/** Each is looked up by key, regardless of the estimated number. */
+/** Selects the state of each shipment. The lateral join makes PostgreSQL look up each reference by key. */
 const STATES = `
   select index, status, payment_status as "paymentStatus", version
   from json_to_recordset($2) as given (index int, reference text)
@@ -52,7 +55,10 @@ const STATES = `
     where workspace_id = $1 and shipment.reference = given.reference limit 1
   ) as found`;
 
-/** Stores the newest position of each shipment, unless there is one from the previous five seconds. */
+/**
+ * Stores the newest position of each shipment. Skips positions less than five seconds newer than
+ * the stored one.
+ */
 const KEEP = `
   insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
   select $1::bigint, newest.* from (
@@ -76,7 +82,7 @@ const FIND = `
 
 const respond = compileResponse(GetCourierPlaceResponseSchema);
 
-/** RPCs on courier positions. */
+/** RPCs for courier positions. */
 export const COURIER_PLACES = {
   async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
     const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
@@ -135,7 +141,7 @@ export function movePlace(
 }
 
 /**
- * Deletes positions measured more than an hour ago by the database's clock.
+ * Deletes positions that were measured more than an hour ago by the database's clock.
  *
  * @returns the number of deleted rows
  */

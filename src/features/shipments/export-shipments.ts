@@ -18,23 +18,23 @@ import { shipmentJson } from "./shipment-message.ts";
 import { selectShipments, SHIPMENT_COLUMN, type ShipmentRow } from "./shipment-row.ts";
 
 const MOST = 1_000_000;
-/** How many are read and sent at a time: 10 at first, then as many as make about a piece, 100 at most. */
+/** Number of shipments read at a time: 10 at first, then about as many as fill a chunk, at most 100. */
 const FIRST_BATCH = 10;
 const MAX_BATCH = 100;
-/** How many batches this process reads at a time, for all exports. */
+/** Limits this process to two concurrent reads for all exports together. */
 const turn = createSemaphore(2);
-/** How many exports of one workspace this process makes at a time. */
+/** Maximum number of concurrent exports per workspace and process. */
 export const MAX_EXPORTS = 4;
 const running = new Map<number, number>();
-/** Approximate size of a chunk, which stays in memory until its reader takes it. */
+/** Approximate size of a chunk, in bytes. A chunk stays in memory until the client has read it. */
 const PIECE_BYTES = 64 * 1024;
-/** Maximum size of a chunk. A JSON message is larger by a third. */
+/** Maximum size of a chunk, in bytes. In a JSON message, the chunk is a third larger. */
 const MAX_PIECE_BYTES = 1024 * 1024;
 
 /**
- * Sends the shipments that a list with these filters has, newest first, as a file of comma-separated values
- * (RFC 4180, UTF-8 with a byte order mark) whose first line names the columns. Each is as it is when its
- * lines are read; what is booked meanwhile is left out. Ends early when `signal` aborts.
+ * Exports the filtered shipments as CSV (RFC 4180, UTF-8 with a byte order mark), newest first. The
+ * first line contains the column names. Each batch is read at a different time, and shipments
+ * booked during the export are omitted. Stops early when `signal` aborts.
  */
 export const exportShipments: ShipmentFunctions["exportShipments"] = async function* (
   request,
@@ -60,10 +60,10 @@ export const exportShipments: ShipmentFunctions["exportShipments"] = async funct
     let next: Promise<Batch> | undefined = readBatch(["infinity", ""], size);
     while (next !== undefined && !signal.aborted) {
       const { rows, end }: Batch = await next;
-      // Read while these rows are formatted and sent.
+      // Read the next batch while this one is formatted and sent.
       next = end && readBatch(end, size);
       next?.catch(() => undefined);
-      // Formatting blocks the event loop: send the statement before.
+      // Formatting blocks the event loop, so send the statement first.
       await setImmediate();
       let bytes = 1;
       for (const piece of piecesOf(rows.map((row) => lineOf(shipmentJson(row, caller))))) {
@@ -78,7 +78,11 @@ export const exportShipments: ShipmentFunctions["exportShipments"] = async funct
   }
 };
 
-/** Counts an export of a workspace until the returned function is called. @throws Refusal RATE_LIMITED */
+/**
+ * Counts a workspace's export as running until the returned function is called.
+ *
+ * @throws Refusal RATE_LIMITED if too many are running
+ */
 function enter(workspace: number): () => void {
   const others = running.get(workspace) ?? 0;
   if (others >= MAX_EXPORTS) {
@@ -93,10 +97,13 @@ function enter(workspace: number): () => void {
   };
 }
 
-/** No stored shipment is smaller, in bytes. */
+/** Minimum size of a stored shipment, in bytes. */
 const LEAST_BYTES = 200;
 
-/** Whether a list has more than `MOST` shipments. Counts them only if the table is large enough for so many. */
+/**
+ * Whether a list has more than `MOST` shipments. Counts them only if the table is large enough to
+ * have that many.
+ */
 async function exceedsMost(
   em: EntityManager,
   parts: readonly string[],
@@ -114,7 +121,7 @@ async function exceedsMost(
 
 interface Batch {
   readonly rows: readonly ShipmentRow[];
-  /** Time and reference of the last row; undefined in the last batch. */
+  /** Creation time and reference of the last row. `undefined` in the last batch. */
   readonly end: readonly string[] | undefined;
 }
 
@@ -131,7 +138,7 @@ function createBatchReader(
   return async (last, size) => {
     await turn.acquire();
     try {
-      // The reader may have gone while others had their turn.
+      // The client may have disconnected while this export waited for its turn.
       if (signal.aborted) return { rows: [], end: undefined };
       const rows = await selectShipments(deps, sql, [...values, ...last, size]);
       const oldest = rows.length < size ? undefined : rows.at(-1)!;
@@ -146,7 +153,7 @@ function fileOf(lines: Buffer): ExportShipmentsResponse {
   return create(ExportShipmentsResponseSchema, { csv: lines });
 }
 
-/** Combines lines into chunks. No line is longer than `MAX_PIECE_BYTES`. */
+/** Combines lines into chunks of at most `MAX_PIECE_BYTES`. A single line is never longer. */
 function piecesOf(lines: readonly string[]): Buffer[] {
   const piece = Buffer.from(lines.join(""));
   if (piece.length === 0) return [];
@@ -165,7 +172,7 @@ function tooMany(): Refusal {
 
 type Cell = string | number | object | null | undefined;
 
-/** The first columns in order, as paths in a shipment's JSON. */
+/** Leading columns in order, as paths in a shipment's JSON. */
 const FIRST = `reference external_reference status payment_status created_at
   customer.id customer.name customer.email customer.id_number
   pickup_address pickup_lat pickup_lng pickup_window.start pickup_window.end
@@ -178,7 +185,7 @@ const FIRST = `reference external_reference status payment_status created_at
   proof.received_by proof.photo proof.signature proof.pin_verified proof.waived`.split(/\s+/);
 const LEFT_OUT = ["etag", "test", "quote_id", "dropoff_pin"];
 
-/** Fields added later are the last columns, so that files keep the columns that they had. */
+/** All columns. Fields that are added later come last, so that existing columns keep their position. */
 const COLUMNS = [
   ...FIRST,
   ...ShipmentSchema.fields
@@ -197,7 +204,7 @@ function cellAt(path: readonly string[], shipment: object): Cell {
   return path.reduce<Cell>((at, name) => (at as Record<string, Cell> | null)?.[name], shipment);
 }
 
-/** A cell as RFC 4180 has it, without what a spreadsheet would run. */
+/** Formats a cell by RFC 4180 and escapes spreadsheet formulas. */
 function cellText(cell: Cell): string {
   if (typeof cell === "number") return String(cell);
   if (cell === undefined || cell === null) return "";
@@ -207,17 +214,20 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * An apostrophe is put where a spreadsheet would begin to read a formula: at the beginning of a cell, also where it
- * takes cells to be separated by semicolons or tabs, as it does in many languages, and so knows no quotes around line
- * breaks. Quotes before the sign may then be taken for those around a cell. Text that has an apostrophe there gets another,
- * so that an import restores every cell by removing one.
+ * Matches the positions where a spreadsheet could start reading a formula: at the start of a cell,
+ * and after a semicolon, tab or line break. Spreadsheets in many languages separate cells by
+ * semicolons or tabs and then ignore quotes around line breaks. Quotes before the sign can
+ * therefore be read as quotes around a cell.
+ *
+ * An apostrophe is inserted at each position. Text that already has an apostrophe there gets
+ * another one, so an import can restore every cell by removing one.
  */
 const FORMULA = /(^|[;\t\r\n])(?=["']*[=+\-@＝＋－＠])/g;
 
-/** E.164: a number for spreadsheets, not a formula. */
+/** Phone number in E.164, which spreadsheets read as a number and not as a formula. */
 const PHONE = /^\+\d+$/;
 
-/** Spreadsheets detect UTF-8 by the byte order mark. */
+/** Header line. The byte order mark makes spreadsheets detect UTF-8. */
 const HEADER = Buffer.from(
   `\uFEFF${COLUMNS.map((path) => path.replace("payment_details.", "").replace(".", "_")).join()}\r\n`,
 );

@@ -16,13 +16,16 @@ import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 import type { ShipmentKey } from "./find-shipment.ts";
 import { bookedWindows, type StoredWindows } from "./shipment-windows.ts";
 
-/** Time for which a link works after the final status, in milliseconds. */
+/** Validity of a link after the final status, in milliseconds. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 export interface TrackingDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  /** Returns the zone name at a point by the tariff in force. `undefined` outside all zones, or without a tariff. */
+  /**
+   * Returns the name of the zone at a point in the current tariff. `undefined` outside all zones or
+   * without a tariff.
+   */
   readonly zoneAt: (point: Point) => string | undefined;
 }
 
@@ -39,7 +42,7 @@ interface LinkedWorkspace {
   readonly notifiesRecipients: boolean;
 }
 
-/** A suspended workspace has no links. */
+/** Selects workspaces with enabled tracking. Links of suspended workspaces are invalid. */
 const findWorkspace = (condition: string) => `
   select workspace.id::float8 as id, live.name, workspace.tracking_slug as slug,
     workspace.tracking_secret as secret,
@@ -53,7 +56,10 @@ const FIND_BY_ID = findWorkspace("workspace.id = $1 and workspace.tracking_secre
 interface Tracked {
   readonly status: ShipmentStatus;
   readonly createdMs: number;
-  /** Time of the final status. null before, and for shipments from before it was recorded. */
+  /**
+   * Time of the final status. null before the final status, and for old shipments without a
+   * recorded time.
+   */
   readonly endedMs: number | null;
   readonly changedMs: number;
   readonly progress: DeliveryProgress | null;
@@ -62,12 +68,12 @@ interface Tracked {
   readonly phone: string | null;
   readonly address: string;
   readonly pin: string | null;
-  /** Position of its courier within the last few minutes. */
+  /** Position of the courier in the last 15 minutes, or null. */
   readonly place: Point | null;
   readonly windows: StoredWindows | null;
   readonly lat: number;
   readonly lng: number;
-  /** Times of its stored events by type. */
+  /** Times of stored events by type, in milliseconds. */
   readonly reached: Readonly<Record<string, number>> | null;
 }
 
@@ -85,26 +91,26 @@ const FIND_SHIPMENT = `
        '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered}')) as reached
   from shipment where workspace_id = $1 and reference = $2`;
 
-/** A shipment with a tracking link. */
+/** A shipment that is found through a tracking link. */
 export interface LinkedShipment {
-  /** Public view. */
+  /** Data for the public page. */
   readonly tracked: TrackedShipment;
   /** Recipient's email. `undefined` if unknown. */
   readonly recipientEmail: string | undefined;
   /** Phone number in E.164. */
   readonly recipientPhone: string | undefined;
-  /** Only for the verified recipient. */
+  /** Dropoff address, which only the verified recipient may see. */
   readonly dropoffAddress: string;
   /** Whether it was delivered with a photo. */
   readonly hasPhoto: boolean;
-  /** PIN for the courier. `undefined` if absent or it is no longer needed. */
+  /** PIN to give to the courier. `undefined` if there is none or it is no longer needed. */
   readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
 }
 
 /**
  * Returns the shipment of a tracking link. `undefined` for an invalid, replaced, disabled or
- * expired link. All well-formed guesses run the same statements.
+ * expired link. All well-formed links run the same statements, so timing reveals nothing.
  */
 export async function findLinked(
   text: string,
@@ -117,7 +123,7 @@ export async function findLinked(
   return loadTracked(workspace, link.reference, deps);
 }
 
-/** Returns the shipment of a reference. `undefined` if its link would be invalid. */
+/** Returns a shipment as its tracking link shows it. `undefined` if the link would be invalid. */
 export async function findTracked(
   { workspace: id, reference }: ShipmentKey,
   deps: TrackingDeps,
@@ -171,17 +177,20 @@ async function loadTracked(
   };
 }
 
-/** Rounded to 100 m, at least 100 m, so that the exact position cannot be derived. */
+/** Returns a distance rounded to 100 m, and at least 100 m, so that the exact position cannot be derived. */
 function roughKm(from: Point, to: Point): number {
   return Math.max(1, Math.round(haversineKm(from, to) * 10)) / 10;
 }
 
-/** Returns the first word of a name. `undefined` for "Lovelace, Ada", which begins with the family name. */
+/**
+ * Returns the first word of a name. `undefined` for a name such as "Lovelace, Ada", which begins
+ * with the family name.
+ */
 function firstNameOf(name: string): string | undefined {
   return /[,，、]/.test(name) ? undefined : name.split(/\s/)[0];
 }
 
-/** Returns the public part of a shipment's progress. */
+/** Returns the public part of the delivery progress. */
 function progressOf(
   { status, progress, place, lat, lng }: Tracked,
   { showsCourier }: LinkedWorkspace,

@@ -3,10 +3,11 @@ import type { SubjectWatch } from "../events/subject-watch.ts";
 import { findLinked, type TrackingDeps } from "./find-tracked.ts";
 
 /**
- * Subscribes to changes of a tracking link's shipment. `undefined` for an invalid link.
+ * Subscribes to changes of a shipment by its tracking link. Returns `undefined` for an invalid
+ * link.
  *
- * @param changed called after each change, with whether it was the last one
- * @returns the unsubscribe function, unless the status is already final
+ * @param changed called after each change. `isOver` is true for the last change.
+ * @returns the function that unsubscribes, omitted if the status is already final
  */
 export async function followLinked(
   link: string,

@@ -15,13 +15,13 @@ import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { NamedQuote } from "../quotes/find-quote.ts";
 
 export interface QuoteFacts {
-  /** Reference of the shipment that used it. null if unused. */
+  /** Reference of the shipment that was booked with the quote. null if the quote is unused. */
   readonly usedBy: string | null;
-  /** Highest version that voids quotes of earlier versions. null for none. */
+  /** Highest tariff version that voids quotes of earlier versions. null if there is none. */
   readonly voidedBelow: number | null;
 }
 
-/** Request fields that must equal those of the quote, with their location in the quote. */
+/** Request fields that must equal the quote's values, with functions that read these values. */
 const FIELDS = [
   ["pickup_lat", "pickupLat", ({ pickup }) => pickup.lat],
   ["pickup_lng", "pickupLng", ({ pickup }) => pickup.lng],
@@ -34,7 +34,7 @@ const FIELDS = [
   (route: Route) => number,
 ])[];
 
-/** Returns the route of a booking, with missing fields from its quote. */
+/** Returns the route of a booking. Takes missing fields from the quote. */
 export function routeWithQuote(
   request: CreateShipmentRequest,
   quote: NamedQuote | undefined,
@@ -53,7 +53,7 @@ export function routeWithQuote(
   };
 }
 
-/** Returns the windows of a booking, with missing ones from its quote. */
+/** Returns the windows of a booking. Takes missing windows from the quote. */
 export function windowsWithQuote(
   request: CreateShipmentRequest,
   quote: NamedQuote | undefined,
@@ -65,7 +65,7 @@ export function windowsWithQuote(
   };
 }
 
-/** Returns the windows with the fees of a quote. */
+/** Returns the windows with the fees that were quoted. */
 export function withHeldFees(
   { pickup, dropoff }: Ends<BookedWindow>,
   { pickupWindow, dropoffWindow }: HeldQuote,
@@ -77,11 +77,12 @@ export function withHeldFees(
 }
 
 /**
- * Computes the price of a quote with the version that created it.
+ * Computes the price of a quote with the fees of its tariff version.
  *
- * @param current current price of the request's route
- * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED with the shipment as a fact, QUOTE_EXPIRED and
- *   QUOTE_VOID with the current price, QUOTE_MISMATCH for each different field with the quote's value
+ * @param current price of the route with the current tariff
+ * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED (with the shipment), QUOTE_EXPIRED and
+ * QUOTE_VOID (with the current price), and QUOTE_MISMATCH (with the quote's value of each different
+ * field)
  */
 export function heldPrice(
   request: CreateShipmentRequest,
@@ -150,7 +151,6 @@ function assertSame(request: CreateShipmentRequest, held: HeldQuote): void {
   });
 }
 
-/** A field that differs from the quote, with the quote's value. */
 interface Mismatch {
   readonly subject: string;
   readonly text: string;

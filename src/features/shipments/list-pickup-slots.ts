@@ -24,8 +24,8 @@ const respond = compileResponse(ListPickupSlotsResponseSchema);
 const DEFAULT_DAYS = 7;
 
 /**
- * Lists the pickup windows of a route by the schedule of the pickup's zone, with availability and
- * price. Does not use the database.
+ * Lists the pickup slots of a route from the schedule of the pickup's zone, with availability and
+ * price. Makes no database calls.
  */
 export function listPickupSlots(
   request: ListPickupSlotsRequestValid,
@@ -55,7 +55,7 @@ export function listPickupSlots(
   });
 }
 
-/** @param date in the format that the field's pattern allows */
+/** @param date matches the pattern of the field, but may not exist */
 function givenDay(date: string): number {
   const number = dayNumberOf(date);
   const isDate = new Date(number * 86_400_000).toISOString().startsWith(date);
@@ -75,13 +75,13 @@ function slotRecord({ slot, decision }: DecidedSlot, price: number) {
     localEnd,
     cutOffAt: decision.cutOffAtMs,
     available: violation === undefined,
-    // A slot is within the hours and has a valid length, so only its time can be refused.
+    // Slots are within opening hours and have a valid length, so only the time can be a reason.
     unavailableReason: violation?.reason.toLowerCase(),
     price,
   };
 }
 
-/** Caches the price by window fee, which many slots share. */
+/** Returns a function that caches prices by window fee, because many slots have the same fee. */
 function createPrices(quoted: CoveredQuote): (feeMinor: number) => number {
   const known = new Map<number, number>();
   const priceOf = (feeMinor: number) =>

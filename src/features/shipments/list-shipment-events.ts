@@ -12,7 +12,7 @@ type EventFunctions = ServiceFunctions<
   Pick<ShipmentDeps, "em" | "findShipment">
 >;
 
-/** Oldest first. */
+/** Lists the events of a shipment, oldest first. */
 export const listShipmentEvents: EventFunctions["listShipmentEvents"] = async (
   request,
   { caller },

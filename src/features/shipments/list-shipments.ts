@@ -14,8 +14,9 @@ import { SHIPMENT_COLUMN, type ShipmentRow, shipmentRows } from "./shipment-row.
 const respond = compileResponse(ListShipmentsResponseSchema);
 
 /**
- * Lists shipments of the workspace, by default newest first. A page begins after the sort key of the previous page's
- * last row, not at an offset, so every page costs the same and new rows shift nothing.
+ * Lists shipments of the workspace, newest first by default. A page starts after the sort key of
+ * the last row, not at an offset. Every page therefore costs the same, and new rows do not shift
+ * pages.
  */
 export const listShipments: ShipmentFunctions["listShipments"] = async (
   request,
@@ -41,7 +42,8 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
     const follows = `(${by.join(", ")}) ${order.descends ? "<" : ">"} (${from.join(", ")})`;
     parts = parts.map((part) => `${part} and ${follows}`);
   }
-  // Customers are looked up only for the rows of the page: PostgreSQL evaluates expensive columns after the limit.
+  // PostgreSQL evaluates expensive columns after the limit, so customers are looked up only for
+  // rows of the page.
   const end = `limit $${values.push(page.limit)}`;
   const inOrder = by.map((key) => `${key} ${order.descends ? "desc" : "asc"}`).join(", ");
   const sql = selectListed(SHIPMENT_COLUMN, parts, end, inOrder);
@@ -60,7 +62,10 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
   return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
 };
 
-/** Returns the sort key of a shipment for a page token: the key of the order, if any, then time and reference. */
+/**
+ * Returns the sort key of a shipment for a page token: creation time, reference and the key of the
+ * order, if any.
+ */
 function positionIn(
   { keyOf }: Pick<ShipmentOrder, "keyOf">,
   row: ShipmentRow,
@@ -69,7 +74,7 @@ function positionIn(
   return [createdAt.getTime(), reference, ...(keyOf === undefined ? [] : [keyOf(row)])];
 }
 
-/** Validates the sort key of a page token and returns it for the statement. */
+/** Returns a function that validates the sort key of a page token and converts it for the statement. */
 function readPositionIn({ isKey }: Pick<ShipmentOrder, "isKey">) {
   return ([createdAtMs, reference, key]: readonly unknown[]): unknown[] | undefined => {
     if (!isInstant(createdAtMs) || !isReference(reference)) return undefined;
@@ -78,9 +83,9 @@ function readPositionIn({ isKey }: Pick<ShipmentOrder, "isKey">) {
   };
 }
 
-/** Upper bound of a shipment's size outside its column: field names and breakdown. */
+/** Maximum size of a shipment outside its column, in bytes: field names and breakdown. */
 const WITHOUT_COLUMN = 3 * 1024;
-/** Maximum bytes per UTF-16 unit. Control characters are already escaped in the JSON column. */
+/** Maximum number of bytes per UTF-16 unit. Control characters are already escaped in the JSON column. */
 const UNIT_BYTES = 3;
-/** A full page of shipments this small always fits, so they are not measured. */
+/** Size of a shipment up to which a full page always fits, in bytes. Smaller shipments are not measured. */
 const SMALL = 24 * 1024;

@@ -18,15 +18,15 @@ import {
 } from "../customers/customers.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 
-/** Maximum number of shipments that a merge moves, which limits how long their locks are held. */
+/** Maximum number of shipments that a merge moves. Limits how long the merge holds their locks. */
 const MAX_MOVED = 10_000;
 const MAX_MERGED = 1_000;
 /** Maximum length of notes, as in `UpdateCustomer`. */
 const MAX_NOTES = 2_000;
-/** Maximum number of attempts while others merge the same customers. */
+/** Maximum number of attempts if concurrent merges involve the same customers. */
 const MAX_TRIES = 5;
 
-/** A customer was merged concurrently. The transaction is rolled back and retried. */
+/** Thrown if a concurrent call merged one of the customers. The transaction is rolled back and retried. */
 class MergedMeanwhile extends Error {}
 
 interface Merge {
@@ -35,9 +35,11 @@ interface Merge {
 }
 
 /**
- * Merges a customer into another one: moves its shipments, leaves an alias and deletes it. A concurrent booking holds
- * the customer's row until its commit, and its shipment is then moved too. A later booking fails its foreign key, is
- * retried, and finds the alias. Emits no event, like other customer changes.
+ * Merges a customer into another one: moves its shipments, creates an alias and deletes it.
+ *
+ * A concurrent booking locks the customer until its commit, so the merge then moves its shipment
+ * too. A booking that starts later fails its foreign key, retries, and finds the alias. Emits no
+ * event, like all customer changes.
  */
 export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransaction(
   async (request, call, { now }, transact) => {
@@ -73,7 +75,7 @@ async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Locks both customers in the order of their ids. Returns one if the other was already merged into it. */
+/** Locks both customers in the order of their ids. Returns only the survivor if they were already merged. */
 async function lockBoth(
   tx: EntityManager,
   workspace: number,
@@ -82,7 +84,7 @@ async function lockBoth(
   const survivor = await findCustomer(tx, workspace, request.customer);
   const merged = await findMerged(tx, workspace, request.from);
   if (survivor.id === merged.id) return { survivor };
-  // Prevents bookings for the merged customer.
+  // Locking the merged customer for update blocks bookings for it.
   const locks: [number, CustomerLock][] = [
     [survivor.id, "no key update"],
     [merged.id, "update"],
@@ -117,11 +119,11 @@ const COUNT_ALIASES = AT_MOST(
   MAX_MERGED,
 );
 
-/** In the order in which shipment changes lock, to avoid deadlocks. */
+/** Locks shipments in the same order as shipment changes do, to avoid deadlocks. */
 const LOCK_SHIPMENTS = `select count(*) from (
   select reference ${OF_CUSTOMER} order by reference for no key update) as locked`;
 
-/** Moves data of customer `$2` to `$3`. */
+/** Moves shipments from customer `$2` to customer `$3`. */
 const MOVE_SHIPMENTS = `update shipment set customer_id = $3
   where workspace_id = $1 and customer_id = $2`;
 
@@ -155,7 +157,7 @@ async function merge(
   recordChange(tx, call, {
     subject: `customer/${survivor.id}`,
     workspaceId,
-    // Names and emails would be stored forever.
+    // Omits names and emails, because the audit log is never deleted.
     changes: changesBetween({}, { merged_customer: merged.id, moved_shipments: shipments }),
   });
   return writeCustomer(tx, workspaceId, filled);
@@ -178,7 +180,7 @@ function notMergeable(text: string): Refusal {
   return refuse("CUSTOMER_NOT_MERGEABLE", text, { subject: "from" });
 }
 
-/** Returns the survivor's fields, with missing ones from the merged customer. */
+/** Returns the survivor with missing fields taken from the merged customer. */
 function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRecord {
   const notes = new Set([survivor.notes, merged.notes].filter((text) => text !== null));
   const joined = [...notes].join("\n\n");
@@ -194,7 +196,7 @@ function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRec
     notes: joined || null,
     defaultPickup: survivor.defaultPickup ?? merged.defaultPickup,
     defaultDropoff: survivor.defaultDropoff ?? merged.defaultDropoff,
-    // So that no earlier etag of either equals the next one.
+    // The next version must differ from all earlier etags of both customers.
     version: Math.max(survivor.version, merged.version),
   };
 }

@@ -6,16 +6,19 @@ import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MEDIA_TYPES, type PictureKind } from "./picture-kind.ts";
 
-/** Storage of pictures outside the database. Rejects while it is unreachable. */
+/** Storage of pictures outside the database. Methods reject if the bucket is unreachable. */
 export interface PictureBucket {
   put(key: string, content: Buffer, contentType: string): Promise<void>;
-  /** `undefined` if it does not exist, for example after the bucket deleted it. */
+  /** Returns an object. `undefined` if it does not exist, for example because the bucket deleted it. */
   get(key: string): Promise<Buffer | undefined>;
 }
 
-/** Maximum number of pictures moved at a time, in total and per workspace. Each takes up to 5 MiB of memory. */
+/**
+ * Maximum number of pictures to move at a time, in total and per workspace. Each needs up to 5 MiB
+ * of memory.
+ */
 const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
-/** Lease time of a move, and delay after a failure. */
+/** Duration of the lease on a picture. */
 const LEASE = "60 s";
 const REST_MS = 10_000;
 
@@ -31,15 +34,16 @@ const TAKE = `
   update proof_picture set moves_at = now() + interval '${LEASE}'
   where ${IS_IT} and content is not null and moves_at <= now()
   returning content`;
-/** Unless another picture has replaced it. */
+/** Deletes the content of a moved picture, unless the picture was replaced. */
 const MOVED = `
   update proof_picture set content = null, object_key = $4
   where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
 
 /**
- * Creates the workers that move pictures to a bucket. Pictures are first stored in the database, in the transaction
- * of their proof, so that deliveries do not depend on the bucket, and deleted there after they have been read back
- * from the bucket. Repeated writes are idempotent: the key contains the digest of the content.
+ * Creates the workers that move pictures to a bucket. A proof is first stored in the database with
+ * its pictures, so that deliveries do not depend on the bucket. The content in the database is
+ * deleted once it was read back from the bucket. Repeated writes are idempotent, because the object
+ * key contains the digest of the content.
  */
 export function createPictureWorkers(deps: {
   readonly em: EntityManager;

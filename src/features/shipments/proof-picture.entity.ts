@@ -13,7 +13,10 @@ import type { PictureBucket } from "./picture-bucket.ts";
 import { MEDIA_TYPES, type PictureKind } from "./picture-kind.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** A picture taken at the door, reduced by `cleanJpeg` or `cleanPng`. Stored apart from the shipment, which is read often. */
+/**
+ * A picture taken at the door, reduced by `cleanJpeg` or `cleanPng`. Stored separately, because
+ * shipments are read often.
+ */
 export const ProofPicture = defineEntity({
   name: "ProofPicture",
   tableName: "proof_picture",
@@ -23,17 +26,17 @@ export const ProofPicture = defineEntity({
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     kind: p.text().$type<PictureKind>().primary(),
-    /** null once it is in a bucket. */
+    /** Content of the picture. null once it was moved to a bucket. */
     content: p.blob().nullable(),
-    /** Key of the object in the bucket. */
+    /** Key of the object in the bucket. null while the picture is in the database. */
     objectKey: p.text().nullable(),
-    /** Time of the move to the bucket. A process that moves it sets the end of its lease. */
+    /** Time of the next attempt to move the picture, or the end of the lease during an attempt. */
     movesAt: p.datetime(3).defaultRaw("now()"),
-    /** In real time, even if the test clock is frozen. */
+    /** Real time of the recording, even if the test clock is frozen. */
     recordedAt: p.datetime(3).index("proof_picture_by_age"),
   },
   indexes: [
-    // Across workspaces.
+    // Serves the workers, which read all workspaces.
     {
       name: "proof_picture_to_move",
       expression: `create index "proof_picture_to_move" on "proof_picture" ("moves_at") where content is not null`,
@@ -44,7 +47,7 @@ export const ProofPicture = defineEntity({
 
 export type ProofPicture = InferEntity<typeof ProofPicture>;
 
-/** Pictures of one shipment by kind. */
+/** Pictures of a shipment by kind. */
 export type Pictures = Readonly<Partial<Record<PictureKind, Buffer>>>;
 
 const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspace"), {
@@ -53,7 +56,7 @@ const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspac
       recorded_at = excluded.recorded_at`,
 });
 
-/** Queues pictures of a shipment, replacing previous ones. */
+/** Queues inserts of pictures, which replace earlier ones of the same kind. */
 export function writePictures(
   tx: Transaction,
   { workspace, reference: shipment }: ShipmentKey,
@@ -66,7 +69,7 @@ export function writePictures(
   }
 }
 
-/** Pictures from before a failed attempt are kept but do not count as proof. */
+/** Selects a picture. Pictures from before a failed attempt are stored, but are not proof. */
 const FIND = `
   select content, object_key as "objectKey" from proof_picture
   where workspace_id = $1 and shipment_reference = $2 and kind = $3
@@ -77,8 +80,8 @@ const FIND = `
 /**
  * Responds with a picture of a shipment. Over HTTP, the body is the picture.
  *
- * @throws Refusal PICTURE_NOT_FOUND, the same for an unknown shipment and one of another workspace;
- *   UNAVAILABLE if the bucket is unreachable
+ * @throws Refusal PICTURE_NOT_FOUND, which is the same for a missing shipment and one of another
+ * workspace; UNAVAILABLE if the bucket is unreachable
  */
 export async function pictureResponse<M extends Message>(
   deps: PictureDeps,
@@ -102,7 +105,7 @@ interface PictureDeps {
 }
 
 /**
- * Returns a picture of a shipment, or `undefined`.
+ * Returns a picture of a shipment, or `undefined` if there is none.
  *
  * @throws Refusal UNAVAILABLE if the bucket is unreachable
  */
@@ -127,7 +130,7 @@ async function readObject(bucket: PictureBucket | undefined, key: string) {
 }
 
 /**
- * Deletes pictures recorded more than 90 days ago by the database's clock.
+ * Deletes pictures that were recorded more than 90 days ago by the database's clock.
  *
  * @returns the number of deleted rows
  */

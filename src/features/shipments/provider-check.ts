@@ -4,8 +4,8 @@ import type { ShipmentKey } from "./find-shipment.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 /**
- * Refuses a change that requires a query to the payment provider, which must not happen inside a
- * transaction: `retryAfterProviderCheck` queries it and retries the change.
+ * Thrown by a change that first needs a query to the payment provider. Such a query must not run
+ * inside a transaction, so `retryAfterProviderCheck` makes it and retries the change.
  */
 export class ProviderCheckRequired extends Refusal {
   readonly version: number;
@@ -18,10 +18,11 @@ export class ProviderCheckRequired extends Refusal {
 }
 
 /**
- * Makes a change. If it requires a provider query, queries the provider and retries.
+ * Runs a change. If it throws `ProviderCheckRequired`, queries the provider and retries the change
+ * once.
  *
- * @param change receives the reason for the query, `undefined` the first time
- * @param poll queries the provider outside transactions
+ * @param change receives the error of the first attempt, `undefined` in the first attempt
+ * @param poll queries the provider, outside a transaction
  */
 export async function retryAfterProviderCheck<T>(
   change: (polled?: ProviderCheckRequired) => Promise<T>,
@@ -36,12 +37,13 @@ export async function retryAfterProviderCheck<T>(
   }
 }
 
-/** Provider operations that shipment changes need. */
+/** Provider operations that changes of shipments need. */
 export interface PaymentsOfShipments {
-  /** Schedules a check of a shipment's payment after the commit. */
+  /** Schedules a poll of a shipment's payment when the transaction commits. */
   schedulePoll(tx: Transaction, key: ShipmentKey): void;
   /**
-   * Expires an open checkout, so that its amount cannot be paid, and applies its final state.
+   * Expires an open checkout so that its amount can no longer be paid, and applies the resulting
+   * payment to the shipment.
    *
    * @throws Refusal UNAVAILABLE, PAYMENT_PROVIDER_REFUSED, PAYMENT_PROVIDER_NOT_CONFIGURED
    */

@@ -9,8 +9,8 @@ import { QUEUED_STATES } from "../mails/mail-queue.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * An email to the recipient of a shipment, written in the transaction of its event. Address and
- * contents are read when it is sent.
+ * An email to the recipient of a shipment. Inserted in the transaction of the event. Address and
+ * content are read when the email is sent.
  */
 export const RecipientMail = defineEntity({
   name: "RecipientMail",
@@ -19,20 +19,23 @@ export const RecipientMail = defineEntity({
   properties: {
     workspace: () =>
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
-    /** No foreign key: rows are deleted after 30 days, and only test shipments are ever deleted. */
+    /**
+     * Reference without a foreign key: rows are deleted after 30 days, and only test shipments are
+     * deleted.
+     */
     shipmentReference: p.text().primary(),
     kind: p.text().$type<RecipientMailKind>().primary(),
     state: p.text().$type<(typeof QUEUED_STATES)[number]>().default("waiting"),
     createdAt: p.datetime(3).index("recipient_notice_by_age"),
-    /** Earliest time of the next attempt. A process that sends it sets the end of its lease. */
+    /** Earliest time of the next attempt, or the end of the lease during an attempt. */
     nextAttemptAt: p.datetime(3),
     /** Number of started attempts. */
     attempts: p.integer().default(0),
-    /** Number of times it is or will be sent. */
+    /** Number of times that the email was or will be sent. */
     sendCount: p.integer().fieldName("tellings").default(1),
   },
   indexes: [
-    // Across workspaces.
+    // Serves the sender, which reads all workspaces.
     {
       name: "recipient_notice_due",
       expression: `create index "recipient_notice_due" on "recipient_notice" ("next_attempt_at") where state = 'waiting'`,
@@ -55,7 +58,7 @@ export interface NewRecipientMail extends DueRecipientMail {
   readonly shipment: string;
 }
 
-/** Approximate maximum number of emails of a workspace per hour. Further ones are dropped. */
+/** Approximate maximum number of emails per workspace and hour. Further emails are dropped. */
 const MAX_OF_HOUR = 1_000;
 
 const INSERT = `
@@ -70,13 +73,16 @@ const INSERT = `
     ) as recent) < ${MAX_OF_HOUR}
   on conflict`;
 const INSERT_ONCE = `${INSERT} do nothing`;
-/** Counts as an attempt, so that a concurrent sender does not record the new email as sent. */
+/**
+ * Queues another email. Increments the attempts, so that a concurrent sender does not mark the new
+ * email as sent.
+ */
 const INSERT_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do update set
     state = 'waiting', attempts = recipient_notice.attempts + 1,
     tellings = recipient_notice.tellings + 1,
     created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
-/** Returns the statements that insert emails of a workspace. */
+/** Returns the statements that insert emails. */
 export function recipientMailStatements(
   workspace: number,
   mails: readonly NewRecipientMail[],

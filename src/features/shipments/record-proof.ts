@@ -25,7 +25,7 @@ import type { ShipmentRow } from "./shipment-row.ts";
 
 const { method } = ShipmentService;
 
-/** Proof recorded at the door of shipments in transit. */
+/** Changes that record proof of delivery or waive the verification. */
 export const PROOF_CHANGES = {
   async recordProof(request, call, { changeShipment, now }) {
     const pictures: Pictures = {
@@ -35,7 +35,7 @@ export const PROOF_CHANGES = {
     const key = { workspace: call.caller.workspaceId, reference: request.shipment };
     return changeShipment({
       method: method.recordProof,
-      // Request for idempotency, with digests of pictures.
+      // Request that idempotency compares. Contains digests instead of pictures.
       request: {
         ...request,
         ...Object.fromEntries(
@@ -59,7 +59,7 @@ export const PROOF_CHANGES = {
   ),
 } satisfies Partial<ShipmentFunctions>;
 
-/** Read-only RPCs. */
+/** RPCs that read pictures. */
 export const PROOF_PICTURES = {
   getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
     pictureResponse(deps, { workspace, reference }, "photo", (jpeg) =>
@@ -72,7 +72,7 @@ export const PROOF_PICTURES = {
     ),
 } satisfies Partial<ShipmentFunctions>;
 
-/** @throws Refusal FIELD_INVALID */
+/** @throws Refusal FIELD_INVALID if the picture is invalid */
 async function cleaned(
   subject: keyof Pictures,
   bytes: Uint8Array | undefined,
@@ -84,7 +84,7 @@ async function cleaned(
   return { [subject]: picture };
 }
 
-/** After a wrong PIN only the try is recorded, without an event. */
+/** Records proof. After a wrong PIN, records only the attempt, without an event. */
 function recordProof(
   row: ShipmentRow,
   {
@@ -128,11 +128,16 @@ function recordProof(
   return { row: counted, made: {}, refusal };
 }
 
-/** @throws Refusal SHIPMENT_STATE */
+/**
+ * Adds proof to a shipment.
+ *
+ * @throws Refusal SHIPMENT_STATE if the shipment is not in transit
+ */
 export function prove(row: ShipmentRow, given: Partial<DeliveryProof>, at: Date): ShipmentRow {
   stateAfter(row, "prove");
   const before = row.progress ?? NO_PROGRESS;
-  // Always new, even if the frozen clock shows the same time, because the picture may differ.
+  // The result must differ from the row even at the same time of a frozen clock, because the
+  // picture may differ.
   const proof = { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() };
   return { ...row, progress: { ...before, proof }, updatedAt: at };
 }

@@ -33,7 +33,7 @@ const stageNameOf = compileEnumName<DeliveryStage>(DeliveryStageSchema);
 
 const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff" } as const;
 
-/** Reports of couriers' systems on paid shipments. */
+/** Changes that couriers' systems report for paid shipments. */
 export const PROGRESS_CHANGES = {
   setCourier: changeCourier(
     method.setCourier,
@@ -74,27 +74,35 @@ export const PROGRESS_CHANGES = {
   returnShipment: changeBy(method.returnShipment, (row, _, at) => applyTrigger(row, "return", at)),
 } satisfies Partial<ShipmentFunctions>;
 
-/** Maximum distance of an ETA from now, in milliseconds. */
+/** Maximum difference between an ETA and the current time, in milliseconds. */
 const MAX_ETA_MS = 366 * 24 * 60 * 60_000;
 
-/** @throws Refusal FIELD_INVALID if it is more than a year from now, before or after */
+/** @throws Refusal FIELD_INVALID if the ETA is more than a year in the past or future */
 function etaMsOf(subject: string, { seconds }: Timestamp, at: Date): number {
   const etaMs = Number(seconds) * 1_000;
   if (Math.abs(etaMs - at.getTime()) <= MAX_ETA_MS) return etaMs;
   throw refuse("FIELD_INVALID", `${subject} must be within a year of now.`, { subject });
 }
 
-/** @throws Refusal SHIPMENT_STATE */
+/**
+ * Assigns or removes the courier.
+ *
+ * @throws Refusal SHIPMENT_STATE
+ */
 export function assignCourier(row: ShipmentRow, courier: Courier | null, at: Date): ShipmentRow {
   return report(row, ["assign"], at, (before) => withCourier(before, courier));
 }
 
-/** @throws Refusal SHIPMENT_STATE */
+/**
+ * Applies reported ETAs and arrivals.
+ *
+ * @throws Refusal SHIPMENT_STATE
+ */
 export function reportCourier(
   row: ShipmentRow,
   reported: {
     readonly etas?: Partial<Record<End, number>>;
-    /** null between the ends, `undefined` if not reported. */
+    /** Where the courier has arrived. null if the courier is on the way, `undefined` if not reported. */
     readonly arrivedAt?: End | null | undefined;
   },
   at: Date,
@@ -110,7 +118,7 @@ export function reportCourier(
 }
 
 /**
- * Records a failed attempt. A PIN that was entered before it is replaced, because the courier knows it.
+ * Records a failed attempt. Replaces a PIN that was already entered, because the courier knows it.
  *
  * @throws Refusal SHIPMENT_STATE, also after the maximum number of attempts
  */
@@ -143,7 +151,7 @@ export function failAttempt(
 /**
  * Applies reported progress. Returns the same row if nothing changes.
  *
- * @param triggers triggers that the state must allow
+ * @param triggers triggers that the shipment's state must allow
  */
 export function report(
   row: ShipmentRow,
@@ -157,7 +165,10 @@ export function report(
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
 }
 
-/** Returns the function of a method that changes the courier. Deletes the position of the previous one. */
+/**
+ * Returns the handler of a method that changes the courier. The position of a replaced courier is
+ * deleted.
+ */
 function changeCourier<M extends DescMethodUnary>(
   of: M,
   courierOf: (request: MessageShape<M["input"]>) => Courier | null,
@@ -183,10 +194,10 @@ function changeCourier<M extends DescMethodUnary>(
 }
 
 /**
- * Builds the function of a method that changes a shipment.
+ * Returns the handler of a method that changes a shipment.
  *
- * @param change returns the changed shipment, or the row itself if nothing changes
- * @param audited as `Change.audited`
+ * @param change returns the changed shipment, or the same row if nothing changes
+ * @param audited see `Change.audited`
  */
 export function changeBy<M extends DescMethodUnary>(
   of: M,

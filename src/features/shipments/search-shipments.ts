@@ -24,7 +24,10 @@ import { indexPredicate, SHIPMENT_TEXTS, SHIPMENT_WORDS } from "./shipment.entit
 
 const DEFAULT_LIMIT = 8;
 
-/** Finds shipments and customers of the workspace by a reference or by words, and returns the fields that matched. */
+/**
+ * Finds shipments and customers of the workspace by reference or words. Returns them with the
+ * fields that matched.
+ */
 export const searchShipments: ShipmentFunctions["searchShipments"] = async (
   { text, limit = DEFAULT_LIMIT },
   { caller },
@@ -59,7 +62,7 @@ function matchesOf<Of>(of: Of, fields: SearchedFields, terms: readonly SearchTer
   });
 }
 
-/** The fields that are searched, by their paths. */
+/** Returns the searched fields by path. */
 function shipmentFields(row: FoundShipment): SearchedFields {
   const { customer, metadata, progress } = row;
   const courier = progress?.courier;
@@ -104,7 +107,7 @@ async function findShipments(
   if (terms.length === 0) return [];
   const [all, ...parts] = runsOf(terms).map(searchQuery);
   const contained = terms.map(({ words }) => `%${words.at(-1)}%`);
-  // Without a range no reference matches.
+  // An empty range matches no reference.
   const { first, last } = referenceRange(text) ?? { first: "", last: "" };
   const found = await runStatement<SelectedShipment>(em, NEWEST_AND_NAMED, [
     workspace,
@@ -128,7 +131,10 @@ async function findShipments(
   return rows.map((row, i) => ({ ...row, customerPhone: found[i]!.phone }));
 }
 
-/** Kinds of what is found, in the order of the answer. */
+/**
+ * Kinds of matches, in the order of the response: by reference, by words, and by the beginning of a
+ * reference.
+ */
 const [NAMED, WORDED, BEGUN] = [1, 2, 3];
 
 interface SelectedShipment {
@@ -140,8 +146,9 @@ interface SelectedShipment {
 const MAX_RUNS = 6;
 
 /**
- * All terms, then shorter runs of neighbouring terms: such as a customer's name, and a street. In those of several terms
- * the last word counts as whole, because each beginning of a word is looked up in every slot.
+ * Returns all terms together, followed by shorter runs of adjacent terms, such as a customer's name
+ * or a street. In shorter runs of several terms, the last word must match as a whole, because a
+ * prefix must be looked up in every slot of the index.
  */
 function runsOf(terms: readonly SearchTerm[]): readonly (readonly SearchTerm[])[] {
   const whole = terms.map((term) => ({ ...term, isOpen: false }));
@@ -153,9 +160,9 @@ function runsOf(terms: readonly SearchTerm[]): readonly (readonly SearchTerm[])[
   return [terms, ...shorter].slice(0, MAX_RUNS);
 }
 
-/** How many of the newest shipments are looked through before the indexes of words are read. */
+/** Number of newest shipments that are searched before the word indexes. */
 const NEWEST = 400;
-/** How many customers and shipments with a run of terms are compared with all terms. */
+/** Maximum numbers of candidates that match some terms and are compared with all terms. */
 const COMPARED = { customers: 30, shipmentsOfCustomer: 10, shipments: 200 };
 
 const ORDER = "shipment.created_at desc, shipment.reference desc";
@@ -166,21 +173,27 @@ function newest(count: number | string, condition = ""): string {
     order by ${ORDER} limit ${count}`;
 }
 
-/** Texts of a shipment and of its customer, whose notes are no part of shipments. */
+/**
+ * Searched texts of shipments and their customers. Omits the customers' notes, which are not part
+ * of a shipment.
+ */
 const TEXTS = [...SHIPMENT_TEXTS, ...CUSTOMER_TEXTS.filter((text) => !text.includes("notes"))];
 
-/** Joins the customer. A look for parts of the text comes first, because it costs a tenth of finding its words. */
+/**
+ * Joins the customer and selects shipments with all terms. First compares substrings, which costs a
+ * tenth of matching words.
+ */
 const WITH_ALL_TERMS = `
   join customer on customer.workspace_id = $1 and customer.id = shipment.customer_id
   where case when lower(concat_ws(' ', ${TEXTS.join(", ")})) like all (array(select lower(part) from unnest($4::text[]) as part))
     then ${wordsOf(TEXTS)} @@ lower($2)::tsquery else false end`;
 
-/** Selects from `s`. */
+/** Selects the result columns from `s`. */
 const SELECTED = `select kind, ${SHIPMENT_COLUMN}, (
   select phone from customer where customer.workspace_id = $1 and customer.id = s.customer_id) as phone`;
 const IN_ORDER = "as s order by kind, created_at desc, reference desc";
 
-/** By reference, and the newest with all terms. */
+/** Selects shipments by reference, and the newest shipments with all terms. */
 const NEWEST_AND_NAMED = `
   with recent as materialized (
     select shipment.* from (${newest(NEWEST)}) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3)
@@ -192,8 +205,8 @@ const NEWEST_AND_NAMED = `
   ) ${IN_ORDER}`;
 
 /**
- * From the index of words. Where that is not enough, shipments and customers with some of the terms are compared with
- * all.
+ * Selects shipments with all terms from the word index. If these are not enough, also compares
+ * shipments and customers that match some of the terms.
  */
 const OLDER = `
   with found as materialized (

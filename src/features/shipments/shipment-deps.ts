@@ -20,7 +20,7 @@ export interface ShipmentDeps extends GroupDeps {
   readonly tariffs: TariffCache;
   readonly payments: PaymentsOfShipments;
   readonly testTimes: TestTimes;
-  /** `undefined` if pictures stay in the database. */
+  /** Bucket for pictures. `undefined` if pictures stay in the database. */
   readonly bucket: PictureBucket | undefined;
   readonly validateQuote: ValidateRoute<QuoteShipmentRequest>;
 }

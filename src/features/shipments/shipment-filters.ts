@@ -22,7 +22,7 @@ export type ShipmentFilters = ReturnType<typeof readShipmentFilters>;
 /**
  * Parses the filters of a shipment list.
  *
- * @throws Refusal FIELD_INVALID for impossible filters, and for `failed` with a status
+ * @throws Refusal FIELD_INVALID for invalid filters, and for `failed` together with a status
  */
 export function readShipmentFilters(workspace: number, request: FilterRequest) {
   const filters = {
@@ -44,13 +44,13 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
 }
 
 /**
- * Returns the SQL conditions of a list's disjoint parts, over `shipment s` in the workspace `$1`.
- * Each part is sorted by an index. The texts depend only on which filters are given.
+ * Returns SQL conditions on `shipment s` in workspace `$1` that split a list into disjoint parts.
+ * Each part is read in order from an index. The SQL text depends only on which filters are set.
  *
- * @param states states allowed by the status filters, at least one
- * @param values values of the statement so far, beginning with the workspace. Those of the
- *   conditions are appended.
- * @param index index of the list, by default the one for these filters in time order
+ * @param states states that the status filters allow, at least one
+ * @param values values of the statement, starting with the workspace. The values of the conditions
+ * are appended.
+ * @param index index to read, by default the one for these filters in time order
  */
 export function listParts(
   states: readonly ShipmentState[],
@@ -62,7 +62,7 @@ export function listParts(
   const conditions = ["s.workspace_id = $1"];
   const where = (condition: string, value: unknown) =>
     conditions.push(`${condition} $${values.push(value)}`);
-  // An external reference is unique and has its own index.
+  // External references are unique and have their own index.
   if (externalReference !== undefined) {
     where("s.external_reference =", externalReference);
     if (failed) conditions.push(FAILED);
@@ -83,15 +83,14 @@ export function listParts(
   return inState.map((state) => `${common} and ${state}`);
 }
 
-/** Default order of lists. */
 const NEWEST_FIRST = "s.created_at desc, s.reference desc";
 
 /**
- * Selects the first rows of a list, reading no more of each part than needed.
+ * Returns SQL for the first rows of a list. Reads only as many rows of each part as needed.
  *
  * @param columns columns of `shipment s`
- * @param parts from `listParts`
- * @param end such as `limit 25`
+ * @param parts result of `listParts`
+ * @param end end of the statement, such as `limit 25`
  */
 export function selectListed(
   columns: string,
@@ -106,13 +105,13 @@ export function selectListed(
   return `select ${columns} from (${all}) s order by ${order} ${end}`;
 }
 
-/** Resolves the id of a merged customer. */
+/** Returns the condition for a customer's shipments. A merged customer's id stands for the survivor. */
 function ofCustomer(id: string): string {
   return `s.customer_id = coalesce(
     (select customer_id from customer_alias as alias where alias.workspace_id = $1 and alias.id = ${id}), ${id})`;
 }
 
-/** Returns the index for a list filtered by state or failures, by customer, or by neither. */
+/** Returns the index for a list in time order: by state, by failures, by customer, or of all shipments. */
 function listIndexFor(
   states: readonly ShipmentState[],
   { customerId, failed }: ShipmentFilters,

@@ -34,7 +34,7 @@ import { updateShipment } from "./update-shipment.ts";
 const { method } = ShipmentService;
 const respond = compileResponse(GetShipmentResponseSchema);
 
-/** RPCs on shipments, except booking, changing and paying. */
+/** RPCs for shipments other than bookings, changes and payments. */
 export const SHIPMENT_FUNCTIONS = {
   countShipments,
   exportShipments,
@@ -59,7 +59,7 @@ export const SHIPMENT_FUNCTIONS = {
   },
 } satisfies Partial<ShipmentFunctions>;
 
-/** Share transactions with other changes. */
+/** RPCs that change shipments. They share transactions with other changes. */
 export const SHIPMENT_CHANGES = {
   updateShipment,
   ...PROGRESS_CHANGES,
@@ -103,7 +103,7 @@ export const SHIPMENT_CHANGES = {
     }),
 } satisfies Partial<ShipmentFunctions>;
 
-/** With the tariff in force, without the database. */
+/** Prices a route with the current tariff. Makes no database calls. */
 function quoteShipment(
   request: QuoteShipmentRequestValid,
   call: Pick<Call, "testTime">,
@@ -141,7 +141,10 @@ function cancel(
       };
       return { row: cancelled, made: { isAtProvider: row.paymentDetails !== null } };
     },
-    /** At a provider, refunds the payment or expires the checkout. */
+    /**
+     * Schedules a poll if the payment is at a provider. The poll refunds the payment or expires the
+     * checkout.
+     */
     write(tx: Transaction, { isAtProvider }: { readonly isAtProvider: boolean }): void {
       if (isAtProvider)
         payments.schedulePoll(tx, { workspace: call.caller.workspaceId, reference });

@@ -30,7 +30,7 @@ import { breakdownRecord } from "../quotes/breakdown-record.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { windowFeesOf } from "./shipment-windows.ts";
 
-/** Properties of the caller on which a shipment's fields depend. */
+/** Properties of the caller that determine a shipment's fields. */
 type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> &
   Partial<Pick<WorkspaceCaller, "keyScope">>;
 
@@ -52,7 +52,7 @@ export function shipmentJson(row: ShipmentRow, caller: Owner) {
   return toJson(shipmentRecord(row, caller));
 }
 
-/** Returns a shipment for events, without the PIN, which receivers of events must not see. */
+/** Returns a shipment for events. Omits the PIN, which event receivers must not see. */
 export function shipmentEventMessage(row: ShipmentRow, owner: Owner) {
   return toMessage({ ...fullRecord(row, owner), dropoffPin: undefined });
 }
@@ -65,7 +65,10 @@ export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<type
   return { ...record, ...HIDDEN_FIELDS, customer };
 }
 
-/** The fields of a shipment that keys of the scope courier can read. A courier is a third party: it needs no more. */
+/**
+ * Shipment fields that keys with the courier scope can read. A courier is a third party and needs
+ * no others.
+ */
 const COURIER_FIELDS = [
   "reference",
   "status",
@@ -100,20 +103,23 @@ const COURIER_FIELDS = [
   "proof",
 ] as const satisfies readonly (keyof Shipment)[];
 
-/** The fields of its customer that they can read: the recipient's name where no recipient is given. */
+/**
+ * Customer fields that keys with the courier scope can read. The name stands for the recipient if
+ * no recipient is given.
+ */
 const COURIER_CUSTOMER_FIELDS = ["name"];
 
 const HIDDEN_FIELDS = unsetExcept(ShipmentSchema, COURIER_FIELDS);
 const HIDDEN_CUSTOMER_FIELDS = unsetExcept(CustomerSchema, COURIER_CUSTOMER_FIELDS);
 
-/** The values of unset fields, for all fields but the shown ones. */
+/** Returns the unset values of all fields except the shown ones. */
 function unsetExcept(schema: DescMessage, shown: readonly string[]): object {
   const unset = create(schema) as unknown as Readonly<Record<string, unknown>>;
   const hidden = schema.fields.filter(({ localName }) => !shown.includes(localName));
   return Object.fromEntries(hidden.map(({ localName }) => [localName, unset[localName]]));
 }
 
-/** Returns all fields of a shipment. Fields shown as stored are not listed here. */
+/** Returns all fields of a shipment. `...row` contains the fields that are stored in the same form. */
 function fullRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
   const { currency, windows, paymentDetails, verification } = row;
   const pin = verification?.by === "pin" ? verification.pin : undefined;
@@ -162,7 +168,7 @@ function detailsRecord(details: PaymentDetails, currency: string) {
     refundedAmount: toMajor(refundedMinor, currency),
     disputedAmount: toMajor(disputedMinor, currency),
     disputeRefundable: details.disputeRefundable === true,
-    // Includes possible unnoticed payments.
+    // Also true for unverified payments.
     uncounted: (uncounted ?? unseen) !== undefined,
   };
 }

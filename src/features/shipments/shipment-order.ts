@@ -8,16 +8,16 @@ import { type ListIndex, PICKUP_KEY } from "./shipment.entity.ts";
 
 interface Key {
   readonly index: ListIndex;
-  /** SQL of the key over `shipment s`. */
+  /** SQL of the key for `shipment s`. */
   readonly key: string;
   readonly keyOf: (row: ShipmentRow) => string | number;
-  /** Whether a value of a page token is valid for the key. */
+  /** Whether a value from a page token is a valid key. */
   readonly isKey: (value: unknown) => boolean;
 }
 
-/** Order of a list: by time and reference, optionally after another key. */
+/** Order of a list: by time and reference, after an optional key. */
 export type ShipmentOrder = Partial<Key> & {
-  /** Caller's name of the order. `undefined` for the default. */
+  /** Name of the order in the request. `undefined` for the default order. */
   readonly name: string | undefined;
   readonly descends: boolean;
   /** Range of the key. `undefined` for all values. */
@@ -49,10 +49,10 @@ const USUAL = "created_at desc";
 /**
  * Parses the order of a list.
  *
- * @param request `orderBy` is a field, optionally with ` desc`
- * @param states states of the filters, empty if no shipment matches
- * @throws Refusal FIELD_INVALID if no index supports the order with these filters, or the range
- *   with this order
+ * @param request `orderBy` is a field, optionally followed by ` desc`
+ * @param states states that the filters allow, empty if no shipment matches
+ * @throws Refusal FIELD_INVALID if no index supports the order with these filters, or if the range
+ * does not fit the order
  */
 export function readShipmentOrder(
   request: OrderRequest,

@@ -9,18 +9,18 @@ import { Shipment } from "./shipment.entity.ts";
 /** A stored shipment with its customer. Amounts are in minor units of the currency. */
 export type ShipmentRow = Row<Shipment, "workspace" | "customer" | "quoted"> & {
   readonly customer: CustomerRow;
-  /** Fees of the tariff that priced it. */
+  /** Fees of the tariff version that priced the shipment. */
   readonly fees: Fees;
 };
 
 const COLUMNS = columnsOf(Shipment, "workspace", "customer", "quoted");
-/** Index of the tariff version column. */
+/** Position of the tariff version in a row. */
 const TARIFF = COLUMNS.findIndex(({ property }) => property === "tariff");
 
 /**
- * SQL that selects a row for `shipmentRow` from `shipment as s` of the workspace `$1`: a JSON array
- * in one column, because describing and parsing 32 columns takes pg as long as the rest of a
- * lookup. The customer is a subquery, null if the statement does not see it.
+ * SQL that selects a row for `shipmentRows` from `shipment as s` in workspace `$1`. The row is a
+ * JSON array in one column, because pg needs as long to parse 32 columns as for the rest of a
+ * lookup. The customer is a subquery, null if the statement cannot see it.
  */
 export const SHIPMENT_COLUMN = `json_build_array(
   ${COLUMNS.map(({ name, isTime }) => (isTime ? `date_part('epoch', s.${name})` : `s.${name}`)).join(", ")},
@@ -28,9 +28,9 @@ export const SHIPMENT_COLUMN = `json_build_array(
    where customer.workspace_id = $1 and customer.id = s.customer_id))::text as shipment`;
 
 /**
- * Returns the rows of selected `SHIPMENT_COLUMN` values, in order. `undefined` stays `undefined`.
+ * Converts `SHIPMENT_COLUMN` values to rows, in order. Keeps `undefined`.
  *
- * @param versionFees loads the fees of their tariffs
+ * @param versionFees loads the fees of the tariff versions
  */
 export async function shipmentRows<Column extends string | undefined>(
   columns: readonly Column[],
@@ -44,7 +44,7 @@ export async function shipmentRows<Column extends string | undefined>(
   ) as (ShipmentRow | Extract<Column, undefined>)[];
 }
 
-/** Returns the rows of a statement that selects `SHIPMENT_COLUMN`, in order. */
+/** Runs a statement that selects `SHIPMENT_COLUMN` and returns its rows. */
 export async function selectShipments(
   { em, versionFees }: { readonly em: EntityManager; readonly versionFees: VersionFees },
   sql: string,
@@ -70,7 +70,7 @@ const rowOf = new Function(
   }`,
 ) as (values: readonly unknown[], toTime: typeof toDate, fees: Fees) => ShipmentRow;
 
-/** Converts seconds from PostgreSQL, stored in whole milliseconds. */
+/** Converts seconds to a time. PostgreSQL stores whole milliseconds, so rounding is exact. */
 function toDate(seconds: number | null): Date | null {
   return seconds === null ? null : new Date(Math.round(seconds * 1_000));
 }

@@ -4,7 +4,7 @@ import { columnsOf } from "../../db/columns.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 
-/** Columns of a shipment with a request field of the same name. */
+/** Text columns of a shipment that have a request field of the same name. */
 type Texts<Request> = {
   [
     Name in keyof Request & keyof ShipmentRow as ShipmentRow[Name] extends string | null
@@ -18,8 +18,8 @@ type Texts<Request> = {
 /**
  * Compiles a function that copies a shipment's texts from a request.
  *
- * @returns takes the row before an update, whose texts stay if the request has none. An empty text
- *   clears
+ * @returns function of the request and, for an update, the current row. Texts that the request
+ * omits keep their value. An empty text clears an optional one.
  */
 export function compileTexts<Desc extends DescMessage>(schema: Desc) {
   const columns = columnsOf(Shipment).map(({ property }) => property);

@@ -1,18 +1,18 @@
 import { ENDS, type Ends } from "../../domain/route-ends.ts";
 import type { BookedWindow } from "../../domain/schedule/decide-windows.ts";
 
-/** Stored windows of a shipment, at least one. */
+/** Stored windows of a shipment, at least one of which is set. */
 export interface StoredWindows {
   readonly pickup: StoredWindow | null;
   readonly dropoff: StoredWindow | null;
 }
 
 interface StoredWindow {
-  /** RFC 3339 in UTC with milliseconds. */
+  /** Start in UTC, in RFC 3339 with milliseconds. */
   readonly start: string;
   readonly end: string;
   readonly timeZone: string;
-  /** Fee at booking, in minor units. */
+  /** Fee at the time of the booking, in minor units. */
   readonly feeMinor: number;
 }
 
@@ -42,7 +42,7 @@ function bookedWindow(stored: StoredWindow | null | undefined): BookedWindow | u
   return { startMs: Date.parse(start), endMs: Date.parse(end), timeZone, feeMinor };
 }
 
-/** Returns the window fees charged, for current windows or those at payment, in minor units. */
+/** Returns the fee of each window and the fees already charged for replaced windows, in minor units. */
 export function windowFeesOf(row: {
   readonly windowFeeMinor: number;
   readonly windows: StoredWindows | null;

@@ -20,8 +20,9 @@ import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * Indexes that serve lists. Those by status and customer contain shipments of one state in time
- * order. Lists over several states read several ranges, because each index slows every booking.
+ * Indexes that serve lists. The indexes by status and customer contain shipments of one state in
+ * time order. A list over several states reads several ranges, because every further index slows
+ * bookings.
  */
 export type ListIndex =
   | "shipment_by_age"
@@ -33,16 +34,16 @@ export type ListIndex =
   | "shipment_due_by_total"
   | "shipment_due_by_pickup";
 
-/** All except the index over every shipment. */
+/** Partial indexes: all list indexes except the one by customer. */
 type PartialListIndex = Exclude<ListIndex, "shipment_by_customer">;
 
 /**
- * Matches shipments with pending work: payment, pickup, delivery or refund. Completed shipments
- * leave these indexes, which keeps them small. The few returned ones stay.
+ * Matches shipments that still need payment, pickup, delivery or a refund. Completed shipments drop
+ * out of these indexes, which keeps them small. Returned shipments are few and stay.
  */
 const DUE = `status <> 'delivered' and payment_status not in ('voided', 'refunded')`;
 
-/** Matches shipments that need attention according to their payment details. */
+/** Matches shipments whose payment details require attention. */
 export const FAILED = `(${[
   "payment_details ->> 'dispute' = 'open'",
   "payment_status = 'refund_pending' and payment_details ->> 'refundError' is not null",
@@ -50,10 +51,10 @@ export const FAILED = `(${[
   UNCOUNTED,
 ].join(" or ")})`;
 
-/** Matches shipments with failed attempts or wrong PINs before their final status. */
+/** Matches unfinished shipments with at least two attempts or a locked PIN. */
 const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 2 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
 
-/** Predicates of partial indexes. */
+/** Conditions of the partial indexes. */
 const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_failed: FAILED,
   shipment_failed_of_customer: FAILED,
@@ -62,27 +63,31 @@ const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_due_by_pickup: DUE,
 };
 
-/** Sort key besides time: start of the pickup window, empty for as soon as possible. */
+/** Start of the pickup window as a sort key. Empty without a window. */
 export const PICKUP_KEY = `coalesce(windows #>> '{pickup,start}', '') collate "C"`;
 
 /**
- * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints, and all list
- * indexes have the order of the list, so by its statistics it may choose one that lacks a filtered column and scan
- * past every excluded shipment.
+ * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints,
+ * and all list indexes have the same order. Based on statistics, it may choose an index that lacks
+ * a filtered column and then scan past every excluded shipment.
  *
- * Each list index is therefore partial, with a unique predicate that is always true: the reference is not the index's
- * name. PostgreSQL uses a partial index only for queries that contain its predicate, so such a query can use only
- * that index. The name is a literal, because separate values are unknown at planning. The index by customer contains
- * all rows, because PostgreSQL also uses it for foreign keys of deleted customers.
+ * Each list index is therefore partial, with a unique condition that is always true: the reference
+ * differs from the index's name. PostgreSQL uses a partial index only for queries that contain its
+ * condition, so such a query can use only that index. The name is a literal, because the planner
+ * does not know parameter values. The index by customer contains all rows, because PostgreSQL also
+ * uses it to check foreign keys when customers are deleted.
  *
- * @returns the `where` of the index and of a query
+ * @returns the `where` condition of the index and of its queries
  */
 export function indexPredicate(index: PartialListIndex): string {
   const rows = ROWS_OF[index];
   return `${rows === undefined ? "" : `${rows} and `}reference <> '${index}'`;
 }
 
-/** The texts that shipments are searched by, besides the reference and the customer; the last digits of phones reversed. */
+/**
+ * Searched texts of a shipment besides the reference and the customer. Phone numbers are also
+ * reversed, to search their last digits.
+ */
 export const SHIPMENT_TEXTS = [
   "external_reference",
   "dropoff_address",
@@ -99,7 +104,10 @@ export const SHIPMENT_TEXTS = [
   String.raw`left(replace(replace(jsonb_path_query_array(metadata, '$.*')::text, '\n', ' '), '\t', ' '), 2000)`,
 ];
 
-/** References are random, so their first characters divide shipments evenly. */
+/**
+ * Word index of shipments, divided by the first character of the random reference, which splits
+ * them evenly.
+ */
 export const SHIPMENT_WORDS = wordIndex(
   "shipment",
   SHIPMENT_TEXTS,
@@ -107,7 +115,7 @@ export const SHIPMENT_WORDS = wordIndex(
   `string_to_array('${REFERENCE_ALPHABET}', null)`,
 );
 
-/** Index of due work in one state by a key, newest of equals last. */
+/** Returns an index of due shipments by state and key. Equal keys are sorted by time, newest last. */
 function dueIndex(name: PartialListIndex, key: string) {
   return {
     name,
@@ -115,7 +123,7 @@ function dueIndex(name: PartialListIndex, key: string) {
   };
 }
 
-/** Index in list order, newest last, so that a page can start anywhere. */
+/** Returns an index in time order, newest last. A page can start at any row. */
 function listIndex<Column extends string>(
   name: PartialListIndex,
   ...properties: readonly Column[]
@@ -124,7 +132,7 @@ function listIndex<Column extends string>(
 }
 
 /**
- * A booked delivery. Keyed by workspace and reference, so that a lookup in another workspace finds
+ * A booked delivery. The key contains the workspace, so a lookup in another workspace finds
  * nothing. Amounts are in minor units of the currency.
  */
 export const Shipment = defineEntity({
@@ -152,24 +160,24 @@ export const Shipment = defineEntity({
     dropoffLat: p.double().$type<number>(),
     dropoffLng: p.double().$type<number>(),
     weightKg: p.double().$type<number>(),
-    /** Rounded to three decimals. */
+    /** Distance in kilometers, rounded to three decimals. */
     distanceKm: p.double().$type<number>(),
     distanceFeeMinor: p.bigint("number"),
     weightFeeMinor: p.bigint("number"),
     baseFeeMinor: p.bigint("number"),
     subtotalMinor: p.bigint("number"),
     totalMinor: p.bigint("number"),
-    /** Fee for the windows, part of the total. */
+    /** Fee for the windows, included in the total. */
     windowFeeMinor: p.bigint("number").default(0),
-    /** Booked windows as instants. null if absent. */
+    /** Booked windows. null if there are none. */
     windows: p.json().$type<StoredWindows>().nullable(),
     currency: p.character().length(3),
-    /** Tariff version that priced it. */
+    /** Version of the tariff that priced the shipment. */
     tariff: () => p.manyToOne(TariffVersion).mapToPk().ownColumns("tariff_version"),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
     cancelledAt: p.datetime(3).nullable(),
-    /** Also null for deliveries from before it was recorded. */
+    /** Time of delivery. Also null for old deliveries without a recorded time. */
     deliveredAt: p.datetime(3).nullable(),
     returnedAt: p.datetime(3).nullable(),
     cancelReason: p.text().$type<CancelReason>().nullable(),
@@ -181,23 +189,23 @@ export const Shipment = defineEntity({
     recipientLocale: p.text().nullable(),
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
     quoteId: p.text().nullable(),
-    /** Payment details from the provider. null until it reports. */
+    /** Payment details from the provider. null until the provider reports. */
     paymentDetails: p.json().$type<PaymentDetails>().nullable(),
-    /** Progress reported by the courier's system. null until it reports. */
+    /** Progress reported by the courier's system. null until the system reports. */
     progress: p.json().$type<DeliveryProgress>().nullable(),
-    /** null for none. */
+    /** Required verification at the dropoff. null if none is required. */
     verification: p.json().$type<StoredVerification>().nullable(),
-    /** Whether the booking named a quote or its price. */
+    /** Whether the booking named a quote or an expected price. */
     quoted: p.boolean().default(false),
     eventCount: p.integer().default(0),
-    /** Incremented by every change. The etag. */
+    /** Version, incremented by each change with an event. Used as the etag. */
     version: p.integer().version(),
   },
   uniques: [
     { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
   ],
   indexes: [
-    // Across workspaces, for tariff replays.
+    // Serves tariff replays, which read all workspaces.
     { name: "shipment_by_creation", properties: ["createdAt"] },
     listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
     listIndex(
@@ -209,13 +217,13 @@ export const Shipment = defineEntity({
       "reference",
     ),
     {
-      // Covers the figures of customers.
+      // Contains all columns for the figures of customers.
       name: "shipment_by_customer",
       expression: `create index "shipment_by_customer" on "shipment" ("workspace_id", "customer_id", "status", "payment_status", "created_at", "reference") include ("currency", "total_minor")`,
     },
-    // By payment status, so that unpaid shipments do not slow the search for failures.
+    // Sorted by payment status, so that failure searches can skip unpaid shipments.
     listIndex("shipment_failed", "workspace", "paymentStatus", "createdAt", "reference"),
-    // The customer's key begins with the workspace.
+    // The key of a customer includes the workspace.
     listIndex("shipment_failed_of_customer", "customer", "createdAt", "reference"),
     {
       name: "shipment_uncounted",
@@ -230,7 +238,7 @@ export const Shipment = defineEntity({
       expression: `create index "shipment_words" on "shipment" using gin ((${SHIPMENT_WORDS.words})) with (gin_pending_list_limit = 64)`,
     },
   ],
-  // Few and short, because PostgreSQL parses them for every writing statement.
+  // Constraints are few and short, because PostgreSQL parses them for every writing statement.
   checks: [
     { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },
     {
@@ -271,7 +279,7 @@ function inRange(end: End): string {
   return `abs(${end}_lat) <= 90 and abs(${end}_lng) <= 180`;
 }
 
-/** The shipment of a row that exists at most once per shipment. */
+/** Returns the primary key column of a table with at most one row per shipment. */
 export function ofShipment() {
   return p
     .manyToOne(Shipment)

@@ -3,7 +3,7 @@ import { SCENARIOS, type Scenario } from "../../domain/shipment/simulation.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/** A scripted scenario for a test shipment. Deleted when complete. */
+/** A scenario that is simulated for a test shipment. Deleted when complete. */
 export const Simulation = defineEntity({
   name: "Simulation",
   tableName: "simulation",
@@ -15,18 +15,16 @@ export const Simulation = defineEntity({
     scenario: p.text().$type<Scenario>(),
     stepSeconds: p.integer(),
     taken: p.integer().default(0),
-    /** Due time of the next step, by the test clock. */
+    /** Time of the next step, by the test clock. */
     dueAt: p.datetime(3),
-    /**
-     * Real time of the next automatic step: when it is due, or after the last try. null while the clock is frozen.
-     */
+    /** Real time of the next automatic attempt at a step. null while the clock is frozen. */
     nextTryAt: p.datetime(3).nullable(),
-    /** End of the lease of the process that takes the step. */
+    /** End of the lease of the process that takes the step. null if there is none. */
     leasedUntil: p.datetime(3).nullable(),
     tries: p.integer().default(0),
   },
   indexes: [
-    // Across test twins.
+    // Serves the workers, which read all test twins.
     {
       name: "simulation_next_try",
       properties: ["nextTryAt"],

@@ -28,9 +28,10 @@ import { compileTexts } from "./shipment-texts.ts";
 import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
- * Changes the given fields: until delivery the addresses' text, customer and metadata, until pickup
- * the windows, while pending also coordinates and weight, at the price of the tariff in force. If
- * no value differs, nothing is written and the etag stays the same.
+ * Changes the given fields. Addresses, customer and metadata can change until the final status, and
+ * windows until pickup. Coordinates and weight can change while the shipment is pending, and are
+ * priced with the tariff in force. If no value differs, nothing is written and the etag stays the
+ * same.
  */
 export const updateShipment: ShipmentFunctions["updateShipment"] = (
   request,
@@ -45,7 +46,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
       call,
       load: (tx) => loadFacts(tx, workspaceId, request, now()),
       async change(row, facts, at) {
-        // Expiring the checkout was a change itself.
+        // Expiring the checkout incremented the version, so the earlier etag is also valid.
         const isOnlyExpired = row.version - 1 === asked?.version;
         const versions = isOnlyExpired ? [row.version, asked.version] : [row.version];
         assertEtag("shipment", request.etag, ...versions.map(String));
@@ -69,7 +70,7 @@ interface UpdateFacts {
   /** Tariff version in force. null if absent. */
   readonly tariffVersion: number | null;
   readonly customer: CustomerRow | null;
-  /** Whether a checkout may be open. */
+  /** Whether a checkout is open and has not expired. */
   readonly hasOpenCheckout: boolean;
 }
 
@@ -98,9 +99,10 @@ function notChangeable(what: string, { status }: ShipmentRow): Refusal {
 }
 
 /**
- * @throws ProviderCheckRequired while an open checkout has another price and must be expired first;
- *   Refusal SHIPMENT_STATE while a payment is processing, or a checkout of an inaccessible account
- *   may be paid
+ * Asserts that the price can change.
+ *
+ * @throws ProviderCheckRequired if an open checkout must be expired first; Refusal SHIPMENT_STATE
+ * if a payment is processing, or the checkout of a disconnected account may still be paid
  */
 function assertPriceFree(
   row: ShipmentRow,
@@ -131,7 +133,7 @@ function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
 }
 
 /**
- * Applies other coordinates, weight and windows. A pending shipment is priced again. A paid one
+ * Applies new coordinates, weight and windows. A pending shipment is priced again. A paid shipment
  * keeps its price, and its windows can change until pickup.
  */
 async function changedRoute(
@@ -140,7 +142,7 @@ async function changedRoute(
   { tariffVersion }: UpdateFacts,
   { tariffs, at }: Pick<ShipmentDeps, "tariffs"> & { readonly at: Date },
 ): Promise<Partial<ShipmentRow>> {
-  // Adding 0 turns -0 into 0, which is the same position.
+  // Adding 0 turns -0 into 0.
   const fields = {
     pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
     pickupLng: (request.pickupLng ?? row.pickupLng) + 0,
@@ -157,7 +159,7 @@ async function changedRoute(
   const quoted = quote(pricing, route);
   const isPending = row.status === "pending";
   if (isPending) refuseAny(coverageViolations(quoted));
-  // After a currency change no fee can be kept.
+  // The fees of kept windows are in the earlier currency.
   const kept = isPending && row.currency !== pricing.fees.currency ? {} : asked.kept;
   const decision = decideRoute(pricing, route, { ...asked, kept }, at.getTime());
   const { violations, facts, feeMinor } = decision;
@@ -198,7 +200,7 @@ function askedWindows(
   const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
   const stays = (end: End) =>
     windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
-  // An unchanged end is not validated again, because its cut-off may have passed.
+  // An unchanged end keeps its window without validation, because its cut-off may have passed.
   const keptAt = (end: End) =>
     stays(end) &&
     fields[`${end}Lat`] === row[`${end}Lat`] &&
@@ -213,8 +215,10 @@ function askedWindows(
 }
 
 /**
- * @param currency currency of changed windows. Kept ones were paid in the shipment's currency.
- * @throws Refusal PRICE_CHANGED if windows cost more than was paid
+ * Asserts that the new windows of a paid shipment are paid for.
+ *
+ * @param currency currency of new windows. Kept windows were paid in the shipment's currency.
+ * @throws Refusal PRICE_CHANGED if the windows cost more than was paid
  */
 function assertPaidFor(
   row: ShipmentRow,

@@ -14,13 +14,13 @@ import type { ShipmentRow } from "./shipment-row.ts";
 import { Shipment } from "./shipment.entity.ts";
 
 export interface ChangedShipment extends RecordedChange {
-  /** For a new shipment, whether the booking named its quoted price. */
+  /** Whether the booking named a quote or an expected price. Only for new shipments. */
   readonly quoted?: boolean;
 }
 
 const COLUMNS = columnsOf(Shipment, "workspace");
 
-/** All columns that can change after booking. */
+/** Columns that can change after booking. */
 const CHANGING = columnsOf(
   Shipment,
   "workspace",
@@ -33,8 +33,9 @@ const CHANGING = columnsOf(
 );
 
 /**
- * The condition on the version is always true: with it PostgreSQL expects one row instead of 100,
- * for which it would scan a table of about ten thousand shipments.
+ * Updates several shipments. The condition on the version is always true. Because of this condition
+ * PostgreSQL expects one row instead of 100. For 100 rows it would scan the whole table up to about
+ * ten thousand shipments.
  */
 const UPDATE_SEVERAL = `
   update shipment as s
@@ -43,19 +44,19 @@ const UPDATE_SEVERAL = `
   where s.workspace_id = $1 and s.reference = written.reference
     and written.version between 0 and 2147483647`;
 
-/** Separate parameters: parsing JSON costs PostgreSQL a third more. */
+/** Updates one shipment. Uses separate parameters, because parsing JSON takes PostgreSQL a third longer. */
 const UPDATE_ONE = `
   update shipment set ${CHANGING.map(({ name }, i) => `${name} = $${i + 3}`).join(", ")}
   where workspace_id = $1 and reference = $2`;
 
 const insertion = insertionOf(
   "shipment",
-  // A new shipment has none of these.
+  // These columns are null in a new shipment.
   columnsOf(Shipment, "workspace", "paymentDetails", "progress", "deliveredAt", "returnedAt"),
 );
 const usage = insertionOf("used_quote", columnsOf(UsedQuote, "workspace"));
 
-/** Queues updates of a workspace's locked shipments. */
+/** Queues updates of locked shipments of a workspace. */
 export function updateShipments(
   tx: Transaction,
   workspace: number,
@@ -70,10 +71,11 @@ export function updateShipments(
 }
 
 /**
- * Queues new shipments of a workspace, the use of their quotes, and changes of their customers.
- * Uses statements, because MikroORM's unit of work would take longer than the rest of a booking.
+ * Queues inserts of a workspace's new shipments and their used quotes, and changes of their
+ * customers. Uses statements, because MikroORM's unit of work would take longer than the rest of a
+ * booking.
  *
- * @param usedAt real time, which applies to quote keys. A test clock can be days behind.
+ * @param usedAt real time, like the creation of quote keys. A test clock can be days behind.
  */
 export function insertShipments(
   tx: Transaction,
@@ -94,7 +96,7 @@ function toColumns({ quoted = false, row }: ChangedShipment) {
   return { ...row, quoted, customer: row.customer.id };
 }
 
-/** Queues the events of a workspace's shipments, written last, and their emails. */
+/** Queues the events and recipient emails of changed shipments. Events are sent last in the transaction. */
 export function insertEventsOf(
   tx: Transaction,
   workspace: number,
@@ -111,19 +113,19 @@ export function insertEventsOf(
 }
 
 export interface RecordedChange {
-  /** Including its new events in the count. */
+  /** Row with the new events included in `eventCount`. */
   readonly row: ShipmentRow;
   readonly events: readonly NewEvent[];
-  /** Emails to its recipient. */
   readonly recipientMails: readonly NewRecipientMail[];
 }
 
 /**
- * Returns the events of a locked or new shipment, so that their numbers have no gaps.
+ * Creates the events of a shipment. The shipment must be locked or new, so that event numbers have
+ * no gaps.
  *
  * @param types event types
- * @param before undefined for a new shipment
- * @param after the row to write, with `eventCount` not yet increased
+ * @param before `undefined` for a new shipment
+ * @param after row to write, with `eventCount` before these events
  * @param call call that makes the change
  */
 export function shipmentEvents(
