@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { refuse } from "../domain/refusal.ts";
 
-/** Headers (or gRPC metadata) that control a call, extracted in one pass. */
+/** Headers or gRPC metadata that control a call. */
 export interface CallHeaders {
   /**
-   * The caller's `X-Request-Id` if it has 1 to 128 visible characters and does not look like a
-   * secret, otherwise a generated one.
+   * The caller's `X-Request-Id` if it consists of 1 to 128 visible characters and does not look like a
+   * secret. Otherwise a generated id.
    */
   readonly requestId: string;
   readonly authorization: readonly string[];
@@ -17,38 +17,41 @@ export interface CallHeaders {
   readonly idempotencyKeys: readonly string[];
   /** All `Cookie` values, joined by semicolons. */
   readonly cookie: string | undefined;
-  /** `X-Workspace`: id of the workspace for which a person acts. */
+  /** `X-Workspace`: id of the workspace in which a person acts. */
   readonly workspace: string | undefined;
-  /** `Sec-Fetch-Site`: whether a page of this site makes the call, according to the browser. */
+  /** `Sec-Fetch-Site`: the browser's information on whether a page of this site makes the call. */
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
   /** All `Prefer` values, joined by commas. */
   readonly prefer: string | undefined;
-  /** `Simulate`: faults requested in test mode, all values joined by commas. */
+  /** `Simulate`: faults requested in test mode. All values, joined by commas. */
   readonly simulate: string | undefined;
   readonly forwardedFor: string | undefined;
-  /** `Connect-Timeout-Ms`: timeout of the caller in milliseconds. */
+  /** `Connect-Timeout-Ms`: the caller's timeout in milliseconds. */
   readonly timeoutMs: number | undefined;
-  /** Whether a `Connect-Timeout-Ms` is not 1 to 10 digits. */
+  /** Whether `Connect-Timeout-Ms` is present but not 1 to 10 digits. */
   readonly isTimeoutMalformed: boolean;
-  /** Every `If-Match` value, joined by commas. */
+  /** All `If-Match` values, joined by commas. */
   readonly ifMatch: string | undefined;
-  /** `traceparent` as received. Empty, and therefore malformed, if it occurred more than once. */
+  /** `traceparent` as received. Empty, which is malformed, if the header occurred more than once. */
   readonly traceparent: string | undefined;
   /** All `tracestate` values, joined by commas. */
   readonly tracestate: string | undefined;
 }
 
-/** Prefixes of keys and webhook secrets. */
+/** Matches the prefixes of keys and webhook secrets. */
 const NAMED_SECRET = /sh[po]_|whsec_|bearer/i;
-/** Minimum length of tokens of sessions and links. Hexadecimal ids are excluded at any length. */
+/**
+ * Minimum length of session and link tokens. Hexadecimal ids contain no upper-case letters, so they do
+ * not match at any length.
+ */
 const TOKEN_LENGTH = 43;
 const MAY_BE_TOKEN = /(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{43}/;
 
 /**
- * Whether a request id may contain a secret of the service, which would appear in logs and
- * responses. Look-alikes are replaced too.
+ * Whether a request id may contain a secret of the service, which would then appear in logs and
+ * responses. Ids that only look like secrets also match.
  */
 function mayHoldSecret(requestId: string): boolean {
   if (NAMED_SECRET.test(requestId)) return true;
@@ -61,8 +64,8 @@ const MILLISECONDS = /^[0-9]{1,10}$/;
 type Picked = { -readonly [Name in keyof CallHeaders]: CallHeaders[Name] };
 
 /**
- * Extracts the control headers from Node's raw header list, which alternates names and values and keeps duplicates
- * that Node's `headers` object would drop (two different `Authorization` headers must not count as one).
+ * Extracts the control headers from Node's raw header list, which alternates names and values. Node's
+ * `headers` object drops duplicates, but two different `Authorization` headers must not count as one.
  */
 export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   const picked: Picked & Lists = {
@@ -95,14 +98,14 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   return picked;
 }
 
-/** Headers of which all values count. */
+/** Headers that can occur several times. */
 interface Lists {
   readonly authorization: string[];
   readonly apiKeys: string[];
   readonly idempotencyKeys: string[];
 }
 
-/** For single-value headers, the first value counts. */
+/** Collects one header. If a single-value header is repeated, the first value counts. */
 function pick(picked: Picked & Lists, name: string, value: string): void {
   switch (name) {
     case "authorization":
@@ -153,14 +156,14 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
   }
 }
 
-/** Joins the values of a list header (RFC 9110, 5.3). */
+/** Appends a value to a list header (RFC 9110, 5.3). */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** @throws Refusal FIELD_INVALID if it does not have 1 to 255 visible characters, or occurs twice */
+/** @throws Refusal FIELD_INVALID if the key does not have 1 to 255 visible characters, or occurs twice */
 export function readIdempotencyKey(values: readonly string[]): string | undefined {
   const [key, other] = values;
   if (key === undefined) return undefined;
@@ -171,9 +174,9 @@ export function readIdempotencyKey(values: readonly string[]): string | undefine
 }
 
 export interface TraceParent {
-  /** 32 lower-case hexadecimal digits. */
+  /** Trace id: 32 lower-case hexadecimal digits. */
   readonly traceId: string;
-  /** 16 lower-case hexadecimal digits. */
+  /** Span id: 16 lower-case hexadecimal digits. */
   readonly spanId: string;
   readonly isSampled: boolean;
 }
@@ -182,8 +185,8 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const SAMPLED = 1;
 
 /**
- * Parses a `traceparent` header (W3C Trace Context, 3.2). `undefined` if malformed, which counts as
- * absent. For future versions, the currently defined fields are read.
+ * Parses a `traceparent` header (W3C Trace Context, 3.2). Returns `undefined` if the header is
+ * malformed, which counts as absent. For future versions, the currently defined fields are read.
  */
 export function readTraceparent(header: string): TraceParent | undefined {
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header) ?? [];

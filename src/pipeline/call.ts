@@ -7,8 +7,8 @@ import type { CallHeaders } from "./call-headers.ts";
 import type { RequestSpan, TracedEvent, WorkSpan } from "./tracer.ts";
 
 /**
- * The callers that an RPC is for: workspaces and operators by API key, or signed-in people. People can also call the
- * RPCs of workspaces and operators, as a member or an operator.
+ * Callers that an RPC is for: workspaces and operators with an API key, or signed-in people. People can
+ * also call the RPCs for workspaces as members, and the RPCs for operators as operators.
  */
 export type Audience = "workspace" | "operator" | "person";
 
@@ -16,11 +16,11 @@ export interface SignedInPerson {
   readonly personId: number;
   readonly email: string;
   readonly sessionId: number;
-  /** The only workspace of the session. Null if it has all permissions of the person. */
+  /** The only workspace that the session can access. Null if the session has all permissions of the person. */
   readonly boundTo: number | null;
 }
 
-/** An API key without its secret. */
+/** An API key without its secret, for display. */
 export interface CallerKey {
   readonly id: string;
   readonly name: string | null;
@@ -35,7 +35,7 @@ export function keyLabel({ name, last4 }: CallerKey): string {
 /** The workspace of an API key, or of a member's call. */
 export interface WorkspaceCaller {
   readonly audience: "workspace";
-  /** Key of rate limits: the id of the workspace. */
+  /** Key of the rate limits: the workspace id. */
   readonly account: number;
   readonly workspaceId: number;
   readonly limits: RateLimits;
@@ -44,7 +44,7 @@ export interface WorkspaceCaller {
   readonly suspended: boolean;
   /** Id of the API key. Undefined for a person. */
   readonly keyId: string | undefined;
-  /** The API key as shown in events and in the audit log. Undefined for a person. */
+  /** The API key as shown in events and the audit log. Undefined for a person. */
   readonly key: CallerKey | undefined;
   /** Scope of the API key. Undefined for a person. */
   readonly keyScope: KeyScope | undefined;
@@ -63,10 +63,10 @@ interface Member extends SignedInPerson {
 export interface OperatorCaller {
   readonly audience: "operator";
   readonly account: string;
-  /** Origin of the call. `service` is the service itself, which fills an empty database. */
+  /** Origin of the call. `service` is the service itself, which creates the first data in an empty database. */
   readonly actor: "operator" | "command_line" | "service";
   readonly operatorId: number | undefined;
-  /** Id of the API key. Undefined if the call has none. */
+  /** Id of the API key. Undefined without an API key. */
   readonly keyId: string | undefined;
   readonly name: string;
   readonly role: OperatorRole;
@@ -92,18 +92,18 @@ export interface KeyLookup<C extends Caller = Caller> {
   find(key: string): Promise<C | undefined>;
 }
 
-/** Lookups of keys by audience. Each knows only the keys of its audience. People have no keys. */
+/** Lookups of keys by audience. Each lookup finds only keys of its audience. People have no keys. */
 export type KeyLookups = {
   readonly [A in Exclude<Audience, "person">]: KeyLookup<Caller & { audience: A }>;
 };
 
 export interface SessionLookup {
   /**
-   * Returns the caller of a session for the RPCs of an audience. Undefined if the session is unknown or has ended.
-   * Rejects if the database is unavailable.
+   * Returns the caller of a session for the RPCs of an audience. Undefined if the session is unknown or
+   * has expired. Rejects if the database is unavailable.
    *
-   * @param workspace id of the workspace in the call, if any
-   * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID if the call needs a workspace and has none
+   * @param workspace workspace id in the call, if any
+   * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, or FIELD_INVALID if the call requires a workspace and has none
    */
   find(
     token: string,
@@ -118,33 +118,33 @@ export interface Peer {
 }
 
 /**
- * A call from reading its headers until its end, on any server. Its log line, metrics and span are written from this
- * record. The server sets the route, the pipeline the other fields.
+ * A call on any server, from reading its headers until its end. The log line, metrics and span are
+ * written from this record. The server sets the route, and the pipeline sets the other fields.
  */
 export interface ReceivedCall {
   readonly headers: CallHeaders;
   readonly peer: Peer;
   /** IP address of the caller: the peer, or the address that a trusted proxy reports. */
   readonly address: string;
-  /** In the time of `performance.now()`, like all names here that end in `Ms`. */
+  /** Time on the clock of `performance.now()`, like all fields here that end in `Ms`. */
   readonly startedMs: number;
   /** Undefined if tracing is disabled. */
   span: CallSpan | undefined;
-  /** Path of the URL without parameters. Undefined for the path of an RPC. */
+  /** URL path without the query. Undefined for the path of an RPC. */
   path: string | undefined;
-  /** Whether the query contains an API key. Keys are read from headers only. */
+  /** Whether the query contains an API key. Keys are accepted only in headers. */
   hasKeyInQuery: boolean;
-  /** `shipments.v1.ShipmentService/QuoteShipment`. Undefined before routing. */
+  /** For example `shipments.v1.ShipmentService/QuoteShipment`. Undefined before routing. */
   method: string | undefined;
-  /** Deadline of the caller. Undefined if the call has no deadline. */
+  /** The caller's deadline. Undefined if the call has none. */
   deadlineMs: number | undefined;
-  /** The unverified credential. Undefined until it is read. */
+  /** The credential, not yet verified. Undefined until it is read. */
   credential: string | undefined;
   /** Remaining rate limit for this class of calls. Undefined before the call is counted. */
   rateLimit: RateLimitState | undefined;
   /** Result of the `Simulate` header. Undefined if there is no such header. */
   simulation: Simulation | undefined;
-  /** The authenticated caller, even if the call is refused later. */
+  /** The authenticated caller, even if the call is later refused. */
   caller: Caller | undefined;
   /** The refusal or failure, if any. */
   refusal: Refusal | undefined;
@@ -160,7 +160,7 @@ export interface ReceivedCall {
   onEnd: (() => void) | undefined;
 }
 
-/** Names of the gRPC status codes in lower case, such as `deadline_exceeded`. */
+/** Lower-case names of the gRPC status codes. */
 const CODE_NAMES: ReadonlyMap<number, string> = new Map([
   [0, "ok"],
   ...Object.entries(Code)
@@ -179,37 +179,37 @@ export function codeName(code: Code | 0): string {
 interface Simulation {
   /** Value of the response header `Simulated`: the simulated faults, or `ignored`. */
   readonly said: string;
-  /** Whether the connection (HTTP/2: the stream) is closed without a response after the work is done. */
+  /** Whether the connection (HTTP/2: the stream) is closed without a response after the work is finished. */
   readonly losesAnswer: boolean;
-  /** Faults of the webhook deliveries that the call causes. */
+  /** Faults of the webhook deliveries caused by the call. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }
 
 export interface DeliveryFaults {
   readonly duplicated: boolean;
-  /** Whether deliveries are delayed and sent in reverse order. */
+  /** Whether webhooks are delayed and sent in reverse order. */
   readonly reordered: boolean;
-  /** Number of first attempts that fail without being sent. Null if all are sent. */
+  /** Number of first delivery attempts that fail without being sent. Null if all are sent. */
   readonly failures: number | null;
 }
 
 /** Problems found while decoding a request. */
 export interface Decoding {
-  /** Unreadable fields, for example of the wrong JSON type. */
+  /** Violations for fields that cannot be decoded, for example because of a wrong JSON type. */
   readonly violations?: readonly Violation[] | undefined;
-  /** Unknown parameters and fields, which cause the refusal of the whole request. */
+  /** Violations for unknown parameters and fields. They cause the refusal of the whole request. */
   readonly unknown?: readonly Violation[] | undefined;
-  /** Paths of all unknown fields, refused or ignored. */
+  /** Paths of all unknown fields, whether refused or ignored. */
   readonly unknownFields?: readonly string[] | undefined;
 }
 
 /** A call that is authenticated, authorized and within its rate limit. */
 export interface AdmittedCall<C extends Caller> {
   readonly received: ReceivedCall;
-  /** `shipments.v1.ShipmentService/QuoteShipment` */
+  /** For example `shipments.v1.ShipmentService/QuoteShipment`. */
   readonly method: string;
   readonly caller: C;
-  /** Violations in list items. The RPC's function reports them for each item. */
+  /** Violations in list items. The RPC's function reports them per item. */
   itemViolations: readonly Violation[];
   /** Paths of unknown fields in the request. */
   unknownFields: readonly string[];
@@ -217,13 +217,13 @@ export interface AdmittedCall<C extends Caller> {
   idempotencyKey: string | undefined;
   /** Whether the response is a stored response. */
   replayed: boolean;
-  /** Time of a test twin's frozen clock. Undefined if the real time applies. */
+  /** Frozen time of a test twin. Undefined if the real time applies. */
   testTime: Date | undefined;
 }
 
 export type Call = AdmittedCall<WorkspaceCaller>;
 
-/** Creates a call by the service itself in a workspace or test twin. */
+/** Creates a call that the service itself makes in a workspace or test twin. */
 export type CallIn = (workspace: number, test: boolean) => Promise<Call>;
 
 export type OperatorCall = AdmittedCall<OperatorCaller>;
@@ -283,7 +283,7 @@ export function admitCall<C extends Caller>(
 }
 
 export interface Tracer {
-  /** Begins the span of a call, in the caller's trace if it sent one. */
+  /** Starts the span of a call, in the caller's trace if the call has one. */
   begin(call: ReceivedCall): CallSpan;
 }
 
@@ -298,12 +298,12 @@ export interface CallSpan {
    * @param route template of the path. Undefined for an unknown path
    */
   setHttpRequest(method: string, path: string, route: string | undefined): void;
-  /** Begins a database transaction for this call and the calls of `others`. */
+  /** Starts the span of a database transaction for this call and the calls of `others`. */
   beginTransaction(others: readonly CallSpan[]): WorkSpan;
-  /** Begins a request to another service for this call. The span has the URL's host and port. */
+  /** Starts the span of this call's request to another service. The span contains the URL's host and port. */
   beginRequest(method: string, url: string): RequestSpan;
-  /** Links the deliveries of an event to this call's trace. */
+  /** Links the webhook deliveries of an event to this call's trace. */
   setCauseOf(event: TracedEvent): void;
-  /** Ends the span. Call once, with the complete record. `httpStatus` is 0 if no response was sent. */
+  /** Ends the span. Call it once, with the complete record. `httpStatus` is 0 if no response was sent. */
   end(call: ReceivedCall, httpStatus: number, endedMs: number): void;
 }

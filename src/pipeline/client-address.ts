@@ -1,15 +1,17 @@
 import ipaddr from "ipaddr.js";
 
-/** Returns the client address of a request from its peer and its `X-Forwarded-For` values, joined by commas. */
+/**
+ * Returns the client address of a request from the peer address and the `X-Forwarded-For` values, joined by commas.
+ */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
-/** Formats that proxies write: an address in brackets, or with a port. */
+/** Matches the formats that proxies write: an address in brackets, or with a port. */
 const WRITTEN = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/;
 
 /**
- * Creates a reader of `X-Forwarded-For`, to which each proxy appends the address of its client.
- * Returns the rightmost address that is not a trusted proxy. Addresses further left can be forged,
- * as can all of them if the peer is not a trusted proxy.
+ * Creates a function that reads `X-Forwarded-For`, to which each proxy appends its client's address.
+ * The function returns the rightmost address that is not a trusted proxy. Addresses further left can be
+ * forged. If the peer is not a trusted proxy, all of them can be forged.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (peer) => peer ?? "";
@@ -35,8 +37,8 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
 const SUBSCRIBER_BITS = 64;
 
 /**
- * Returns the block whose calls are counted together: an IPv4 address or an IPv6 /64, which belongs
- * to one subscriber. Other text is returned unchanged.
+ * Returns the block whose calls are counted together: an IPv4 address or an IPv6 /64, which belongs to
+ * one subscriber. Returns other text unchanged.
  */
 export function addressBlock(text: string): string {
   // IPv4 addresses need no parsing.
@@ -46,7 +48,10 @@ export function addressBlock(text: string): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${SUBSCRIBER_BITS}`).toString();
 }
 
-/** Returns the error in the addresses and networks (`10.0.0.0/8`) of proxies, or `undefined`. */
+/**
+ * Describes the error in a list of proxy addresses and networks (`10.0.0.0/8`). Returns `undefined` if
+ * the list is valid.
+ */
 export function trustedProxiesError(trusted: readonly string[]): string | undefined {
   const wrong = trusted.find((text) => readNetwork(text) === undefined);
   return wrong === undefined
@@ -57,7 +62,7 @@ export function trustedProxiesError(trusted: readonly string[]): string | undefi
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, bits: number];
 
-/** `undefined` if invalid. Reads `::ffff:10.0.0.1` as `10.0.0.1`. */
+/** Parses an address, with `::ffff:10.0.0.1` as `10.0.0.1`. Returns `undefined` if the address is invalid. */
 function readAddress(text: string): Address | undefined {
   const isWhole = ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
   return isWhole ? ipaddr.process(text) : undefined;

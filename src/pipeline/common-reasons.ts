@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { RefusalReason } from "../domain/refusal.ts";
 import type { Audience } from "./call.ts";
 
-/** Audiences by package. Other packages are for workspaces. */
+/** Audiences by package. All other packages are for workspaces. */
 const AUDIENCES: Readonly<Record<string, Audience>> = {
   "shipments.admin.v1": "operator",
   "shipments.account.v1": "person",
@@ -33,7 +33,10 @@ const WITH_BODY: readonly RefusalReason[] = ["BODY_UNREADABLE", "BODY_NOT_JSON",
 
 const REPEATABLE: readonly RefusalReason[] = ["IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED"];
 
-/** Reasons common to all methods. Each method declares its own ones (`refusal_reasons`). */
+/**
+ * Returns the refusal reasons common to all methods of a kind. Each method declares its own reasons
+ * (`refusal_reasons`).
+ */
 export function commonReasons(kind: {
   readonly audience: Audience;
   readonly readOnly: boolean;

@@ -1,6 +1,6 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 
-/** HTTP content types of bytes fields that contain a file and are sent as the body. */
+/** Content types of bytes fields that contain a file. HTTP responses send the file as the body. */
 export const FILE_TYPES: Readonly<Record<string, string>> = {
   geojson: "application/geo+json",
   csv: "text/csv; charset=utf-8",

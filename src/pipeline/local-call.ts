@@ -10,7 +10,7 @@ import {
   type WorkspaceCaller,
 } from "./call.ts";
 
-/** Its caller has the database, so it may do everything. */
+/** Creates an operator call with all permissions. Its caller has direct access to the database. */
 export function localCall(
   method: DescMethod,
   actor: Exclude<OperatorCaller["actor"], "operator">,

@@ -5,8 +5,8 @@ import { refuse, type Refusal } from "../domain/refusal.ts";
 export const DEFAULT_PAGE_SIZE = 25;
 
 /**
- * Returns the opaque token of the page after a position: the sort key of the last result, bound to
- * the workspace and filters.
+ * Returns the opaque token for the page after a position. The token contains the sort key of the last
+ * result, and is valid for one workspace and set of filters.
  */
 export function writePageToken(position: readonly (string | number)[], filters: object): string {
   const text = JSON.stringify([fingerprint(position, filters), ...position]);
@@ -14,13 +14,13 @@ export function writePageToken(position: readonly (string | number)[], filters: 
 }
 
 /**
- * Returns the position of a token. `undefined` if the token was not created for these filters.
- * Callers can forge tokens, so check the values.
+ * Returns the position in a token. `undefined` if the token was not created for these filters. Callers
+ * can forge tokens, so check the values.
  */
 export function readPageToken(token: string, filters: object): unknown[] | undefined {
   try {
     const bytes = Buffer.from(token, "base64url");
-    // Node ignores characters that are not base64url, so that many texts would equal one token.
+    // Node ignores characters that are not base64url, so that several texts would decode to the same token.
     if (bytes.toString("base64url") !== token) return undefined;
     const [print, ...position] = JSON.parse(bytes.toString()) as unknown[];
     return print === fingerprint(position, filters) ? position : undefined;
@@ -30,21 +30,25 @@ export function readPageToken(token: string, filters: object): unknown[] | undef
 }
 
 interface PageRequest {
-  /** Number of results. Defaults to `DEFAULT_PAGE_SIZE`. */
+  /** Number of results per page. Defaults to `DEFAULT_PAGE_SIZE`. */
   readonly pageSize?: number | undefined;
   /** `next_page_token` of the previous page. Absent for the first page. */
   readonly pageToken?: string | undefined;
 }
 
-/** A page to read from a list: the rows after a position, in order. */
+/** A page of a list: the rows after a position, in order. */
 export interface Page<Position> {
   readonly after: Position | undefined;
-  /** Number of rows to read: one more than the page has, to detect the next page. */
+  /** Number of rows to read: one more than the page size, to detect a next page. */
   readonly limit: number;
   readonly filters: object;
 }
 
-/** Parses the requested page. `toPosition` validates the values of a token. @throws Refusal FIELD_INVALID */
+/**
+ * Parses the requested page. `toPosition` validates the values of a token.
+ *
+ * @throws Refusal FIELD_INVALID
+ */
 export function readPage<Position>(
   { pageSize = DEFAULT_PAGE_SIZE, pageToken }: PageRequest,
   filters: object,
@@ -62,10 +66,10 @@ export function toId([id]: readonly unknown[]): number | undefined {
 }
 
 /**
- * Returns the rows of a page and the token of the next page, empty on the last one. A page is
- * shortened if it would be too large to send.
+ * Returns the rows of a page and the token of the next page. The token is empty on the last page. A
+ * page that would be too large to send is shortened.
  *
- * @param bytesOf maximum size of a row in a response. Omitted if no page can be too large.
+ * @param bytesOf returns the maximum size of a row in a response. Omitted if no page can be too large.
  */
 export function endPage<Row>(
   found: readonly Row[],
@@ -86,13 +90,13 @@ function pageTokenError(): Refusal {
   );
 }
 
-/** Detects mistyped tokens and tokens of other lists. Not a secret. */
+/** Returns a fingerprint that detects mistyped tokens and tokens of other lists. It is not a secret. */
 function fingerprint(position: readonly unknown[], filters: object): string {
   return hash("sha256", JSON.stringify([filters, position]), "base64url").slice(0, 8);
 }
 
 /**
- * Returns the number of leading rows that fit on one page, at least one so that every list can be read to its end.
+ * Returns the number of leading rows that fit on one page. At least one, so that every list can be read to its end.
  */
 export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
   let bytes = 0;
@@ -105,7 +109,7 @@ export function countThatFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => n
   return count;
 }
 
-/** Returns the size of a value as JSON, which the message with the same fields never exceeds. */
+/** Returns the size of a value as JSON, in bytes. A message with the same fields is never larger. */
 export function jsonBytes(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -2,12 +2,12 @@ import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
 import { compileToJson, compileToMessage, type RecordOf } from "../json/records.ts";
 
 /**
- * A response as a message and as JSON, of which only the needed form is created. Reads create JSON
- * directly from rows, at half the cost. Both forms must be equivalent.
+ * A response that creates its message or its JSON only when needed. Reads create JSON directly from
+ * rows, which halves the cost. Both forms must be equivalent.
  */
 export class LazyResponse<M extends Message = Message> {
   readonly message: () => M;
-  /** Returns the message in the JSON dialect, for JSON.stringify. */
+  /** Returns the response in the JSON dialect, for JSON.stringify. */
   readonly json: () => object;
 
   constructor(message: () => M, json: () => object) {
@@ -28,15 +28,16 @@ export function compileResponse<Desc extends DescMessage>(schema: Desc) {
 
 export interface Document {
   readonly contentType: string;
-  /** Must not change. */
+  /** Content of the document. It must not be modified. */
   readonly body: Buffer;
-  /** Unique per document: visible ASCII characters without quotes. */
+  /** Unique per document. Consists of visible ASCII characters without quotes. */
   readonly etag: string;
   readonly cacheControl: string;
 }
 
 /**
- * A response that is a document over HTTP and a message elsewhere. It can serve many calls, which share its forms.
+ * A response that is a document over HTTP and a message over other protocols. Many calls can share it
+ * with its cached forms.
  */
 export class DocumentResponse<M extends Message = Message> {
   readonly message: () => M;
@@ -49,7 +50,7 @@ export class DocumentResponse<M extends Message = Message> {
     this.document = document;
   }
 
-  /** Returns another form, such as the compressed document, created once on first use. */
+  /** Returns another form of the document, such as a compressed one, which is created on first use. */
   form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
     const made = this.#forms.get(name) ?? this.#make(name, make);
     this.#forms.set(name, made);

@@ -39,9 +39,9 @@ type ReturnOf<M extends DescMethod> =
   | MessageInitShape<M["output"]>;
 
 /**
- * Implementation of an RPC: takes a valid request, the call and its dependencies. Returns the
- * response or its fields, or throws a `Refusal`. If the method writes, `em` is the call's
- * transaction, unless the function works `aroundTransaction`.
+ * Implementation of an RPC. Takes a valid request, the call and its dependencies. Returns the response
+ * or its fields, or throws a `Refusal`. For writing methods `em` is the call's transaction, unless the
+ * function is marked with `aroundTransaction`.
  */
 type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
@@ -50,8 +50,8 @@ type RpcFunction<M extends DescMethod, C extends AnyCall, Deps> = (
 ) => Promise<ReturnOf<M>> | ReturnOf<M>;
 
 /**
- * Implementation of a streaming RPC: yields responses until `signal` aborts or there are no more.
- * Pulled only after the caller has received the previous one.
+ * Implementation of a streaming RPC. Yields responses until `signal` aborts or there are no more. The
+ * next response is requested only after the caller has received the previous one.
  */
 type StreamFunction<M extends DescMethod, C extends AnyCall, Deps> = (
   request: MessageValidType<M["input"]>,
@@ -71,27 +71,27 @@ export type ServiceFunctions<S extends DescService, C extends AnyCall, Deps> = {
 };
 
 interface RpcRules {
-  /** `shipments.v1.ShipmentService/QuoteShipment` */
+  /** For example `shipments.v1.ShipmentService/QuoteShipment`. */
   readonly name: string;
   readonly audience: Audience;
   /** Minimum operator role. Ignored for other audiences. */
   readonly minimumRole: OperatorRole;
   /** Minimum member role. Ignored for other audiences. */
   readonly minimumMemberRole: MemberRole;
-  /** The only mode in which workspaces can call it. `undefined` for both. */
+  /** The only mode in which workspaces can call the RPC. `undefined` if both modes are allowed. */
   readonly mode: Mode | undefined;
   readonly limitClass: LimitClass;
-  /** Whether keys of scope courier can call it. */
+  /** Whether keys with the courier scope can call the RPC. */
   readonly forCouriers: boolean;
   readonly maxRequestBytes: number;
-  /** All reasons with which its calls can be refused. */
+  /** All possible refusal reasons. */
   readonly refusalReasons: ReadonlySet<string>;
 }
 
-/** An RPC with its function, without message types, so that all RPCs fit in one list. */
+/** An RPC with its function. It has no message types, so that one list can contain all RPCs. */
 export interface Rpc extends RpcRules {
   readonly method: DescMethodUnary;
-  /** Whether it is free of side effects, as declared in its descriptor (`NO_SIDE_EFFECTS`). */
+  /** Whether the method is declared free of side effects in its descriptor (`NO_SIDE_EFFECTS`). */
   readonly readOnly: boolean;
   run(request: Message, call: AnyCall): Promise<RpcResponse> | RpcResponse;
 }
@@ -113,7 +113,7 @@ export type Transact<Deps> = <M extends DescMethodUnary>(
   work: (deps: Deps) => Promise<MessageInitShape<M["output"]>>,
 ) => Promise<MessageShape<M["output"]>>;
 
-/** Like `RpcFunction`, but opens the call's transaction with `transact`. */
+/** Like `RpcFunction`, but the function opens the call's transaction with `transact`. */
 type AroundFunction<Request, C, Deps, Response> = (
   request: Request,
   call: C,
@@ -124,8 +124,8 @@ type AroundFunction<Request, C, Deps, Response> = (
 const AROUND_TRANSACTION = new WeakSet<object>();
 
 /**
- * Marks the function of a writing method that also works outside its transaction, such as calls to
- * a payment provider. It receives `transact` and dependencies outside the transaction.
+ * Marks the function of a writing method that also works outside its transaction, for example because it
+ * calls a payment provider. The function receives `transact` and dependencies outside the transaction.
  */
 export function aroundTransaction<Request, C, Deps, Response>(
   perform: AroundFunction<Request, C, Deps, Response>,
@@ -135,11 +135,10 @@ export function aroundTransaction<Request, C, Deps, Response>(
 }
 
 /**
- * Pairs a service's unary RPCs with their functions. The package of the service determines the audience
- * of their calls.
+ * Pairs a service's unary RPCs with their functions. The service's package determines the audience of the calls.
  *
- * @param own functions that share transactions or use several, and handle idempotency keys and audit
- *   entries themselves
+ * @param own functions that share transactions or use several. They handle idempotency keys and audit
+ *   entries themselves.
  */
 export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
   service: S,
@@ -185,7 +184,7 @@ function runnerOf<Deps>(
     transact(
       { method, request, call },
       async (inTransaction) =>
-        // Stored responses are messages.
+        // The function returns a message, because stored responses are messages.
         perform(request, call, inTransaction) as MessageInitShape<DescMessage>,
     );
 }

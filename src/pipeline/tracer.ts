@@ -1,5 +1,5 @@
 export interface WorkSpan {
-  /** Ends the span. Call once, with the error if the work failed. */
+  /** Ends the span. Call it once, with the error if the work failed. */
   end(error?: unknown): void;
 }
 
@@ -7,7 +7,7 @@ export interface TracedEvent {
   readonly workspace: number;
   /** Shipment reference or webhook id. */
   readonly subject: string;
-  /** From 1 within the subject. */
+  /** Number of the event within its subject, starting at 1. */
   readonly number: number;
 }
 
@@ -33,5 +33,5 @@ export interface AttemptSpan extends RequestSpan {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts the span of an attempt, below the call that caused the event if known. */
+/** Starts the span of an attempt, as a child of the call that caused the event if that call is known. */
 export type TraceAttempt = (attempt: TracedAttempt) => AttemptSpan;

@@ -1,7 +1,7 @@
 import { unavailable, type Refusal } from "../../domain/refusal.ts";
 import { IN_FLIGHT } from "./limits.ts";
 
-/** Limits the calls in flight of a process and of each account. */
+/** Limit on the calls in flight in a process and per account. */
 export interface InFlightLimit {
   /**
    * @throws Refusal UNAVAILABLE if the process is at its limit, or too many calls of the account
@@ -9,8 +9,8 @@ export interface InFlightLimit {
    */
   assertCapacity(account: number | string): void;
   /**
-   * Starts work, or queues it in order if the account is at its limit. Work counts until it ends,
-   * even if its caller has disconnected.
+   * Starts work, or queues it if the account is at its limit. Work counts until it finishes, even if
+   * its caller has disconnected.
    */
   run<T>(account: number | string, begin: () => T | Promise<T>): T | Promise<T>;
 }

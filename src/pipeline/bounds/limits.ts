@@ -1,79 +1,80 @@
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { DEFAULT_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
 
-/*
- * Limits on the work that callers can cause in a process, so that none can crowd out others: first the figures, then
- * the list in the order in which a call meets them. The guide to operations has the same list.
- */
+/* Limits on the work that a caller can cause in a process, so that no caller crowds out others. The
+   values come first, then the list of limits in the order in which a call meets them. The operations
+   guide contains the same list. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Limits per server: for all connections together and for each one. Times are in milliseconds. */
+/** Limits per server, for all connections together and for each connection. Times are in milliseconds. */
 export const CONNECTIONS = {
-  /** Maximum number of open connections, in total and per address, which can be a proxy's. */
+  /** Maximum number of open connections, in total and per address. The address can belong to a proxy. */
   maxConnections: 10_000,
   maxConnectionsOfAddress: 5_000,
-  /** Maximum time until the first request of a connection. */
+  /** Maximum time from connecting to the first request. */
   silentMs: 10_000,
   /**
-   * Maximum number of concurrent calls of one connection. HTTP/1.1 pipelines respond in order, so
-   * responses accumulate.
+   * Maximum number of concurrent calls per connection. The limit is lower for HTTP/1.1, because
+   * pipelined requests are answered in order and responses accumulate.
    */
   maxServed: 250,
   maxServedOfHttp1: 32,
-  /** Maximum number of waiting calls on all connections. */
+  /** Maximum number of waiting calls, on all connections together. */
   maxWaiting: 20_000,
-  /** Unsent bytes above which further calls wait, and above which responses are dropped. */
+  /** Unsent bytes of a connection above which further calls wait, and above which responses are dropped. */
   pauseBytes: 16 * MIB,
   maxBytesOfConnection: 64 * MIB,
-  /** Unsent bytes on all connections above which `pressedBytes` replaces both. */
+  /**
+   * Unsent bytes of all connections above which `pressedBytes` replaces `pauseBytes` and `maxBytesOfConnection`.
+   */
   maxBytes: 128 * MIB,
   pressedBytes: MIB,
-  /** Memory of a call besides its response, in bytes, measured with 9,000 small calls. */
+  /** Memory of a call without its response, in bytes, measured with 9,000 small calls. */
   callBytes: 32 * KIB,
-  /** Maximum time for a response without progress, normally and under memory pressure. */
+  /** Maximum time that a response may make no progress, normally and under memory pressure. */
   stallMs: 30_000,
   slowMs: 1_000,
-  /** Interval of checking connections. */
+  /** Interval between checks of the connections. */
   sweepMs: 1_000,
 } as const;
 
 export type ConnectionLimits = { readonly [Name in keyof typeof CONNECTIONS]: number };
 
-/** Rate of stream resets above which an HTTP/2 connection is closed. */
+/** Maximum rate of stream resets on an HTTP/2 connection, above which the connection is closed. */
 export const STREAM_RESETS: RateLimit = { rate: 500, burst: 5_000 };
 
-/** Rate per address of well-formed but unknown keys, each of which costs a lookup. */
+/** Maximum rate per address of well-formed but unknown keys. Each costs a lookup. */
 export const UNKNOWN_KEYS: RateLimit = { rate: 100, burst: 1_000 };
-/** Rate of failed sign-ins per address, by links and identity provider together. */
+/** Maximum rate of failed sign-ins per address, through links and the identity provider together. */
 export const SIGN_IN_ATTEMPTS: RateLimit = { rate: 1, burst: 20 };
-/** Rate of invalid tracking links per address, including pending ones. */
+/** Maximum rate of invalid tracking links per address, including lookups in progress. */
 export const INVALID_LINKS: RateLimit = { rate: 1, burst: 60 };
-/** Rate of reading the page of one tracking link, for all readers together. */
+/** Maximum rate of page reads per tracking link, for all readers together. */
 export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
 /**
- * Concurrent streams of a tracking link, of an address, and of the process. The latter leaves room
- * in a proxy's connections for all calls in flight.
+ * Maximum number of concurrent streams per tracking link, per address and per process. The limit per
+ * process leaves connections of a proxy free for all calls in flight.
  */
 export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as const;
-/** Rate of payment provider events per address that are pending or turned out to be unsigned. */
+/** Maximum rate per address of payment provider events that are unverified or have no valid signature. */
 export const UNSIGNED_EVENTS: RateLimit = { rate: 10, burst: 200 };
-/** Lookups of unknown credentials, limited so that most connections are available for calls. */
+/** Limits on lookups of unknown credentials, which leave most database connections free for calls. */
 export const LOOKUPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 
-/** Calls whose work has started and not ended. */
+/** Maximum number of calls in flight. The work of such a call has started and not finished. */
 export const IN_FLIGHT = { ofProcess: 1_000, ofAccount: 250, waitingOfAccount: 10_000 } as const;
 
-/** Maximum number of calls that `Simulate` slows down at the same time. */
+/** Maximum number of concurrent calls that `Simulate` delays. */
 export const SLOWED = { ofAccount: 20, ofProcess: 500 } as const;
 
-/** Open streams. A holder is one person, or all keys of a workspace. */
+/** Maximum number of open streams. A holder is one person, or all keys of a workspace. */
 export const STREAMS = { ofProcess: 500, ofAccount: 100, ofHolder: 20 } as const;
 
 /**
- * Memory of all calls together, in bytes: for requests larger than the default (two of the
- * largest), and for large responses that are not shared.
+ * Memory limits for all calls together, in bytes: for requests above the default size (enough for two
+ * of maximum size), and for large unshared responses.
  */
 export const MEMORY = { requests: 130 * MIB, answers: 128 * MIB } as const;
 
@@ -84,7 +85,7 @@ export interface Limit {
   readonly bound: string;
   /** Effect of exceeding the limit, and the setting that changes it, if any. */
   readonly beyond: string;
-  /** File below `src` that enforces it. */
+  /** Path below `src` of the file that enforces the limit. */
   readonly where: string;
 }
 

@@ -13,7 +13,8 @@ import {
 
 export interface Limiter {
   /**
-   * Consumes one call of the account's bucket of a class. The account is a workspace or an operator. Never rejects.
+   * Takes one call from the account's bucket for a limit class. The account is a workspace or an
+   * operator. Never rejects.
    */
   consume(
     account: number | string,
@@ -23,12 +24,12 @@ export interface Limiter {
   close(): Promise<void>;
 }
 
-/** Number of buckets of a class above which full ones are removed. */
+/** Number of buckets per class above which full buckets are removed. */
 const MAX_BUCKETS = 10_000;
 
 type Buckets = Map<number | string, { readonly bucket: Bucket; readonly limit: RateLimit }>;
 
-/** Creates an exact in-process limiter. `nowMs` must not decrease. */
+/** Creates an exact limiter for one process. `nowMs` must not decrease. */
 export function createMemoryLimiter(nowMs: () => number): Limiter {
   const byClass = Object.fromEntries(
     LIMIT_CLASSES.map((limitClass) => [limitClass, new Map() as Buckets]),
@@ -43,7 +44,7 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
     const known = buckets.get(account);
     if (known?.limit === limit) return known.bucket;
     if (buckets.size >= MAX_BUCKETS) forgetFull(buckets, now);
-    // A changed limit starts with the remaining calls, or with a full bucket.
+    // When a limit changes, the bucket keeps its remaining calls. A full bucket is full under the new limit.
     const isUsed = known !== undefined && !isFull(known.bucket, known.limit, now);
     const bucket = isUsed ? known.bucket : fullBucket(limit, now);
     buckets.set(account, { bucket, limit });
@@ -66,8 +67,8 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
 }
 
 /**
- * Returns the RateLimit-Policy and RateLimit header fields of draft-ietf-httpapi-ratelimit-headers-10 (`q` calls in
- * `w` seconds, `r` left, `t` seconds until more are available).
+ * Returns the RateLimit-Policy and RateLimit headers of draft-ietf-httpapi-ratelimit-headers-10: `q`
+ * calls in `w` seconds, `r` left, `t` seconds until more calls are available.
  */
 export function rateLimitHeaders(state: RateLimitState | undefined): Record<string, string> {
   if (state === undefined) return {};

@@ -3,17 +3,17 @@ import type { Logger } from "pino";
 import { verdictOf, refillSeconds } from "../../domain/rate-limit.ts";
 import type { Limiter } from "./rate-limiter.ts";
 
-/** Redis timeout in milliseconds, after which a call is allowed without it. */
+/** Redis timeout in milliseconds. After the timeout a call is allowed without being counted. */
 const COMMAND_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Minimum interval between logged failures, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
 /**
- * `consumeCall` of domain/rate-limit.ts in Redis, with the same whole numbers, which doubles represent exactly. Takes
- * the key of a bucket, the rate and the burst. Returns whether the call is allowed (1 or 0) and the remaining
- * millionths of a call. Uses the time of Redis, because replicas' clocks differ. A bucket expires when it is full.
- * Redis measures the expiry from when its event loop woke, which is earlier.
+ * Redis script equivalent to `consumeCall` in domain/rate-limit.ts. Its numbers are integers that doubles represent
+ * exactly. Takes the key of a bucket, the rate and the burst. Returns whether the call is allowed (1 or 0) and the
+ * remaining millionths of a call. The time comes from Redis, because replicas' clocks differ. A bucket expires when
+ * it is full. Redis measures the expiry from the start of the event loop iteration, which is slightly earlier.
  */
 const CONSUME_CALL = `
 local CALL = 1000000
@@ -45,8 +45,8 @@ declare module "ioredis" {
 }
 
 /**
- * Creates a limiter shared by all replicas in Valkey or Redis. If Redis fails, calls are allowed
- * and the failure is logged.
+ * Creates a limiter in Valkey or Redis that all replicas share. If Redis fails, calls are allowed and
+ * the failure is logged.
  */
 export function createRedisLimiter(
   redisUrl: string,
@@ -91,7 +91,7 @@ async function connect(
   timeoutMs: number,
   onError: (error: unknown) => void,
 ): Promise<Redis> {
-  // Loaded lazily: most deployments have one replica and start faster without it.
+  // Loaded lazily, because most deployments have one replica and start faster without ioredis.
   const ioredis = await import("ioredis");
   const redis = new ioredis.Redis(redisUrl, {
     enableOfflineQueue: false,

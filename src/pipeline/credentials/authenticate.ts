@@ -13,12 +13,12 @@ import { createFailedAttempts } from "./failed-attempts.ts";
 import type { Lookups } from "./lookups.ts";
 
 /**
- * Authenticates a call, synchronously if the key is cached: by its secret key, or without one by
- * its session. Records the credential.
+ * Authenticates a call by its secret key, or by its session if it has no key. Synchronous if the key is
+ * cached. Records the credential.
  *
- * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address),
- *   CROSS_SITE, NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID, UNAVAILABLE (too many unknown
- *   credentials at once). Rejects with the database's error if it is unreachable
+ * @throws Refusal CREDENTIAL_REFUSED, RATE_LIMITED (unknown credentials from the address), CROSS_SITE,
+ *   NOT_A_MEMBER, NOT_AN_OPERATOR, FIELD_INVALID, or UNAVAILABLE (too many unknown credentials at
+ *   once). Rejects with the database's error if the database is unreachable
  */
 export type Authenticate = (audience: Audience, call: ReceivedCall) => Caller | Promise<Caller>;
 
@@ -42,7 +42,7 @@ export function createAuthenticate(options: {
     find: () => Promise<Caller | undefined>,
   ): Promise<Caller> {
     const { address } = call;
-    // Refused sessions also cost a lookup and count like unknown keys.
+    // Lookups of invalid sessions cost as much as lookups of unknown keys, and count in the same way.
     const found = await lookups.find(credential, { attempts, address, find });
     if (found === undefined) throw credentialError(UNKNOWN_KEY, audience);
     return found;

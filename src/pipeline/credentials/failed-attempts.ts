@@ -9,24 +9,28 @@ import {
 } from "../../domain/rate-limit.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 
-/** Number of counters above which those without recent failures are removed. */
+/** Number of counters above which counters without recent failures are removed. */
 const MAX_COUNTED = 10_000;
-/** Shared counter beyond that number. */
+/** Key of the counter that further origins share when that number is reached. */
 const ANYBODY = "";
 
 /** Counts failed attempts by origin. */
 export interface FailedAttempts {
   /**
-   * Makes an attempt, which counts until it succeeds, so that concurrent attempts cannot exceed the limit.
+   * Makes an attempt. It counts as failed until it succeeds, so that concurrent attempts cannot exceed the limit.
    *
    * @param who an address or another key. IPv6 addresses of one /64 count together.
-   * @param attempt fails by returning undefined or by a refusal. Internal errors do not count.
+   * @param attempt returns undefined or throws a refusal if it fails. Internal errors do not count.
    * @throws Refusal RATE_LIMITED after too many failures, and errors of `attempt`
    */
   make<T>(who: string, attempt: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** `tooMany` is the message of the refusal ("Too many unknown keys from this address"). */
+/**
+ * Creates the counters.
+ *
+ * @param tooMany message of the refusal ("Too many unknown keys from this address")
+ */
 export function createFailedAttempts(
   nowMs: () => number,
   limit: RateLimit,

@@ -3,15 +3,15 @@ import { unavailable } from "../../domain/refusal.ts";
 import { LOOKUPS } from "../bounds/limits.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 
-/** Looks up credentials, so that guessing does not slow down others. */
+/** Looks up credentials. Guessing of credentials does not slow down other callers. */
 export interface Lookups {
   /**
-   * Looks up a credential. Unless its last lookup here succeeded, it counts against its address and
-   * is queued behind a few concurrent lookups. A credential that was valid before is not affected
-   * by guesses from its address.
+   * Looks up a credential. If its last lookup in this process succeeded, the lookup starts immediately.
+   * Otherwise it counts against the address and waits behind a few concurrent lookups. Guesses thus do
+   * not affect valid credentials from the same address.
    *
-   * @throws Refusal RATE_LIMITED, UNAVAILABLE if too many are waiting or the wait is too long, and
-   *   errors of `find`
+   * @throws Refusal RATE_LIMITED, UNAVAILABLE if too many lookups are waiting or the wait is too long,
+   *   and errors of `find`
    */
   find<T>(
     credential: string,
@@ -24,7 +24,7 @@ export interface Lookups {
   trust(credential: string): void;
 }
 
-/** Maximum number of remembered valid credentials, least recently used removed first. */
+/** Maximum number of cached valid credentials. The least recently used one is removed first. */
 const MAX_GOOD = 10_000;
 
 export function createLookups(maxWaitMs?: number): Lookups {
@@ -47,7 +47,11 @@ export function createLookups(maxWaitMs?: number): Lookups {
 /** Runs work with limited concurrency, in order. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @throws Refusal UNAVAILABLE if too many are waiting, or the wait is too long */
+/**
+ * Creates a queue of work with limited concurrency.
+ *
+ * @throws Refusal UNAVAILABLE if too many callers are waiting, or the wait is too long
+ */
 export function createTurns(atOnce: number, maxWaitMs: number = LOOKUPS.maxWaitMs): Turns {
   const waiting = new Set<() => void>();
   let running = 0;

@@ -21,7 +21,7 @@ const SEND: Readonly<Record<Audience, string>> = {
   person: "Sign in on the dashboard.",
 };
 
-/** Prefixes of keys for other audiences, and the error for each. */
+/** Prefix of keys for the other audience, and the error for such a key. */
 const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
   workspace: ["sho_", "is an operator's key, but this call requires a workspace's"],
   operator: ["shp_", "is a workspace's key, but this call requires an operator's"],
@@ -32,7 +32,11 @@ export function carriesKey({ authorization, apiKeys }: CallHeaders): boolean {
   return authorization.length > 0 || apiKeys.length > 0;
 }
 
-/** Returns the secret key of a request. Both headers are allowed only if equal. @throws Refusal CREDENTIAL_REFUSED */
+/**
+ * Returns the secret key of a request. If both headers are present, they must contain the same key.
+ *
+ * @throws Refusal CREDENTIAL_REFUSED
+ */
 export function readKey(headers: CallHeaders, audience: Audience): string {
   let key: string | undefined;
   for (const value of headers.authorization) {
@@ -51,14 +55,17 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
   return key;
 }
 
-/** Checks prefix, format and checksum, so that mix-ups and typos are refused without a query. */
+/** Checks prefix, format and checksum, so that wrong keys and typos are refused without a query. */
 export function assertKeyForm(key: string, audience: Audience): void {
   const [prefix, wrong] = MIXED_UP[audience] ?? [];
   if (wrong !== undefined && key.startsWith(prefix!)) throw credentialError(wrong, audience);
   if (!isWellFormedKey(key)) throw credentialError("is not an API key of this service", audience);
 }
 
-/** Returns the refusal of a credential with the error and the expected form. Never contains the credential. */
+/**
+ * Returns the refusal of a credential. The message describes the error and the expected form, and never
+ * contains the credential.
+ */
 export function credentialError(wrong: string, audience: Audience): Refusal {
   return refuse("CREDENTIAL_REFUSED", `The credential ${wrong}. ${SEND[audience]}`);
 }

@@ -2,8 +2,8 @@ import { refuse } from "../../domain/refusal.ts";
 import type { CallHeaders } from "../call-headers.ts";
 
 /**
- * Names of the session cookie. Over https it has the prefix that browsers accept only from the same
- * host, over https, for the whole site (RFC 6265bis, 4.1.3.2).
+ * Names of the session cookie. Browsers accept the `__Host-` prefix only over https, from the same host
+ * and for the whole site (RFC 6265bis, 4.1.3.2).
  */
 export const SESSION_COOKIES = { https: "__Host-session", http: "session" } as const;
 
@@ -11,8 +11,9 @@ const HTTPS_TOKEN = /(?:^|;)\s*__Host-session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 
 /**
- * Returns the session of a `Cookie` header: 32 random bytes in base64url, or `undefined`. Over https only the
- * prefixed cookie counts, because another host of the domain, or an attacker on http, can set one without a prefix.
+ * Returns the session token of a `Cookie` header: 32 random bytes in base64url. Returns `undefined` if
+ * there is none. Over https only the prefixed cookie counts, because another host of the domain, or an
+ * attacker on http, can set a cookie without a prefix.
  */
 export function readSessionCookie(
   cookie: string | undefined,
@@ -24,10 +25,9 @@ export function readSessionCookie(
 
 /**
  * Checks that a page of this site makes the call, because browsers send session cookies with any
- * request: by Fetch Metadata, or by origin in browsers without it.
+ * request. Uses Fetch Metadata, or the origin in browsers without it.
  *
- * @param isHttps whether browsers use https. An http page of the same host could be forged on the
- *   network.
+ * @param isHttps whether browsers use https. An http page of the same host could be forged on the network.
  * @throws Refusal CROSS_SITE
  */
 export function assertSameSite({ fetchSite, origin, host }: CallHeaders, isHttps: boolean): void {

@@ -5,11 +5,11 @@ export interface RefusalBody {
   readonly errors: Readonly<Record<string, readonly string[]>>;
   readonly code: RefusalReason;
   readonly request_id: string;
-  /** Facts for programs, as in `ErrorInfo`. Absent if empty. */
+  /** Machine-readable details, as in `ErrorInfo`. Absent if empty. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Returns the JSON body of a refusal: message, violations by field or subject, reason, request id and facts. */
+/** Returns the JSON body of a refusal: message, violations by field or subject, reason, request id and metadata. */
 export function refusalBody(
   { message, violations, reason, facts }: Refusal,
   requestId: string,
@@ -30,7 +30,7 @@ export function refusalBody(
   return Object.keys(facts).length === 0 ? body : { ...body, metadata: facts };
 }
 
-/** Returns the headers of a refusal, which are trailers in gRPC. */
+/** Returns the headers of a refusal. In gRPC they are trailers. */
 export function refusalHeaders({ reason, retryAfterSeconds }: Refusal): Record<string, string> {
   return {
     ...(reason === "CREDENTIAL_REFUSED" ? { "www-authenticate": "Bearer" } : {}),

@@ -11,9 +11,10 @@ export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
- * Builds the one place where errors become refusals. Anything unknown is a defect, INTERNAL, logged with its cause.
+ * Creates the only conversion of errors to refusals. Unknown errors are defects: they are logged and
+ * become INTERNAL.
  *
- * @param refusalOf the refusal for an error that passes by itself; undefined for any other
+ * @param refusalOf returns the refusal for a transient error, `undefined` for other errors
  */
 export function createToRefusal(
   refusalOf: (error: unknown) => Refusal | undefined,
@@ -33,8 +34,8 @@ export function createToRefusal(
 }
 
 /**
- * Creates the conversion for calls. A reason that the method does not declare is logged as a
- * defect, because callers rely on the declaration.
+ * Creates the conversion for calls. If the method does not declare the reason, a defect is logged,
+ * because callers rely on the declaration.
  */
 export function createRefuseCall(
   toRefusal: ToRefusal,

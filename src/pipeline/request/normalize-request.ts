@@ -15,19 +15,22 @@ import { roundHalfUp } from "../../domain/pricing/money.ts";
 import type { Violation } from "../../domain/refusal.ts";
 import { upperCaseReference } from "../../domain/shipment/shipment-reference.ts";
 
-/** Normalizes text and numbers of a request in place, and reports text and times that no field can hold. */
+/** Normalizes text and numbers of a request in place. Returns violations for invalid text and times. */
 export type NormalizeRequest = (request: Message) => Violation[];
 
 type Fields = Record<string, unknown>;
 type NormalizeField = (fields: Fields, path: string, violations: Violation[]) => void;
 
 /**
- * Compiles the normalization of one kind of request, which is the same over JSON and gRPC. Text is composed to NFC and
- * trimmed, and loses directional embeddings and overrides. Text of invisible characters only is blank. A blank optional
- * string is absent; in an update it is empty text, which clears the field, since there an absent field stays unchanged.
- * Text must be well-formed Unicode without NUL, since PostgreSQL stores neither NUL nor half a surrogate pair. Times must
- * be in the years 0001 to 9999, as RFC 3339 writes them. A number with the option `decimals` is rounded. The domain of an
- * email is converted to ASCII. Covers nested messages, lists and map values.
+ * Compiles the normalization of one request type, for JSON and gRPC. It covers nested messages, lists
+ * and map values:
+ * - Text is composed to NFC and trimmed, and directional embeddings and overrides are removed.
+ * - Text that contains only invisible characters is blank. Blank optional strings become absent. In an
+ *   update they become empty text, which clears the field, because an absent field stays unchanged.
+ * - Text must be well-formed Unicode without NUL. PostgreSQL stores neither NUL nor half a surrogate pair.
+ * - Times must be in the years 0001 to 9999, the range of RFC 3339.
+ * - Numbers with the option `decimals` are rounded.
+ * - Domains of emails are converted to ASCII.
  */
 export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   const normalize = compileMessage(schema, [], isUpdate(schema));
@@ -38,7 +41,7 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
   };
 }
 
-/** Whether a message is the request of an update, that is, of an RPC with a PATCH path (RFC 5789). */
+/** Whether a message is the request of an update, which is an RPC with a PATCH path (RFC 5789). */
 function isUpdate(schema: DescMessage): boolean {
   return schema.file.services
     .flatMap(({ methods }) => methods)
@@ -49,8 +52,7 @@ function isUpdate(schema: DescMessage): boolean {
 }
 
 /**
- * @param keepsBlank whether blank optional text stays an empty text. In nested messages it becomes
- *   absent.
+ * @param keepsBlank whether blank optional text becomes empty text instead of absent. Nested messages never keep it.
  */
 function compileMessage(
   schema: DescMessage,
@@ -112,13 +114,13 @@ function compileField(
   }
 }
 
-/** `ScalarType.STRING`, by its number in descriptor.proto. */
+/** Whether a scalar is `ScalarType.STRING`, which is 9 in descriptor.proto. */
 function isText(scalar: number): boolean {
   return scalar === 9;
 }
 
 const TIMESTAMP = "google.protobuf.Timestamp";
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, the bounds of timestamp.proto. */
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, the bounds in timestamp.proto, in seconds. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 
@@ -203,12 +205,12 @@ function invalidKey(at: string, problem: string): Violation {
   return { reason: "FIELD_INVALID", subject: at, text: `${at} ${problem}. Use another key.` };
 }
 
-/** Fields that name shipments by their references; `subject` may name a webhook instead. */
+/** Fields that contain references of shipments. `subject` can also contain a webhook id. */
 const REFERENCE_FIELDS: ReadonlySet<string> = new Set(["shipment", "shipments", "subject"]);
 
 /**
- * The normalization of a field's text. References match in any letter case, and emails with either
- * form of an internationalized domain.
+ * Returns the normalization for the text of a field. References match in any letter case, and emails
+ * with either form of an internationalized domain.
  */
 function textOf(field: DescField): typeof normalizeText {
   if (isEmail(field)) return normalizeEmail;
@@ -223,7 +225,10 @@ function isEmail(field: DescField): boolean {
   return type.case === "string" && type.value.wellKnown.case === "email";
 }
 
-/** Checks the part before the @, because the rule `string.email` accepts any length and dots anywhere. */
+/**
+ * Normalizes an email and checks the part before the @, because the rule `string.email` accepts any
+ * length and dots anywhere.
+ */
 function normalizeEmail(text: string, path: string, violations: Violation[]): string {
   const email = withAsciiDomain(normalizeText(text, path, violations));
   if (!hasValidLocalPart(email)) {
@@ -240,7 +245,9 @@ function normalizeText(text: string, path: string, violations: Violation[]): str
   return INVISIBLE.test(normalized) ? "" : normalized;
 }
 
-/** Composes text to NFC without characters that change the direction, and reports text that cannot be stored. */
+/**
+ * Composes text to NFC, removes characters that change the text direction, and reports text that cannot be stored.
+ */
 function composeText(text: string, path: string, violations: Violation[]): string {
   if (text.includes("\0") || !text.isWellFormed()) {
     violations.push({
@@ -255,8 +262,11 @@ function composeText(text: string, path: string, violations: Violation[]): strin
 
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
 
-/** Text that shows nothing: spaces, control and default-ignorable characters (UAX #44), and the blank Braille pattern. */
+/**
+ * Matches text without visible characters: spaces, control and default-ignorable characters (UAX #44),
+ * and the blank Braille pattern.
+ */
 const INVISIBLE = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]+$/u;
 
-/** Directional embeddings and overrides (UAX #9), which also reorder the text that is shown after a name. */
+/** Directional embeddings and overrides (UAX #9). They would also reorder text that follows a name. */
 const DIRECTION_CHANGES = /[\u202a-\u202e]/g;

@@ -16,11 +16,11 @@ import type { Decoding } from "../call.ts";
 import { compileNormalizeRequest } from "./normalize-request.ts";
 
 /**
- * Normalizes and validates a request by the rules of its descriptor. All violations are reported
- * together, in field order. A field of the wrong type is not also reported as missing. A missing
- * field is reported with the unknown field that it may have been misspelled as.
+ * Normalizes a request and validates it by the rules of its descriptor. All violations are reported
+ * together, in field order. A field with the wrong type is not also reported as missing. If a missing
+ * field may be misspelled, its violation names the unknown field.
  *
- * @returns decoding violations in list items that the RPC's function reports per item
+ * @returns decoding violations in list items, which the RPC's function reports per item
  * @throws Refusal FIELD_INVALID
  */
 export type ValidateRequest = (request: Message, decoding?: Decoding) => readonly Violation[];
@@ -58,7 +58,10 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   };
 }
 
-/** Whether a violation is caused by empty text that clears a field, which need not be an email, for example. */
+/**
+ * Whether a violation is only caused by empty text that clears an optional field. Such text need not
+ * be, for example, an email.
+ */
 function clears(request: Message, { field: path, ruleId }: RuleViolation): boolean {
   const [step, below] = path;
   if (step?.kind !== "field" || below !== undefined || ruleId === "string.min_len") return false;
@@ -66,7 +69,7 @@ function clears(request: Message, { field: path, ruleId }: RuleViolation): boole
   return proto.proto3Optional && (request as Message & Record<string, unknown>)[localName] === "";
 }
 
-/** Creates a check whether another field replaces a required one. */
+/** Creates a check for whether another field replaces a required field. */
 function standsInOf(schema: DescMessage) {
   const localName = new Map(schema.fields.map((field) => [field.name, field.localName]));
   const standIns = new Map(
@@ -100,7 +103,7 @@ function describe(violation: RuleViolation, unknownFields: readonly string[]): V
   return { reason: "FIELD_INVALID", subject: path, text };
 }
 
-/** Returns the message of a violation, which follows the field name. Only blank text is too short. */
+/** Returns the message of a violation, to follow the field name. Text is too short only if it is blank. */
 function wordsFor(
   violation: RuleViolation,
   path: string,
@@ -119,7 +122,7 @@ function patternWords({ field }: RuleViolation): string {
 }
 
 /**
- * Returns a hint about the unknown field that a missing one may have been misspelled as. Empty if there is no match.
+ * Returns a hint about an unknown field that may be a misspelling of a missing field. Empty if there is no match.
  */
 function misspelt(path: string, unknownFields: readonly string[]): string {
   const parent = path.slice(0, path.lastIndexOf(".") + 1);

@@ -9,11 +9,10 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 import { createSimulate } from "./simulate.ts";
 
 /**
- * Authenticates, authorizes and rate-limits a call before its body is read, synchronously if
- * possible.
+ * Authenticates, authorizes and rate-limits a call before its body is read. Synchronous if possible.
  *
- * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE
- *   under overload. Rejects with the database's error if authentication fails because of it
+ * @throws Refusal of `Authenticate`, `assertMayCall` and `Simulate`, RATE_LIMITED, or UNAVAILABLE under
+ *   overload. Rejects with the database's error if authentication fails because of the database
  */
 export type Admit = (rpc: Rpc | StreamRpc, call: ReceivedCall) => AnyCall | Promise<AnyCall>;
 

@@ -1,18 +1,21 @@
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 
-/** Maximum delay of Node's timers, in milliseconds: 24 days. Longer ones fire at once. */
+/** Maximum delay of Node's timers, in milliseconds: 24 days. Timers with a longer delay fire immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function deadlineError(): Refusal {
   return refuse("DEADLINE_EXCEEDED");
 }
 
-/** @throws Refusal DEADLINE_EXCEEDED. Deadlines are on the clock of `performance.now()`. */
+/**
+ * @param deadlineMs deadline on the clock of `performance.now()`
+ * @throws Refusal DEADLINE_EXCEEDED
+ */
 export function assertBefore(deadlineMs: number | undefined): void {
   if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw deadlineError();
 }
 
-/** Waits for work until a deadline. The work continues after it, and its result is dropped. */
+/** Waits for work until a deadline. After the deadline the work continues and its result is dropped. */
 export async function waitUntil<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   const { promise: passed, reject } = Promise.withResolvers<never>();
   const leftMs = Math.max(0, deadlineMs - performance.now());

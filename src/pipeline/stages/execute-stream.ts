@@ -10,12 +10,12 @@ import type { StreamRpc } from "../rpc.ts";
 import type { ValidateRequest } from "../request/validate-request.ts";
 
 /**
- * Validates a request and runs a streaming RPC. The stream ends when `signal` aborts, when its
- * caller loses permission, and, unless it is a file, at shutdown.
+ * Validates a request and runs a streaming RPC. The stream ends when `signal` aborts or its caller
+ * loses permission. It also ends at shutdown, unless it is a file.
  *
- * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED if the account
- *   or person has too many streams, UNAVAILABLE if the process has too many or shuts down, and
- *   errors of the function
+ * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED if the account or
+ *   person has too many streams, UNAVAILABLE if the process has too many streams or is shutting down,
+ *   and errors of the function
  */
 export type ExecuteStream = (
   rpc: StreamRpc,
@@ -24,7 +24,7 @@ export type ExecuteStream = (
   signal: AbortSignal,
 ) => AsyncIterable<Message>;
 
-/** Interval of checking whether the key of an open stream is still active, in milliseconds. */
+/** Interval between checks that the caller of an open stream still has permission, in milliseconds. */
 const RECHECK_MS = 400;
 
 export function createExecuteStream(options: {
@@ -36,7 +36,10 @@ export function createExecuteStream(options: {
   const { validatorOf, authenticate, shutdownSignal, onBehalfOf } = options;
   const open = createStreamCounts();
 
-  /** Ends a stream whose caller lost permission, but not if the caller cannot be looked up at the moment. */
+  /**
+   * Ends a stream whose caller has lost permission. The stream continues if the caller temporarily
+   * cannot be looked up.
+   */
   async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {
       assertMayCall(rpc, await authenticate(rpc.audience, call.received));
@@ -87,7 +90,8 @@ function eachOnBehalfOf(
 }
 
 /**
- * Returns the holder whose streams count together. People do not use up the streams of their workspace's programs.
+ * Returns the holder whose streams are counted together. A person is a separate holder, so that people
+ * do not use up the streams of their workspace's programs.
  */
 function holderOf(caller: Caller): number | string {
   if (caller.audience !== "workspace" || caller.member === undefined) return caller.account;

@@ -7,19 +7,19 @@ import type { RpcResponse } from "../rpc-response.ts";
 import type { Rpc } from "../rpc.ts";
 import { assertBefore, waitUntil } from "./deadline.ts";
 
-/** A request with the findings of decoding. */
+/** A decoded request with the problems found while decoding. */
 export interface DecodedRequest extends Decoding {
   readonly request: Message;
 }
 
-/** Validates a request and runs the RPC's function. Synchronous if the function is. */
+/** Validates a request and runs the RPC's function. Synchronous if the function is synchronous. */
 export type Execute = (
   rpc: Rpc,
   decoded: DecodedRequest,
   call: AnyCall,
 ) => RpcResponse | Promise<RpcResponse>;
 
-/** Starts work whose database connections count towards an account's share. */
+/** Starts work whose database connections count toward an account's share. */
 export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;
 
 const NO_FIELDS: readonly string[] = [];
@@ -42,7 +42,7 @@ export function createExecute(options: {
       call.idempotencyKey = readIdempotencyKey(headers.idempotencyKeys);
     }
     const begin = () => {
-      // It may have waited for other calls.
+      // The call may have waited for other calls.
       assertBefore(deadlineMs);
       return rpc.run(request, call);
     };

@@ -6,17 +6,17 @@ import type { TickBatcher } from "./tick-batcher.ts";
 import { readTraceparent } from "../call-headers.ts";
 import { withoutSecrets } from "../../domain/without-secrets.ts";
 
-/** Records calls with a log line and two metrics each. Never receives keys or bodies. */
+/** Records each call with a log line and two metrics. Never receives keys or bodies. */
 export interface Observer {
   begin(): void;
   /**
-   * Records a call once, after the response was sent or the caller disconnected. `httpStatus` is 0
-   * without a response.
+   * Records a call after the response was sent or the caller disconnected. Called once. `httpStatus` is
+   * 0 without a response.
    */
   end(call: ReceivedCall, httpStatus: number): void;
 }
 
-/** In seconds. A quote takes well under a millisecond, a booking a few. */
+/** Histogram buckets in seconds. A quote takes well under a millisecond, a booking a few milliseconds. */
 const DURATION_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
@@ -27,7 +27,7 @@ function keyOf(caller: Caller | undefined): string | undefined {
 
 const SHOWN_PATH = 200;
 
-/** Sanitizes an unknown path for the log. */
+/** Removes secrets and unprintable characters from an unknown path, and shortens it for the log. */
 function shownPath(path: string | undefined): string | undefined {
   return path && withoutSecrets(path.replace(/[^!-~]/g, "?")).slice(0, SHOWN_PATH);
 }
@@ -37,7 +37,7 @@ function personOf(caller: Caller | undefined): number | undefined {
   return caller?.audience === "person" ? caller.personId : undefined;
 }
 
-/** Returns the trace id of a call, traced here or not. `undefined` if absent. */
+/** Returns the trace id of a call, even if the trace is only the caller's. `undefined` if there is none. */
 function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | undefined {
   if (span !== undefined) return span.traceId;
   return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;
@@ -105,7 +105,10 @@ export function createObserver(options: {
   };
 }
 
-/** Counts calls and durations by method and code. Test mode calls are counted separately without durations. */
+/**
+ * Creates counters of calls and durations by method and code. Test mode calls are counted separately,
+ * without durations.
+ */
 function createCounters(
   registry: Registry,
 ): (method: string, code: Code | 0, seconds: number | undefined) => void {

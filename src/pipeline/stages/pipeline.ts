@@ -32,31 +32,41 @@ import { createTickBatcher, type TickBatcher } from "./tick-batcher.ts";
 import { compileValidateRequest, type ValidateRequest } from "../request/validate-request.ts";
 
 /**
- * The stages of every call on any server: receive, admit, execute, finish. Servers differ only in
- * reading and writing.
+ * The stages of every call on any server: receive, admit, execute, finish. Servers differ only in how
+ * they read and write.
  */
 export interface Pipeline {
   /** Starts the record of a call. Raw headers alternate names and values, as in Node. */
   receive(rawHeaders: readonly string[], peer: Peer): ReceivedCall;
-  /** Authenticates outside a call, without counting. */
+  /** Authenticates without counting toward the rate limit, also outside a call. */
   readonly authenticate: Authenticate;
   readonly admit: Admit;
   readonly execute: Execute;
   readonly executeStream: ExecuteStream;
-  /** `admit`, read, `execute` and respond, for servers with their own reading and writing. */
+  /**
+   * Runs `admit`, reads the request, runs `execute` and responds, for servers that implement reading and writing.
+   */
   readonly serveUnary: ServeUnary;
   /** Lookups of credentials, also outside calls. */
   readonly lookups: Lookups;
   readonly refuseCall: RefuseCall;
-  /** Like `refuseCall`, outside calls. */
+  /** Like `refuseCall`, for errors outside calls. */
   toRefusal(error: unknown, requestId: string): Refusal;
-  /** Reserves memory for a large request until the call is finished. @throws Refusal UNAVAILABLE */
+  /**
+   * Reserves memory for a large request until the call is finished.
+   *
+   * @throws Refusal UNAVAILABLE
+   */
   reserveRequest(call: ReceivedCall, bytes: number): void;
-  /** Reserves memory for an unshared response. @throws Refusal UNAVAILABLE */
+  /**
+   * Reserves memory for an unshared response.
+   *
+   * @throws Refusal UNAVAILABLE
+   */
   reserveResponse(call: ReceivedCall, bytes: number): void;
-  /** Writes a response together with others of this tick. `write` must not throw. */
+  /** Writes a response together with the other responses of this tick. `write` must not throw. */
   respond(write: () => void): void;
-  /** Like `Observer.end`, and ends the call's span. */
+  /** Records the end of the call like `Observer.end`, and ends its span. */
   finish(call: ReceivedCall, httpStatus: number): void;
   reservedBytes(): Readonly<Record<LargeKind, number>>;
 }
@@ -72,20 +82,20 @@ export interface PipelineOptions {
   readonly isHttps: boolean;
   /** Aborts at shutdown. */
   readonly shutdownSignal: AbortSignal;
-  /** Aborts when calls in flight are cut off. */
+  /** Aborts when calls in flight are canceled. */
   readonly endSignal: AbortSignal;
-  /** Returns the message for transient errors, `undefined` for others. */
+  /** Returns the refusal for a transient error, `undefined` for other errors. */
   readonly refusalOf: (error: unknown) => Refusal | undefined;
   readonly onBehalfOf: OnBehalfOf;
   readonly limiter: Limiter;
-  /** Maximum wait of a credential lookup, in milliseconds, set by tests. */
+  /** Maximum wait for a credential lookup, in milliseconds. Tests set it. */
   readonly maxWaitMs?: number | undefined;
   /** Called for each call that exceeds its rate limit. */
   readonly onRateLimited: (limitClass: LimitClass) => void;
   readonly tracer?: Tracer | undefined;
-  /** Counts usage of workspaces. Called once for each admitted call at its end. */
+  /** Counts a workspace's usage. Called once at the end of each admitted call. */
   readonly countUsage: (call: AnyCall) => void;
-  /** Called once for each call at its end. */
+  /** Called once at the end of each call. */
   readonly logRequest: (call: ReceivedCall, httpStatus: number) => void;
   readonly log: Logger;
   readonly registry: Registry;
@@ -109,7 +119,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   return {
     receive(rawHeaders, peer) {
       const headers = readCallHeaders(rawHeaders);
-      // Read now, because a closed connection has no address.
+      // The address is read now, because a closed connection has none.
       const address = options.clientAddress(peer.remoteAddress, headers.forwardedFor);
       const call = receiveCall(headers, peer, address);
       if (tracer !== undefined) call.span = tracer.begin(call);
@@ -146,7 +156,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-/** Ends the span of a call now. Its attributes are computed together with those of the tick. */
+/** Ends the span of a call now, but computes its attributes together with those of other calls in the tick. */
 function endSpan(
   call: ReceivedCall,
   span: CallSpan,

@@ -6,10 +6,10 @@ import type { Admit } from "./admit.ts";
 import type { DecodedRequest, Execute } from "./execute.ts";
 import type { TickBatcher } from "./tick-batcher.ts";
 
-/** Reading and writing of one unary call by a server. */
+/** Reads and writes one unary call for a server. */
 export interface UnaryExchange {
   /**
-   * Reads the body. Then calls `received` with a decoder, or `failed` with an error, once, or
+   * Reads the body. Then calls either `received` with a decoder or `failed` with an error, once. Calls
    * neither if the caller disconnects. Thrown errors count as `failed`.
    */
   read(received: (decode: () => DecodedRequest) => void, failed: (error: unknown) => void): void;
@@ -23,8 +23,9 @@ export interface UnaryExchange {
 export type ServeUnary = (rpc: Rpc, call: ReceivedCall, exchange: UnaryExchange) => void;
 
 /**
- * Creates the handling of a unary call: admit, read, execute, respond. Any error is a refusal. Not an async function,
- * because a promise costs more than most steps: available results continue synchronously.
+ * Creates the handling of a unary call: admit, read, execute, respond. Any error becomes a refusal. Not
+ * an async function, because a promise costs more than most steps. If a result is already available,
+ * the next step runs synchronously.
  */
 export function createServeUnary(options: {
   readonly admit: Admit;
@@ -53,7 +54,7 @@ export function createServeUnary(options: {
   };
 }
 
-/** Runs a step whose error may be thrown or rejected. */
+/** Runs a step and passes its error to `fail`, whether thrown or rejected. */
 function attempt(step: () => void | Promise<void>, fail: (error: unknown) => void): void {
   try {
     step()?.catch(fail);
@@ -62,7 +63,7 @@ function attempt(step: () => void | Promise<void>, fail: (error: unknown) => voi
   }
 }
 
-/** Continues with a value, synchronously if it is not a promise. */
+/** Applies a function to a value, synchronously if the value is not a promise. */
 function mapMaybePromise<T, U>(
   value: T | Promise<T>,
   next: (value: T) => U | Promise<U>,

@@ -7,11 +7,11 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 import { deadlineError } from "./deadline.ts";
 
 /**
- * Applies the faults of a test mode call's `Simulate` header before the body is read. Returns a promise
- * if the call is slowed down. Records the response headers, and that the header is ignored in other calls.
+ * Applies the faults in the `Simulate` header of a test mode call before the body is read. Returns a promise
+ * if the call is delayed. Also records the response header, which reports that other calls ignore `Simulate`.
  *
- * @throws Refusal FIELD_INVALID, and simulated refusals: UNAVAILABLE, RATE_LIMITED,
- *   IDEMPOTENCY_KEY_IN_USE; DEADLINE_EXCEEDED if the delay exceeds the deadline
+ * @throws Refusal FIELD_INVALID, and the simulated refusals UNAVAILABLE, RATE_LIMITED and
+ *   IDEMPOTENCY_KEY_IN_USE. DEADLINE_EXCEEDED if the delay exceeds the deadline
  */
 export type Simulate = (
   rpc: Rpc | StreamRpc,
@@ -35,7 +35,7 @@ export function createSimulate(): Simulate {
   async function slowDown(faults: Faults, call: ReceivedCall, caller: Caller): Promise<void> {
     const leftMs = (call.deadlineMs ?? Infinity) - performance.now();
     await slowed.wait(call, caller.account, Math.min(faults.slowMs, Math.max(0, leftMs)));
-    // Computed, because a timer can fire slightly early and the call would succeed.
+    // Comparing the times is necessary, because a timer can fire slightly early and the call would succeed.
     if (leftMs <= faults.slowMs) throw deadlineError();
     if (faults.refusal !== undefined) throw faults.refusal(call);
   }
@@ -55,12 +55,12 @@ export function createSimulate(): Simulate {
   };
 }
 
-/** Whether the response to a call must be dropped: of the first execution, not of a replay. */
+/** Whether the response must be dropped. Only the first execution loses its response, not a replay. */
 export function isAnswerLost({ received, replayed }: AnyCall): boolean {
   return received.simulation?.losesAnswer === true && !replayed;
 }
 
-/** Rate limit state of a simulated limit, so that the response headers match. */
+/** Rate limit state for a simulated refusal, which the response headers report. */
 const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
@@ -81,13 +81,13 @@ const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
 
 const MAX_SLOW_MS = 10_000;
 
-/** Additional faults for calls that write. */
+/** Further faults, only for calls that write. */
 const OF_WRITES = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
 function parseFaults(text: string, isWrite: boolean): Faults {
   const parts = text.split(",").map((it) => it.trim());
   const asked = new Map(parts.map(parseFault));
-  // Keeps the response header short.
+  // Refuses duplicates, which keeps the response header short.
   if (asked.size < parts.length) throw simulateError();
   if (!isWrite && OF_WRITES.some((name) => asked.has(name))) throw simulateError();
   const refusing = [...asked.keys()].find((name) => Object.hasOwn(REFUSALS, name));
@@ -104,7 +104,7 @@ function parseFaults(text: string, isWrite: boolean): Faults {
   };
 }
 
-/** Maximum number of a fault. `undefined` for faults without a number. */
+/** Maximum number of each fault. `undefined` for faults without a number. */
 const LARGEST: Readonly<Record<string, number | undefined>> = {
   ...Object.fromEntries(Object.keys(REFUSALS).map((name) => [name, undefined])),
   slow: MAX_SLOW_MS,
@@ -136,7 +136,11 @@ function createSlowedCalls() {
   const ofAccounts = new Map<number | string, number>();
   let all = 0;
   return {
-    /** Waits, or until the caller disconnects. @throws Refusal UNAVAILABLE if too many calls are delayed */
+    /**
+     * Waits for `ms` milliseconds, or until the caller disconnects.
+     *
+     * @throws Refusal UNAVAILABLE if too many calls are delayed
+     */
     async wait(call: ReceivedCall, account: number | string, ms: number): Promise<void> {
       if (call.hasEnded) return;
       const own = ofAccounts.get(account) ?? 0;
