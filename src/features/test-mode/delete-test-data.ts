@@ -16,9 +16,9 @@ const OLD_SHIPMENTS = `
   order by created_at, reference limit ${BATCH}`;
 
 /**
- * Each statement deletes some rows of the workspace `$1` from before `$2`, and returns a row for
- * each. Referring rows come first. A payment and its provider data are deleted before its shipment,
- * through which they are found. An open checkout expires at the provider within a day.
+ * Statements that delete a batch of rows of workspace `$1` from before `$2`, and return a row for
+ * each. Referencing tables come first. Payments and provider data are found through the shipment,
+ * so they are deleted together with it. An open checkout expires at the provider within a day.
  */
 const DELETIONS = [
   deletionOf("kept_answer", "key", "created_at"),
@@ -32,7 +32,7 @@ const DELETIONS = [
    where event.workspace_id = $1 and event.subject = oldest.subject
      and event.number = oldest.number and oldest.created_at < $2
    returning 1`,
-  // Their events may follow others with later times from a moved clock.
+  // Events of old shipments can follow events with later times, because the clock was moved.
   `with its_events as (
      delete from event
      where workspace_id = $1 and subject in (${OLD_SHIPMENTS}) and created_at < $2
@@ -66,10 +66,10 @@ function deletionOf(table: string, key: string, time: string): string {
 }
 
 /**
- * Deletes the data of a test twin from before a time, in batches with separate transactions.
+ * Deletes the data of a test twin from before a time. Each batch has its own transaction.
  *
  * @param isOver returns whether to stop early
- * @returns the number of deleted rows, and whether all data is deleted
+ * @returns the number of deleted rows, and whether all data was deleted
  */
 async function deleteBefore(
   em: EntityManager,
@@ -87,10 +87,13 @@ async function deleteBefore(
   return { rows, complete: true };
 }
 
-/** Maximum number of tries for a batch whose rows others have referenced, such as a booking for a customer. */
+/**
+ * Maximum number of attempts at a batch. Concurrent calls can reference its rows, such as a booking
+ * for a customer.
+ */
 const MAX_TRIES = 10;
 
-/** Runs one of `DELETIONS`. Returns the number of deleted rows. */
+/** Runs one of `DELETIONS` and returns the number of deleted rows. */
 async function deleteSome(
   em: EntityManager,
   sql: string,
@@ -117,19 +120,19 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
   const { complete } = await deleteBefore(em, workspaceId, before, isOver);
   if (complete) {
     await deleteProviderEvents(em, workspaceId, now());
-    // A booking in flight may still have a later time. The next call deletes it.
+    // A booking in flight can still have a later time. The next call deletes it.
     await releaseClock({ em, now }, workspaceId);
     testTimes.set(workspaceId, undefined);
   }
   return { complete };
 };
 
-/** Older provider events are not listed again. */
+/** Prevents earlier provider events from being listed again. */
 const HEARD_UNTIL = `
   update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
   returning account`;
 
-/** Not pending events, which another twin with the same account may need. */
+/** Deletes processed events. Another twin with the same account may still need pending ones. */
 const DELETE_EVENTS = `
   delete from payment_notice where (provider, id) in (
     select provider, id from payment_notice
@@ -146,7 +149,7 @@ const LATEST = `
   select (extract(epoch from latest_at) * 1000)::float8 as "latestMs"
   from test_clock where workspace_id = $1`;
 
-/** Test twins whose oldest event or shipment is too old, each found by its index. */
+/** Selects test twins whose oldest event or shipment is too old. Finds each by an index. */
 const TWINS_WITH_OLD_DATA = `
   select feed.workspace_id::float8 as id
   from feed join workspace on workspace.id = feed.workspace_id and workspace.twin_of is not null
@@ -161,13 +164,13 @@ const TWINS_WITH_OLD_DATA = `
   ) as oldest_shipment on true
   where least(oldest_event.created_at, oldest_shipment.created_at) < $1`;
 
-/** A clock that never moves would keep its test data forever. */
+/** Selects frozen clocks that have not moved for long. Their test data would otherwise be kept forever. */
 const OLD_CLOCKS = `
   select workspace_id::float8 as id from test_clock where moved_at < $1 and frozen_at is not null`;
 
 /**
- * Deletes the data of test twins older than 30 days, by the twin's clock if it is behind. Clocks
- * that have not moved for 30 days follow real time again.
+ * Deletes the data of test twins that is older than 30 days, by the twin's clock if that is behind.
+ * Clocks that have not moved for 30 days follow real time again.
  *
  * @returns the number of deleted rows
  */

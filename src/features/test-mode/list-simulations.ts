@@ -18,7 +18,7 @@ const LIST = `
 interface Row extends Pick<Simulation, "scenario" | "stepSeconds"> {
   readonly shipment: string;
   readonly stepsTaken: number;
-  /** In milliseconds. */
+  /** Time in milliseconds since the epoch. */
   readonly dueAt: number;
 }
 

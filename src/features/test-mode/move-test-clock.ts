@@ -9,7 +9,10 @@ import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./t
 
 const MAX_YEARS = 2;
 
-/** Freezes the clock at the given or current time, and takes the simulation steps that are due by then. */
+/**
+ * Freezes the clock at the given time, by default now, and takes the simulation steps that are due
+ * by then.
+ */
 export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   request,
   { caller: { workspaceId } },
@@ -21,7 +24,8 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   const target = request.time === undefined ? current : timestampDate(request.time);
   if (target < current) throw backwardsError(current);
   assertNear(target, realTime);
-  // Another call may have moved the clock. This call is refused only if that time is later.
+  // A concurrent call may move the clock. This call is refused only if the clock ends up later than
+  // requested.
   const start = await freeze(em, workspaceId, current, realTime);
   const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
   const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
@@ -29,9 +33,9 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   return { data: testClockMessage(deps, workspaceId, time), complete };
 };
 
-/** Maximum time for which one call takes steps. */
+/** Maximum duration for which a call takes steps, in milliseconds. The caller can then call again. */
 const MAX_MS = 5_000;
-/** Delay before retrying a step that another process takes, or that failed. */
+/** Delay before retrying a step that failed or that another process is taking, in milliseconds. */
 const BUSY_MS = 50;
 
 const NEXT_DUE = `
@@ -44,9 +48,10 @@ interface NextDue extends Omit<DueStep, "workspace"> {
 }
 
 /**
- * Takes the due steps of a test twin up to a time, one after the other, moving the clock to each.
+ * Takes the due steps of a test twin up to a time, one at a time. Moves the clock to the time of
+ * each step.
  *
- * @returns the reached time, and whether all due steps are taken
+ * @returns the time of the clock, and whether all due steps were taken
  */
 async function takeStepsUntil(
   deps: TestModeDeps,
@@ -79,7 +84,7 @@ function assertNear(target: Date, realTime: Date): void {
   );
 }
 
-/** Keeps the later time if another call has moved the clock further. */
+/** Freezes the clock, unless a concurrent call moved it further. */
 const FREEZE = `
   insert into test_clock (workspace_id, frozen_at, latest_at, moved_at) values ($1, $2, $2, $3)
   on conflict (workspace_id) do update
@@ -88,7 +93,7 @@ const FREEZE = `
   where test_clock.frozen_at is null or test_clock.frozen_at <= excluded.frozen_at
   returning 1`;
 
-/** @returns the resulting time, which is later if another call has moved the clock further */
+/** @returns the resulting time, which is later than `at` if a concurrent call moved the clock further */
 async function freeze(em: EntityManager, twin: number, at: Date, realTime: Date): Promise<Date> {
   const values = [twin, at.toISOString(), realTime.toISOString()];
   const written = await runStatement(em, FREEZE, values);

@@ -1,4 +1,4 @@
-/** Pictures that the simulator records at doors: a parcel (JPEG) and a stroke of a pen (PNG). */
+/** Pictures that the simulator records as proof: a parcel (JPEG) and a pen stroke (PNG). */
 export const SAMPLE_PICTURES = {
   photo: Buffer.from(
     "/9j/2wBDACgcHiMeGSgjISMtKygwPGRBPDc3PHtYXUlkkYCZlo+AjIqgtObDoKrarYqMyP/L2u71////m8H////6/+b9//j/2wBDASstLTw1PHZBQXb4pYyl+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj/wAARCABAAGADASIAAhEBAxEB/8QAFwABAQEBAAAAAAAAAAAAAAAAAAMEBf/EABcQAQADAAAAAAAAAAAAAAAAAAACAzP/xAAYAQEAAwEAAAAAAAAAAAAAAAAAAQIDBP/EABURAQEAAAAAAAAAAAAAAAAAAAAS/9oADAMBAAIRAxEAPwDogJQAAAAAAAAAAAAAADCpTrFna8NQy3ayTLIbgGigAAAAADCpTrFNSnWLnbF2sk1LtZJg3AOhiAAxAJAAAAAAAAAAH//Z",

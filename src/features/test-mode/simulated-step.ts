@@ -42,7 +42,7 @@ const COURIER = {
   externalId: "test",
 };
 
-/** Steps that apply to the shipment. All others apply to its payment. */
+/** Steps that change the shipment's delivery. All others change its payment. */
 const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
   "assign_courier",
   "arrive",
@@ -55,11 +55,11 @@ const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
 ]);
 
 /**
- * Applies a simulated step to a shipment. The payment at a checkout happens only at the payment
- * provider, in test mode too.
+ * Applies a simulated step to a shipment. A payment at a checkout can only be made at the payment
+ * provider, even in test mode.
  *
- * @param isAtProvider whether it has a checkout at the connected account
- * @throws Refusal SHIPMENT_STATE if its state does not allow the step, PAYMENT_DISPUTED
+ * @param isAtProvider whether the shipment has a checkout at the connected account
+ * @throws Refusal SHIPMENT_STATE if the shipment's state does not allow the step, PAYMENT_DISPUTED
  */
 export function applyStep(
   before: ShipmentRow,
@@ -130,13 +130,14 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     const { refundedMinor } = disputed(row).paymentDetails!;
     const disputedMinor = row.totalMinor - refundedMinor;
     const lost = withDetails(row, { dispute: "lost", disputedMinor }, at);
-    // The payment is refunded then.
+    // A lost dispute returns the rest of the payment, so a pending refund is complete.
     return row.paymentStatus === "refund_pending" ? applyTrigger(lost, "refund", at) : lost;
   },
 };
 
 /**
- * Queues the payment changes of a step. At a provider, the payment is refunded, or closed so that it cannot be paid.
+ * Queues the writes of a step: payment, pictures and courier position. If the payment is at a
+ * provider, schedules a poll that refunds the payment or expires the checkout.
  *
  * @param now the real time
  */
@@ -153,7 +154,10 @@ export function writeStep(
   if (taken.row.paymentDetails !== null) schedulePoll(tx, key, now);
 }
 
-/** Returns the courier's position after a step: an end of the route or halfway. `undefined` for other steps. */
+/**
+ * Returns the courier's position after a step: the pickup, the dropoff or halfway between them.
+ * `undefined` for steps that do not move the courier.
+ */
 function courierPlace({ before, row }: PaymentChange): Point | undefined {
   const { courier, arrivedAt, etas } = row.progress ?? NO_PROGRESS;
   if (courier === null) return undefined;
@@ -167,14 +171,14 @@ function courierPlace({ before, row }: PaymentChange): Point | undefined {
     : undefined;
 }
 
-/** Returns a failed attempt of the simulator. At the door of a shipment with a PIN, a wrong one is entered. */
+/** Returns a failed attempt. If the recipient needs a PIN, the PIN was wrong, otherwise nobody was there. */
 function attemptOf({ status, verification }: ShipmentRow): Parameters<typeof failAttempt>[1] {
   return status === "in_transit" && verification?.by === "pin"
     ? { reason: "other", note: "The PIN was wrong." }
     : { reason: "nobody_there", note: null };
 }
 
-/** Returns the shipment with its required verification recorded. */
+/** Records the required verification, if it is missing. */
 function verified(row: ShipmentRow, at: Date): ShipmentRow {
   const { verification, progress } = row;
   if (verification === null || isVerified(verification, progress?.proof)) return row;
@@ -182,7 +186,7 @@ function verified(row: ShipmentRow, at: Date): ShipmentRow {
   return prove(row, { [by === "pin" ? "pinVerified" : by]: true }, at);
 }
 
-/** Returns the pictures recorded by a step. */
+/** Returns the pictures that a step recorded. */
 function takenAtDoor({ before, row }: PaymentChange): Pictures {
   const kinds = (["photo", "signature"] as const).filter(
     (kind) => row.progress?.proof?.[kind] && !before.progress?.proof?.[kind],

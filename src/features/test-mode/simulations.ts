@@ -22,13 +22,13 @@ export interface SimulationDeps {
   /** Returns the real time. */
   readonly now: () => Date;
   readonly changeShipment: ChangeShipment;
-  /** Creates an internal call in a test twin. */
+  /** Creates an internal call for a test twin. */
   readonly callIn: CallIn;
   readonly log: Pick<Logger, "warn">;
 }
 
 const MAX_AT_ONCE = 16;
-/** Lease for the first try of a step, in milliseconds. Doubles with each try. */
+/** Lease for the first attempt at a step, in milliseconds. Doubles with each attempt. */
 const LEASE_MS = 5_000;
 const MAX_LEASE_MS = 5 * 60_000;
 const MAX_TRIES = 8;
@@ -47,9 +47,10 @@ const FIND_DUE = `
   order by next_try_at limit ${MAX_AT_ONCE}`;
 
 /**
- * Runs the simulation steps that are due in real time. `MoveTestClock` runs those of frozen clocks.
+ * Takes the simulation steps that are due in real time. `MoveTestClock` takes the steps of frozen
+ * clocks.
  *
- * @returns whether there may be more
+ * @returns whether more steps may be due
  */
 export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   const due = await findDue<DueStep & DueRow & { frozen: boolean }>(
@@ -65,16 +66,16 @@ export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   return due.length === MAX_AT_ONCE;
 }
 
-/** Locked, so that a release of the clock sees the parked simulations. */
+/** Locks the clock, so that a concurrent release waits and then resumes the simulations. */
 const LOCK_FROZEN = `
   select 1 from test_clock where workspace_id = $1 and frozen_at is not null for share`;
-/** Leaves leased simulations to the lease's holder. */
+/** Removes simulations from the queue. A leased simulation is removed after the lease. */
 const PARK = `
   update simulation set next_try_at = null
   where workspace_id = $1 and next_try_at is not null
     and (leased_until is null or leased_until <= $2)`;
 
-/** Takes the simulations of a twin off the queue while its clock is frozen. */
+/** Removes the simulations of a twin from the queue while its clock is frozen. */
 function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<void> {
   return inPipeline(em, async (tx) => {
     const frozen = await tx.send(LOCK_FROZEN, [twin]);
@@ -82,10 +83,13 @@ function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<voi
   });
 }
 
-/** Keeps a parked simulation off the queue. */
+/** Returns SQL for the next attempt that keeps simulations of frozen clocks off the queue. */
 const unlessParked = (time: string) => `case when next_try_at is null then null else ${time} end`;
 
-/** Another process may have taken the step since it was found, and the next one is not due yet. */
+/**
+ * Leases a due step. Matches no row if another process has taken the step in the meantime and the
+ * following step is not due.
+ */
 const LEASE = `
   update simulation
   set leased_until = $3, tries = tries + 1, next_try_at = ${unlessParked("$3::timestamptz")}
@@ -97,7 +101,7 @@ const LOCK = `
   select scenario, step_seconds as "stepSeconds", taken from simulation
   where workspace_id = $1 and shipment_reference = $2 for update`;
 
-/** A step that was taken, and the following step. `undefined` if the simulation is finished. */
+/** A step that was taken, and the following step. `next` is `undefined` if the simulation is complete. */
 interface Made {
   readonly taken: PaymentChange;
   readonly next: NextStep | undefined;
@@ -105,7 +109,7 @@ interface Made {
 
 type LockedSimulation = Pick<Simulation, "scenario" | "stepSeconds" | "taken">;
 
-/** Loads further data that a step depends on besides its shipment. */
+/** Loads the data besides the shipment that a step depends on. */
 export async function loadForStep(tx: Transaction, key: ShipmentKey) {
   const [[simulation], isAtProvider] = await Promise.all([
     tx.send<LockedSimulation>(LOCK, [key.workspace, key.reference]),
@@ -122,7 +126,7 @@ const GO_ON = `
 const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
 
-/** Continues a simulation with a step, or ends it without one. */
+/** Schedules the next step of a simulation, or deletes the simulation if there is none. */
 export function writeNextStep(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
@@ -132,7 +136,7 @@ export function writeNextStep(
   else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
 }
 
-/** Reasons why a step cannot be taken, now or later. */
+/** Reasons for which a step can never be taken. */
 const ENDING: ReadonlySet<string> = new Set([
   "SHIPMENT_STATE",
   "SHIPMENT_NOT_FOUND",
@@ -140,12 +144,13 @@ const ENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes the next step of a simulation, in one transaction with its effect on the shipment, so that
- * it is taken once even if a process is killed. A simulation ends if its shipment was changed and
- * does not allow the step. It is given up after `MAX_TRIES` failures or crashes.
+ * Takes the next step of a simulation. The step and its effect on the shipment are written in one
+ * transaction, so the step is taken once even if the process crashes. The simulation ends if its
+ * shipment was changed and does not allow the step. It also ends after `MAX_TRIES` failures or
+ * crashes.
  *
- * @param at time of the step. Defaults to the clock of the twin
- * @returns false if it is not due, another process has a lease on it, or it failed
+ * @param at time of the step, by default the time of the twin's clock
+ * @returns false if the step is not due, is leased by another process, or failed
  */
 export async function takeNextStep(
   deps: SimulationDeps,
@@ -180,15 +185,15 @@ export async function takeNextStep(
 
 interface Leased {
   readonly taken: number;
-  /** Number of tries of the next step, including this one. */
+  /** Number of attempts at the next step, including this one. */
   readonly tries: number;
 }
 
 /**
- * Applies the next step of a simulation to its shipment and schedules the following one, unless
- * another process has taken that step.
+ * Applies the next step of a simulation to its shipment and schedules the following step. A no-op
+ * if another process has taken the step.
  *
- * @throws Refusal as in `ENDING`, and other errors
+ * @throws Refusal with a reason from `ENDING`, and other errors
  */
 async function changeByStep(
   { now, changeShipment, callIn }: SimulationDeps,

@@ -12,11 +12,11 @@ const stepOf = compileEnumName<SimulatedStep>(SimulatedStepSchema);
 
 interface Made {
   readonly taken: PaymentChange;
-  /** How the shipment's simulation continues, if the step was its next. */
+  /** Next step of the shipment's simulation, if the simulation expected this step. Otherwise `undefined`. */
   readonly followed: { readonly next: NextStep | undefined } | undefined;
 }
 
-/** A simulation that expected another step continues as far as possible. */
+/** Takes a step. A simulation that expected another step continues until a step is impossible. */
 export const takeTestStep: TestModeFunctions["takeTestStep"] = (
   request,
   call,

@@ -12,7 +12,7 @@ export interface TestModeDeps extends SimulationDeps {
 
 export type TestModeFunctions = ServiceFunctions<typeof TestService, Call, TestModeDeps>;
 
-/** Returns the public representation of a clock, and stores it in this process. */
+/** Returns the clock as a message, and caches its time in this process. */
 export function testClockMessage(
   { now, testTimes }: TestModeDeps,
   twin: number,
@@ -22,7 +22,7 @@ export function testClockMessage(
   return { time: timestampFromDate(frozenAt ?? now()), frozen: Boolean(frozenAt) };
 }
 
-/** Keeps the last time, because test data can be dated up to it. */
+/** Makes the clock follow real time. Keeps `latest_at`, because test data can have times up to it. */
 const RELEASE = `
   update test_clock set frozen_at = null, moved_at = $2
   where workspace_id = $1 and ($3::timestamptz is null or moved_at < $3)`;
@@ -30,7 +30,7 @@ const RELEASE = `
 /**
  * Makes the clock of a test twin and its simulations follow real time again.
  *
- * @param unmovedSince skips the clock if it was moved since
+ * @param unmovedSince a clock that was moved after this time is not changed
  */
 export function releaseClock(
   { em, now }: Pick<TestModeDeps, "em" | "now">,
@@ -39,7 +39,8 @@ export function releaseClock(
 ): Promise<void> {
   return inPipeline(em, async (tx) => {
     void tx.send(RELEASE, [twin, now().toISOString(), unmovedSince?.toISOString()]);
-    // After the clock, which parking also locks, so that parked simulations are visible.
+    // Must come after the clock's update, which waits for `LOCK_FROZEN`. All removed simulations
+    // are visible then.
     void tx.send(RESUME, [twin]);
   });
 }

@@ -5,7 +5,6 @@ import { moveTestClock } from "./move-test-clock.ts";
 import { takeTestStep } from "./take-test-step.ts";
 import { releaseClock, testClockMessage, type TestModeFunctions } from "./test-clocks.ts";
 
-/** They commit step by step, or share the transaction of other changes. */
 export const TEST_MODE_FUNCTIONS: TestModeFunctions = {
   deleteTestData,
   listSimulations,
@@ -16,7 +15,7 @@ export const TEST_MODE_FUNCTIONS: TestModeFunctions = {
     return { data: testClockMessage(deps, workspaceId, await findTestTime(deps.em, workspaceId)) };
   },
 
-  /** Committed before this process remembers it. */
+  /** Releases the clock. This process caches the new state only after the commit. */
   async releaseTestClock(_request, { caller: { workspaceId } }, deps) {
     await releaseClock(deps, workspaceId);
     return { data: testClockMessage(deps, workspaceId, undefined) };
