@@ -6,7 +6,7 @@ import type { QuoteKeys } from "./quote-keys.ts";
 export interface NamedQuote {
   readonly id: string;
   readonly held: HeldQuote;
-  /** Fees for its price. */
+  /** Fees that determine the price. */
   readonly fees: Fees;
 }
 
@@ -18,7 +18,7 @@ export interface FindQuoteDeps {
 /**
  * Finds a quote by id.
  *
- * @returns `undefined` if it is invalid or belongs to another workspace
+ * @returns `undefined` if the quote is invalid or belongs to another workspace
  */
 export async function findQuote(
   id: string,
@@ -27,7 +27,7 @@ export async function findQuote(
 ): Promise<NamedQuote | undefined> {
   const held = openQuote(id, quoteKeys.byId);
   if (held?.workspace !== workspace) return undefined;
-  // The version may be missing from a restored database.
+  // A database restored from a backup may lack the version.
   const fees = (await versionFees.of([held.tariffVersion])).get(held.tariffVersion);
   return fees && { id, held, fees };
 }

@@ -4,9 +4,9 @@ import { Refusal, type Violation } from "../../domain/refusal.ts";
 import type { Call, Decoding } from "../../pipeline/call.ts";
 
 /**
- * Validates a route of a batch by the rules of its descriptor.
+ * Validates a route of a batch by the rules of its message.
  *
- * @param decoding errors of decoding, reported together with those of validation
+ * @param decoding errors from decoding, which are reported together with validation errors
  * @throws Refusal FIELD_INVALID
  */
 export type ValidateRoute<R extends Message> = (route: R, decoding: Decoding) => void;
@@ -14,7 +14,7 @@ export type ValidateRoute<R extends Message> = (route: R, decoding: Decoding) =>
 /**
  * Prices the routes of a batch independently.
  *
- * @returns a quote or an error for each
+ * @returns a quote or an error for each route
  */
 export function quoteEach<R extends Message, Q>(
   routes: readonly R[],
@@ -23,14 +23,14 @@ export function quoteEach<R extends Message, Q>(
 ): { readonly quote?: Q; readonly error?: BatchQuoteError }[] {
   return routes.map((route, i) => {
     const violations = violationsOf(i, itemViolations);
-    // A route that is not an object has this one error instead of one per missing field.
+    // A route that is not an object gets only this error, and none for missing fields.
     const unreadable = violations.find(({ subject }) => subject === "");
     if (unreadable !== undefined) return { error: errorMessage(new Refusal([unreadable])) };
     try {
       validate(route, { violations, unknownFields: fieldsOf(i, unknownFields) });
       return { quote: quote(route) };
     } catch (error) {
-      // Errors that no single route caused fail the whole call.
+      // Errors that are not about a route fail the whole call.
       if (error instanceof Refusal && error.reason !== "UNAVAILABLE") {
         return { error: errorMessage(error) };
       }
@@ -44,13 +44,13 @@ function errorMessage({ message, violations, facts }: Refusal): BatchQuoteError 
   return create(BatchQuoteErrorSchema, { message, errors, metadata: { ...facts } });
 }
 
-/** Returns the unknown fields of one route, with paths relative to it. */
+/** Returns the unknown fields of a route, with paths relative to the route. */
 function fieldsOf(i: number, paths: readonly string[]): string[] {
   const start = `routes[${i}].`;
   return paths.filter((it) => it.startsWith(start)).map((it) => it.slice(start.length));
 }
 
-/** Returns the decoding errors of one route, with paths relative to it. */
+/** Returns the decoding errors of a route, with paths relative to the route. */
 function violationsOf(i: number, violations: readonly Violation[]): Violation[] {
   const path = `routes[${i}]`;
   return violations

@@ -31,7 +31,7 @@ export interface QuoteDeps {
   readonly validateNewQuote: ValidateRoute<CreateQuoteRequest>;
 }
 
-/** Default validity of a price. */
+/** Default validity of a quote, in seconds. */
 const VALID_FOR_SECONDS = 900;
 
 const respond = compileResponse(CreateQuoteResponseSchema);
@@ -42,7 +42,7 @@ export const QUOTE_FUNCTIONS = {
     respond(makeQuote(request, call, deps)),
   ),
 
-  /** Each route has its errors in its result. */
+  /** Creates quotes independently. The result of each route has its own errors. */
   batchCreateQuotes: byTestClock(
     ({ routes }: BatchCreateQuotesRequestValid, call, deps: QuoteDeps) => ({
       results: quoteEach(routes, call, {
@@ -54,10 +54,10 @@ export const QUOTE_FUNCTIONS = {
 };
 
 /**
- * Prices a route by the tariff in force and seals the quote, without database access.
+ * Prices a route with the tariff in force and seals the quote. Makes no database calls.
  *
- * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with alternatives among its
- *   facts; UNAVAILABLE if no tariff has been published
+ * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with
+ * alternatives in the facts; UNAVAILABLE if no tariff was published
  */
 function makeQuote(
   request: CreateQuoteRequestValid,

@@ -1,15 +1,15 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** A key that seals quote ids of all workspaces. See `createQuoteKeys`. */
+/** A key that seals the quotes of all workspaces. See `createQuoteKeys`. */
 export const QuoteKey = defineEntity({
   name: "QuoteKey",
   tableName: "quote_key",
   properties: {
-    /** Sequential number, part of each quote id. */
+    /** Sequential number, which is part of every quote id. */
     id: p.integer().primary().autoincrement(false),
-    /** The key in base64url, sealed if a key for that is configured (`SecretSeal`). */
+    /** Key in base64url. Encrypted if SECRETS_KEYS is set (`SecretSeal`). */
     secret: p.text(),
-    /** By the database's clock. */
+    /** Creation time, by the database's clock. */
     createdAt: p.datetime(3),
   },
 });

@@ -7,7 +7,7 @@ import { QUOTE_KEY_BYTES, toQuoteKey, type QuoteKey } from "../../domain/pricing
 import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 
-/** Quote keys in memory, so that quotes work during a database outage. */
+/** Quote keys in memory, so that quotes can be created during a database outage. */
 export interface QuoteKeys {
   /**
    * Returns the key that seals new quotes.
@@ -15,22 +15,28 @@ export interface QuoteKeys {
    * @throws Refusal UNAVAILABLE before the first `refresh`
    */
   current(): QuoteKey;
-  /** Returns a key by id, or `undefined` if it does not exist or was deleted. */
+  /** Returns a key by id. `undefined` if the key does not exist, was deleted or cannot be decrypted. */
   byId(id: number): QuoteKey | undefined;
-  /** Reads the keys, and creates the next one when due. */
+  /** Reads the keys. Creates a key first if the newest one is too old. */
   refresh(reader: Reader): Promise<void>;
 }
 
-/** How long a key seals quotes. 2^32 quotes, the limit for random nonces, would be 99,000 per second. */
+/**
+ * Age at which a key is replaced, in hours. To reach 2^32 quotes, the limit for random nonces, a
+ * key would have to seal 99,000 per second.
+ */
 const SEALS_HOURS = 12;
-/** Age at which a key starts to seal. By then all processes have read it. The first key starts immediately. */
+/**
+ * Age at which a key starts to seal, in seconds. By then, all processes have read the key. The
+ * first key seals immediately.
+ */
 const KNOWN_AFTER_SECONDS = 60;
 /**
- * Retention of a key. A process without database access keeps sealing with the last key it has read, and quotes are
- * valid for an hour.
+ * Minimum retention of a key, in hours. A process without database access keeps sealing with the
+ * last key it read, and quotes are valid for up to an hour.
  */
 const KEPT_HOURS = 72;
-/** Maximum age of a key that opens quotes. It is deleted when the next key is created. */
+/** Maximum retention of a key, in hours. Old keys are deleted when a new key is created. */
 export const OPENS_HOURS = KEPT_HOURS + SEALS_HOURS;
 
 const SELECT = `
@@ -38,7 +44,7 @@ const SELECT = `
     (extract(epoch from statement_timestamp() - created_at))::float8 as "ageSeconds"
   from quote_key order by id desc`;
 
-/** If several processes insert a key concurrently, one succeeds and all read its key. */
+/** Inserts a key. If several processes insert concurrently, one succeeds, and all processes read its key. */
 const INSERT = `
   with inserted as (
     insert into quote_key (id, secret, created_at)
@@ -58,7 +64,7 @@ interface KeyRow {
 
 interface KnownKey {
   readonly secret: string;
-  /** `undefined` if it cannot be decrypted. */
+  /** Decrypted key. `undefined` if it cannot be decrypted. */
   readonly key: QuoteKey | undefined;
 }
 
@@ -71,13 +77,13 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     known = new Map(
       rows.map((row) => {
         const before = known.get(row.id);
-        // The secret changes when it is sealed again or the database is restored.
+        // The secret changes when it is resealed or the database is restored.
         return [row.id, before?.secret === row.secret ? before : openKey(row)];
       }),
     );
     const usable = rows.filter(({ id }) => byId(id) !== undefined);
     const sealing = usable.find(({ ageSeconds }) => ageSeconds >= KNOWN_AFTER_SECONDS);
-    // If all keys are new, other processes most likely have the oldest.
+    // If all keys are new, other processes most likely have read the oldest one.
     const next = sealing ?? usable.at(-1);
     if (next !== undefined) current = byId(next.id);
     return rows;
@@ -94,7 +100,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     return { secret, key: undefined };
   }
 
-  /** Whether the newest usable key has sealed for long enough. */
+  /** Whether the newest usable key must be replaced. */
   function isDue(rows: readonly KeyRow[]): boolean {
     const newest = rows.find(({ id }) => byId(id) !== undefined);
     return newest === undefined || newest.ageSeconds >= SEALS_HOURS * 3_600;
@@ -120,9 +126,9 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
 }
 
 /**
- * Seals keys that are stored unsealed or sealed by an earlier key.
+ * Reseals quote keys that are stored unencrypted or were sealed with an earlier key.
  *
- * @returns the number of keys sealed
+ * @returns the number of resealed keys
  */
 export async function sealQuoteKeys(em: EntityManager, seal: SecretSeal): Promise<number> {
   const stored = await runStatement<Pick<KeyRow, "id" | "secret">>(

@@ -14,10 +14,11 @@ export interface QuotedWindows extends Pick<WindowsDecision, "windows"> {
 }
 
 /**
- * Adds the requested windows to the price of a route. A route that is not covered stays unchanged.
+ * Adds the fees of the requested windows to the price of a route. A quote for an uncovered route is
+ * returned unchanged.
  *
- * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with alternatives among its
- *   facts
+ * @throws Refusal WINDOW_INVALID, OUTSIDE_HOURS, CUT_OFF_PASSED, TOO_SOON, TOO_FAR_AHEAD, with
+ * alternatives in the facts
  */
 export function quoteWindows(
   pricing: Pricing,

@@ -5,9 +5,11 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 import { OPENS_HOURS } from "./quote-keys.ts";
 
 /**
- * A booked quote. Its primary key ensures that a quote is booked once. A unique index of shipments would also be
- * updated for bookings without a quote and take long to build on large tables. Kept longer than any key opens the
- * quote, because a quote does not expire while a test clock is frozen.
+ * A quote that was booked. The primary key ensures that a quote is booked only once.
+ *
+ * A unique index on shipments would also slow bookings without a quote and take long to build on a
+ * large table. Rows are kept until the quote can no longer be decrypted, because quotes do not
+ * expire while a test clock is frozen.
  */
 export const UsedQuote = defineEntity({
   name: "UsedQuote",
@@ -17,20 +19,20 @@ export const UsedQuote = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     quoteId: p.text().primary(),
     reference: p.text(),
-    /** In real time, also with a test clock. */
+    /** Real time of the booking, even if a test clock is used. */
     usedAt: p.datetime(3).index("used_quote_by_age"),
   },
 });
 
 export type UsedQuote = InferEntity<typeof UsedQuote>;
 
-/** Retention of a booked quote: until its key is deleted, which may be late. */
+/** Retention of a used quote, in hours. Includes a margin because its key may be deleted late. */
 const KEPT_HOURS = OPENS_HOURS + 12;
 
 /**
- * Deletes quotes that were booked more than four days ago by the database's clock.
+ * Deletes used quotes that were booked more than four days ago by the database's clock.
  *
- * @returns the number of deleted quotes
+ * @returns the number of deleted rows
  */
 export function purgeUsedQuotes(em: EntityManager): Promise<number> {
   return deleteOldest(em, "used_quote", "used_at", `now() - interval '${KEPT_HOURS} hours'`, []);
