@@ -3,7 +3,10 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 
 export type RequestOutcome = "succeeded" | "refused" | "failed";
 
-/** A call of a workspace that changed something or failed. Kept for 7 days, up to some thousands. */
+/**
+ * A workspace's request that changed something or failed. Kept for 7 days, up to about 10,000 per
+ * workspace.
+ */
 export const ApiRequest = defineEntity({
   name: "ApiRequest",
   tableName: "api_request",
@@ -12,22 +15,22 @@ export const ApiRequest = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     id: p.bigint("number").primary().autoincrement(),
     startedAt: p.datetime(3),
-    /** `CreateShipment` */
+    /** Name of the method, such as `CreateShipment`. */
     method: p.text(),
-    /** With the values of its parameters. null without parameters. */
+    /** Path with parameter values. null if the path has no parameters. */
     path: p.text().nullable(),
     outcome: p.text().$type<RequestOutcome>(),
     code: p.text(),
-    /** 0 without a response. */
+    /** Status of the response. 0 if no response was sent. */
     httpStatus: p.integer(),
     durationMs: p.integer(),
     requestId: p.text(),
     reason: p.text().nullable(),
     message: p.text().nullable(),
-    /** Name or last four characters of the key, or the email of a person. */
+    /** Name or last four characters of the API key, or email of the member. */
     caller: p.text(),
   },
-  // Across workspaces, for the purge.
+  // Serves the purge, which reads all workspaces.
   indexes: [{ name: "api_request_by_age", properties: ["startedAt"] }],
 });
 

@@ -1,18 +1,18 @@
-/** Maximum number of items that are counted and named per kind. */
+/** Maximum number of issues that are counted per kind. */
 export const MAX_COUNTED = 100;
 const MAX_NAMED = 10;
-/** Time before its expiry at which a key needs attention, in milliseconds: 14 days. */
+/** Time before expiry at which a key needs attention, in milliseconds. */
 export const ENDING_MS = 14 * 24 * 60 * 60 * 1_000;
 
-/** Open issues of one kind, most urgent first. Subjects omit unset fields. */
+/** Open issues of one kind. Subjects are sorted by urgency and omit unset fields. */
 export interface Listed<Subject> {
   readonly kind: string;
   readonly subjects?: readonly Partial<Subject>[];
-  /** Defaults to the number of subjects. */
+  /** Number of issues. Default: the number of subjects. */
   readonly count?: number;
 }
 
-/** Returns the kinds that have open issues, with their count and the most urgent subject. */
+/** Returns the kinds that have open issues, with their number and most urgent subjects. */
 export function attentionTo<Subject>(listed: readonly Listed<Subject>[]) {
   return listed
     .map(({ kind, subjects = [], count = subjects.length }) => ({
@@ -23,7 +23,7 @@ export function attentionTo<Subject>(listed: readonly Listed<Subject>[]) {
     .filter(({ count }) => count > 0);
 }
 
-/** Returns SQL for a time in rows for responses: milliseconds since the epoch. */
+/** Returns SQL that converts a time to milliseconds since the epoch. */
 export function msOf(time: string): string {
   return `(extract(epoch from ${time}) * 1000)::float8`;
 }

@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Figures of one hour, 0 to 23, of a day, in the order of `BookingDay`. Amounts are in minor units. */
+/** Figures of one hour of a day, from 0 to 23. They have the same meaning as in `BookingDay`. */
 type BookedHour = readonly [
   hour: number,
   bookings: number,
@@ -12,8 +12,8 @@ type BookedHour = readonly [
 ];
 
 /**
- * Bookings of a workspace on a day, in one currency, as far as `BookingRollUp` has counted. Source
- * of the reports. Days without bookings have no row.
+ * Bookings of a workspace on one day and in one currency. Source of the reports. `BookingRollUp`
+ * records how far bookings are counted. Days without bookings have no row.
  */
 export const BookingDay = defineEntity({
   name: "BookingDay",
@@ -21,19 +21,19 @@ export const BookingDay = defineEntity({
   primaryKeys: ["workspace", "date", "currency"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    /** In UTC. */
+    /** Date in UTC. */
     date: p.date().primary(),
     currency: p.character().length(3).primary(),
     bookings: p.bigint("number"),
     cancellations: p.bigint("number"),
     quoted: p.bigint("number"),
-    /** Totals of paid bookings and of those that await their payment, in minor units. */
+    /** Totals of paid bookings and of bookings that await payment, in minor units. */
     paidMinor: p.bigint("number"),
     awaitingMinor: p.bigint("number"),
-    /** The same by hour, for the days of other time zones. Hours without bookings are left out. */
+    /** The same figures by hour, for days in other time zones. Hours without bookings are omitted. */
     hours: p.json().$type<readonly BookedHour[]>(),
   },
-  // Across workspaces.
+  // Serves platform reports, which read all workspaces.
   indexes: [{ name: "booking_day_by_date", properties: ["date"] }],
 });
 

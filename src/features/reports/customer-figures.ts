@@ -5,8 +5,8 @@ import type { RecordOf } from "../../json/records.ts";
 import { bookedMessage, type Revenue, REVENUE_FIGURES } from "./overview.ts";
 
 /**
- * Served by a covering index, so shipments are not read. A shipment is canceled if its payment is
- * neither made nor awaited.
+ * Sums up the shipments of customers by currency. A covering index serves the query, so shipments
+ * are not read. A shipment counts as cancelled if its payment is neither made nor awaited.
  */
 const FIGURES = `
   select asked.id::float8 as customer, counted.*
@@ -28,11 +28,11 @@ interface Row extends Revenue {
 }
 
 /**
- * Sums up the bookings of a workspace's customers. Takes about a millisecond per thousand shipments.
+ * Sums up the bookings of customers. Takes about a millisecond per thousand shipments.
  *
- * @param em may be that of a transaction
- * @param customers at most one page
- * @returns the figures of each customer, by id
+ * @param em can belong to a transaction
+ * @param customers ids, at most one page
+ * @returns figures by customer id
  */
 export async function loadCustomerFigures(
   em: EntityManager,

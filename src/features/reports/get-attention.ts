@@ -30,7 +30,7 @@ type WorkspaceFunctions = ServiceFunctions<
   BookingDeps & { readonly now: () => Date }
 >;
 
-/** Open issues of the workspace, worst first. */
+/** Returns the open issues of the workspace, most severe first. */
 export const getAttention: WorkspaceFunctions["getAttention"] = async (
   _request,
   call,
@@ -63,13 +63,13 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
   return respond({ data });
 };
 
-/** Failures other than unassigned payments, which are listed separately. */
+/** Matches open disputes and failed refunds. Unassigned payments have their own list. */
 const FAILED_BESIDES = `
   (payment_details ->> 'dispute' = 'open' or payment_details ->> 'refundError' is not null)`;
 
 /**
- * The oldest of each failed or disputed payment status. Leaves out customers who did not pay,
- * because they can be many and need no action by the workspace.
+ * Selects the oldest shipments with problems in each payment status. Omits shipments whose payment
+ * failed, because they can be many and the workspace cannot fix them.
  */
 const PAYMENT_TROUBLE = `
   select reference as id, ${msOf("cancelled_at")} as at, payment_details ->> 'refundError' as reason,
@@ -85,15 +85,15 @@ const PAYMENT_TROUBLE = `
     .join(" union all ")}) as failed
   order by created_at, reference`;
 
-/** The oldest unassigned payments, with their reasons. */
+/** Selects the oldest unassigned payments with their reasons. */
 const UNCOUNTED_PAYMENTS = `
   select reference as id, ${msOf("cancelled_at")} as at, payment_details ->> 'error' as reason
   from shipment where workspace_id = $1 and ${UNCOUNTED}
   order by created_at, reference limit ${MAX_COUNTED}`;
 
 /**
- * The oldest due refunds that no payment provider handles. Provider refunds finish or fail within
- * minutes, so only the oldest matter.
+ * Selects the oldest due refunds that no payment provider is processing. Providers finish or fail
+ * refunds within minutes, so only the oldest refunds matter.
  */
 const DUE_REFUNDS = `
   select reference as id, ${msOf("cancelled_at")} as at
@@ -111,12 +111,12 @@ const DUE_REFUNDS = `
   )
   order by created_at, reference`;
 
-/** Maximum number of shipments that are checked for lateness, of each status with and without a pickup window. */
+/** Maximum number of shipments to check for lateness, for each status with and without a pickup window. */
 const LOOKED_AT = 200;
 
 /**
- * SQL for the time at which the window of an end is or will be missed, by the ETA unless the
- * courier has arrived. null if it is not missed.
+ * Returns SQL for the end of a window that is or will be missed, null if it is not missed. Uses the
+ * ETA unless the courier has arrived.
  */
 const missed = (end: string) => `case when (windows #>> '{${end},end}')::timestamptz < greatest(
     $2::text::timestamptz,
@@ -128,15 +128,15 @@ const LATE_AFTER = `(
   select make_interval(mins => live.late_after_minutes)
   from workspace join workspace as live on ${IS_LIVE_OF} where workspace.id = $1)`;
 
-/** SQL for the time at which a shipment without windows became late. null if it is not late. */
+/** SQL for the time at which a shipment without windows became late, null if it is not late. */
 const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is null
     and created_at < $2::text::timestamptz - ${LATE_AFTER}
   then created_at + ${LATE_AFTER} end`;
 
 /**
- * Shipments that have missed a window, are expected after it, or are too old without a window.
- * Checks those whose pickup begins first, and the oldest without a pickup window, because they become
- * late first. `isLate` has the same rule for windows.
+ * Selects shipments that missed a window, will miss one by their ETA, or are too old without
+ * windows. Checks only the shipments that become late first: those with the earliest pickup
+ * windows, and the oldest without a pickup window. `isLate` has the same rule for windows.
  */
 const LATE = `
   select reference as id, ${msOf("promised")} as at
@@ -157,7 +157,7 @@ const LATE = `
   where promised is not null
   order by promised, reference limit ${MAX_COUNTED}`;
 
-/** Shipments with two or more attempts, or with a locked PIN that was neither verified nor waived since. */
+/** Selects shipments with two or more attempts, or with a locked PIN that still has to be waived. */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
     progress #>> '{attempts,-1,reason}' as reason,
@@ -168,7 +168,7 @@ const ATTEMPTED = `
   from shipment where workspace_id = $1 and ${indexPredicate("shipment_attempted")}
   order by created_at, reference limit ${MAX_COUNTED}`;
 
-/** Failing webhooks that need a fix, without those that the workspace disabled. */
+/** Selects failing webhooks. Omits webhooks that the workspace disabled. */
 const FAILING_WEBHOOKS = `
   select id, url as name, ${msOf("failing_since")} as at, disabled_reason is not null as disabled
   from webhook
@@ -177,8 +177,8 @@ const FAILING_WEBHOOKS = `
   order by failing_since, id`;
 
 /**
- * Loads issues with payments, deliveries and webhooks. For a shipment with a failed refund and a
- * dispute, the dispute takes precedence.
+ * Loads issues with payments, deliveries and webhooks. A shipment with both a failed refund and a
+ * dispute is listed as disputed.
  */
 async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
   const workspace = call.caller.workspaceId;

@@ -63,13 +63,13 @@ async function loadPayments(em: EntityManager, now: Date): Promise<RecordOf<Paym
   };
 }
 
-/** Times are in milliseconds since the epoch. */
+/** Selects the time, version and size of the database. Times are in milliseconds since the epoch. */
 const DATABASE = `
   select round(extract(epoch from now()) * 1000)::float8 as "checkedAt",
     current_setting('server_version') as version,
     pg_database_size(current_database())::float8 as size`;
 
-/** Each node of a distributed database holds a part. */
+/** Sums up the nodes of a distributed database, each of which stores a part. */
 const SIZE_OF_NODES = `
   select sum(result::float8) as size
   from run_command_on_all_nodes('select pg_database_size(current_database())') where success`;
@@ -84,7 +84,7 @@ interface DatabaseRow {
   readonly size: number;
 }
 
-/** Loads the database's health, with its current time. */
+/** Loads the state and the current time of the database. */
 async function loadDatabase(
   em: EntityManager,
 ): Promise<RecordOf<DatabaseHealth> & { checkedAt: number }> {
@@ -95,7 +95,7 @@ async function loadDatabase(
     : [];
   return {
     checkedAt,
-    // Packages append their version: `15.18 (Debian 15.18-0+deb12u1)`.
+    // Distributions append their package version: `15.18 (Debian 15.18-0+deb12u1)`.
     version: version.split(" ")[0]!,
     sizeBytes: nodes.size,
     migrations: await runStatement<RecordOf<AppliedMigration>>(em, MIGRATIONS, []),
@@ -110,9 +110,9 @@ const REPLICAS = `
   from replica where seen_at >= now() - interval '1 day'
   order by started_at desc, id`;
 
-/** Loads the current and the scheduled tariff. At most one is scheduled. */
+/** Loads the current and the scheduled tariff version. At most one version is scheduled. */
 async function loadTariff(em: EntityManager): Promise<RecordOf<TariffHealth>> {
-  // Loaded before the current tariff, so that a version that takes effect in between is not missed.
+  // Load the scheduled version first, so that a version is not missed if it takes effect in between.
   const scheduled = await loadScheduledVersion(em.fork());
   const inForce = await loadVersionInForce(em.fork());
   return {

@@ -11,16 +11,17 @@ import { MAX_EVENTS } from "./roll-up-bookings.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
 
-/** Returns whether no day begins within the hour. */
+/** Returns SQL for whether an hour lies within one day of the report. */
 const inOneDay = (hour: string) =>
   `width_bucket(${hour}, $2::timestamptz[]) = width_bucket(${hour} + interval '59 min 59.999999 s', $2::timestamptz[])`;
 
 /**
- * Uses the hours of `BookingDay` for days in UTC. Counts shipments on days that changed since or were never counted,
- * and in hours that belong to two days. One statement, so that all figures are from one snapshot.
+ * Selects the bookings of each day and currency. Sums up the hours of `BookingDay`, which are in
+ * UTC. Counts shipments directly on days that are not counted or have changed since, and in hours
+ * that belong to two days. A single statement ensures that all figures are from one snapshot.
  *
- * A day of the report is the number of the last bound that is not after the booking, from 1. The bounds are
- * parameters, so that PostgreSQL need not know Node's time zones or have the same rules.
+ * Days are numbered from 1 by the bounds in `$2`. The bounds are parameters, because PostgreSQL may
+ * not have the same time zone rules as Node.
  */
 const BOOKED = `
   with counted as materialized (
@@ -80,7 +81,8 @@ const BOOKED = `
   from booked group by day, currency`;
 
 /**
- * Time zone offsets of this century are multiples of a quarter of an hour. The first and last hour can be partial.
+ * Selects the quotes of each day by quarters of an hour, because all current time zone offsets are
+ * multiples of 15 minutes. Days can begin within the first and last hour.
  */
 const QUOTES = `
   select width_bucket(hour + minutes * interval '1 minute', $2::timestamptz[]) as day,
@@ -99,7 +101,7 @@ export interface OverviewDeps {
   readonly overviews: ReportCache<Overview>;
 }
 
-/** By day of the workspace's time zone. */
+/** Returns the overview by day in the workspace's time zone. */
 export async function getOverview(
   request: GetOverviewRequest,
   call: Call,
@@ -133,6 +135,6 @@ async function loadOverview(
 }
 
 interface Numbered {
-  /** From 1 in the order of the days. Other numbers belong to no day. */
+  /** Number of the day in the report, from 1. Other numbers are outside the report. */
   readonly day: number;
 }

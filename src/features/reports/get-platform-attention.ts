@@ -20,7 +20,7 @@ const respond = compileResponse(GetPlatformAttentionResponseSchema);
 
 type Subject = RecordOf<PlatformAttentionSubject>;
 
-/** Open issues of the platform and of all live workspaces, worst first. */
+/** Returns the open issues of the platform and of all live workspaces, most severe first. */
 export const getPlatformAttention: PlatformReportFunctions["getPlatformAttention"] = async (
   _request,
   _call,
@@ -69,7 +69,7 @@ async function loadStoppedProviders(em: EntityManager): Promise<Listed<Subject>>
   };
 }
 
-/** Time after which a waiting email is overdue, in milliseconds. The first retries are within seconds. */
+/** Age at which a waiting email is overdue, in milliseconds. Sending is first retried within seconds. */
 const MAIL_WAIT_MS = 5 * 60_000;
 
 async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>> {
@@ -84,8 +84,8 @@ async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>>
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
- * A workspace is notified of its failing webhooks immediately. Operators see those that have been
- * failing for 1 to 14 days. Older ones are abandoned.
+ * Age of failures at which operators see a webhook, in milliseconds. Workspaces are notified of
+ * failing webhooks immediately. Webhooks that have failed for more than 14 days count as abandoned.
  */
 const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };
 
@@ -118,7 +118,7 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
   };
 }
 
-/** Adds the names of the workspaces and the operators of all subjects. */
+/** Adds the name of the workspace or operator to each subject. */
 async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {
   const subjects = data.flatMap((each) => each.subjects);
   const idsOf = (field: "workspace" | "operator") =>

@@ -55,7 +55,8 @@ export interface PlatformOverviewDeps {
 }
 
 /**
- * Sums up the counted bookings of all live workspaces by day in UTC, and lists the workspaces with the most bookings.
+ * Sums up the bookings of all live workspaces by day in UTC, and returns the workspaces with the
+ * most bookings.
  *
  * @throws Refusal FIELD_INVALID for invalid or too many days
  */

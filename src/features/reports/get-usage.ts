@@ -10,7 +10,7 @@ import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { LimitClass } from "../../domain/rate-limit.ts";
 import type { UsageCounter } from "./usage-counter.ts";
 
-/** The last 24 hours including the current one, with their calls. */
+/** Selects the calls in each of the last 24 hours, including the current hour. */
 const READ = `
   select (extract(epoch from hours.hour) * 1000)::float8 as "startsAt",
     coalesce(sum(calls) filter (where limit_class in ('quote', 'preview')), 0)::float8 as quote,
@@ -28,7 +28,7 @@ const READ = `
 const respond = compileResponse(GetUsageResponseSchema);
 
 interface Row extends Record<LimitClass, number> {
-  /** In milliseconds since the epoch. */
+  /** Start of the hour, in milliseconds since the epoch. */
   readonly startsAt: number;
 }
 
@@ -38,7 +38,10 @@ type ReportFunctions = ServiceFunctions<
   { readonly em: EntityManager; readonly usage: UsageCounter }
 >;
 
-/** Includes this process's unwritten counts, so that callers of a single replica see all finished calls. */
+/**
+ * Returns the calls per hour. Includes counts that this process has not written yet, so with a
+ * single replica all finished calls are included.
+ */
 export const getUsage: ReportFunctions["getUsage"] = async (
   _request,
   { caller },

@@ -14,14 +14,17 @@ import { pathTemplateOf } from "./request-path.ts";
 
 interface RequestDeps {
   readonly em: EntityManager;
-  /** The methods of workspaces, by name. */
+  /** Methods that workspaces can call, by name. */
   readonly methods: ReadonlyMap<string, DescMethod>;
 }
 
 const outcomeOf = compileEnumName<RequestOutcome>(RequestOutcomeSchema);
 const toRequest = compileToMessage(ApiRequestSchema);
 
-/** Newest first. Filters scan the workspace's stored requests, whose number is bounded. */
+/**
+ * Lists requests, newest first. Filters scan all stored requests of the workspace, whose number is
+ * limited.
+ */
 export const listRequests: ServiceFunctions<
   typeof ReportService,
   Call,

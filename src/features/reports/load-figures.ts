@@ -6,11 +6,11 @@ import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 export interface WebhookBacklog {
   /** Number of pending deliveries, up to a limit. */
   readonly pending: number;
-  /** Creation time of the oldest, in milliseconds since the epoch. null without pending deliveries. */
+  /** Creation time of the oldest pending delivery, in milliseconds since the epoch, or null. */
   readonly oldestMs: number | null;
 }
 
-/** Skips from webhook to webhook in the index of deliveries by status. */
+/** Selects the oldest pending delivery. Skips from webhook to webhook in the index by status. */
 const OLDEST = `
   select (extract(epoch from min(oldest.created_at)) * 1000)::float8
   from webhook join workspace on workspace.id = webhook.workspace_id and workspace.twin_of is null
@@ -28,8 +28,9 @@ const PENDING = `
   limit 1000000`;
 
 /**
- * Skips like the oldest, so that ended deliveries cost no time. `offset 0` keeps PostgreSQL from
- * reading the whole table. Beyond this number the index takes longer.
+ * Selects pending deliveries webhook by webhook in the index, so finished deliveries take no time.
+ * `offset 0` prevents PostgreSQL from reading the whole table. For more than 100,000 deliveries,
+ * reading the table is faster.
  */
 const PENDING_BY_WEBHOOK = `
   select 1
@@ -42,12 +43,12 @@ const PENDING_BY_WEBHOOK = `
   ) as pending_of_webhook
   limit 100000`;
 
-/** Returns the number of pending deliveries, up to 1,000,000, and the time of the oldest. */
+/** Counts pending deliveries, up to 1,000,000, and returns the time of the oldest. */
 export function countBacklog(em: EntityManager): Promise<WebhookBacklog> {
   return loadBacklog(em, PENDING);
 }
 
-/** Like `countBacklog`, but counts only up to 100,000, for frequent calls. */
+/** Like `countBacklog`, but counts only up to 100,000 deliveries. Fast enough for frequent calls. */
 export function sampleBacklog(em: EntityManager): Promise<WebhookBacklog> {
   return loadBacklog(em, PENDING_BY_WEBHOOK);
 }
@@ -73,14 +74,20 @@ export interface TableRows {
   readonly rows: number;
 }
 
-/** PostgreSQL maintains this count, but loses it in a crash. The estimate of the last ANALYZE remains. */
+/**
+ * Selects PostgreSQL's live row count. The count is lost in a crash, but the estimate of the last
+ * ANALYZE remains.
+ */
 const TABLE_ROWS = `
   select class.relname as "table",
     greatest(pg_stat_get_live_tuples(class.oid), class.reltuples, 0)::float8 as rows
   from json_array_elements_text($1) as name
   join pg_class as class on class.oid = to_regclass(name)`;
 
-/** The same in a distributed database: each node counts its shards, which are tables with a numeric suffix. */
+/**
+ * Selects the row counts of a distributed database. Each node counts its shards, which are tables
+ * with a numeric suffix.
+ */
 const SHARD_ROWS = `
   select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
   from json_array_elements_text($1) with ordinality as asked (name, ordinality)
@@ -95,7 +102,7 @@ const SHARD_ROWS = `
   ) as counted on counted.key ~ ('^' || name || '_[0-9]+$')
   group by name, ordinality order by ordinality`;
 
-/** Returns the approximate number of rows in growing tables, without reading them. */
+/** Returns the approximate number of rows in growing tables without reading the tables. */
 export async function loadTableRows(em: EntityManager): Promise<TableRows[]> {
   const sql = (await isDistributed(em)) ? SHARD_ROWS : TABLE_ROWS;
   return runStatement<TableRows>(em, sql, [JSON.stringify(GROWING_TABLES)]);

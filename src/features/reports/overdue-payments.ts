@@ -3,17 +3,20 @@ import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 import { msOf } from "./attention.ts";
 
-/** Age at which unprocessed work is overdue, in milliseconds. It is polled twice a second. */
+/** Age at which unprocessed work is overdue, in milliseconds. Workers poll twice a second. */
 const OVERDUE_MS = 10 * 60_000;
-/** Number of consecutive failures after which a payment is overdue despite its retries, which take ten minutes. */
+/**
+ * Number of consecutive failures after which a payment is overdue. This many retries take about ten
+ * minutes.
+ */
 const OVERDUE_FAILURES = 8;
-/** Maximum number of items counted per kind, and of payments listed. */
+/** Maximum number of items that are counted per kind. */
 const MAX_COUNTED = 10_000;
 const MAX_NAMED = 20;
 
-/** Number of overdue work items on payments, each up to 10,000. */
+/** Number of overdue work items by kind, up to 10,000 each. */
 export interface OverdueWork {
-  /** Payments whose provider could not be reached or did not perform the operation. */
+  /** Payments whose provider was unreachable or did not complete an operation. */
   readonly payments: number;
   readonly events: number;
   readonly accounts: number;
@@ -23,7 +26,7 @@ export interface OverduePayment {
   readonly workspace: number;
   readonly shipment: string;
   readonly failures: number;
-  /** In milliseconds since the epoch. */
+  /** Time of the next poll, in milliseconds since the epoch. */
   readonly dueAt: number;
 }
 
@@ -37,8 +40,8 @@ const NAMED = `
   order by due_at, workspace_id, shipment_reference limit ${MAX_NAMED}`;
 
 /**
- * Returns SQL that counts the overdue rows of a table, except in test mode. One query per table,
- * because a distributed database stores them separately.
+ * Returns SQL that counts the overdue rows of a table. Each table has its own query, because a
+ * distributed database stores the tables separately.
  */
 function countOf(table: string, condition: string): string {
   return `
@@ -52,7 +55,10 @@ const COUNTS = [
   countOf("payment_connection", "check_at <= $1 and live"),
 ];
 
-/** Counts the overdue work on payments of all live workspaces. Test mode must not page operators. */
+/**
+ * Counts the overdue payment work of all live workspaces. Omits test mode, which must not alert
+ * operators.
+ */
 export async function countOverdueWork(em: EntityManager, now: Date): Promise<OverdueWork> {
   const before = [overdueSince(now)];
   const counts: number[] = [];
@@ -64,7 +70,7 @@ export async function countOverdueWork(em: EntityManager, now: Date): Promise<Ov
   return { payments: payments!, events: events!, accounts: accounts! };
 }
 
-/** Lists overdue payments of all workspaces, up to 20, earliest due first. */
+/** Lists up to 20 overdue payments of all live workspaces, earliest due time first. */
 export function loadOverduePayments(em: EntityManager, now: Date): Promise<OverduePayment[]> {
   return runStatement<OverduePayment>(em, NAMED, [overdueSince(now)]);
 }

@@ -5,8 +5,8 @@ import type { ReportDays } from "./report-days.ts";
 import { USAGE_DAYS } from "./usage-counter.ts";
 
 /**
- * Revenue of a group of shipments. Paid shipments and those that await their payment are not
- * canceled. Revenue is the paid amount.
+ * SQL for the revenue of a group of shipments: the totals of paid shipments and of shipments that
+ * await payment.
  */
 export const REVENUE_FIGURES = `
   coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)::float8 as "paidMinor",
@@ -15,13 +15,13 @@ export const REVENUE_FIGURES = `
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Figures of a group of shipments, as in `Booked`. */
+/** SQL for the figures of a group of shipments, as in `Booked`. */
 export const BOOKED_FIGURES = `
   count(*)::float8 as bookings,
   (count(*) filter (where status = 'cancelled'))::float8 as cancellations,
   (count(*) filter (where quoted))::float8 as quoted, ${REVENUE_FIGURES}`;
 
-/** Revenue of shipments in one currency, in its minor unit. */
+/** Revenue in one currency, in minor units. */
 export interface Revenue {
   readonly currency: string;
   readonly bookings: number;
@@ -35,7 +35,7 @@ export interface Booked extends Revenue {
 }
 
 export interface BookedOnDay extends Booked {
-  /** Such as `2026-11-01`. */
+  /** Date, such as `2026-11-01`. */
   readonly date: string;
 }
 
@@ -53,7 +53,10 @@ export function overviewMessage(
   const bookedOn = Map.groupBy(booked, ({ date }) => date);
   const quotesOn = new Map(quoted.map(({ date, quotes }) => [date, quotes]));
   const keptFromMs = now.getTime() - USAGE_DAYS * 24 * HOUR_MS;
-  /** Counts are deleted by the hour in UTC, within which a day may begin. */
+  /**
+   * Whether all quote counts of a day are still stored. They are deleted by hours in UTC, and a day
+   * can begin within an hour.
+   */
   const areQuotesKept = (day: number) =>
     bounds[day]!.getTime() >= Math.ceil(keptFromMs / HOUR_MS) * HOUR_MS;
   const days = dates.map((date, i) => ({
@@ -76,13 +79,16 @@ export function overviewMessage(
   });
 }
 
-/** The share of booked quotes is unknown if a quote served several bookings. */
+/** Returns the totals of quotes. Omits the booked share if a quote was booked several times. */
 function quoteTotals(quotes: number, quoted: number) {
   const isKnown = quotes > 0 && quoted <= quotes;
   return { quotes: BigInt(quotes), ...(isKnown ? { quoteToBooking: quoted / quotes } : {}) };
 }
 
-/** Returns the sums of bookings, and the revenue in each currency that has any. */
+/**
+ * Returns the number of bookings and cancellations, and the revenue in each currency with bookings
+ * that were not cancelled.
+ */
 export function bookedMessage(booked: readonly Revenue[]) {
   return {
     bookings: BigInt(sumOf(booked, "bookings")),

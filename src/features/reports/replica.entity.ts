@@ -5,8 +5,8 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
 /**
- * A process that serves calls. It writes a heartbeat every 5 seconds and deletes its row at a
- * regular shutdown. The row of a killed process is kept for a day.
+ * A process that serves calls. Writes a heartbeat every 5 seconds and deletes its row at shutdown.
+ * After a crash, the row is kept for a day.
  */
 export const Replica = defineEntity({
   name: "Replica",
@@ -17,7 +17,7 @@ export const Replica = defineEntity({
     version: p.text(),
     nodeVersion: p.text(),
     startedAt: p.datetime(3),
-    /** By the database's clock, as is `startedAt`. */
+    /** Time of the last heartbeat. Like `startedAt`, by the database's clock. */
     seenAt: p.datetime(3),
   },
   checks: [{ name: "replica_seen_after_start", expression: "seen_at >= started_at" }],
@@ -31,9 +31,10 @@ const BEAT = `
   on conflict (id) do update set seen_at = greatest(replica.started_at, now())`;
 
 /**
- * Creates the heartbeat of this process for `GetHealth`. Both functions reject with the database's error.
+ * Creates the heartbeat of this process for `GetHealth`. Both functions reject with errors of the
+ * database.
  *
- * @param version of the service
+ * @param version version of the service
  */
 export function createReplicaHeartbeat(em: EntityManager, version: string) {
   const id = randomUUID();

@@ -1,16 +1,19 @@
 import { LRUCache } from "lru-cache";
 
-/** Caches slow reports, so that repeated requests cost little. */
+/** Cache of slow reports, which limits the cost of repeated requests. */
 export interface ReportCache<Report extends object> {
-  /** Returns the cached report, the one being computed, or a new one. Rejects with the error of `compute`. */
+  /**
+   * Returns the cached report. Computes the report if it is missing, once for concurrent callers.
+   * Rejects with errors of `compute`.
+   */
   get(key: string, compute: () => Promise<Report>): Promise<Report>;
 }
 
-/** Faster reports are not cached, in milliseconds. */
+/** Minimum computation time of a cached report, in milliseconds. */
 const SLOW_MS = 100;
-/** Time to cache a report, as a multiple of its computation time. */
+/** Cache time of a report, as a multiple of its computation time. */
 const FACTOR = 20;
-/** Maximum time to cache a report, in milliseconds. */
+/** Maximum cache time of a report, in milliseconds. */
 const MAX_AGE_MS = 30_000;
 const MAX_REPORTS = 500;
 
@@ -18,13 +21,13 @@ export function createReportCache<Report extends object>(): ReportCache<Report> 
   const cache = new LRUCache<string, Report, () => Promise<Report>>({
     max: MAX_REPORTS,
     ttlResolution: 0,
-    // Waiting callers get the report even if it was evicted.
+    // Waiting callers still get a report that was evicted during its computation.
     ignoreFetchAbort: true,
     async fetchMethod(_key, _stale, { options, context: compute }) {
       const startedMs = performance.now();
       const report = await compute();
       const tookMs = performance.now() - startedMs;
-      // A time to live of 0 would mean no expiry.
+      // A TTL of 0 would never expire.
       options.ttl = tookMs < SLOW_MS ? 1e-3 : Math.min(MAX_AGE_MS, tookMs * FACTOR);
       return report;
     },

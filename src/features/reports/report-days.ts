@@ -1,13 +1,13 @@
 import { refuseAny, type Violation } from "../../domain/refusal.ts";
 
-/** The days of a report, in a time zone. */
+/** Days of a report in a time zone. */
 export interface ReportDays {
   readonly timeZone: string;
-  /** Each as `2026-11-01`, in order. From 1 to `MAX_DAYS`. */
+  /** Dates such as `2026-11-01`, in order. From 1 to `MAX_DAYS` dates. */
   readonly dates: readonly string[];
   /**
-   * Start of each day, and the end of the last. A day with a clock change has 23 or 25 hours. A day
-   * skipped at the date line has 0.
+   * Start of each day, and end of the last day. A day with a clock change has 23 or 25 hours. A
+   * date that the time zone skipped has 0.
    */
   readonly bounds: readonly Date[];
 }
@@ -22,10 +22,10 @@ const MAX_DAYS = 92;
 const DEFAULT_DAYS = 30;
 
 /**
- * Returns the days of a report.
+ * Parses the days of a report. By default, the last 30 days.
  *
- * @param requested each of the form `2026-11-01`, possibly not a calendar day
- * @param timeZone the IANA name
+ * @param requested dates such as `2026-11-01`, which may not exist
+ * @param timeZone IANA name
  * @throws Refusal FIELD_INVALID
  */
 export function parseReportDays(requested: RequestedDays, now: Date, timeZone: string): ReportDays {

@@ -12,17 +12,20 @@ import {
 import type { RequestOutcome } from "./api-request.entity.ts";
 import { pathOf, storableText } from "./request-path.ts";
 
-/** Maximum number of unwritten calls in memory, in total and per workspace. */
+/** Maximum number of unwritten requests in memory, in total and per workspace. */
 const MAX_WAITING = 5_000;
 const MAX_OF_WORKSPACE = 200;
 
-/** Number of calls kept per workspace, and number of further calls after which a process trims them. */
+/**
+ * Number of requests kept per workspace, and number of writes after which a process deletes older
+ * requests.
+ */
 const KEPT = 10_000;
 const TRIM_EVERY = 1_000;
-/** Maximum number of workspaces whose writes a process counts. */
+/** Maximum number of workspaces for which a process counts its writes. */
 const MAX_COUNTED = 50_000;
 
-/** Days for which calls are kept. */
+/** Retention of requests, in days. */
 const KEPT_DAYS = 7;
 
 const MAX_MESSAGE = 500;
@@ -42,20 +45,21 @@ interface WaitingRequest {
   readonly caller: string;
 }
 
-/** Keeps calls of workspaces in memory until they are written. */
+/** Log that collects the workspaces' requests in memory until they are written. */
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** @param onDropped called with the number of dropped calls */
+/** @param onDropped called with the number of dropped requests */
 export function createRequestLog(onDropped: (count: number) => void) {
   let waiting: WaitingRequest[] = [];
   const ofWorkspace = new Map<number, number>();
 
   return {
-    /** Records a finished call of a workspace if it changed something or failed. */
+    /** Records a finished request of a workspace if it changed something or failed. */
     record(call: ReceivedCall, httpStatus: number): void {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;
-      // A canceled read is usually a page that was left, and callers that poll expect a missing place.
+      // Cancelled reads are mostly pages that the user left. Missing courier positions are normal
+      // for polling callers.
       const isOfNote =
         code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
       if (!isOfNote && rateLimit?.limitClass !== "write") return;
@@ -72,7 +76,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
       return taken;
     },
     onDropped,
-    /** Number of calls that this process wrote per workspace since it last trimmed them. */
+    /** Number of requests that this process has written per workspace since the last trim. */
     untrimmed: new Map<number, number>(),
   };
 }
@@ -113,7 +117,10 @@ function outcomeOf(code: Code | 0): RequestOutcome {
   return FAILURES.has(code) ? "failed" : "refused";
 }
 
-/** With ids allocated in advance, because each node's ids increase independently and a workspace can move. */
+/**
+ * Inserts requests with preallocated ids. Each node has its own id sequence, and a workspace can
+ * move between nodes.
+ */
 const WRITE = `
   insert into api_request (workspace_id, id, started_at, method, path, outcome, code, http_status, duration_ms,
     request_id, reason, message, caller)
@@ -127,10 +134,10 @@ const TRIM = `
     select id from api_request where workspace_id = $1 order by id desc offset $2 limit 1)`;
 
 /**
- * Writes the waiting calls, one statement per workspace, without waiting for the disk. Drops calls
- * that cannot be written, so that memory does not grow while the database is down.
+ * Writes the collected requests with one statement per workspace and without waiting for the disk.
+ * Drops requests that cannot be written, so that memory does not grow during a database outage.
  *
- * @throws the database's error
+ * @throws errors of the database
  */
 export async function writeRequests(em: EntityManager, log: RequestLog): Promise<void> {
   const owned = byOwner(log.drain(), ({ workspace }) => workspace);
@@ -160,7 +167,7 @@ export async function writeRequests(em: EntityManager, log: RequestLog): Promise
   await runForEach(em, TRIM, trims, { durable: false });
 }
 
-/** @returns the number of deleted rows */
+/** Deletes requests after their retention. Returns the number of deleted rows. */
 export function purgeRequests(em: EntityManager): Promise<number> {
   const before = "now() - make_interval(days => $1)";
   return deleteOldest(em, "api_request", "started_at", before, [KEPT_DAYS]);

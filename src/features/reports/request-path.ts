@@ -5,10 +5,13 @@ import type { ReceivedCall } from "../../pipeline/call.ts";
 
 const MAX_LENGTH = 200;
 
-/** Options are decoded whenever they are read. */
+/** Cache of path templates, because each read decodes the method's options. */
 const templates = new WeakMap<DescMethod, string | undefined>();
 
-/** Returns a path such as `POST /v1/shipments/{shipment}/cancel`. `undefined` for a method without a path. */
+/**
+ * Returns a path template such as `POST /v1/shipments/{shipment}/cancel`. `undefined` if the method
+ * has no path.
+ */
 export function pathTemplateOf(method: DescMethod): string | undefined {
   if (!templates.has(method)) templates.set(method, readTemplate(method));
   return templates.get(method);
@@ -21,8 +24,9 @@ function readTemplate(method: DescMethod): string | undefined {
 }
 
 /**
- * Returns the path of a request, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`, regardless of its transport.
- * Leaves out possible secrets. `undefined` if the path has no parameters or is unknown.
+ * Returns the path of a request over any transport, such as `POST
+ * /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. Removes possible secrets. `undefined` if the method has
+ * no path or the path has no parameters.
  */
 export function pathOf({
   method,
@@ -38,7 +42,7 @@ export function pathOf({
   return storableText(path, MAX_LENGTH);
 }
 
-/** Removes secrets and text that PostgreSQL cannot store, such as NUL, and shortens the rest. */
+/** Removes secrets, replaces characters that PostgreSQL cannot store, and truncates the text. */
 export function storableText(text: string, maxLength: number): string {
   return withoutSecrets(text).replaceAll("\0", "\uFFFD").slice(0, maxLength).toWellFormed();
 }

@@ -4,16 +4,19 @@ import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
 import { BOOKED_FIGURES } from "./overview.ts";
 
-/** Poll interval of the background count, and minimum time between two counts of a workspace, in milliseconds. */
+/** Minimum interval between two polls, and between two counts of a workspace, in milliseconds. */
 const POLL_MS = 10_000;
-/** Minimum pause after a poll and after each workspace, as a multiple of its duration. */
+/** Minimum pause after a poll or after counting a workspace, as a multiple of the time it took. */
 const REST_FACTOR = 20;
-/** Maximum time for which one transaction fills days, in milliseconds. */
+/** Maximum time for which a transaction fills days, in milliseconds. */
 const FILL_MS = 500;
-/** Maximum number of events per transaction, and of uncounted events in a report. */
+/**
+ * Maximum number of events per transaction. Also the maximum number of uncounted events that a
+ * report reads.
+ */
 export const MAX_EVENTS = 20_000;
 
-/** Live workspaces with uncounted bookings that are not paused. */
+/** Selects live workspaces with uncounted bookings whose pause is over. */
 const BEHIND = `
   select feed.workspace_id::float8 as id, rolled_up.workspace_id is null as "isNew"
   from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
@@ -32,7 +35,7 @@ const LOCK = `
   select position::float8 as position, fill_before::text as "fillBefore"
   from booking_roll_up where workspace_id = $1 for update skip locked`;
 
-/** End and number of the events in a part of the feed, and the booking days that they changed. */
+/** Selects the end and number of the next events in the feed, and the booking days that they changed. */
 const CHANGED = `
   with part as materialized (
     select least(position, $2::bigint + ${MAX_EVENTS}) as until from feed where workspace_id = $1
@@ -79,9 +82,9 @@ const COUNTED = `
   where workspace_id = $1`;
 
 /**
- * Maintains `BookingDay`. A day is always counted as a whole, independent of its previous count, so
- * a recount is harmless and repairs it. Events only determine the changed days. The counting
- * process locks the workspace, and commits the days together with its progress.
+ * Maintains `BookingDay`. Events only determine which days have changed. A changed day is counted
+ * again as a whole, so repeated counts are harmless and repair errors. The counting process locks
+ * the workspace and commits the days together with the progress.
  */
 export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn">) {
   async function rollUp(signal: AbortSignal): Promise<void> {
@@ -100,12 +103,12 @@ export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn"
 
   return {
     /**
-     * Counts uncounted bookings until the signal aborts. Returns the delay until the next poll, in
-     * milliseconds. Never rejects.
+     * Counts bookings until none are left or the signal aborts. Returns the delay until the next
+     * poll, in milliseconds. Never rejects.
      */
     async rollUp(signal: AbortSignal): Promise<number> {
       const startedMs = performance.now();
-      // A database outage is logged elsewhere and changes no counts.
+      // Database outages are logged elsewhere, and the next poll counts again.
       await rollUp(signal).catch(() => undefined);
       return Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
     },
@@ -120,9 +123,10 @@ interface Behind {
 }
 
 /**
- * Counts a part of a workspace's uncounted bookings: first fills days, then counts the changes of some events.
+ * Counts some of a workspace's uncounted bookings. Fills missing days first, then processes new
+ * events.
  *
- * @returns whether there may be more
+ * @returns whether more may be left
  */
 function rollUpPart(em: EntityManager, workspace: number): Promise<boolean> {
   return em.fork().transactional(async (tx) => {
@@ -139,7 +143,7 @@ interface RolledUp {
   readonly fillBefore: string | null;
 }
 
-/** Returns whether all days are filled. */
+/** Counts missing days from the newest to the oldest. Returns whether all days are counted. */
 async function fillDays(tx: EntityManager, workspace: number, before: string): Promise<boolean> {
   const startedMs = performance.now();
   let fillBefore: string | null = before;
@@ -153,11 +157,11 @@ async function fillDays(tx: EntityManager, workspace: number, before: string): P
 }
 
 interface Day {
-  /** Such as `2026-11-01`. */
+  /** Date, such as `2026-11-01`. */
   readonly date: string;
 }
 
-/** Returns the newest day with bookings before a time. */
+/** Returns the newest day before a time that has bookings. */
 async function findNewestDay(
   tx: EntityManager,
   workspace: number,
@@ -175,7 +179,7 @@ async function countChanged(
   const startedMs = performance.now();
   const [changed] = await runStatement<Changed>(tx, CHANGED, [workspace, position]);
   const { until, events, dates } = changed!;
-  // Some events were purged before they were counted, so every day may have changed.
+  // If events were purged before they were processed, any day may have changed.
   const isFilled = events === until - position;
   if (!isFilled) await runStatement(tx, FILLED, [workspace, "infinity"]);
   else for (const date of dates ?? []) await countDay(tx, workspace, date);
@@ -187,7 +191,7 @@ async function countChanged(
 interface Changed {
   readonly until: number;
   readonly events: number;
-  /** Each as `2026-11-01`. null without dates. */
+  /** Dates such as `2026-11-01`. null if there are none. */
   readonly dates: readonly string[] | null;
 }
 

@@ -6,14 +6,14 @@ import { USAGE_CLASSES, type UsageClass } from "./usage-hour.entity.ts";
 type CallCounts = Record<UsageClass, number>;
 
 /**
- * Maximum number of workspaces counted between two writes, which bounds memory. Calls of further
- * workspaces are not counted.
+ * Maximum number of workspaces that are counted between two writes, to limit memory. Calls of
+ * further workspaces are not counted.
  */
 const MAX_WORKSPACES = 50_000;
 
 const NONE: Readonly<CallCounts> = { quote: 0, read: 0, write: 0, preview: 0 };
 
-/** Counts the calls of workspaces in memory until they are written. */
+/** Counter that collects the workspaces' calls in memory until they are written. */
 export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
 export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
@@ -24,7 +24,7 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
     byWorkspace.set(workspace, { ...NONE, [usageClass]: 1 });
   }
 
-  /** Returns the unwritten counts by workspace and class. Each is at least one. */
+  /** Returns the unwritten counts above 0 by workspace and class. */
   const unwritten = () =>
     [...byWorkspace]
       .toSorted(([a], [b]) => a - b)
@@ -59,12 +59,12 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
   };
 }
 
-/** Maximum number of rows per statement, so that each is short. */
+/** Maximum number of rows per statement, which limits how long a statement takes. */
 const BATCH = 5_000;
 
 /**
- * All replicas write in the same order to avoid deadlocks. The hour and its quarter are those of
- * the write, by the database's clock.
+ * Adds counts to the current hour, by the database's clock at the time of the write. All replicas
+ * write in the same order to avoid deadlocks.
  */
 const WRITE = `
   insert into usage_hour as kept (workspace_id, hour, limit_class, calls,
@@ -80,18 +80,19 @@ const WRITE = `
     fourth_quarter = kept.fourth_quarter + excluded.fourth_quarter`;
 
 /**
- * Returns SQL for the calls if it is this quarter of an hour in UTC, from 0 to 3, otherwise for 0.
- * As a condition, because Citus cannot send a `case` with a value to other nodes.
+ * Returns SQL for the calls if the current quarter of the hour is the given one, otherwise for 0.
+ * Quarters are numbered from 0 to 3, in UTC. Uses a condition, because Citus cannot send a `case`
+ * with a value to other nodes.
  */
 function inQuarter(quarter: number): string {
   return `case when floor(extract(epoch from now()) / 900)::bigint % 4 = ${quarter} then counted.calls else 0 end`;
 }
 
 /**
- * Adds the counts to the table. Counts that cannot be written are kept. If the connection breaks
- * during the commit, that batch is written twice.
+ * Writes the counts. Counts that cannot be written are kept for the next write. If the connection
+ * breaks during a commit, the batch may be written twice.
  *
- * @throws the database's error
+ * @throws errors of the database
  */
 export async function writeUsage(em: EntityManager, counter: UsageCounter): Promise<void> {
   const counted = counter.unwritten();
@@ -102,13 +103,13 @@ export async function writeUsage(em: EntityManager, counter: UsageCounter): Prom
   }
 }
 
-/** Days for which call counts are kept. */
+/** Retention of call counts, in days. */
 export const USAGE_DAYS = 100;
 
 /**
- * Deletes call counts older than 100 days, and replicas without a heartbeat for a day.
+ * Deletes call counts older than 100 days, and replicas without a heartbeat for one day.
  *
- * @returns the number of deleted counts
+ * @returns the number of deleted call counts
  */
 export async function purgeReports(em: EntityManager): Promise<number> {
   await runStatement(em, "delete from replica where seen_at < now() - interval '1 day'");

@@ -2,31 +2,31 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Price previews while a form is filled in count as quotes for limits, but not in reports. */
+/** Classes of counted calls. Price previews in a form count as quotes for rate limits, but not in reports. */
 export const USAGE_CLASSES = [...LIMIT_CLASSES, "preview"] as const;
 
 export type UsageClass = (typeof USAGE_CLASSES)[number];
 
-/** Number of a workspace's calls of a class in an hour. Kept for 100 days. */
+/** Number of calls by a workspace in an hour, for one class. Kept for 100 days. */
 export const UsageHour = defineEntity({
   name: "UsageHour",
   tableName: "usage_hour",
   primaryKeys: ["workspace", "hour", "limitClass"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    /** Start of the hour, by the database's clock. */
+    /** Start of the hour in UTC, by the database's clock. */
     hour: p.datetime(0).primary(),
     limitClass: p.text().$type<UsageClass>().primary(),
     calls: p.bigint("number"),
     /**
-     * Number of calls in the second, third and fourth quarter of the hour. The rest were in the
-     * first. Days of some time zones, such as Kathmandu, begin within an hour.
+     * Number of calls in the second, third and fourth quarter of the hour. All other calls were in
+     * the first quarter. In some time zones, such as Kathmandu, days begin within an hour of UTC.
      */
     secondQuarter: p.bigint("number").default(0),
     thirdQuarter: p.bigint("number").default(0),
     fourthQuarter: p.bigint("number").default(0),
   },
-  // Across workspaces, for platform totals and the purge.
+  // Serves platform totals and the purge, which read all workspaces.
   indexes: [{ name: "usage_hour_by_hour", properties: ["hour"] }],
   checks: [
     {
