@@ -1,12 +1,12 @@
-/** Maximum nesting depth of a document. A tariff needs 9 levels. */
+/** Maximum nesting depth of a document, in levels. A tariff needs 9. */
 export const MAX_DEPTH = 100;
 
 /**
- * Returns the JSON text of a value with sorted object keys and without white space. Two documents
- * have the same text exactly if they differ only in white space and key order.
+ * Returns the JSON text of a value with sorted object keys and without white space. Documents that
+ * differ only in white space and key order have the same text.
  *
  * @param value as parsed from JSON
- * @throws RangeError if it is nested deeper than 100 levels
+ * @throws RangeError if the value is nested deeper than `MAX_DEPTH`
  */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(withSortedKeys(value, 0));
@@ -16,7 +16,8 @@ function withSortedKeys(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) {
-    // Lists of numbers, such as positions, need no copy: a tariff can have millions.
+    // Lists of numbers, such as positions, are not copied, because a tariff can have millions of
+    // them.
     const nested = value.some((item) => typeof item === "object");
     return nested ? value.map((item) => withSortedKeys(item, depth + 1)) : value;
   }

@@ -1,14 +1,16 @@
 import { mapKey } from "./clip.ts";
 
 /**
- * Returns the path, such as `routes[1].weight_kg`, of the first member that a JSON object has twice. `JSON.parse` keeps
- * the last one silently. `undefined` if every member is unique.
+ * Returns the path of the first member that occurs twice in a JSON object, such as
+ * `routes[1].weight_kg`. Returns `undefined` if all members are unique. `JSON.parse` silently keeps
+ * the last value.
  *
  * @param text valid JSON
- * @param value the object or list that `JSON.parse` makes of it
+ * @param value the object or list that `JSON.parse` returned for the text
  */
 export function duplicateMember(text: string, value: object): string | undefined {
-  // Each member has one colon. Unless text has colons too, equal counts mean that no member was dropped.
+  // Each member has one colon. If no string contains colons, equal counts mean that no member was
+  // dropped.
   return countColons(text) === countMembers(value) ? undefined : findDuplicate(text);
 }
 
@@ -18,7 +20,10 @@ function countColons(text: string): number {
   return count;
 }
 
-/** The number of members of all objects in a JSON value. Iterative, since a body can be nested thousands of levels. */
+/**
+ * Counts the members of all objects in a JSON value. Iterative, because a body can be nested
+ * thousands of levels deep.
+ */
 function countMembers(value: object): number {
   let count = 0;
   const pending: object[] = [];
@@ -46,9 +51,9 @@ const BEGIN_OBJECT = 0x7b;
 const END_OBJECT = 0x7d;
 const SPACE = 0x20;
 
-/** An object or a list that the scan is in, with the member or the item that it is at. */
+/** An object or list that the scan has entered, with the current member or item. */
 interface Open {
-  /** `undefined` for a list. */
+  /** Names of the members so far. `undefined` for a list. */
   readonly names: Set<string> | undefined;
   at: string | number;
 }
@@ -88,7 +93,7 @@ function findDuplicate(text: string): string | undefined {
   return undefined;
 }
 
-/** The index after a string's closing quote. */
+/** Returns the index after a string's closing quote. */
 function endOfString(text: string, begin: number): number {
   for (let i = begin + 1; ; i++) {
     const code = text.charCodeAt(i);
@@ -97,14 +102,14 @@ function endOfString(text: string, begin: number): number {
   }
 }
 
-/** Whether the string that ends here is followed by a colon, and so names a member. */
+/** Whether the string that ends at `end` is a member name, that is, followed by a colon. */
 function isName(text: string, end: number): boolean {
   let i = end;
   while (text.charCodeAt(i) <= SPACE) i++;
   return text.charCodeAt(i) === COLON;
 }
 
-/** How many of the innermost steps a path shows. */
+/** Maximum number of steps in a path. Outer steps are dropped. */
 const SHOWN_STEPS = 12;
 
 function pathOf(open: readonly Open[]): string {

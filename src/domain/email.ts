@@ -1,13 +1,13 @@
 import { domainToASCII } from "node:url";
 
-/** Maximum length of an email (RFC 5321). Longer text is not converted. */
+/** Maximum length of an email in characters (RFC 5321). Longer text is not converted. */
 const MAX_LENGTH = 254;
-/** Maximum length of the part before the @ (RFC 5321, section 4.5.3.1.1). */
+/** Maximum length of the part before the @, in characters (RFC 5321, section 4.5.3.1.1). */
 const MAX_LOCAL_LENGTH = 64;
 
 /**
  * Returns an email with its domain in ASCII (RFC 5890), so that both forms of an internationalized
- * domain match. Text without such a domain is returned unchanged.
+ * domain are equal. Other text is returned unchanged.
  */
 export function withAsciiDomain(email: string): string {
   const at = email.lastIndexOf("@") + 1;
@@ -17,8 +17,8 @@ export function withAsciiDomain(email: string): string {
 }
 
 /**
- * Whether the part before the @ is no longer than 64 characters, with dots only between other
- * characters (RFC 5321). Its characters are not checked.
+ * Whether the part before the @ has at most 64 characters and no leading, trailing or consecutive
+ * dots (RFC 5321). Other characters are not checked.
  */
 export function hasValidLocalPart(email: string): boolean {
   const local = email.slice(0, Math.max(0, email.lastIndexOf("@")));

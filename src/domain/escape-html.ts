@@ -1,4 +1,4 @@
-/** HTML of a text that somebody entered, whose direction is its own. */
+/** Returns user-supplied text as HTML, with its text direction isolated from the surrounding text. */
 export function isolatedHtml(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
 }

@@ -1,6 +1,6 @@
 import { clip } from "./clip.ts";
 
-/** An error in a tariff: its path, such as `tiers[1].max_kg`, and a message with the fix. */
+/** An error in a tariff: its path, such as `tiers[1].max_kg`, and a message that includes the fix. */
 export interface TariffFault {
   readonly path: string;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface TariffFault {
 /** Collects errors in order, up to a limit. */
 export interface TariffFaults {
   readonly list: readonly TariffFault[];
-  /** Maximum number of errors kept. */
+  /** Maximum number of errors that are kept. */
   readonly limit: number;
   /** Whether the limit is reached and validation can stop. */
   readonly full: boolean;
@@ -33,7 +33,7 @@ export function createTariffFaults(limit: number): TariffFaults {
 
 const SHOWN_CHARACTERS = 40;
 
-/** Quotes a value in an error message, shortened if long. */
+/** Formats a value for an error message. Long texts are shortened. */
 export function quoted(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";

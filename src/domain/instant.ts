@@ -5,12 +5,16 @@ interface TimestampLike {
   readonly nanos: number;
 }
 
-/** 9999-12-31T23:59:59.999Z, in milliseconds since the epoch; rounding up must not go beyond. */
+/**
+ * Latest supported time, 9999-12-31T23:59:59.999Z, in milliseconds since the epoch. Rounding up
+ * must not exceed it.
+ */
 const LAST_INSTANT = 253_402_300_799_999;
 
 /**
- * Converts a timestamp to milliseconds since the epoch. Records have whole milliseconds, so it
- * rounds down for `after` filters and up for `before` filters.
+ * Converts a timestamp to whole milliseconds since the epoch, the precision of stored times.
+ *
+ * @param round `Math.floor` for `after` filters, `Math.ceil` for `before` filters
  */
 export function toInstantMs(
   timestamp: TimestampLike | undefined,
@@ -22,7 +26,8 @@ export function toInstantMs(
 }
 
 /**
- * Returns the creation time range of a list in milliseconds since the epoch, exclusive.
+ * Returns the creation time range of a list request in milliseconds since the epoch. Both bounds
+ * are exclusive.
  *
  * @throws Refusal FIELD_INVALID if the range is empty
  */
@@ -46,7 +51,10 @@ export function isInstant(value: unknown): value is number {
   );
 }
 
-/** Formats a time in milliseconds since the epoch as in responses: `2026-12-01T09:30:00.000Z`. */
+/**
+ * Formats a time in milliseconds since the epoch as in responses, such as
+ * `2026-12-01T09:30:00.000Z`.
+ */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,11 +1,11 @@
-/** Limits on single calls, over gRPC and JSON alike, and on resources of a workspace or person. */
+/** Limits on single calls over gRPC and JSON, and on the resources of a workspace or person. */
 
-/** Maximum size of a request body or message, unless the RPC declares another. */
+/** Default maximum size of a request body or message, in bytes. An RPC can declare another. */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 export const MAX_PAGE_SIZE = 100;
 /**
- * Maximum size of the results on one page, in bytes. gRPC clients accept messages up to 4 MiB by
- * default. The difference leaves room for framing.
+ * Maximum size of the results on one page, in bytes. By default, gRPC clients accept messages up to
+ * 4 MiB, so this leaves room for framing.
  */
 export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 export const MAX_BATCH_ROUTES = 100;

@@ -1,6 +1,7 @@
 /**
- * Loads a value lazily and once, for example a large library that few services need. After a
- * failure, for example while files are replaced during an update, the next call retries.
+ * Creates a lazy loader for a value that is loaded once, such as a large library that few services
+ * need. If loading fails, for example while files are replaced during an update, the next call
+ * retries.
  */
 export function loadOnce<T>(load: () => Promise<T>) {
   let loaded: Promise<T> | undefined;
@@ -12,7 +13,7 @@ export function loadOnce<T>(load: () => Promise<T>) {
       });
       return loaded;
     },
-    /** Returns the loaded or loading value, or `undefined` before the first use. */
+    /** Returns the promise of the value, or `undefined` before the first use. */
     peek: () => loaded,
   };
 }

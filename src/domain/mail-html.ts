@@ -1,10 +1,10 @@
 import { escapeHtml } from "./escape-html.ts";
 
-/** An email as HTML and plain text with the same contents. */
+/** Subject and body of an email, as HTML and as plain text. */
 export interface MailContent {
   readonly subject: string;
   readonly text: string;
-  /** Without images, scripts or external resources. */
+  /** Contains no images, scripts or external resources. */
   readonly html: string;
 }
 
@@ -12,7 +12,8 @@ const BUTTON =
   "display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none";
 
 /**
- * Returns the HTML of an email. Email clients support little CSS, some only `style` attributes.
+ * Returns the HTML of an email. Uses `style` attributes, because some email clients support no
+ * other CSS.
  *
  * @param parts HTML
  */

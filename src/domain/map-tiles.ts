@@ -1,11 +1,11 @@
-/** Source of map images, a server or a local file, with the attribution to show. */
+/** Source of map images: a server or a local file, with the attribution to display. */
 export type MapTiles = { readonly attribution: string } & (
   | {
       /** URL template of an image, with `{z}`, `{x}` and `{y}`. */
       readonly url: string;
     }
   | {
-      /** A PMTiles file of images. */
+      /** Path of a PMTiles file with images. */
       readonly file: string;
     }
 );

@@ -1,2 +1,2 @@
-/** Live, or test mode in the workspace's test twin. */
+/** Live mode, or test mode, which uses the workspace's test twin. */
 export type Mode = "live" | "test";

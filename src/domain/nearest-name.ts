@@ -1,10 +1,10 @@
-/** Maximum length of compared names, in characters. */
+/** Maximum length of names that are compared, in characters. */
 export const MAX_CHARACTERS = 200;
 
 /**
- * Returns the element of `names` that `name` is probably a misspelling of: it differs only in case
- * and separators, or by one typing error, or by two from eight characters on unless they form
- * another word. `undefined` if there is no match or the best match is ambiguous.
+ * Returns the element of `names` of which `name` is probably a misspelling. It may differ in case
+ * and separators, and by one typing error, or by two from eight characters on. Two errors that form
+ * another word do not match. Returns `undefined` if no name matches or the best match is ambiguous.
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
@@ -23,8 +23,8 @@ export function nearestName(name: string, names: Iterable<string>): string | und
 }
 
 /**
- * Whether the names differ by one short word with another first letter: `OPERATIONS_HOST` is not a
- * misspelling of `OPERATIONS_PORT`.
+ * Whether the names differ only in one short word that begins with another letter. For example,
+ * `OPERATIONS_HOST` is not a misspelling of `OPERATIONS_PORT`.
  */
 function isAnotherWord(a: string, b: string): boolean {
   const [words, others] = [wordsOf(a), wordsOf(b)];
@@ -34,8 +34,9 @@ function isAnotherWord(a: string, b: string): boolean {
 }
 
 /**
- * Like `nearestName`, or else the only name that contains all words of the given one, or the
- * reverse: `weight` for `weight_kg`, `pickupLongitude` for `pickup_lng`.
+ * Like `nearestName`. If no name matches, returns the only name that contains all words of `name`,
+ * or the only name whose words are all in `name`: `weight` matches `weight_kg`, and
+ * `pickupLongitude` matches `pickup_lng`.
  */
 export function nearestByWords(name: string, names: readonly string[]): string | undefined {
   const nearest = nearestName(name, names);
@@ -46,8 +47,8 @@ export function nearestByWords(name: string, names: readonly string[]): string |
 }
 
 /**
- * Returns the only name that has all words of `name`, in order, and more: `SHUTDOWN_DELAY_SECONDS` for `SHUTDOWN_DELAY`.
- * `undefined` for a single word, which names other things too.
+ * Returns the only name that contains all words of `name`, in order: `SHUTDOWN_DELAY` matches
+ * `SHUTDOWN_DELAY_SECONDS`. Returns `undefined` for a single word, which is too ambiguous.
  */
 export function onlyCompletion(name: string, names: readonly string[]): string | undefined {
   const words = wordsOf(name);
@@ -67,8 +68,8 @@ function plain(name: string): string {
 }
 
 /**
- * Returns the optimal string alignment distance: the number of inserted, deleted, replaced and
- * transposed characters. Exact up to `most`, otherwise any larger number. Linear in the length.
+ * Returns the optimal string alignment distance, that is, the number of inserted, deleted, replaced
+ * and transposed characters. Exact up to `most`, otherwise any larger number. Takes linear time.
  */
 function typingErrors(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Infinity;
@@ -103,7 +104,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Whether one list contains all words of the other in order, possibly abbreviated. */
+/** Whether one list contains all words of the other in order. Words may be abbreviated. */
 function haveWords(a: readonly string[], b: readonly string[]): boolean {
   const [fewer, more] = a.length <= b.length ? [a, b] : [b, a];
   if (fewer.length === 0) return false;

@@ -1,4 +1,4 @@
-/** Classes of calls with a common rate limit. */
+/** Classes of calls. Each class has its own rate limit. */
 export const LIMIT_CLASSES = ["quote", "read", "write"] as const;
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number];
@@ -13,7 +13,7 @@ export interface RateLimit {
 
 export type RateLimits = Readonly<Record<LimitClass, RateLimit>>;
 
-/** Default limits of a workspace, until an operator changes them. */
+/** Default limits of a workspace. An operator can change them. */
 export const DEFAULT_LIMITS: RateLimits = {
   quote: { rate: 10_000, burst: 20_000 },
   read: { rate: 5_000, burst: 10_000 },
@@ -27,8 +27,8 @@ export const OPERATOR_LIMITS: RateLimits = {
 };
 
 /**
- * Limits of a workspace on work at payment providers, which is done with the platform's key: checks
- * of its account, payments checked by its calls, and events signed with its own secrets.
+ * Per-workspace limits on provider requests that use the platform's key: account checks, payment
+ * checks caused by calls, and events signed with the workspace's own secrets.
  */
 export const PROVIDER_LIMITS = {
   account: { rate: 1, burst: 20 },
@@ -49,24 +49,26 @@ export interface RateLimitState {
 
 export interface Verdict {
   readonly allowed: boolean;
-  /** Whole calls left after this one. */
+  /** Number of calls left after this call. */
   readonly remaining: number;
   /** Seconds until the next token if the bucket is empty, otherwise until it is full. */
   readonly resetSeconds: number;
 }
 
-/** Units per call. A bucket gains `rate` units each microsecond, so all arithmetic stays in exact integers. */
+/**
+ * Units per call. A bucket gains `rate` units per microsecond, so all arithmetic uses exact
+ * integers.
+ */
 const CALL = 1_000_000;
 
 /** State of a token bucket at one moment. */
 export interface Bucket {
-  /** Millionths of a call, 0 to `burst` million. */
+  /** Available calls in millionths, 0 to `burst` million. */
   microCalls: number;
-  /** Whole microseconds. */
+  /** Time of this state, in whole microseconds. */
   atUs: number;
 }
 
-/** Creates a full bucket. */
 export function fullBucket({ burst }: RateLimit, nowMs: number): Bucket {
   return { microCalls: burst * CALL, atUs: toMicroseconds(nowMs) };
 }
@@ -76,7 +78,7 @@ export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean
   return filledTo(bucket, limit, toMicroseconds(nowMs)) === limit.burst * CALL;
 }
 
-/** Consumes one call from a bucket if possible. Keep it equal to the script of the Redis limiter. */
+/** Consumes one call from a bucket if possible. The script of the Redis limiter must do the same. */
 export function consumeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
   const nowUs = toMicroseconds(nowMs);
   bucket.microCalls = filledTo(bucket, limit, nowUs);
@@ -91,7 +93,7 @@ export function returnCall(bucket: Bucket, { burst }: RateLimit): void {
   bucket.microCalls = Math.min(burst * CALL, bucket.microCalls + CALL);
 }
 
-/** Returns the verdict for a bucket with the given millionths of a call left. */
+/** Returns the verdict for a bucket with `microCalls` left. */
 export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit): Verdict {
   const awaited = (allowed ? limit.burst : 1) * CALL;
   return {
@@ -101,7 +103,10 @@ export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit
   };
 }
 
-/** A clock that was set back adds no tokens. */
+/**
+ * Returns the content of a bucket at a time, in millionths of a call. If the clock was set back,
+ * adds no tokens.
+ */
 function filledTo({ microCalls, atUs }: Bucket, { rate, burst }: RateLimit, nowUs: number): number {
   return Math.min(burst * CALL, microCalls + Math.max(0, nowUs - atUs) * rate);
 }

@@ -8,10 +8,11 @@ import {
 } from "./limits.ts";
 
 /**
- * Reasons for refusals: a closed set, stable for programs. They are the `reason` of `google.rpc.ErrorInfo` in the
- * domain `shipments.v1` and the `code` of JSON errors. Each has a message that follows the field or subject, and a
- * remedy for the guide to errors and for agents. Messages with "e.g." are examples. Remedies have the names of RPCs in
- * backticks, such as `CreateQuote`. `npm run generate` lists them in `docs/errors.md`.
+ * Reasons for refusals: a closed set on which programs can rely. A reason is the `reason` of
+ * `google.rpc.ErrorInfo` in the domain `shipments.v1` and the `code` of JSON errors. Each has a
+ * message that follows the field or subject, and a remedy for the error guide and for agents.
+ * Messages that begin with "e.g." are examples. Remedies refer to RPCs in backticks, such as
+ * `CreateQuote`. `npm run generate` lists the reasons in `docs/errors.md`.
  */
 export const REASONS = {
   ...answered("InvalidArgument", 400, {
@@ -394,7 +395,7 @@ export const REASONS = {
   }),
 };
 
-/** Defines reasons with a common gRPC code (in Connect's spelling) and HTTP status: each with its message and remedy. */
+/** Defines reasons that share a gRPC code (in Connect's spelling) and an HTTP status. */
 function answered<C extends string, const T extends Readonly<Record<string, Texts>>>(
   code: C,
   httpStatus: number,
@@ -411,11 +412,11 @@ function answered<C extends string, const T extends Readonly<Record<string, Text
 
 type Texts = readonly [message: string, remedy: string];
 
-/** Response to a call that is refused for a reason. */
+/** Definition of a reason: its status codes, message and remedy. */
 interface Answer<Code extends string, Fixed extends boolean> {
   readonly code: Code;
   readonly httpStatus: number;
-  /** Whether the message is always the same. Otherwise the text is an example. */
+  /** Whether the message is always the same. Otherwise `text` is an example. */
   readonly isFixed: Fixed;
   readonly subject?: string;
   readonly text: string;

@@ -7,10 +7,10 @@ export type FixedReason = {
   [R in RefusalReason]: (typeof REASONS)[R]["isFixed"] extends true ? R : never;
 }[RefusalReason];
 
-/** One error of a request: a message, and the field or subject if any. */
+/** An error in a request: a message, and the field or subject if any. */
 export interface Violation {
   readonly reason: RefusalReason;
-  /** Wire name or path of a field (`pickup_lat`), or a subject (`coverage`). Key in `errors`. */
+  /** Wire name or path of a field (`pickup_lat`), or a subject (`coverage`). The key in `errors`. */
   readonly subject?: string;
   readonly text: string;
 }
@@ -21,12 +21,15 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/** Maximum number of reported violations. A small request can cause thousands, each with a long message. */
+/**
+ * Maximum number of violations that are reported. A small request can cause thousands of violations
+ * with long messages.
+ */
 const MAX_VIOLATIONS = 100;
 
 /**
- * A refused call with its violations. The first violation determines the reason. The message is its
- * text and the number of further ones.
+ * Error for a refused call. The first violation determines the reason and the message, which also
+ * counts further violations.
  */
 export class Refusal extends Error {
   readonly violations: readonly Violation[];
@@ -35,7 +38,7 @@ export class Refusal extends Error {
   readonly reason: RefusalReason;
   /** Seconds after which a retry may succeed. `undefined` if waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
-  /** Facts for programs that belong to the reason, such as the new price. */
+  /** Details for programs, depending on the reason, such as the new price. */
   readonly facts: Readonly<Record<string, string>>;
 
   /** @param violations at least one */
@@ -51,7 +54,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates a refusal for a single reason. The text is optional if it is always the same. */
+/** Creates a refusal for a single reason. The text can be omitted if the message is always the same. */
 export function refuse(reason: FixedReason, options?: RefusalOptions): Refusal;
 export function refuse(
   reason: RefusalReason,
@@ -68,18 +71,18 @@ export function refuse(
   return new Refusal([subject === undefined ? violation : { ...violation, subject }], options);
 }
 
-/** Throws a refusal if there are violations. */
+/** Throws a refusal if the list is not empty. */
 export function refuseAny(violations: readonly Violation[], options?: RefusalOptions): void {
   if (violations.length > 0) throw new Refusal(violations, options);
 }
 
-/** Creates the violation of a reason whose message is always the same. */
+/** Creates a violation for a reason whose message is always the same. */
 export function fixedViolation(reason: FixedReason): Violation {
   const { subject, text } = REASONS[reason];
   return subject === undefined ? { reason, text } : { reason, subject, text };
 }
 
-/** Creates the refusal of a call that cannot be served now but may succeed soon. */
+/** Creates an UNAVAILABLE refusal for a call that may succeed soon. */
 export function unavailable(
   text: string,
   cause?: unknown,
@@ -106,7 +109,10 @@ function wellFormed(violation: Violation): Violation {
   return { ...violation, subject: violation.subject.toWellFormed(), text };
 }
 
-/** Returns the message of a refusal: the text of its first violation and the number of further ones. */
+/**
+ * Returns the message of a refusal: the text of its first violation, and the number of further
+ * violations if any.
+ */
 export function summarize(firstText: string, violations: number): string {
   const more = violations - 1;
   if (more === 0) return firstText;

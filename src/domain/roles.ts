@@ -1,4 +1,7 @@
-/** Operator roles from least to most privileged. Each includes the permissions of the previous ones. */
+/**
+ * Operator roles from least to most privileged. Each includes the permissions of the roles before
+ * it.
+ */
 export const OPERATOR_ROLES = ["viewer", "operator", "owner"] as const;
 
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
@@ -8,12 +11,15 @@ export const MEMBER_ROLES = ["viewer", "member", "admin"] as const;
 
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** Scopes of API keys: read and quote, courier reports, or everything. */
+/** Scopes of API keys: reads and quotes, courier reports, or everything. */
 export const KEY_SCOPES = ["read_only", "courier", "full"] as const;
 
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** Whether a role includes the permissions of another one. `roles` are sorted from least to most privileged. */
+/**
+ * Whether `role` includes the permissions of `needed`. `roles` must be sorted from least to most
+ * privileged.
+ */
 export function includesRole<Role>(roles: readonly Role[], role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }

@@ -1,7 +1,7 @@
-/** Ends of a route, the pickup first. */
+/** The two ends of a route, in order. */
 export const ENDS = ["pickup", "dropoff"] as const;
 
 export type End = (typeof ENDS)[number];
 
-/** Values for both ends of a route. `undefined` if absent. */
+/** A value for each end of a route, `undefined` if the end has none. */
 export type Ends<Of> = Readonly<Record<End, Of | undefined>>;

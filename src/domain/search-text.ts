@@ -1,34 +1,43 @@
 import { clip } from "./clip.ts";
 
 /**
- * Separators of words: spaces, general punctuation and ASCII other than letters and digits. A regular expression of
- * JavaScript and of PostgreSQL.
+ * Regular expression for word separators: spaces, general punctuation, and ASCII other than letters
+ * and digits. Valid in JavaScript and PostgreSQL.
  */
 export const SEPARATORS = String.raw`[\x01-/:-@[-\x60{-\x7f\u00a0\u2000-\u206f\u3000]+`;
 
-/** Precedes the reversed digits of a phone number in an index of words, so that any last digits are a prefix. */
+/**
+ * Marks the reversed digits of a phone number in a word index, so that a search for the last digits
+ * is a prefix search.
+ */
 export const REVERSED_MARK = "←";
 
-/** What stands for the prefix of an index's words in `searchQuery`. No word contains it. */
+/** Placeholder in `searchQuery` for the prefix of an index's words. No word contains it. */
 export const PREFIX_MARK = "/";
 
-/** A part of a searched text. A row has it if it has all of its words, or a phone number with its digits. */
+/**
+ * A term of a search. A row matches if it contains all words of the term, or a phone number with
+ * its digits.
+ */
 export interface SearchTerm {
   readonly words: readonly string[];
-  /** Whether its last word may be the beginning of a word. */
+  /** Whether the last word may be incomplete and matches as a prefix. */
   readonly isOpen: boolean;
-  /** First or last digits of a phone number, in each way to read the term as one; empty if it is none. */
+  /** Possible first or last digits of a phone number. Empty if the term is not a phone number. */
   readonly digits: readonly string[];
 }
 
 /** Digits and the characters that format a phone number. */
 const NUMBER = /\+?\(?[0-9](?:[0-9\s()./\u2010-\u2015-]*[0-9])?/g;
-/** Digits from which on several groups of digits are read as one phone number. */
+/** Minimum number of digits for reading several groups of digits as one phone number. */
 const MIN_PHONE = 7;
-/** Fewer last digits of a phone number find nothing. */
+/** Minimum number of last digits of a phone number that a search matches. */
 const MIN_LAST_DIGITS = 4;
 
-/** The terms of a searched text, in NFC: its words, of which the last may be unfinished, and its phone numbers. */
+/**
+ * Splits a search text in NFC into terms: words, the last of which may be incomplete, and phone
+ * numbers.
+ */
 export function searchTerms(text: string): readonly SearchTerm[] {
   const terms: SearchTerm[] = [];
   const add = (given: string, digits: readonly string[]) => {
@@ -57,12 +66,15 @@ function wordsIn(text: string): string[] {
   return text.match(WORD) ?? [];
 }
 
-/** Whether letters or digits precede or follow a part of a text directly. */
+/** Whether a part of a text is directly preceded or followed by letters or digits. */
 function isWithinWord(text: string, start: number, end: number): boolean {
   return /[\p{L}\p{N}]/u.test(text.slice(Math.max(0, start - 1), start) + text.slice(end, end + 1));
 }
 
-/** A phone number's digits as written, and without the zeros that are dialled before a national or foreign number. */
+/**
+ * Returns the digits of a phone number as written, and without the leading zeros of a national or
+ * international prefix.
+ */
 function phoneDigits(number: string): string[] {
   const digits = number.replace("(0)", "").replaceAll(/\D/g, "");
   const dialled = digits.replace(/^00?/, "");
@@ -73,7 +85,10 @@ function lastDigits(word: string): string[] {
   return word.length >= MIN_LAST_DIGITS && /^[0-9]+$/.test(word) ? [word] : [];
 }
 
-/** A tsquery for rows with all the terms, in which `PREFIX_MARK` stands for the prefix of the index's words. */
+/**
+ * Returns a tsquery for rows that match all terms. `PREFIX_MARK` stands for the prefix of the
+ * index's words.
+ */
 export function searchQuery(terms: readonly SearchTerm[]): string {
   return terms.map(termQuery).join(" & ");
 }
@@ -95,12 +110,12 @@ function reversed(digits: string): string {
   return Array.from(digits).toReversed().join("");
 }
 
-/** How much of a value is shown, in characters, and how much of that before the match. */
+/** Maximum length of the shown part of a value, and of its part before the match, in characters. */
 const SHOWN = { all: 200, before: 60 } as const;
 
 /**
- * The part of a value that shows why a search found it: up to 200 characters around the first word of a term.
- * `undefined` if it has no words of the terms.
+ * Returns the part of a value that shows why a search found it: up to 200 characters around the
+ * first match. Returns `undefined` if no term matches.
  */
 export function matchedPart(terms: readonly SearchTerm[], value: string): string | undefined {
   const start = terms.some((term) => hasDigits(term, value)) ? 0 : firstMatch(terms, value);
@@ -113,7 +128,7 @@ export function matchedPart(terms: readonly SearchTerm[], value: string): string
   );
 }
 
-/** Whether a value is a phone number that begins or ends with digits of the term. */
+/** Whether a value is a phone number that begins or ends with the term's digits. */
 function hasDigits({ digits }: SearchTerm, value: string): boolean {
   if (digits.length === 0 || !/^[+0-9\s()./-]+$/.test(value)) return false;
   const all = value.replaceAll(/\D/g, "");

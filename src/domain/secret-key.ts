@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Prefix of a secret key: of a workspace, a test twin or an operator. */
+/** Prefix of a secret key for a workspace, a test twin or an operator, in this order. */
 export type KeyPrefix = "shp_" | "shp_test_" | "sho_";
 
 const SECRET_LENGTH = 30;
@@ -12,8 +12,8 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^(?:shp_|shp_test_|sho_)([0-9A-Za-z]{30})[0-9A-Za-z]{6}$/;
 
 /**
- * Creates a secret key: its prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6
- * base62 characters. `randomInt` is unbiased.
+ * Creates a secret key: the prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6
+ * base62 characters.
  */
 export function createSecretKey(prefix: KeyPrefix): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(62)]).join("");
@@ -21,8 +21,8 @@ export function createSecretKey(prefix: KeyPrefix): string {
 }
 
 /**
- * Whether a text has the format and checksum of a key, so that a typo is refused without a lookup.
- * Time and memory do not depend on the length of the text.
+ * Whether a text has the format and checksum of a key, so that typos are rejected without a lookup.
+ * Takes bounded time and memory for texts of any length.
  */
 export function isWellFormedKey(text: string): boolean {
   if (text.length > MAX_KEY_LENGTH) return false;
@@ -30,10 +30,10 @@ export function isWellFormedKey(text: string): boolean {
   return secret !== undefined && text.endsWith(checksumOf(secret));
 }
 
-/** A key except its last four characters. */
+/** Matches a key without its last four characters. */
 const KEY_IN_TEXT = /(sh[po]_(?:test_)?)[0-9A-Za-z]{32}(?=[0-9A-Za-z]{4})/g;
 
-/** Returns a text in which keys are truncated to their last four characters. */
+/** Replaces each key in a text with its prefix and last four characters. */
 export function cutKeys(text: string): string {
   return text.includes("shp_") || text.includes("sho_") ? text.replace(KEY_IN_TEXT, "$1...") : text;
 }
@@ -48,12 +48,11 @@ export function hashKey(key: string): string {
   return hash("sha256", key, "base64url");
 }
 
-/** Returns the last four characters of a key, for display. */
 export function lastFour(key: string): string {
   return key.slice(-4);
 }
 
-/** Returns the CRC-32 (ISO 3309, as in zlib) in base62, most significant digit first, zero-padded. */
+/** Returns the CRC-32 (ISO 3309, as in zlib) in zero-padded base62, most significant digit first. */
 function checksumOf(secret: string): string {
   let rest = crc32(secret);
   let digits = "";

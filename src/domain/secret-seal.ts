@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 
 /**
- * Encrypts stored secrets so that a copy of the database does not reveal them. Without keys,
+ * Encrypts secrets for storage, so that a copy of the database does not reveal them. Without keys,
  * secrets are stored in plain text.
  */
 export interface SecretSeal {
@@ -10,16 +10,16 @@ export interface SecretSeal {
   /**
    * Encrypts a secret for storage.
    *
-   * @param context storage location, such as a table and row key. The result cannot be decrypted with
-   *   another one.
+   * @param context location of the secret, such as a table and row key. Decryption requires the
+   *   same context
    */
   seal(secret: string, context: string): string;
   /**
-   * Decrypts a stored secret, or returns it if it is plain text. `undefined` if its key is missing,
-   * or if it was encrypted for another context or modified.
+   * Decrypts a stored secret. Returns a plain-text secret unchanged. Returns `undefined` if the key
+   * is missing, or if the secret was modified or encrypted for another context.
    */
   open(stored: string, context: string): string | undefined;
-  /** Whether `seal` would store it in the same form today. */
+  /** Whether a stored secret has the form that `seal` produces now, with the current key if any. */
   isCurrent(stored: string): boolean;
 }
 
@@ -38,7 +38,10 @@ const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 export const SEALING_KEY_LENGTH = 32;
 
-/** Creates a seal from keys of `SEALING_KEY_LENGTH`. The first one encrypts, all decrypt. */
+/**
+ * Creates a seal from keys of `SEALING_KEY_LENGTH` bytes. The first key encrypts, and all keys
+ * decrypt.
+ */
 export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const [first] = byId;
@@ -67,14 +70,17 @@ function idOf(key: Uint8Array): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 8);
 }
 
-/** Encrypts a text with a key of `SEALING_KEY_LENGTH`, bound to a context. Returns nonce, ciphertext and tag. */
+/**
+ * Encrypts a text with a key of `SEALING_KEY_LENGTH` bytes, bound to a context. Returns nonce,
+ * ciphertext and tag.
+ */
 export function encrypt(text: string, key: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts a text. `undefined` if the key or context differs. */
+/** Decrypts a text. Returns `undefined` if the key or context differs. */
 export function decrypt(bytes: Buffer, key: Uint8Array, context: string): string | undefined {
   const end = bytes.length - TAG_LENGTH;
   if (end < NONCE_LENGTH) return undefined;

@@ -1,4 +1,4 @@
-/** Possible secrets, whole, partial or percent-encoded. Our own names are shorter. */
+/** Matches possible secrets, including partial and percent-encoded ones. Known names are shorter. */
 const MAYBE_SECRET = /whsec_.*|[\w%+=~-]{32,}/g;
 
 /** Removes possible secrets from user-supplied text before it is stored. */

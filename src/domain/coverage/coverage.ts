@@ -12,22 +12,25 @@ export interface Zone extends ZoneIdentity {
 export interface Coverage {
   /** Whether a point lies in a zone. Boundaries, including those of holes, belong to the zone. */
   covers(point: Point): boolean;
-  /** Index of the zone that contains a point, the first if zones overlap. `undefined` if the point is not covered. */
+  /** Returns the index of the first zone that contains a point, or `undefined` if no zone does. */
   zoneAt(point: Point): number | undefined;
   /**
-   * Distance from an uncovered point to the nearest zone, in whole meters along a great circle,
-   * rounded up, 1 to 20,015,115. `undefined` without zones. The boundary of a hole belongs to its
-   * zone. Overestimates by at most 1e-4, so it is exact to a meter up to 10 km.
+   * Returns the great-circle distance from an uncovered point to the nearest zone, in whole meters,
+   * rounded up, 1 to 20,015,115. Returns `undefined` if there are no zones. The relative error is
+   * at most 1e-4, so the result is exact to a meter up to 10 km.
    */
   metersToNearestZone(point: Point): number | undefined;
 }
 
-/** Indexed polygons of zones in typed arrays, which can be transferred to another thread without copying. */
+/**
+ * The polygons of zones and their indexes. All are typed arrays, which can be transferred to
+ * another thread without copying.
+ */
 export interface IndexedZones {
   readonly packed: PackedPolygons;
-  /** Zone index of each polygon. */
+  /** Index of each polygon's zone. */
   readonly zoneOf: Uint32Array<ArrayBuffer>;
-  /** A Flatbush of the polygons' bounding boxes. */
+  /** Serialized Flatbush index of the polygons' bounding boxes. */
   readonly boxes: ArrayBufferLike;
   readonly boundaries: Boundaries;
 }
@@ -42,19 +45,23 @@ export function createCoverage(zones: readonly Zone[]): Coverage {
   return coverageOf(indexZones(zones));
 }
 
-/** Indexes valid zones. `undefined` if absent. */
+/** Indexes valid zones. Returns `undefined` if there are no polygons. */
 export function indexZones(zones: readonly Pick<Zone, "polygons">[]): IndexedZones | undefined {
   const polygons = zones.flatMap((zone) => zone.polygons);
   if (polygons.length === 0) return undefined;
   const packed = packPolygons(polygons);
   const zoneOf = Uint32Array.from(zones.flatMap((zone, i) => zone.polygons.map(() => i)));
   const boxes = indexBoxes(packed);
-  // A search of the whole Earth lists boxes in tree order, so neighbors are together.
+  // A search over the whole Earth returns the polygons in tree order, so that neighbors are
+  // adjacent.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
   return { packed, zoneOf, boxes: boxes.data, boundaries };
 }
 
-/** One box per polygon: a box around a zone of scattered islands would be mostly empty. */
+/**
+ * Indexes each polygon separately. The bounding box of a zone with scattered islands would be
+ * mostly empty.
+ */
 function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
   const boxes = new Flatbush(polygonStart.length - 1);
   for (const outer of polygonStart.subarray(0, -1)) {
@@ -65,7 +72,7 @@ function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): F
   return boxes;
 }
 
-/** Creates lookups in an index. `undefined` means no zones. */
+/** Creates a `Coverage` from indexed zones. Pass `undefined` if there are no zones. */
 export function coverageOf(indexed: IndexedZones | undefined): Coverage {
   if (indexed === undefined) return NOWHERE;
   const { packed, zoneOf, boundaries } = indexed;
@@ -74,7 +81,7 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
   const someHolds = (lng: number, lat: number) =>
     boxes.collides(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat));
 
-  // At a pole all longitudes are the same point, and a box that reaches the pole has a corner there.
+  // All longitudes meet at a pole, and a box that touches the pole has a corner there.
   const someTouchesPole = (lat: number) => boxes.collides(-180, lat, 180, lat);
 
   const firstZone = (first: number, polygon: number) => Math.min(first, zoneOf[polygon]!);
@@ -98,7 +105,7 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
     },
     covers({ lat, lng }) {
       if (Math.abs(lat) === 90) return someTouchesPole(lat);
-      // 180 and −180 are the same meridian, and a zone can use either.
+      // Longitudes 180 and −180 are the same meridian, and a zone can use either.
       return someHolds(lng, lat) || (Math.abs(lng) === 180 && someHolds(-lng, lat));
     },
     metersToNearestZone(point) {

@@ -2,8 +2,8 @@ import { endOf, ringName, type Outline } from "./outline.ts";
 import { compareCorners, meetingOf, sideOfPath, type Corner, type Meeting } from "./segments.ts";
 
 /**
- * Returns the error in how two edges of one ring touch: only consecutive edges may. `undefined` if
- * there is none, or if the edges belong to two rings.
+ * Returns the error if two edges of one ring touch and are not consecutive. Returns `undefined` if
+ * they are valid or belong to different rings.
  */
 export function selfContactError(
   outline: Outline,
@@ -31,15 +31,16 @@ function follow({ next }: Outline, edge: number, other: number): boolean {
 }
 
 /**
- * Returns the error in how edges of two rings touch: only in points where the rings do not cross.
- * `undefined` if absent, or if the edges belong to one ring.
+ * Returns the error if edges of two rings overlap or cross. Rings may touch only in single points.
+ * Returns `undefined` if they are valid or belong to the same ring.
  */
 export function ringContactError(
   outline: Outline,
   edge: number,
   other: number,
 ): string | undefined {
-  // Edges are numbered ring by ring, so the lower edge belongs to the lower ring.
+  // Edges are numbered ring by ring, so the edge with the lower number belongs to the ring with the
+  // lower number.
   const ring = outline.ring[edge]!;
   const hole = outline.ring[other]!;
   if (ring === hole) return undefined;
@@ -61,9 +62,9 @@ const INSIDE = 1;
 const OUTSIDE = -1;
 
 /**
- * Whether, near the point p where two edges touch, the ring of the first stays on one side of the
- * ring of the second. A direction along the second is on neither side. Rings that run together are
- * detected by another pair of overlapping edges.
+ * Whether the first edge's ring stays on the given side of the other edge's ring near p, where the
+ * two edges touch. A direction along the other ring counts as neither side. Rings that run together
+ * are detected by another pair of overlapping edges.
  */
 function keepsTo(side: number, outline: Outline, edge: number, other: number, p: Corner): boolean {
   const [before, after] = pathThrough(outline, other, p);

@@ -7,7 +7,7 @@ export interface Point {
 /** Longitude and latitude in degrees. An altitude is ignored. */
 export type Position = readonly number[];
 
-/** Positions, the last equal to the first. */
+/** A closed list of positions: the last equals the first. */
 export type Ring = readonly Position[];
 
 /** An outer ring and its holes: the coordinates of a GeoJSON Polygon (RFC 7946, 3.1.6). */
@@ -17,7 +17,7 @@ export type Polygon = readonly Ring[];
 export const EARTH_RADIUS_KM = 6371.0088;
 
 /**
- * Returns the great-circle distance between two points on a sphere of the mean radius, in
+ * Returns the great-circle distance between two points on a sphere with the Earth's mean radius, in
  * kilometers, 0 to 20,015.12 (half the circumference).
  */
 export function haversineKm(from: Point, to: Point): number {
@@ -26,8 +26,9 @@ export function haversineKm(from: Point, to: Point): number {
 }
 
 /**
- * Returns the great-circle arc between two latitudes whose longitudes are `eastward` apart. All
- * angles in radians, the arc from 0 to π.
+ * Returns the great-circle arc between two points, in radians, 0 to π.
+ *
+ * @param eastward longitude difference in radians
  *
  * Formula: haversine, R. W. Sinnott, "Virtues of the Haversine", Sky and Telescope 68 (1984).
  */
@@ -35,7 +36,7 @@ export function arcBetween(fromLat: number, toLat: number, eastward: number): nu
   const haversine =
     sineSquared((toLat - fromLat) / 2) +
     Math.cos(fromLat) * Math.cos(toLat) * sineSquared(eastward / 2);
-  // Rounding can lift the haversine of antipodes just above 1, where asin is NaN.
+  // For antipodes, rounding can push the haversine just above 1, where asin returns NaN.
   return 2 * Math.asin(Math.sqrt(Math.min(1, haversine)));
 }
 

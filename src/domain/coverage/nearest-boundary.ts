@@ -3,9 +3,10 @@ import { arcToBox, arcToShortEdge, targetAt, type Target } from "./nearest-point
 import { boundsOf, type PackedPolygons } from "./packed-polygons.ts";
 
 /**
- * The boundaries of polygons, cut into stretches of a few edges, under a binary tree of boxes. Stretch s has the
- * positions stretchStart[s] to stretchEnd[s], inclusive. Node n, from 1, has the children 2n and 2n + 1. The
- * stretches are the last nodes. A box is four single-precision numbers, west, south, east and north in degrees.
+ * The boundaries of polygons, cut into stretches of a few edges, with a binary tree of bounding
+ * boxes over them. Stretch s has the positions stretchStart[s] to stretchEnd[s], inclusive. The
+ * root is node 1, and node n has the children 2n and 2n + 1. The leaves are the stretches. A box is
+ * four single-precision numbers: west, south, east and north in degrees.
  */
 export interface Boundaries {
   readonly coordinates: Float64Array;
@@ -14,14 +15,17 @@ export interface Boundaries {
   readonly boxes: Float32Array;
 }
 
-/** Few enough to measure each one, and enough to keep the tree small compared with the positions. */
+/**
+ * Maximum number of edges in a stretch. Small enough to measure every edge, and large enough to
+ * keep the tree small.
+ */
 const EDGES_PER_STRETCH = 16;
 
 /**
  * Indexes the boundaries of at least one polygon.
  *
- * @param order The numbers of all polygons, in any order. Searches are fast if consecutive polygons
- *   are near each other.
+ * @param order the indexes of all polygons, in any order. Searches are fast if consecutive polygons
+ *   are near each other
  */
 export function indexBoundaries(packed: PackedPolygons, order: readonly number[]): Boundaries {
   const { coordinates } = packed;
@@ -63,18 +67,18 @@ function setBoxAroundChildren(boxes: Float32Array, node: number): void {
   }
 }
 
-/** A search for the shortest arc from a target to a boundary, in radians. */
+/** State of a search for the shortest arc from a target to a boundary. Arcs are in radians. */
 interface Search {
   readonly boundaries: Boundaries;
   readonly target: Target;
   arc: number;
-  /** Boundaries at this distance or farther are skipped. */
+  /** Arc from which boundaries are skipped. */
   goal: number;
 }
 
 /**
  * Returns the great-circle distance from a point to the nearest boundary, in meters, on the sphere
- * of `haversineKm`. Overestimates by at most 1e-4, so it is exact to a meter up to 10 km.
+ * of `haversineKm`. The result is at most 1e-4 too large, so it is exact to a meter up to 10 km.
  */
 export function metersToBoundary(boundaries: Boundaries, { lng, lat }: Point): number {
   const search = { boundaries, target: targetAt(lng, lat), arc: Infinity, goal: Infinity };
@@ -82,7 +86,10 @@ export function metersToBoundary(boundaries: Boundaries, { lng, lat }: Point): n
   return search.arc * EARTH_RADIUS_KM * 1000;
 }
 
-/** Searches below a node of the tree, the nearer child first so that the other can often be skipped. */
+/**
+ * Searches the subtree of a node. Visits the nearer child first so that the other can often be
+ * skipped.
+ */
 function searchNode(search: Search, node: number): void {
   const count = search.boundaries.stretchStart.length;
   if (node >= count) return searchStretch(search, node - count);
@@ -96,7 +103,10 @@ function searchNode(search: Search, node: number): void {
   if (toFar < search.goal) searchNode(search, far);
 }
 
-/** In radians. Single precision shifts a longitude by at most 2⁻¹⁷ degrees and a latitude by half of that. */
+/**
+ * Maximum rounding error of a box, in radians. Single precision shifts a longitude by at most 2⁻¹⁷
+ * degrees and a latitude by half of that.
+ */
 const BOX_ERROR = 2e-7;
 
 function arcToNode({ boundaries: { boxes }, target }: Search, node: number): number {
@@ -123,10 +133,13 @@ function searchStretch(search: Search, stretch: number): void {
   }
 }
 
-/** Longest edge for which `arcToShortEdge` is accurate: a degree of longitude and of latitude. */
+/**
+ * Maximum longitude and latitude difference of an edge for which `arcToShortEdge` is accurate, in
+ * radians.
+ */
 const SHORT = radians(1);
 
-/** Bisects an edge until its parts are short, skipping parts that are too far away. */
+/** Measures an edge by bisecting it until the parts are short. Skips parts that are too far away. */
 function searchEdge(
   search: Search,
   fromLng: number,
@@ -152,12 +165,12 @@ function searchEdge(
 }
 
 /**
- * Relative improvement below which the search stops. Otherwise a search from the center of a round
- * hole would visit every edge.
+ * Relative improvement below which the search stops. Without it, a search from the center of a
+ * round hole would visit every edge.
  */
 const TOLERANCE = 1e-4;
 
-/** In radians. 6 mm on Earth. */
+/** Minimum tolerance in radians: 6 mm on Earth. */
 const LEAST_TOLERANCE = 1e-9;
 
 function keepLesser(search: Search, arc: number): void {

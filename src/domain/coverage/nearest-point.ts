@@ -1,6 +1,6 @@
 import { arcBetween, radians } from "./geo.ts";
 
-/** A point to measure from, in radians, with precomputed values. */
+/** A point from which arcs are measured, in radians, with precomputed values. */
 export interface Target {
   readonly lng: number;
   readonly lat: number;
@@ -15,12 +15,13 @@ export function targetAt(lng: number, lat: number): Target {
 }
 
 /**
- * Returns the arc from a target to the nearest point of a box of longitudes and latitudes. All in
- * radians, 0 inside the box.
+ * Returns the arc from a target to the nearest point of a longitude and latitude box. All values
+ * are in radians. The arc is 0 inside the box.
  *
- * That point is on the meridian of the box with the smallest longitude difference. Along a
- * meridian, the cosine of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ, whose maximum is at the
- * latitude φ with tan φ = tan φ₀ / cos Δλ, or at an end if Δλ exceeds a right angle.
+ * The nearest point is on the box's meridian with the smallest longitude difference Δλ. Along a
+ * meridian, the cosine of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ. Its maximum is at the
+ * latitude φ with tan φ = tan φ₀ / cos Δλ, or at an end of the meridian if Δλ exceeds a right
+ * angle.
  */
 export function arcToBox(
   target: Target,
@@ -38,24 +39,28 @@ export function arcToBox(
   return arcBetween(lat, clamp(nearest, south, north), eastward);
 }
 
-/** Returns the distance of a longitude from the nearest one between two others, in either direction, 0 to π. */
+/**
+ * Returns the smallest difference between a longitude and the range from `west` to `east`, in
+ * either direction, in radians, 0 to π.
+ */
 function lngGap(lng: number, west: number, east: number): number {
   if (west <= lng && lng <= east) return 0;
   return Math.min(wholeTurn(west - lng), wholeTurn(lng - east));
 }
 
-/** Normalizes an angle from −2π to 2π to 0 to 2π. */
+/** Maps an angle between −2π and 2π to the range 0 to 2π. */
 function wholeTurn(angle: number): number {
   return angle < 0 ? angle + 2 * Math.PI : angle;
 }
 
 /**
- * Returns the arc from a target to the nearest point of an edge, a straight line in longitude and
- * latitude (RFC 7946, 3.1.1) of at most a degree of each. All in radians. Never underestimates,
- * because it is measured to a point on the edge.
+ * Returns the arc from a target to the nearest point of an edge. The edge is a straight line in
+ * longitude and latitude (RFC 7946, 3.1.1) that spans at most a degree of each. All values are in
+ * radians. The result is never too small, because the arc ends at a point on the edge.
  *
- * That point is where the great circle along the edge passes the target. The edge deviates from its
- * great circle, so a second step starts from the result of the first.
+ * The nearest point is estimated as the point where the great circle along the edge passes the
+ * target. The edge deviates from its great circle, so a second step starts from the result of the
+ * first.
  */
 export function arcToShortEdge(
   target: Target,
@@ -80,8 +85,9 @@ export function arcToShortEdge(
 }
 
 /**
- * Returns the along-track distance from a point to where the great circle in an edge's direction passes a target, as
- * a fraction of the edge: atan2(t · e, t · p), with t, p and e the vectors of target, point and direction.
+ * Returns the along-track distance from a point on an edge to the point nearest to the target, as a
+ * fraction of the edge: atan2(t · e, t · p), where t, p and e are the vectors of target, point and
+ * edge direction.
  */
 function shareAhead(
   target: Target,

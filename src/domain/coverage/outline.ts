@@ -2,8 +2,9 @@ import type { Polygon, Ring } from "./geo.ts";
 import { compareCorners, sideOf, type Corner } from "./segments.ts";
 
 /**
- * The edges of all rings of a polygon, numbered consecutively. Edge i goes from start[i] to start[next[i]] and
- * belongs to ring[i]. Ring r has the edges firstOf[r] to firstOf[r + 1], exclusive. Ring 0 is the outer one.
+ * The edges of all rings of a polygon, numbered ring by ring. Edge i goes from start[i] to
+ * start[next[i]] and belongs to ring[i]. Ring r has the edges firstOf[r] to firstOf[r + 1],
+ * exclusive. Ring 0 is the outer ring.
  */
 export interface Outline {
   readonly start: readonly Corner[];
@@ -19,7 +20,7 @@ export function cornersOf(polygon: Polygon): Corner[][] {
   return polygon.map(distinctCorners);
 }
 
-/** Removes positions equal to their predecessor, which drops the closing position. */
+/** Removes each position that equals its predecessor, and the closing position. */
 function distinctCorners(ring: Ring): Corner[] {
   return (ring as readonly Corner[]).filter((corner, i, corners) => {
     const predecessor = corners[i - 1];
@@ -27,7 +28,7 @@ function distinctCorners(ring: Ring): Corner[] {
   });
 }
 
-/** Creates the outline of rings with at least three different corners each. */
+/** Creates an outline. Each ring must have at least three different corners. */
 export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
   const start = rings.flat() as Corner[];
   const firstOf = [0];
@@ -40,7 +41,10 @@ export function outlineOf(rings: readonly (readonly Corner[])[]): Outline {
   };
 }
 
-/** The westernmost (then southernmost) corner of a ring is convex and shows its orientation. */
+/**
+ * Uses the westernmost corner of a ring (the southernmost of several), which is always convex and
+ * shows the orientation.
+ */
 function isAnticlockwise(corners: readonly Corner[]): boolean {
   let lowest = 0;
   for (let i = 1; i < corners.length; i++) {

@@ -2,9 +2,10 @@ import { orient2d } from "robust-predicates";
 import type { Polygon, Position } from "./geo.ts";
 
 /**
- * Polygons with all positions in one array, longitude before latitude. Uses a fifth of the memory of nested lists and
- * is twice as fast to walk. Ring r has the positions ringStart[r] to ringStart[r + 1], exclusive. Polygon p has the
- * rings polygonStart[p] to polygonStart[p + 1], exclusive.
+ * Polygons with all positions in one array, longitude before latitude. This takes a fifth of the
+ * memory of nested lists and can be traversed twice as fast. Ring r has the positions ringStart[r]
+ * to ringStart[r + 1], exclusive. Polygon p has the rings polygonStart[p] to polygonStart[p + 1],
+ * exclusive.
  */
 export interface PackedPolygons {
   readonly coordinates: Float64Array;
@@ -26,14 +27,14 @@ export function packPolygons(polygons: readonly Polygon[]): PackedPolygons {
   return { coordinates, ringStart, polygonStart: startsOf(polygons.map((p) => p.length)) };
 }
 
-/** Returns the start of each consecutive stretch, and the end of the last one. */
+/** Returns the start offset of each list when they are concatenated, followed by the total length. */
 function startsOf(lengths: readonly number[]): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1);
   for (const [i, length] of lengths.entries()) starts[i + 1] = starts[i]! + length;
   return starts;
 }
 
-/** Bounding box of positions, in degrees. */
+/** A bounding box, in degrees. */
 export interface Bounds {
   readonly west: number;
   readonly south: number;
@@ -41,7 +42,7 @@ export interface Bounds {
   readonly north: number;
 }
 
-/** Returns the bounds of the packed positions from `start` to `end`, exclusive. */
+/** Returns the bounding box of the packed positions from `start` to `end`, exclusive. */
 export function boundsOf(coordinates: Float64Array, start: number, end: number): Bounds {
   let west = Infinity;
   let south = Infinity;
@@ -59,9 +60,9 @@ export function boundsOf(coordinates: Float64Array, start: number, end: number):
 }
 
 /**
- * Whether a position lies in a polygon: on an edge, or inside an odd number of its rings. Exact, by
- * the cases of J. Hao et al., "Optimal Reliable Point-in-Polygon Test and Differential Coding
- * Boolean Probes on Polygons", Symmetry 10 (2018), and Shewchuk's orientation predicate.
+ * Whether a position lies in a polygon, that is, on an edge or inside an odd number of rings.
+ * Exact. Uses the cases of J. Hao et al., "Optimal Reliable Point-in-Polygon Test and Differential
+ * Coding Boolean Probes on Polygons", Symmetry 10 (2018), and Shewchuk's orientation predicate.
  */
 export function polygonHolds(
   { coordinates, ringStart, polygonStart }: PackedPolygons,
@@ -74,7 +75,7 @@ export function polygonHolds(
   for (let ring = polygonStart[polygon]!; ring < endRing; ring++) {
     const lastPosition = ringStart[ring + 1]! - 2;
     for (let i = ringStart[ring]!; i < lastPosition; i += 2) {
-      // Only edges that reach the ray from (x, y) to the east matter.
+      // Skips edges entirely above or below the ray from (x, y) to the east.
       const startY = coordinates[i + 1]!;
       const endY = coordinates[i + 3]!;
       if ((startY < y && endY < y) || (startY > y && endY > y)) continue;
@@ -82,10 +83,11 @@ export function polygonHolds(
       const endX = coordinates[i + 2]!;
       if (startX < x && endX < x) continue;
 
-      // Positive to the right of the edge: the library's y axis points down.
+      // Positive to the right of the edge, because the library's y axis points down.
       const side = orient2d(startX, startY, endX, endY, x, y);
       if (side === 0 && Math.min(startX, endX) <= x) return true;
-      // An end at the height of the ray counts as below it, so that each corner is crossed once.
+      // An endpoint at the height of the ray counts as below it, so that each corner is crossed
+      // once.
       const crosses = startY > y !== endY > y;
       if (crosses && side > 0 === endY < startY) inside = !inside;
     }

@@ -20,9 +20,12 @@ export const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} pos
 
 /**
  * Parses a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons into zones and adds
- * every error: those of the collection at `zones`, then for each zone those of its id and name (see
- * `identifyZones`) and the first shape error of each polygon at `zones[3].geometry`. The zones
- * share their positions with the document. The result is valid only if no error was added.
+ * every error to `faults`. Errors in the collection come first, with the path `zones`. The errors
+ * of each zone follow: its id and name (see `identifyZones`), then the first shape error of each
+ * polygon, with a path such as `zones[3].geometry`.
+ *
+ * The zones share their positions with the document. The result is valid only if no error was
+ * added.
  *
  * @param visits work limit of the shape checks (see `polygonError`)
  */
@@ -35,7 +38,10 @@ export function parseZones(
   const ofIdentities = createTariffFaults(faults.limit);
   const identities = identifyZones(features, ofIdentities);
   let told = 0;
-  /** Keeps the errors of each zone together and the zones in order. */
+  /**
+   * Adds the id and name errors of all zones up to `upToZone`, so that errors are listed zone by
+   * zone.
+   */
   const tellIdentityFaults = (upToZone: number) => {
     for (let it; (it = ofIdentities.list[told]) && zoneOf(it) <= upToZone; told++) {
       faults.add(it.path, it.text);
@@ -57,12 +63,15 @@ export function parseZones(
   return zones;
 }
 
-/** Returns the zone index in the path of an error such as `zones[3].id`. */
+/** Returns the zone index from the path of an error, such as 3 from `zones[3].id`. */
 function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
-/** Returns zones that `parseZones` has validated. Their shapes are not checked again. */
+/**
+ * Returns the zones of a document that `parseZones` has validated before. Does not check their
+ * shapes again.
+ */
 export function validZones(document: unknown): Zone[] {
   const { features } = document as { readonly features: readonly { geometry: ValidGeometry }[] };
   const identities = identifyZones(features, createTariffFaults(0));
@@ -93,7 +102,10 @@ function parseFeatures(document: unknown, faults: TariffFaults): readonly unknow
   return features;
 }
 
-/** Counts before any validation, so that the limit also applies to invalid shapes. */
+/**
+ * Counts the positions of a feature before validation, so that the limit also applies to invalid
+ * shapes.
+ */
 function countPositions(feature: unknown): number {
   const geometry = isObject(feature) ? feature.geometry : undefined;
   const coordinates = isObject(geometry) ? geometry.coordinates : undefined;
@@ -145,7 +157,7 @@ function parseGeometry(
   return coordinates as Polygon[];
 }
 
-/** Adds the first error of a ring or, if each ring is valid, of the whole shape. */
+/** Adds the first error in a ring or, if all rings are valid, the first error in the whole shape. */
 function checkPolygon(
   { rings, ofPolygon, path }: { rings: unknown; ofPolygon: string; path: string },
   faults: TariffFaults,

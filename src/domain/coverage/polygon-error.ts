@@ -10,22 +10,22 @@ import { cornersOf, endOf, outlineOf, ringName, type Outline } from "./outline.t
 import { liesOn, sideOf, type Corner } from "./segments.ts";
 
 /**
- * Maximum number of edges that the checks of a tariff's polygons visit: about a minute of work.
- * Maps need 3 to 20 per position, and a tariff has up to five million positions.
+ * Maximum number of edges that the shape checks of one tariff visit, about a minute of work. Real
+ * maps need 3 to 20 visits per position, and a tariff has up to five million positions.
  */
 export const MAX_EDGE_VISITS = 300_000_000;
 
 /**
- * Returns the error in the shape of a polygon with its fix, or `undefined` if it is valid. The
- * rings must be closed lists of finite positions in range.
+ * Returns the error in the shape of a polygon and its fix, or `undefined` if the shape is valid.
+ * The rings must be closed lists of finite positions in range.
  *
  * In a valid polygon, no ring crosses or touches itself (consecutive equal positions count as one),
  * holes lie inside the outer ring and outside each other, and two rings meet only in single points.
  * The winding order does not matter (RFC 7946, 3.1.6: parsers should not reject it).
  *
- * Exact, without a tolerance. Takes about n log n for n positions of typical maps, and up to n² if
- * the bounding boxes of most edges overlap, as for long parallel diagonals. Therefore `visits`
- * limits the work over all polygons of a tariff.
+ * The check is exact, without a tolerance. It takes about n log n for n positions of typical maps,
+ * but up to n² if the bounding boxes of most edges overlap, as for long parallel diagonals.
+ * `visits` therefore limits the work for all polygons of a tariff together.
  */
 export function polygonError(
   polygon: Polygon,
@@ -56,9 +56,9 @@ function shapeError(polygon: Polygon, visits: EdgeVisits): string | undefined {
 }
 
 /**
- * Returns the error of a hole outside the outer ring or inside another hole, or `undefined`. The
- * rings must not cross, so one corner of a hole determines its position. If that corner touches
- * another ring, `ringContactError` has already checked the two.
+ * Returns the error if a hole lies outside the outer ring or inside another hole, or `undefined`.
+ * The rings must not cross, so the position of one corner determines the position of the whole
+ * hole. If that corner touches another ring, `ringContactError` has already checked the two.
  */
 function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefined {
   for (let hole = 1; hole + 1 < outline.firstOf.length; hole++) {
@@ -75,8 +75,9 @@ function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefi
 }
 
 /**
- * Returns the rings around a hole's first corner and those that touch it, including its own. A ray from it to the
- * east crosses an enclosing ring an odd number of times (M. Shimrat, Algorithm 112, 1962).
+ * Returns the rings that enclose a hole's first corner and the rings that touch it, including the
+ * hole itself. A ray from the corner to the east crosses an enclosing ring an odd number of times
+ * (M. Shimrat, Algorithm 112, 1962).
  */
 function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   const p = outline.start[outline.firstOf[hole]!]!;
@@ -93,7 +94,10 @@ function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   return { around, touched };
 }
 
-/** Whether a segment crosses the ray east of p. An end at the height of p counts as below it. */
+/**
+ * Whether a segment crosses the ray from p to the east. An endpoint at the height of p counts as
+ * below it.
+ */
 function crossesRay(p: Corner, start: Corner, end: Corner): boolean {
   const rises = end[1] > p[1];
   return start[1] > p[1] !== rises && sideOf(start, end, p) === (rises ? 1 : -1);

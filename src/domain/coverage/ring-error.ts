@@ -3,8 +3,8 @@ import type { Position, Ring } from "./geo.ts";
 const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
 
 /**
- * Returns the error in a ring's list of positions, as a phrase that follows its name, such as "must
- * be closed". `undefined` if absent.
+ * Returns the error in a ring's list of positions as a phrase that follows the ring's name, such as
+ * "must be closed". Returns `undefined` if the list is valid.
  */
 export function ringError(ring: unknown): string | undefined {
   if (!Array.isArray(ring) || ring.length < 4) return "must be a list of at least 4 positions";
@@ -44,7 +44,10 @@ function openError(ring: Ring): string | undefined {
   return "is not closed; repeat its first position as its last";
 }
 
-/** RFC 7946, 3.1.9: no edge crosses the antimeridian. An edge over 180 degrees wide would go the long way round. */
+/**
+ * Rejects edges more than 180 degrees wide, which would go the long way around the Earth. Edges
+ * must not cross the antimeridian (RFC 7946, 3.1.9).
+ */
 function wideEdgeError(ring: Ring): string | undefined {
   for (let i = 1; i < ring.length; i++) {
     const from = ring[i - 1] as readonly [number, number];
@@ -60,8 +63,9 @@ function wideEdgeError(ring: Ring): string | undefined {
 }
 
 /**
- * An edge from −180 to 180 along one parallel circles the Earth, as in a zone of the whole world:
- * its ends are the same point, so there is no shorter way between them.
+ * Whether an edge runs from −180 to 180 along one parallel and so circles the Earth, as in a zone
+ * that covers the whole world. Its endpoints are the same point, so there is no shorter way between
+ * them.
  */
 function isFullParallel(from: Position, to: Position): boolean {
   return Math.abs(to[0]! - from[0]!) === 360 && from[1] === to[1];

@@ -1,18 +1,19 @@
 import { orient2d } from "robust-predicates";
 
-/** A position in the plane of longitude and latitude, in degrees. */
+/** A longitude and latitude treated as a point in a plane, in degrees. */
 export type Corner = readonly [lng: number, lat: number];
 
 /**
- * Intersection of two segments: `undefined` for none, "cross" inside both, "overlap" along a
- * stretch, or the single common point, which is an end of at least one segment.
+ * Intersection of two segments: `undefined` if they are disjoint, "cross" if they cross inside
+ * both, "overlap" if they share more than a point, or the single common point, which is an endpoint
+ * of at least one of them.
  */
 export type Meeting = undefined | "cross" | "overlap" | Corner;
 
 /**
- * Returns the side of the line from a to b on which c lies: 1 left, −1 right, 0 on it. Exact (J. R.
- * Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates",
- * 1997). The library's y axis points down, hence the sign.
+ * Returns the side of the line from a to b on which c lies: 1 for left, −1 for right, 0 on the
+ * line. Exact (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
+ * Geometric Predicates", 1997). The sign is inverted because the library's y axis points down.
  */
 export function sideOf(a: Corner, b: Corner, c: Corner): number {
   return -Math.sign(orient2d(a[0], a[1], b[0], b[1], c[0], c[1]));
@@ -27,7 +28,7 @@ export function meetingOf(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   const sideOfB = sideOf(c, d, b);
   if (sideOfA * sideOfB > 0) return undefined;
   if (sideOfC === 0 && sideOfD === 0) return meetingOnOneLine(a, b, c, d);
-  // Each segment reaches the other's line, so an end on that line is on the segment.
+  // Each segment reaches the line of the other, so an endpoint on that line lies on the segment.
   if (sideOfC === 0) return c;
   if (sideOfD === 0) return d;
   if (sideOfA === 0) return a;
@@ -43,7 +44,7 @@ function meetingOnOneLine(a: Corner, b: Corner, c: Corner, d: Corner): Meeting {
   return order === 0 ? from : "overlap";
 }
 
-/** Orders corners by longitude, then latitude. On one line, this is the order along the line. */
+/** Compares corners by longitude, then latitude. Corners on one line are sorted along the line. */
 export function compareCorners(a: Corner, b: Corner): number {
   return a[0] - b[0] || a[1] - b[1];
 }
@@ -56,7 +57,7 @@ function later(a: Corner, b: Corner): Corner {
   return compareCorners(a, b) <= 0 ? b : a;
 }
 
-/** Whether corner p lies on the segment from a to b, ends included. */
+/** Whether p lies on the segment from a to b, endpoints included. */
 export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
   return (
     sideOf(a, b, p) === 0 &&
@@ -66,14 +67,15 @@ export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
 }
 
 /**
- * Returns the side of the path `before` to p to `after` on which a corner c lies, seen from p: 1 on the left, in the
- * angle counterclockwise from `after` to `before`, −1 on the right, 0 along the path.
+ * Returns the side of the path from `before` through p to `after` on which c lies, seen from p: 1
+ * for left (in the angle counterclockwise from `after` to `before`), −1 for right, 0 along the
+ * path.
  */
 export function sideOfPath(before: Corner, p: Corner, after: Corner, c: Corner): number {
   if (isSameWay(p, before, c) || isSameWay(p, after, c)) return 0;
   const leftOfBefore = sideOf(before, p, c) > 0;
   const leftOfAfter = sideOf(p, after, c) > 0;
-  // A path that turns right leaves more than half the plane on its left.
+  // If the path turns right, more than half of the plane is on its left.
   const turnsRight = sideOf(before, p, after) < 0;
   const left = turnsRight ? leftOfBefore || leftOfAfter : leftOfBefore && leftOfAfter;
   return left ? 1 : -1;

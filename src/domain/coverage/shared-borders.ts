@@ -1,11 +1,12 @@
 import type { Polygon } from "./geo.ts";
 
 /**
- * Rings with shared vertices. A border is a stretch of one or more rings between two junctions,
- * with the same vertices in all of them. A vertex that is not a junction belongs to one border.
+ * Rings with shared vertices. A border is the part of one or more rings between two junctions,
+ * where all of these rings have the same vertices. A vertex that is not a junction belongs to
+ * exactly one border.
  */
 export interface SharedBorders {
-  /** By vertex, in degrees. */
+  /** Longitude of each vertex, in degrees. */
   readonly lng: Float64Array;
   readonly lat: Float64Array;
   /** 1 for a junction, where rings diverge and borders end, otherwise 0. */
@@ -33,10 +34,10 @@ export function findSharedBorders(polygons: readonly Polygon[]): SharedBorders {
   return { lng: table.lng, lat: table.lat, isJunction, polygons: numbered };
 }
 
-/** No neighbor yet. */
+/** Marks a vertex whose neighbors are not known yet. */
 const NONE = 0xffff_ffff;
 
-/** A vertex is a junction if its two neighbors differ between occurrences. */
+/** Marks the vertices whose two neighbors differ between rings. */
 function findJunctions(
   polygons: readonly (readonly Uint32Array[])[],
   vertices: number,
@@ -63,12 +64,13 @@ function findJunctions(
 }
 
 /**
- * Creates a table that numbers up to `max` distinct positions: a hash table with linear probing in
- * typed arrays. Five million positions take 150 MiB, compared with a gigabyte in a Map.
+ * Creates a table that assigns numbers to up to `max` distinct positions. It is a hash table with
+ * linear probing in typed arrays. Five million positions take 150 MiB, compared with a gigabyte in
+ * a Map.
  */
 function createVertexTable(max: number) {
   const mask = 2 ** Math.ceil(Math.log2(max * 2 + 2)) - 1;
-  /** Vertex number of a slot, plus 1. 0 if empty. */
+  /** Vertex number in each slot, plus 1. 0 if the slot is empty. */
   const slots = new Uint32Array(mask + 1);
   const lngs = new Float64Array(max);
   const lats = new Float64Array(max);
@@ -86,9 +88,9 @@ function createVertexTable(max: number) {
     lng: lngs,
     lat: lats,
     count: () => count,
-    /** Returns the number of a position, from 0, or assigns the next one. */
+    /** Returns the number of a position, from 0. Assigns the next number to a new position. */
     vertexAt(lng: number, lat: number): number {
-      // Adding 0 turns -0 into 0, which is the same position.
+      // Adding 0 turns -0 into 0, because both are the same position.
       key[0] = lng + 0;
       key[1] = lat + 0;
       for (let slot = firstSlot(); ; slot = (slot + 1) & mask) {

@@ -10,21 +10,22 @@ const HALVINGS = 6;
 interface Simplification {
   readonly borders: SharedBorders;
   readonly weights: Float64Array;
-  /** 1 for each kept vertex. */
+  /** 1 for each vertex that is kept, otherwise 0. */
   readonly kept: Uint8Array;
-  /** Decimals of a coordinate in degrees. */
+  /** Number of decimals of rounded coordinates, in degrees. */
   readonly decimals: number;
-  /** Vertices of at least this weight are kept, in meters. */
+  /** Minimum weight of a kept vertex, in meters. */
   readonly leastWeightM: number;
 }
 
 /**
  * Simplifies valid polygons so that every point of an outline moves by at most the tolerance, and
- * rounds coordinates accordingly. Polygons that share a border still share it. Where borders run
- * side by side with different vertices, gaps and overlaps of up to twice the tolerance appear.
+ * rounds their coordinates to match. Shared borders stay shared. Where borders run side by side
+ * with different vertices, gaps and overlaps of up to twice the tolerance appear.
  *
- * Every result is valid: an invalid polygon keeps more vertices, finally all of them unrounded.
- * Polygons are not checked against each other. A ring keeps at least three corners.
+ * Every resulting polygon is valid. A polygon that becomes invalid keeps more vertices, if
+ * necessary all of them without rounding. Polygons are not checked against each other. A ring keeps
+ * at least three corners.
  *
  * @param toleranceM above 0, in meters
  */
@@ -39,19 +40,22 @@ export function simplifyPolygons(polygons: readonly Polygon[], toleranceM: numbe
   return makeValid(simplification, polygons);
 }
 
-/** Returns the decimals of degrees for which rounding uses at most a tenth of the tolerance. */
+/**
+ * Returns the number of decimals, in degrees, at which rounding uses at most a tenth of the
+ * tolerance.
+ */
 function decimalsFor(toleranceM: number): number {
   let decimals = 0;
   while (roundingErrorM(decimals) > toleranceM / 10) decimals++;
   return decimals;
 }
 
-/** Returns the maximum distance by which rounding both coordinates moves a position, in meters. */
+/** Returns the maximum distance that a position moves when both coordinates are rounded, in meters. */
 function roundingErrorM(decimals: number): number {
   return radians(0.5 * 10 ** -decimals) * Math.SQRT2 * EARTH_RADIUS_KM * 1000;
 }
 
-/** Keeps the three most significant vertices of a ring if fewer are kept. */
+/** Adds the most significant vertices of a ring until at least three are kept. */
 function keepThree(ring: Uint32Array, { kept, weights }: Simplification): void {
   let missing = 3 - countKept([ring], kept, 3);
   if (missing <= 0) return;
@@ -77,14 +81,14 @@ function countKept(rings: readonly Uint32Array[], kept: Uint8Array, most = Infin
 }
 
 /**
- * Builds the polygons. Invalid ones keep more vertices until they are valid. Their neighbors then
- * keep the same vertices of shared borders and are rebuilt.
+ * Builds the polygons. An invalid polygon keeps more vertices until it is valid. Its neighbors then
+ * keep the same vertices on shared borders and are rebuilt.
  */
 function makeValid(simplification: Simplification, originals: readonly Polygon[]): Polygon[] {
   const { borders, kept } = simplification;
   const visits = { left: MAX_EDGE_VISITS };
   const built: Polygon[] = [];
-  /** Number of vertices of each polygon when it was built. Infinity for unchanged ones. */
+  /** Number of kept vertices of each polygon when it was built. Infinity if it remains unsimplified. */
   const counts = borders.polygons.map(() => 0);
   const isStale = (rings: readonly Uint32Array[], i: number) =>
     counts[i] !== Infinity && counts[i] !== countKept(rings, kept);
@@ -100,7 +104,10 @@ function makeValid(simplification: Simplification, originals: readonly Polygon[]
   return built;
 }
 
-/** Builds a polygon, with more vertices if it is invalid. `undefined` if it never becomes valid. */
+/**
+ * Builds a polygon, with more vertices while it is invalid. Returns `undefined` if it never becomes
+ * valid.
+ */
 function buildValid(
   rings: readonly Uint32Array[],
   simplification: Simplification,
@@ -114,7 +121,7 @@ function buildValid(
   return undefined;
 }
 
-/** Keeps the vertices of a level, from 1. The last level keeps all. */
+/** Keeps the vertices of a level, from 1. The last level keeps all of them. */
 function keepMore(
   rings: readonly Uint32Array[],
   level: number,

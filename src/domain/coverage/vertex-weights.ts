@@ -3,22 +3,27 @@ import type { SharedBorders } from "./shared-borders.ts";
 
 const METERS_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
 
-/** Depth up to which a border is split at its farthest vertex, below that in the middle. */
+/**
+ * Recursion depth up to which a border is split at its farthest vertex. Deeper splits are in the
+ * middle.
+ */
 const MAX_DEPTH = 48;
 
-/** A vertex without a weight. */
+/** Weight of a vertex that has not been weighed. */
 const UNWEIGHED = -1;
 
 /**
- * Computes the weight of each vertex in meters: without the vertices below a tolerance, all rings
- * deviate by less than the tolerance. Junctions, and one vertex of a ring without junctions, have
- * infinite weight. A vertex has the same weight for all rings, so shared borders stay shared.
+ * Computes the weight of each vertex, in meters. If all vertices with a weight below a tolerance
+ * are removed, every ring deviates by less than the tolerance. Junctions have infinite weight, and
+ * so does one vertex of each ring without junctions. A vertex has the same weight in all rings, so
+ * shared borders stay shared.
  *
- * By U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the Reduction of the Number
- * of Points Required to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n,
- * because worst-case lines are split in the middle from a certain depth.
+ * Uses the Ramer-Douglas-Peucker algorithm: U. Ramer (1972), D. H. Douglas and T. K. Peucker,
+ * "Algorithms for the Reduction of the Number of Points Required to Represent a Digitized Line",
+ * Cartographica 10 (1973). Takes n log n, because worst-case lines are split in the middle from a
+ * certain depth.
  *
- * @param leastM smaller weights are 0, which saves time
+ * @param leastM weights below this are set to 0, which saves time
  */
 export function weighVertices(borders: SharedBorders, leastM: number): Float64Array {
   const { isJunction, polygons } = borders;
@@ -40,7 +45,7 @@ export function weighVertices(borders: SharedBorders, leastM: number): Float64Ar
   return weights;
 }
 
-/** Computes the weights of one border, unless another ring has already done so. */
+/** Computes the weights of one border. Skips it if another ring has done so. */
 function weighLine(
   borders: SharedBorders,
   line: readonly number[],
@@ -48,7 +53,7 @@ function weighLine(
   leastM: number,
 ): void {
   const last = line.length - 1;
-  // The first vertex of a ring without junctions is arbitrary, so the second one has a weight in any case.
+  // Checks the second vertex, because the first vertex of a ring without junctions is arbitrary.
   if (last > 1 && weights[line[1]!] !== UNWEIGHED) return;
   for (const vertex of line) weights[vertex] = 0;
   weights[line[0]!] = Infinity;
@@ -69,8 +74,8 @@ function weighLine(
 }
 
 /**
- * Projects a line to a plane, in meters. Distances are never underestimated: a degree of longitude
- * counts as much everywhere as where the line is closest to the equator.
+ * Projects a line to a plane, in meters. Uses the longitude scale where the line is closest to the
+ * equator, so distances are never underestimated.
  */
 function project({ lng, lat }: SharedBorders, line: readonly number[]) {
   const x = new Float64Array(line.length);
@@ -90,7 +95,7 @@ function project({ lng, lat }: SharedBorders, line: readonly number[]) {
   return { x, y };
 }
 
-/** Returns the position between two others that is farthest from the segment between them. */
+/** Returns the vertex between `from` and `to` that is farthest from the segment between them. */
 function findFarthest(x: Float64Array, y: Float64Array, from: number, to: number) {
   const fromX = x[from]!;
   const fromY = y[from]!;

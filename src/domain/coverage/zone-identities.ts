@@ -8,37 +8,45 @@ import {
   type TariffFaults,
 } from "../faults.ts";
 
-/** Id and name of a zone, both unique in its tariff. */
+/** Id and name of a zone. Both are unique in the tariff. */
 export interface ZoneIdentity {
-  /** Stable across versions as long as the feature's id, or otherwise its name, is. */
+  /** Stays the same across versions if the feature keeps its id or, without an id, its name. */
   readonly id: string;
-  /** For people: the feature's name, with a suffix if several features have it. */
+  /** Display name: the feature's name, with a suffix if several features have the same name. */
   readonly name: string;
 }
 
-/** Properties that name a zone where `name` does not, in order: map editors and ogr2ogr write these. */
+/**
+ * Properties that are used as the name if `name` is missing, in this order. Map editors and ogr2ogr
+ * write them.
+ */
 const OTHER_NAMES = ["Name", "NAME", "title"] as const;
 
 const MAX_NAME_CHARACTERS = 200;
 const MAX_ID_CHARACTERS = 100;
 
-/** 48 bits: a collision among 100,000 names has a probability of 1 in 56,000. */
+/**
+ * Length of a derived id in hexadecimal digits. With 48 bits, a collision among 100,000 names has a
+ * probability of 1 in 56,000.
+ */
 const DERIVED_ID_DIGITS = 12;
 
 /**
- * The identities of a tariff's zones, in the order of the features, which are not changed.
+ * Returns the identities of a tariff's zones, in the order of the features.
  *
- * A name is `properties.name`, trimmed, or else `Name`, `NAME` or `title`, or else `zone 3` for the third feature. If
- * several features have the same name, those with an `id` get it as a suffix, as in `Washington (53077)`; of the others
- * the first keeps the name and the rest are numbered, as in `Washington (2)`. Numbers that make the name of another zone
- * are skipped.
+ * A zone's name is the trimmed `properties.name`, otherwise `Name`, `NAME` or `title`, otherwise
+ * `zone 3` for the third feature. If several features have the same name, those with an `id` get it
+ * as a suffix, as in `Washington (53077)`. The first feature without an `id` keeps the name, and
+ * further ones are numbered, as in `Washington (2)`. A number is skipped if another zone already
+ * has the resulting name.
  *
- * An id is the feature's own, as text, or else derived from the unique name.
+ * A zone's id is the feature's `id` as text, or is derived from the unique name.
  *
- * Faults are added at `zones[3].id` and `zones[3].properties.name`, zone by zone. The identities are unique even where
- * there are faults: such a name or id counts as missing. Takes linear time.
+ * Adds errors zone by zone, with paths such as `zones[3].id` and `zones[3].properties.name`. An
+ * invalid name or id counts as missing, so the identities are unique in any case. Takes linear
+ * time.
  *
- * @param features the features of a GeoJSON FeatureCollection, checked or not
+ * @param features the features of a GeoJSON FeatureCollection, not necessarily valid
  */
 export function identifyZones(features: readonly unknown[], faults: TariffFaults): ZoneIdentity[] {
   const ownerOf = new Map<string, number>();
@@ -77,13 +85,16 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && hasAtMost(value, MAX_NAME_CHARACTERS);
 }
 
-/** Returns the first other name that is text of an allowed length; empty if absent. */
+/** Returns the first name in `OTHER_NAMES` that is valid text, or an empty text. */
 function otherName(properties: Properties): string {
   const names = OTHER_NAMES.map((key) => properties[key]).filter(isName);
   return names.map((name) => name.trim()).find((name) => name !== "") ?? "";
 }
 
-/** Returns a warning for each zone that has no name of its own, at most `limit`. Takes any document. */
+/**
+ * Returns a warning for each zone without a name, up to `limit` warnings. The document need not be
+ * valid.
+ */
 export function unnamedZoneWarnings(document: unknown, limit: number): readonly TariffFault[] {
   const warnings = createTariffFaults(limit);
   const features = isObject(document) && Array.isArray(document.features) ? document.features : [];
@@ -99,9 +110,9 @@ export function unnamedZoneWarnings(document: unknown, limit: number): readonly 
 }
 
 /**
- * Returns a feature's own id as text. `undefined` if it has none or an invalid one.
+ * Returns the `id` of a feature as text, or `undefined` if it is missing or invalid.
  *
- * @param ownerOf feature index by id of the previous features. The id is added.
+ * @param ownerOf feature index by id, for the previous features. The id is added
  */
 function ownIdOf(
   feature: unknown,
@@ -136,7 +147,10 @@ function idOf(feature: unknown, index: number, faults: TariffFaults): string | u
   return undefined;
 }
 
-/** Zones with ids come first, so that a name made from an id does not depend on zones without one. */
+/**
+ * Names zones with ids first, so that a name with an id suffix does not depend on zones without
+ * ids.
+ */
 function uniqueNames(
   names: readonly string[],
   ids: readonly (string | undefined)[],
@@ -162,10 +176,10 @@ function repeatedNames(names: readonly string[]): ReadonlySet<string> {
   return repeated;
 }
 
-/** Creates a set of used names. `claim` adds a name, numbered if it is already used. */
+/** Creates a set of used names. `claim` adds a name, with a number if the name is already used. */
 function createTakenNames(names: readonly string[]) {
   const taken = new Set(names);
-  // Next number to try for a name, so that no number is tried twice.
+  // Next number to try for each name, so that no number is tried twice.
   const nextNumbers = new Map<string, number>();
   return {
     claim(wanted: string): string {
@@ -179,7 +193,7 @@ function createTakenNames(names: readonly string[]) {
   };
 }
 
-/** Derives an unused id from a name's SHA-256 and adds it to the used ones. */
+/** Derives an unused id from a name's SHA-256 and adds it to the used ids. */
 function deriveId(name: string, taken: Set<string>): string {
   let id = idFrom(name);
   for (let attempt = 2; taken.has(id); attempt++) id = idFrom(`${name} (${attempt})`);
@@ -192,12 +206,12 @@ function idFrom(text: string): string {
 }
 
 /**
- * Identities of zones in one text, by index. 100,000 objects would take about 15 MB and 100 ms to
- * transfer to another thread.
+ * Identities of zones, concatenated to one text. As 100,000 objects, they would take about 15 MB
+ * and 100 ms to transfer to another thread.
  */
 export interface PackedIdentities {
   readonly text: string;
-  /** Start of the id and of the name of each zone, and the end of the text. */
+  /** Start offsets of each zone's id and name, followed by the length of the text. */
   readonly starts: Uint32Array<ArrayBuffer>;
 }
 

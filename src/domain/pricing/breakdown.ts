@@ -2,14 +2,14 @@ import { RATE_DECIMALS, toMajor } from "./money.ts";
 import { findTier, roundKm, type CoveredQuote } from "./pricing.ts";
 import type { Fees } from "./tariff.ts";
 
-/** A line item of a price. Lines of zero are omitted. */
+/** A line item of a price. Items of zero are omitted. */
 export interface BreakdownLine {
   readonly kind: "distance" | "weight" | "minimum" | "window";
   readonly quantity: number;
   readonly unit: "km" | "kg" | "shipment" | "window";
-  /** Price per unit, in the major unit of the currency. Can be finer than its minor unit. */
+  /** Price per unit, in the currency's major unit, possibly with more decimals than the minor unit. */
   readonly rate: number;
-  /** quantity × rate, rounded half up. A distance counts unrounded. */
+  /** Quantity × rate, rounded half up. Uses the unrounded distance. */
   readonly amountMinor: number;
 }
 
@@ -19,11 +19,11 @@ export type BrokenDown = Pick<
 >;
 
 /**
- * Returns the line items of a price. Their amounts add up to its total.
+ * Returns the line items of a price. Their amounts add up to the total. Returns `undefined` if the
+ * price was not computed with these fees.
  *
  * @param fees fees with which the price was computed
  * @param windowFees fee of each window, in minor units
- * @returns `undefined` if the price was not computed with these fees
  */
 export function breakDown(
   fees: Fees,

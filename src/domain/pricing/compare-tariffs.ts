@@ -5,20 +5,23 @@ import { createTariffFaults } from "../faults.ts";
 
 export interface TariffDifferences {
   /**
-   * By path, such as `base_fee`, `tiers[1].rate_per_kg`, or `tiers[1]` for a tier that only one
-   * document has, as JSON.
+   * Differences as JSON by path, such as `base_fee` or `tiers[1].rate_per_kg`. The path is
+   * `tiers[1]` for a tier that only one document has.
    */
   readonly fees: Difference[];
   readonly zones: ZoneDifferences;
-  /** Up to 1,000, by path, such as `schedules[day].hours` or `schedules[day].exceptions[2026-12-25]`, as JSON. */
+  /**
+   * Up to 1,000 differences as JSON by path, such as `schedules[day].hours` or
+   * `schedules[day].exceptions[2026-12-25]`.
+   */
   readonly schedules: Difference[];
 }
 
-/** Names of different zones in order, up to 1,000 of each kind, and their numbers. */
+/** Names of zones that differ, in order, up to 1,000 of each kind, and their counts. */
 interface ZoneDifferences {
   readonly added: string[];
   readonly removed: string[];
-  /** New names of zones whose geometry, name or properties differ. */
+  /** New names of the zones whose geometry, name or properties differ. */
   readonly changed: string[];
   readonly addedCount: number;
   readonly removedCount: number;
@@ -47,8 +50,8 @@ interface ValidFeature {
 }
 
 /**
- * Compares two valid tariff documents. Tiers are matched by position, zones by id (see `identifyZones`). Unknown keys
- * are not compared, except those of schedules and of zone properties.
+ * Compares two valid tariff documents. Tiers are matched by position, and zones by id (see
+ * `identifyZones`). Unknown keys are ignored, except in schedules and zone properties.
  */
 export function compareTariffs(before: object, after: object): TariffDifferences {
   const [from, to] = [before as ValidDocument, after as ValidDocument];

@@ -1,12 +1,14 @@
 /**
  * Money is a whole number of minor units (cents, yen, fils) in a safe integer, always named
- * `...Minor`. A rate can be finer: it is a whole number of millionths of the major unit, always
- * named `...Millionths`. Nothing here rounds in binary floating point.
+ * `...Minor`. A rate is a whole number of millionths of the major unit, always named
+ * `...Millionths`, because it can have more decimals than the currency. Nothing in this module
+ * rounds in binary floating point.
  */
 
 /**
- * All active codes of ISO 4217 list one, published on 2026-01-01, by the decimals of their minor unit, including
- * funds codes. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be used for fees and are omitted.
+ * Active codes of ISO 4217 list one, published on 2026-01-01, including funds codes, by the number
+ * of decimals of their minor unit. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be
+ * used for fees and are omitted.
  */
 const CODES_BY_MINOR_DIGITS: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -27,20 +29,24 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Returns the decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an unknown code. */
+/**
+ * Returns the number of decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an
+ * unknown code.
+ */
 export function minorDigitsOf(currency: string): number | undefined {
   return MINOR_DIGITS.get(currency);
 }
 
-/** An exact decimal as written: the digits before and after the point. */
+/** An exact decimal: the digits before and after the point, as written. */
 export interface Decimal {
   readonly whole: string;
   readonly fraction: string;
 }
 
 /**
- * Parses a plain decimal such as `5.00` or `12`: digits, optionally with a point and digits after
- * it. No sign, exponent or blank. At most 40 digits on either side. `undefined` if invalid.
+ * Parses a plain decimal such as `5.00` or `12`: digits, optionally followed by a point and more
+ * digits, at most 40 on either side. Signs, exponents and blanks are invalid. Returns `undefined`
+ * if invalid.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = /^(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text);
@@ -52,16 +58,18 @@ export function fitsDecimals(decimal: Decimal, decimals: number): boolean {
 }
 
 /**
- * Converts a decimal to units of its last decimal place: 5.00 with two decimals is 500. Exact up to
- * 2^53 − 1. Larger results are rounded but stay above any limit up to that.
+ * Converts a decimal to an integer with the given number of decimals: with two decimals, 5.00
+ * becomes 500. Exact up to 2^53 − 1. Larger results are rounded but stay above any limit up to
+ * that.
  */
 export function toUnits(decimal: Decimal, decimals: number): number {
   return Number(decimal.whole + decimal.fraction.padEnd(decimals, "0"));
 }
 
 /**
- * Converts an amount to the currency's major unit, for display and the wire: the double nearest to
- * the exact decimal, because both operands are exact and IEEE 754 division rounds correctly.
+ * Converts an amount to the currency's major unit, for display and the wire. The result is the
+ * double nearest to the exact decimal, because both operands are exact and IEEE 754 division rounds
+ * correctly.
  *
  * @throws RangeError if the currency is unknown
  */
@@ -69,7 +77,7 @@ export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** knownDigitsOf(currency);
 }
 
-/** Converts a sum to the currency's major unit: the nearest double, for sums of any size. */
+/** Converts a sum of any size to the nearest double in the currency's major unit. */
 export function sumToMajor(minor: bigint, currency: string): number {
   return Number(`${minor}e-${knownDigitsOf(currency)}`);
 }
@@ -80,7 +88,7 @@ function knownDigitsOf(currency: string): number {
   return minorDigits;
 }
 
-/** Decimals of a rate in the major unit: rates are stored in millionths. */
+/** Number of decimals of a rate in the major unit. Rates are stored in millionths. */
 export const RATE_DECIMALS = 6;
 
 /**
@@ -95,8 +103,9 @@ export function multiplyToMinor(
 }
 
 /**
- * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error. The quantity
- * counts as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest double below it.
+ * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error.
+ * The quantity is taken as its shortest decimal text: a weight of 1.005 is 1005/1000, not the
+ * nearest double below that.
  *
  * @param quantity finite, at least 0
  * @param factor a safe integer, at least 0
@@ -118,8 +127,9 @@ export function multiplyHalfUp(quantity: number, factor: number, decimals: numbe
 }
 
 /**
- * A quantity rounded half up to this many decimals, without binary error: 0.1 + 0.2 to six decimals is 0.3. Values that
- * are not positive and finite, or too large to have that many decimals as a double, are returned unchanged.
+ * Rounds a quantity half up to a number of decimals without binary error: 0.1 + 0.2 to six decimals
+ * is 0.3. Returns values unchanged if they are not positive and finite, or too large for that many
+ * decimals in a double.
  *
  * @param decimals 0 to 6
  */
@@ -133,12 +143,13 @@ export function roundHalfUp(quantity: number, decimals: number): number {
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * Rounds a product of doubles, divided by an exact one, half up if it is too far from a tie for the exact result to
- * round differently. Otherwise returns `undefined`.
+ * Rounds a computed double half up. Returns `undefined` if it is so close to a tie that the exact
+ * result could round differently.
  *
- * The quantity differs from its shortest decimal by at most 2^-53 of it, because the decimal parses back to the
- * quantity. The multiplication and the division each add as much: together less than 2^-51 of the result. (Where
- * doubles are subnormal, the absolute error is below 2^-1020, and no tie is near.)
+ * The quantity differs from its shortest decimal by a relative error of at most 2^-53, because the
+ * decimal parses back to the quantity. The multiplication and the division each add as much.
+ * Together the error is less than 2^-51 of the result. (For subnormal doubles, the absolute error
+ * is below 2^-1020, and no tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
@@ -147,7 +158,10 @@ function roundIfClear(product: number): number | undefined {
   return fromTie < 0 ? floor : floor + 1;
 }
 
-/** Below it doubles are at most 1/64 apart, so a tie can be distinguished from its neighbors. */
+/**
+ * Limit below which doubles are at most 1/64 apart, so a tie can be distinguished from its
+ * neighbors.
+ */
 const MOST_CLEAR = 2 ** 47;
 
 function multiplyExactly(quantity: number, factor: number, decimals: number): number {
@@ -155,7 +169,10 @@ function multiplyExactly(quantity: number, factor: number, decimals: number): nu
   return Number(scaleHalfUp(digits * BigInt(factor), exponent - decimals));
 }
 
-/** Returns a number as ECMAScript prints it, the shortest text that parses back: digits × 10^exponent. */
+/**
+ * Returns the shortest decimal that parses back to a number, as ECMAScript prints it: digits ×
+ * 10^exponent.
+ */
 function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   const text = String(value);
   const e = text.indexOf("e");
@@ -169,7 +186,7 @@ function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   };
 }
 
-/** Returns value × 10^exponent, rounded half up. For doubles the exponent is between −346 and 308. */
+/** Returns value × 10^exponent, rounded half up. The exponent of a double is between −346 and 308. */
 function scaleHalfUp(value: bigint, exponent: number): bigint {
   if (exponent >= 0) return value * 10n ** BigInt(exponent);
   const divisor = 10n ** BigInt(-exponent);

@@ -9,18 +9,18 @@ import type { Fees, Tariff, Tier } from "./tariff.ts";
 
 /** A tariff prepared for quoting. Create it once per version with `createPricing`. */
 export interface Pricing {
-  /** The tariff without zones, which the coverage stores in a fifth of the memory. */
+  /** The tariff without its zones, which `coverage` stores in a fifth of the memory. */
   readonly fees: Fees;
   readonly coverage: Coverage;
-  /** Identities of the zones, in order. */
+  /** Identities of the zones, in the order of the tariff. */
   readonly zones: PackedIdentities;
-  /** Calendars of the schedules, in order. `undefined` without schedules. */
+  /** Calendars of the schedules, in the order of the tariff. `undefined` if it has no schedules. */
   readonly calendars: readonly Calendar[] | undefined;
-  /** Served weight ranges, as text for a refusal. */
+  /** Text that lists the served weight ranges in a refusal. */
   readonly servedWeights: string;
 }
 
-/** A route to quote: two points in range and a weight in kilograms, at least 0.01. */
+/** A route to quote. Both points are in range, and the weight is at least 0.01 kg. */
 export interface Route {
   readonly pickup: Point;
   readonly dropoff: Point;
@@ -51,25 +51,25 @@ export interface QuoteFailure {
 
 export interface CoveredQuote {
   readonly covered: true;
-  /** Not rounded. See `roundKm`. */
+  /** Unrounded distance. See `roundKm`. */
   readonly distanceKm: number;
   readonly distanceFeeMinor: number;
   readonly weightFeeMinor: number;
   readonly baseFeeMinor: number;
   /** Distance fee plus weight fee. */
   readonly subtotalMinor: number;
-  /** Fee for the windows. */
+  /** Sum of the window fees. */
   readonly windowFeeMinor: number;
   /** The greater of subtotal and base fee, plus the window fee. */
   readonly totalMinor: number;
   readonly currency: string;
 }
 
-/** All reasons why a route has no price, coverage before weight. At least one. */
+/** All reasons why a route has no price, coverage before weight. */
 export interface UncoveredQuote {
   readonly covered: false;
   readonly failures: readonly [QuoteFailure, ...QuoteFailure[]];
-  /** Distances of uncovered ends from the nearest zone, in meters. */
+  /** Distance of each uncovered end from the nearest zone, in meters. */
   readonly outsideMeters: Partial<Ends<number>>;
   readonly baseFeeMinor: number;
   readonly currency: string;
@@ -81,7 +81,7 @@ export function createPricing({ zones, ...fees }: Tariff): Pricing {
   return pricingOf({ fees, coverage: createCoverage(zones), zones: packIdentities(zones) });
 }
 
-/** Creates a pricing from the fees of a tariff and indexed zones. */
+/** Creates a pricing from a tariff's fees and its indexed zones. */
 export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): Pricing {
   const { tiers, scheduling } = parts.fees;
   return {
@@ -91,7 +91,10 @@ export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): 
   };
 }
 
-/** Returns the calendars of the zones at both ends of a route. `undefined` without a schedule. */
+/**
+ * Returns the calendars of the zones at both ends of a route. `undefined` at an end without a
+ * schedule.
+ */
 export function calendarsOf(pricing: Pricing, { pickup, dropoff }: Route): Ends<Calendar> {
   const { fees, coverage, calendars } = pricing;
   const calendarAt = (point: Point) => {
@@ -108,14 +111,14 @@ export function withWindowFee(priced: CoveredQuote, windowFeeMinor: number): Cov
 }
 
 /**
- * Prices a route, or returns all reasons why it cannot be served: the uncovered ends, and whether
- * no tier covers the weight.
+ * Prices a route, or returns all reasons why it cannot be served: each uncovered end, and a weight
+ * that no tier covers.
  */
 export function quote(pricing: Pricing, route: Route): Quote {
   return priceRoute(pricing, route) ?? uncoveredQuote(pricing, route);
 }
 
-/** Zone indexes of both ends of a route. `undefined` for an uncovered end. */
+/** Zone index of each end of a route. `undefined` if the end is not covered. */
 export interface RouteZones {
   readonly pickup: number | undefined;
   readonly dropoff: number | undefined;
@@ -128,7 +131,7 @@ export function zoneIdentityAt(
   return index === undefined ? undefined : identityAt(zones, index);
 }
 
-/** Like `quote`, with the zones of both ends. */
+/** Like `quote`, and also returns the zones of both ends. */
 export function quoteWithZones(
   pricing: Pricing,
   route: Route,
@@ -147,8 +150,8 @@ export function quoteWithZones(
 }
 
 /**
- * Prices a route by fees only, without coverage. `undefined` if no tier covers the weight. With the
- * fees of an earlier tariff, this is the price by that tariff.
+ * Prices a route by its fees, without checking the coverage. Returns `undefined` if no tier covers
+ * the weight. Also prices by the fees of an earlier tariff.
  */
 export function priceByFees(
   fees: Fees,
@@ -159,8 +162,8 @@ export function priceByFees(
 }
 
 /**
- * Prices a route. `undefined` if it is not served. Faster than `quote` because it does not compute
- * distances to the nearest zone.
+ * Prices a route. Returns `undefined` if it is not served. Faster than `quote`, because it does not
+ * compute distances to the nearest zone.
  */
 export function priceRoute({ fees, coverage }: Pricing, route: Route): CoveredQuote | undefined {
   if (!coverage.covers(route.pickup) || !coverage.covers(route.dropoff)) return undefined;
@@ -183,13 +186,14 @@ function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route):
 }
 
 /**
- * Sums stay safe integers, below 2^53 ≈ 9.0e15: an amount is at most 10^6 major or 10^10 minor
- * units, so at most 20,016 km cost 2.1e14, and 100,000 kg with the flat fee cost 1.1e15.
+ * Computes a price. All sums are safe integers, below 2^53 ≈ 9.0e15: an amount is at most 10^6 in
+ * the major unit or 10^10 in the minor unit, so 20,016 km cost at most 2.1e14, and 100,000 kg with
+ * the flat fee at most 1.1e15.
  */
 function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): CoveredQuote {
   const { minorDigits } = fees;
   const distanceFeeMinor = multiplyToMinor(distanceKm, fees.ratePerKmMillionths, minorDigits);
-  // The flat fee is whole, so rounding the other part rounds the sum.
+  // The flat fee is a whole number, so rounding the rest is the same as rounding the sum.
   const weightFeeMinor =
     tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMillionths, minorDigits);
   const subtotalMinor = distanceFeeMinor + weightFeeMinor;
@@ -211,7 +215,7 @@ export function roundKm(distanceKm: number): number {
   return multiplyHalfUp(distanceKm, 1000, 0) / 1000;
 }
 
-/** Returns a price in major units, as callers see it. */
+/** Returns a price in major units, as in responses. */
 export function priceInMajor(priced: CoveredQuote) {
   const { currency } = priced;
   return {
@@ -242,7 +246,7 @@ export function findTier(tiers: readonly Tier[], weightKg: number): Tier | undef
 interface EndOutside {
   readonly name: End;
   readonly point: Point;
-  /** Distance to the nearest zone. `undefined` without zones. */
+  /** Distance to the nearest zone, in meters. `undefined` if there are no zones. */
   readonly meters: number | undefined;
 }
 
@@ -266,7 +270,10 @@ function namesOf(ends: readonly EndOutside[]): string {
   return ends.map(({ name }) => name).join(" and ");
 }
 
-/** Returns the text about the distance to the nearest zone. Empty without zones. */
+/**
+ * Returns the part of a message with the distances to the nearest zone. Empty if there are no
+ * zones.
+ */
 function awayText(meters: readonly (number | undefined)[]): string {
   if (meters.includes(undefined)) return "";
   return `, ${meters.map((it) => distanceText(it!)).join(" and ")} from the nearest one`;
@@ -293,7 +300,7 @@ function weightFailure({ servedWeights }: Pricing, weightKg: number): QuoteFailu
   };
 }
 
-/** Maximum number of ranges in a refusal. */
+/** Maximum number of weight ranges that a refusal lists. */
 const RANGES_SHOWN = 5;
 
 function servedWeightsText(tiers: readonly Tier[]): string {

@@ -7,7 +7,7 @@ import {
 } from "./pricing.ts";
 import { quoteBookable, type BookableRoute } from "./windows.ts";
 
-/** A shipment to price again as of its booking. */
+/** A shipment that is priced again as of its booking time. */
 export interface ReplayedShipment extends BookableRoute {
   readonly workspace: number;
   readonly reference: string;
@@ -19,12 +19,12 @@ export interface BothTariffs {
 }
 
 export interface Replay {
-  /** Number of routes priced. */
+  /** Number of routes that were priced. */
   readonly routes: number;
   readonly servedByBoth: number;
-  /** Number of routes served by the draft only. */
+  /** Number of routes that only the draft serves. */
   readonly newlyCovered: number;
-  /** Number of routes served by the tariff in force only. */
+  /** Number of routes that only the tariff in force serves. */
   readonly newlyRefused: number;
   readonly currencyInForce: string;
   readonly currencyOfDraft: string;
@@ -33,21 +33,22 @@ export interface Replay {
 
 /** Comparison of prices, in minor units of one currency. */
 interface PriceComparison {
-  /** Total of the shipments served by both. A bigint, because sums can exceed 2^53. */
+  /** Total price of the shipments that both tariffs serve. A bigint, because sums can exceed 2^53. */
   readonly totalInForceMinor: bigint;
   readonly totalOfDraftMinor: bigint;
   /**
-   * Distribution of price changes of shipments served by both, from the largest decrease to the largest increase.
-   * Unchanged prices have a separate bucket from 0 to 0. A price that rises from 0 is in the last bucket.
+   * Distribution of the price changes of shipments that both tariffs serve, from the largest
+   * decrease to the largest increase. Unchanged prices are in a separate bucket from 0 to 0. A
+   * price that rises from 0 is in the last bucket.
    */
   readonly distribution: readonly ChangeBucket[];
-  /** Largest changes of shipments served by both, in descending order. */
+  /** Largest price changes of shipments that both tariffs serve, in descending order. */
   readonly largest: readonly PriceChange[];
-  /** Newest shipments that only the draft refuses. */
+  /** The newest shipments that only the tariff in force serves. */
   readonly refused: readonly RefusedShipment[];
 }
 
-/** Prices of a shipment served by both, in minor units. */
+/** Prices of a shipment that both tariffs serve, in minor units. */
 interface PriceChange {
   readonly workspace: number;
   readonly reference: string;
@@ -59,20 +60,20 @@ interface RefusedShipment {
   readonly workspace: number;
   readonly reference: string;
   readonly inForceMinor: number;
-  /** Reason why the draft does not serve it. */
+  /** Reason why the draft does not serve the shipment. */
   readonly message: string;
   readonly failure: QuoteFailure["failure"];
 }
 
-/** Number of prices whose change is above one percentage and up to another. */
+/** Number of prices whose change lies in a percentage range. */
 interface ChangeBucket {
-  /** `undefined` for no bound. */
+  /** Lower bound, exclusive. `undefined` if there is none. */
   readonly abovePercent: number | undefined;
   readonly upToPercent: number | undefined;
   readonly routes: number;
 }
 
-/** Maximum number of listed changes and of listed refused shipments. */
+/** Maximum number of changes that are listed, and of refused shipments. */
 const MAX_LISTED = 20;
 
 /** @param shipments the newest first */
@@ -108,7 +109,10 @@ export function replayShipments(
   };
 }
 
-/** Computing the reason for an unserved shipment is slow, so only listed shipments get one. */
+/**
+ * Prices a shipment without computing why it is not served. That is slow and needed only for listed
+ * shipments.
+ */
 function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuote | undefined {
   const { pickup, dropoff } = shipment.windows;
   const priced = priceRoute(pricing, shipment.route);
@@ -154,7 +158,7 @@ function comparePrices(changes: readonly PriceChange[]): Omit<PriceComparison, "
 /** Bounds of the buckets, in percent. */
 const BOUNDS = [-50, -20, -10, -5, -1, 0, 0, 1, 5, 10, 20, 50];
 
-/** The buckets in ascending order. The one from 0 to 0 contains unchanged prices. */
+/** The buckets in ascending order. The bucket from 0 to 0 contains unchanged prices. */
 const BUCKETS = [...BOUNDS, undefined].map((upToPercent, i) => ({
   abovePercent: BOUNDS[i - 1],
   upToPercent,
@@ -162,7 +166,10 @@ const BUCKETS = [...BOUNDS, undefined].map((upToPercent, i) => ({
 
 const BUCKET_OF_NO_CHANGE = BOUNDS.lastIndexOf(0);
 
-/** Returns the bucket index of a change. Uses bigints because a hundred times a price can exceed 2^53. */
+/**
+ * Returns the bucket index of a price change. Uses bigints because 100 times a price can exceed
+ * 2^53.
+ */
 function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
   const change = ofDraftMinor - inForceMinor;
   if (change === 0) return BUCKET_OF_NO_CHANGE;
@@ -173,7 +180,7 @@ function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
   );
 }
 
-/** Returns the largest absolute changes in descending order, then by reference. */
+/** Returns the changes with the largest absolute amounts in descending order, then by reference. */
 function largestChanges(changes: readonly PriceChange[]): PriceChange[] {
   const sizeOf = ({ inForceMinor, ofDraftMinor }: PriceChange) =>
     Math.abs(ofDraftMinor - inForceMinor);

@@ -7,20 +7,20 @@ import {
 } from "node:crypto";
 import type { Route } from "./pricing.ts";
 
-/** A booked time window in milliseconds since the epoch, with its fee. */
+/** A time window in milliseconds since the epoch, with its fee. */
 interface QuotedWindow {
   readonly startMs: number;
   readonly endMs: number;
   readonly feeMinor: number;
 }
 
-/** Contents of a binding quote: all inputs of its price, its workspace and its expiry. */
+/** Contents of a binding quote: the inputs of its price, its workspace and its expiry. */
 export interface HeldQuote {
   readonly workspace: number;
   readonly route: Route;
   readonly pickupWindow?: QuotedWindow | undefined;
   readonly dropoffWindow?: QuotedWindow | undefined;
-  /** Version whose price is guaranteed. */
+  /** Tariff version that determines the price. */
   readonly tariffVersion: number;
   readonly expiresAtMs: number;
 }
@@ -64,10 +64,13 @@ const WITH_DROPOFF_WINDOW = 2;
 const FEWEST_BYTES = HEAD_BYTES + FIXED_BYTES + TAG_BYTES;
 const MOST_BYTES = FEWEST_BYTES + 2 * WINDOW_BYTES;
 
-/** Format of an id, checked before decryption. */
+/** Format of a quote id, checked before decryption. */
 const ID = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{1,${Math.ceil((MOST_BYTES * 4) / 3)}}$`);
 
-/** Returns the id of a quote: the encrypted quote itself, which only holders of the key can read or create. */
+/**
+ * Returns the id of a quote. The id is the encrypted quote, which only holders of the key can
+ * create or read.
+ */
 export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
   const bytes = Buffer.allocUnsafe(MOST_BYTES);
   bytes.writeUInt32BE(id);
@@ -81,7 +84,7 @@ export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
   return PREFIX + bytes.toString("base64url", 0, end + TAG_BYTES);
 }
 
-/** Writes the plaintext and returns its end. */
+/** Writes the plaintext of a quote to `bytes` and returns its end offset. */
 function writeQuote(quote: HeldQuote, bytes: Buffer, begin: number): number {
   const { pickup, dropoff, weightKg } = quote.route;
   const { pickupWindow, dropoffWindow } = quote;
@@ -109,10 +112,9 @@ function writeWindow(window: QuotedWindow, bytes: Buffer, begin: number): number
 }
 
 /**
- * Decrypts the id of a quote.
+ * Decrypts the id of a quote. Returns `undefined` if the id was not encrypted with a known key.
  *
- * @param keyOf returns the key with a number, or `undefined`
- * @returns `undefined` if no key has encrypted it
+ * @param keyOf returns the key with an id, or `undefined`
  */
 export function openQuote(
   id: string,
@@ -169,7 +171,7 @@ function readQuote(plain: Buffer): HeldQuote {
   };
 }
 
-/** Nonces are drawn in bulk: one at a time takes longer than the encryption. */
+/** Buffer of random nonces. Generating them one at a time would take longer than the encryption. */
 const nonces = Buffer.alloc(NONCE_BYTES * 512);
 let noncesTaken = nonces.length;
 

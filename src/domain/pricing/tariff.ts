@@ -18,7 +18,7 @@ import { validZones, parseZones } from "../coverage/parse-zones.ts";
 import { parseSchedules } from "../schedule/parse-schedules.ts";
 import type { Scheduling } from "../schedule/schedule.ts";
 
-/** A weight tier: it covers minKg < weight ≤ maxKg, in kilograms. */
+/** A weight tier for minKg < weight ≤ maxKg, in kilograms. */
 export interface Tier {
   readonly minKg: number;
   readonly maxKg: number;
@@ -28,17 +28,17 @@ export interface Tier {
 }
 
 /**
- * All pricing parameters of a tariff. Fees are in minor units of the currency. Rates, which can be
- * finer, are in millionths of its major unit.
+ * Pricing parameters of a tariff. Fees are in minor units of the currency. Rates are in millionths
+ * of its major unit, because they can have more decimals.
  */
 export interface Fees {
   /** ISO 4217 code. */
   readonly currency: string;
-  /** Decimals of the currency's minor unit: 0, 2, 3 or 4. */
+  /** Number of decimals of the currency's minor unit: 0, 2, 3 or 4. */
   readonly minorDigits: number;
   readonly baseFeeMinor: number;
   readonly ratePerKmMillionths: number;
-  /** In ascending order without overlap. Gaps and an empty list are allowed. */
+  /** Weight tiers in ascending order, without overlap. Gaps are allowed, and the list can be empty. */
   readonly tiers: readonly Tier[];
   /** Schedules and window fees. `undefined` without schedules. */
   readonly scheduling: Scheduling | undefined;
@@ -48,28 +48,32 @@ export interface Tariff extends Fees {
   readonly zones: readonly Zone[];
 }
 
-/** A tariff, or all errors of the document. */
+/** A tariff, or the errors in the document. */
 export type ParsedTariff =
   | { readonly tariff: Tariff; readonly faults?: undefined }
   | { readonly tariff?: undefined; readonly faults: readonly TariffFault[] };
 
-/** Maximum number of reported errors. Further ones appear once these are fixed. */
+/** Maximum number of errors that are reported together. */
 export const MAX_FAULTS = 100;
 
-/** Maximum base fee, flat fee or rate, in the major unit. `quote` relies on it. */
+/**
+ * Maximum base fee, flat fee or rate, in the major unit. Keeps the sums in `quote` within safe
+ * integers.
+ */
 const MAX_AMOUNT = 1_000_000;
 
-/** Maximum weight of a tier. `quote` relies on it. */
+/** Maximum weight of a tier. Keeps the sums in `quote` within safe integers. */
 const MAX_WEIGHT_KG = 100_000;
 
 const MAX_TIERS = 1_000;
 
 /**
- * Parses a tariff document: the required keys `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones`, and the
- * optional keys `schedules` and `default_schedule`. Unknown keys are ignored. The zones share their positions with
- * the document, which must not change afterwards.
+ * Parses a tariff document. The keys `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones` are
+ * required, `schedules` and `default_schedule` are optional, and unknown keys are ignored. The
+ * zones share their positions with the document, which must not change afterwards.
  *
- * A schema library would be too slow for five million positions and could not add the fix to each error.
+ * A schema library would be too slow for five million positions and could not include the fix in
+ * each error.
  */
 export function parseTariff(document: unknown): ParsedTariff {
   const faults = createTariffFaults(MAX_FAULTS);
@@ -88,9 +92,9 @@ export function parseValidTariff(document: object): { fees: Fees; zones: Zone[] 
 }
 
 /**
- * Parses the fees of a valid document, which may lack its zones.
+ * Parses the fees of a valid document. The zones may be missing.
  *
- * @throws Error if they are invalid
+ * @throws Error if the fees are invalid
  */
 export function parseValidFees(document: object): Fees {
   const faults = createTariffFaults(1);
@@ -124,10 +128,13 @@ function parseFees(document: Readonly<Record<string, unknown>>, faults: TariffFa
 
 type Currency = Pick<Fees, "currency" | "minorDigits">;
 
-/** Validates fees with the decimals of most currencies, so that one check reports all errors. */
+/**
+ * Stands in for an invalid currency, so that the fees are still validated and all errors are
+ * reported together.
+ */
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
-/** Parses a currency. With an error, returns the probable one. */
+/** Parses a currency. If it is invalid, adds an error and returns the probable currency. */
 function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   const code = typeof value === "string" ? value.trim().toUpperCase() : "";
   const minorDigits = minorDigitsOf(code);
@@ -140,7 +147,7 @@ function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   return meant;
 }
 
-/** Parses a fee into minor units, or 0 with an error. */
+/** Parses a fee into minor units. If it is invalid, adds an error and returns 0. */
 function parseFee(value: unknown, path: string, currency: Currency, faults: TariffFaults): number {
   const { minorDigits } = currency;
   const decimal = parseAmount(value, path, faults);
@@ -157,7 +164,7 @@ function parseFee(value: unknown, path: string, currency: Currency, faults: Tari
   return toUnits(decimal, minorDigits);
 }
 
-/** Parses a rate into millionths of the major unit, or 0 with an error. */
+/** Parses a rate into millionths of the major unit. If it is invalid, adds an error and returns 0. */
 function parseRate(value: unknown, path: string, faults: TariffFaults): number {
   const decimal = parseAmount(value, path, faults);
   if (decimal === undefined) return 0;
@@ -166,7 +173,7 @@ function parseRate(value: unknown, path: string, faults: TariffFaults): number {
   return 0;
 }
 
-/** Parses an amount in the major unit, or `undefined` with an error. */
+/** Parses an amount in the major unit. If it is invalid, adds an error and returns `undefined`. */
 function parseAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
@@ -227,7 +234,10 @@ function parseTier(
   };
 }
 
-/** Parses a weight in kilograms. With an error, returns NaN, which causes no further errors in comparisons. */
+/**
+ * Parses a weight in kilograms. If it is invalid, adds an error and returns NaN, which causes no
+ * further errors in comparisons.
+ */
 function parseWeight(value: unknown, path: string, faults: TariffFaults): number {
   if (typeof value === "number" && value >= 0 && value <= MAX_WEIGHT_KG) return value;
   faults.add(path, `must be a number from 0 to ${MAX_WEIGHT_KG}; it is ${quoted(value)}`);

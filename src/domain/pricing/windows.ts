@@ -17,11 +17,11 @@ import {
 
 export interface WindowsOfRoute {
   readonly windows: Ends<Span>;
-  /** Booked windows of the ends that do not change. They are not validated again. */
+  /** Ends whose booked windows stay unchanged. These windows are not validated again. */
   readonly kept?: Partial<Record<End, BookedWindow | "no window">>;
 }
 
-/** Decides the windows of a covered route, for quotes, bookings and updates alike. */
+/** Decides whether a covered route can have the requested windows, for quotes, bookings and updates. */
 export function decideRoute(
   pricing: Pricing,
   route: Route,
@@ -30,7 +30,7 @@ export function decideRoute(
 ): WindowsDecision {
   if (pricing.calendars === undefined && !windows.pickup && !windows.dropoff) return NO_WINDOWS;
   const { pickup, dropoff } = calendarsOf(pricing, route);
-  // Without a schedule no window is required.
+  // An end without a calendar requires no window.
   const calendars = {
     pickup: kept.pickup === "no window" ? undefined : pickup,
     dropoff: kept.dropoff === "no window" ? undefined : dropoff,
@@ -43,7 +43,7 @@ export function decideRoute(
   return decideWindows({ calendars, windows, booked }, nowMs);
 }
 
-/** A route with its windows, as of a time. */
+/** A route with its windows, evaluated as of a time. */
 export interface BookableRoute {
   readonly route: Route;
   readonly windows: Ends<Span>;
@@ -51,7 +51,8 @@ export interface BookableRoute {
 }
 
 /**
- * Returns the price of a route with its windows, or the reason why it cannot be booked: for windows the first one.
+ * Returns the price of a route with its windows, or the reasons why it cannot be booked. Only the
+ * first error in the windows is returned.
  */
 export function quoteBookable(pricing: Pricing, { route, windows, atMs }: BookableRoute): Quote {
   const quoted = quote(pricing, route);

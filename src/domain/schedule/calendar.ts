@@ -1,63 +1,69 @@
 import { LRUCache } from "lru-cache";
 import type { Hours, Schedule } from "./schedule.ts";
 
-/** A time span in milliseconds since the epoch, exclusive of its end. */
+/** A time span in milliseconds since the epoch. The end is exclusive. */
 export interface Span {
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** Opening hours on one date, as instants. */
+/** Opening hours that begin on one date, as instants. */
 export interface Opening extends Span {
   readonly feeMinor: number;
 }
 
-/** A slot with its times as RFC 3339 texts, which are the most expensive part of listing it. */
+/** A slot, with its times formatted as RFC 3339, which is the most expensive part of listing it. */
 export interface Slot extends Opening {
-  /** In UTC. */
+  /** Start time in UTC. */
   readonly start: string;
   readonly end: string;
-  /** In the schedule's time zone, with the offset. */
+  /** Start time in the schedule's time zone, with the offset. */
   readonly localStart: string;
   readonly localEnd: string;
 }
 
-/** A date in the schedule's time zone. Without openings if the time zone skips the date. */
+/** A date in the schedule's time zone. Has no openings if the time zone skips the date. */
 export interface Day extends Span {
   /** Days since 1970-01-01. */
   readonly number: number;
-  /** Opening hours that begin on it, in order. */
+  /** Opening hours that begin on the date, in order. */
   readonly openings: readonly Opening[];
-  /** Slots of its opening hours. Empty if the schedule has no slots. */
+  /** Slots within the opening hours. Empty if the schedule has no slots. */
   readonly slots: readonly Slot[];
-  /** Slots by start. */
+  /** Slots by start time, in milliseconds since the epoch. */
   readonly slotAt: ReadonlyMap<number, Slot>;
-  /** Booking deadlines of windows that start within a span of the date. */
+  /** Booking deadlines (`atMs`). Each applies to windows that start within its span. */
   readonly cutOffs: readonly (Span & { readonly atMs: number })[];
 }
 
 /** A schedule whose dates are computed lazily. */
 export interface Calendar {
   readonly schedule: Schedule;
-  /** Returns a date by its number, at least from 1970 to 9999. */
+  /** Returns a date by its number. Supports at least the years 1970 to 9999. */
   day(number: number): Day;
-  /** Returns the date of an instant. */
+  /** Returns the date that contains an instant. */
   dayOf(instantMs: number): Day;
 }
 
 export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Maximum number of cached slots of a tariff, at 500 bytes each. A date counts as one more. */
+/**
+ * Maximum number of cached slots per tariff, at about 500 bytes each. Each date counts as one more
+ * slot.
+ */
 const MAX_KEPT_SLOTS = 100_000;
 
-/** More than the number of dates, so that the dates of each schedule have distinct numbers. */
+/**
+ * Offset between the cache keys of two schedules. Larger than any date number, so that keys are
+ * unique.
+ */
 const DATES = 10_000_000;
 
 /**
- * Creates the calendars of schedules, in order. Local times become instants by RFC 5545, 3.3.5: a
- * nonexistent time uses the offset before the gap, and an ambiguous one means the first. Recently
- * used dates are cached, because computing one takes a millisecond.
+ * Creates the calendars of schedules, in order. Local times are converted by RFC 5545, 3.3.5: a
+ * nonexistent time uses the offset before the gap, and an ambiguous time is the first of the two.
+ * Recently used dates are cached, because computing a date takes a millisecond.
  */
 export function createCalendars(schedules: readonly Schedule[]): Calendar[] {
   const days = new LRUCache<number, Day>({
@@ -81,7 +87,7 @@ function createCalendar(schedule: Schedule, index: number, days: LRUCache<number
     schedule,
     day,
     dayOf(instantMs) {
-      // Time zones are less than a day from UTC.
+      // Local time differs from UTC by less than a day, so the date is at most one away.
       const number = Math.floor(instantMs / DAY_MS);
       const ofUtc = day(number);
       if (instantMs < ofUtc.startMs) return day(number - 1);
@@ -133,7 +139,11 @@ function openingOf(date: Temporal.PlainDate, hours: Hours, timeZone: string): Op
   };
 }
 
-/** @param minute local minute since the date's midnight, possibly on a later date */
+/**
+ * Converts a local time to an instant.
+ *
+ * @param minute minutes since the date's midnight, possibly on a later date
+ */
 function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): number {
   return date
     .toPlainDateTime()
@@ -141,7 +151,10 @@ function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): 
     .toZonedDateTime(timeZone, { disambiguation: "compatible" }).epochMilliseconds;
 }
 
-/** Slots follow each other regardless of clock changes. A shorter remainder is dropped. */
+/**
+ * Divides opening hours into consecutive slots, regardless of clock changes. Drops a remainder that
+ * is shorter than a slot.
+ */
 function slotsOf(openings: readonly Opening[], slotMinutes: number, timeZone: string): Slot[] {
   const lengthMs = slotMinutes * MINUTE_MS;
   const localTextOf = createLocalClock(timeZone);
@@ -169,8 +182,8 @@ function withTexts(opening: Opening, localTextOf: (instantMs: number) => string)
 }
 
 /**
- * Creates a formatter of instants as RFC 3339 in whole seconds with the offset. It looks up the
- * offset once until the next clock change.
+ * Creates a formatter that returns instants as RFC 3339 in whole seconds with the offset. It looks
+ * up the offset only once until the next clock change.
  */
 function createLocalClock(timeZone: string): (instantMs: number) => string {
   let known = { fromMs: 0, untilMs: 0, offsetMs: 0, offset: "" };

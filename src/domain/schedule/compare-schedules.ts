@@ -1,10 +1,9 @@
 import { canonicalText } from "../canonical-text.ts";
 import { clip } from "../clip.ts";
 
-/** A part of a tariff that differs. */
 export interface Difference {
   readonly path: string;
-  /** As written. `undefined` if absent. */
+  /** JSON text of the value, shortened if long. `undefined` if the value is absent. */
   readonly before?: string;
   readonly after?: string;
 }

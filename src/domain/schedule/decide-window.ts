@@ -14,15 +14,15 @@ interface WindowViolation {
 }
 
 export interface WindowDecision {
-  /** All errors. Empty if the window can be booked. */
+  /** Reasons why the window cannot be booked. Empty if it can. */
   readonly violations: readonly WindowViolation[];
   /** Booking deadline in milliseconds since the epoch. `undefined` without a cut-off. */
   readonly cutOffAtMs: number | undefined;
-  /** Fee of the window. 0 outside the hours. */
+  /** Fee of the window. 0 outside the opening hours. */
   readonly feeMinor: number;
 }
 
-/** Decides whether a window can be booked now, for slots, quotes, bookings and updates alike. */
+/** Decides whether a window can be booked now. Used for slots, quotes, bookings and updates. */
 export function decideWindow(calendar: Calendar, window: Span, nowMs: number): WindowDecision {
   const shape = shapeViolation(window);
   // Calendars start in 1970.
@@ -58,7 +58,7 @@ function shapeViolation({ startMs, endMs }: Span): WindowViolation | undefined {
   };
 }
 
-/** Fee of a window by the hours of a schedule, and its violation if it does not match them. */
+/** Fee of a window by the opening hours, and the violation if the window does not match them. */
 interface HoursMatch {
   readonly feeMinor: number;
   readonly violation?: WindowViolation;
@@ -67,10 +67,10 @@ interface HoursMatch {
 function matchHours(calendar: Calendar, window: Span, day: Day): HoursMatch {
   const { slotMinutes, timeZone } = calendar.schedule;
   const before = calendar.day(day.number - 1);
-  // A slot of hours that opened the day before can start after midnight.
+  // A slot can start after midnight in opening hours that began the day before.
   const slot = day.slotAt.get(window.startMs) ?? before.slotAt.get(window.startMs);
   if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor };
-  // A window of 25 hours can end two dates after its start.
+  // The longest window, 25 hours, can end two dates after its start.
   const after = [1, 2].map((days) => calendar.day(day.number + days));
   const touched = openingsOver(window, [before, day, ...after]);
   if (touched === undefined) {
@@ -84,7 +84,8 @@ function matchHours(calendar: Calendar, window: Span, day: Day): HoursMatch {
 }
 
 /**
- * Returns the opening hours that cover a window, adjacent ones counting as one. `undefined` if they do not cover it.
+ * Returns the opening hours that together cover a window. Adjacent hours count as one. Returns
+ * `undefined` if the window is not fully covered.
  */
 function openingsOver(window: Span, days: readonly Day[]): readonly Opening[] | undefined {
   const touched = days
@@ -99,7 +100,7 @@ function openingsOver(window: Span, days: readonly Day[]): readonly Opening[] | 
   return coveredMs >= window.endMs ? touched : undefined;
 }
 
-/** Returns the earliest cut-off of windows that start at an instant of a day, or `undefined`. */
+/** Returns the earliest booking deadline for windows that start at an instant, or `undefined`. */
 export function cutOffOf({ cutOffs }: Day, startMs: number): number | undefined {
   let earliest: number | undefined;
   for (const cutOff of cutOffs) {

@@ -5,9 +5,9 @@ import { type Calendar, type Span } from "./calendar.ts";
 import { decideWindow, type WindowDecision } from "./decide-window.ts";
 import { nextAvailable } from "./slots.ts";
 
-/** A bookable or booked window with its fee. */
+/** A window that is booked or can be booked, with its fee. */
 export interface BookedWindow extends Span {
-  /** Time zone of the zone at booking. */
+  /** Time zone of the schedule at the time of booking. */
   readonly timeZone: string;
   readonly feeMinor: number;
 }
@@ -15,23 +15,24 @@ export interface BookedWindow extends Span {
 export interface RequestedWindows {
   readonly calendars: Ends<Calendar>;
   readonly windows: Ends<Span>;
-  /** Ends whose windows are already booked and are not validated again. */
+  /** Windows that are already booked, by end. They are not validated again. */
   readonly booked?: Ends<BookedWindow>;
 }
 
 export interface WindowsDecision {
-  /** All errors. Empty if the windows can be booked. */
+  /** Reasons why the windows cannot be booked. Empty if they can. */
   readonly violations: readonly Violation[];
   /**
-   * Alternatives, for programs: `cut_off_at`, the deadline of a refused pickup window, and `next_available` and
-   * `next_available_end`, the next bookable one. Prefixed with `dropoff_` for the dropoff window.
+   * Alternatives for programs: `cut_off_at`, the deadline of a refused pickup window, and
+   * `next_available` and `next_available_end`, the next window that can be booked. Names for the
+   * dropoff window have the prefix `dropoff_`.
    */
   readonly facts: Readonly<Record<string, string>>;
   readonly windows: Ends<BookedWindow>;
   readonly feeMinor: number;
 }
 
-/** Decision if no window is requested and none is required. */
+/** Decision for a route without windows that requires none. */
 export const NO_WINDOWS: WindowsDecision = {
   violations: [],
   facts: {},
@@ -39,7 +40,10 @@ export const NO_WINDOWS: WindowsDecision = {
   feeMinor: 0,
 };
 
-/** Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if they contradict each other. */
+/**
+ * Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if the dropoff window
+ * starts or ends before the pickup window.
+ */
 export function decideWindows(asked: RequestedWindows, nowMs: number): WindowsDecision {
   const pickup = decideEnd("pickup", asked, nowMs);
   const dropoff = decideEnd("dropoff", asked, nowMs);
@@ -75,7 +79,7 @@ function decideEnd(end: End, asked: RequestedWindows, nowMs: number): EndDecisio
   return { violations: [], facts: {}, window: { startMs, endMs, timeZone, feeMinor } };
 }
 
-/** A pickup without a window is as soon as possible. */
+/** Decides an end without a requested window. A pickup without a window means as soon as possible. */
 function decideWithout(end: End, calendar: Calendar | undefined, nowMs: number): EndDecision {
   if (end === "dropoff" || calendar === undefined || calendar.schedule.asSoonAsPossible) {
     return { violations: [], facts: {} };
@@ -89,7 +93,10 @@ function invalid(end: End, text: string, next?: Span): EndDecision {
   return refusal(end, { violations: [violation], cutOffAtMs: undefined }, next);
 }
 
-/** Creates a refusal with all errors. The first message contains the alternatives for readers without facts. */
+/**
+ * Creates a decision that refuses the window with all violations. The first message also contains
+ * the alternatives, for callers that do not read the facts.
+ */
 function refusal(
   end: End,
   decision: Pick<WindowDecision, "violations" | "cutOffAtMs">,
@@ -127,7 +134,7 @@ function factsOf(
   );
 }
 
-/** A dropoff window must neither start nor end before the pickup window. */
+/** Returns a violation if the dropoff window starts or ends before the pickup window. */
 function orderViolation({ pickup, dropoff }: Ends<Span>): Violation[] {
   if (pickup === undefined || dropoff === undefined) return [];
   if (dropoff.startMs >= pickup.startMs && dropoff.endMs >= pickup.endMs) return [];

@@ -23,15 +23,14 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface Reader {
   readonly faults: TariffFaults;
-  /** Parses a fee into minor units, or 0 with an error. */
+  /** Parses a fee into minor units. If it is invalid, adds an error and returns 0. */
   parseFee(value: unknown, path: string): number;
 }
 
 /**
- * Parses `schedules` and `default_schedule` of a tariff document and assigns them to zones by
- * `properties.schedule`. Adds every error, such as `schedules[1].hours[0].closes`.
- *
- * @returns `undefined` without schedules. The zones' properties are then ignored.
+ * Parses `schedules` and `default_schedule` of a tariff document and assigns the schedules to zones
+ * by `properties.schedule`. Adds every error, with a path such as `schedules[1].hours[0].closes`.
+ * Returns `undefined` if the document has no schedules, and then ignores `properties.schedule`.
  */
 export function parseSchedules(document: Json, reader: Reader): Scheduling | undefined {
   const { schedules: listed, default_schedule } = document;
@@ -52,7 +51,7 @@ export function parseSchedules(document: Json, reader: Reader): Scheduling | und
   return schedules.length === 0 ? undefined : { schedules, ofZone: Int8Array.from(ofZone) };
 }
 
-/** Whether a value is absent. Forms send `null` and empty texts. */
+/** Whether a value is absent. HTML forms send `null` or an empty text for it. */
 function isLeftOut(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
@@ -79,7 +78,10 @@ function indexesByName(
   return indexes;
 }
 
-/** Returns the index of the schedule that a field names. `undefined` if it names none, or with an error. */
+/**
+ * Returns the index of the schedule that a field names. Returns `undefined` for an empty field, or
+ * after adding an error for an unknown name.
+ */
 function indexOfNamed(
   value: unknown,
   path: string,
@@ -94,7 +96,7 @@ function indexOfNamed(
   return index;
 }
 
-/** Parses a list of up to `most` objects. A missing list is empty. */
+/** Parses a list of up to `most` objects. A missing list counts as empty. */
 function parseList<Item>(
   value: unknown,
   path: string,
@@ -163,7 +165,7 @@ function parseTimeZone(value: unknown, path: string, faults: TariffFaults): stri
   return "UTC";
 }
 
-/** Parses a whole number within bounds. With an error, returns the lower bound. */
+/** Parses a whole number within bounds. If it is invalid, adds an error and returns the lower bound. */
 function parseWhole(
   value: unknown,
   [least, most]: readonly [number, number],
@@ -182,7 +184,6 @@ function parseFlag(value: unknown, path: string, faults: TariffFaults): boolean 
   return true;
 }
 
-/** Parsed hours with their weekdays. */
 type WeeklyHours = Hours & { readonly days: readonly boolean[] };
 
 function parseWeek(value: unknown, path: string, reader: Reader): Hours[][] {
@@ -211,7 +212,10 @@ function inOrder(hours: readonly Hours[]): Hours[] {
 
 const MINUTES_OF_DAY = 1_440;
 
-/** Hours of a day must not overlap each other or those continuing from the day before. */
+/**
+ * Adds an error if opening hours overlap others of the same day or those that continue from the day
+ * before.
+ */
 function checkOverlaps(week: readonly (readonly Hours[])[], path: string, faults: TariffFaults) {
   for (const [day, hours] of week.entries()) {
     const before = week.at(day - 1)!.at(-1);
@@ -267,7 +271,6 @@ function parseHoursOfDate(value: unknown, path: string, reader: Reader): Hours[]
   return hours;
 }
 
-/** Validates the note of a date. */
 function parseNote(value: unknown, path: string, faults: TariffFaults): void {
   if (isLeftOut(value) || (typeof value === "string" && hasAtMost(value, 200))) return;
   faults.add(path, `must be text of at most 200 characters; it is ${quoted(value)}`);
@@ -283,7 +286,7 @@ function parseHours(value: Json, path: string, { faults, parseFee }: Reader): Ho
   };
 }
 
-/** Parses a local time into minutes since midnight, or 0 with an error. */
+/** Parses a local time into minutes since midnight. If it is invalid, adds an error and returns 0. */
 function parseTime(value: unknown, path: string, faults: TariffFaults): number {
   const match = typeof value === "string" ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null;
   if (match !== null) return Number(match[1]) * 60 + Number(match[2]);
@@ -291,7 +294,7 @@ function parseTime(value: unknown, path: string, faults: TariffFaults): number {
   return 0;
 }
 
-/** Parses a list of weekdays, at least one. */
+/** Parses a list of at least one weekday into a flag per weekday. */
 function parseDays(value: unknown, path: string, faults: TariffFaults): boolean[] {
   const listed: readonly unknown[] = Array.isArray(value) ? value : [];
   const isList = listed.length > 0 && listed.every((day) => DAYS.some((known) => known === day));

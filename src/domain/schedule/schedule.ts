@@ -1,4 +1,4 @@
-/** Schedule of pickups and dropoffs in the zones that refer to it. Times are in its time zone. */
+/** Schedule for pickups and dropoffs in the zones that refer to it. All times are in its time zone. */
 export interface Schedule {
   /** Unique among the schedules of a tariff. */
   readonly name: string;
@@ -6,13 +6,13 @@ export interface Schedule {
   readonly timeZone: string;
   /** Opening hours of each weekday, Monday first. */
   readonly week: readonly (readonly Hours[])[];
-  /** Opening hours of special dates, by date (`2026-12-25`). Empty if closed. */
+  /** Opening hours of special dates, by date (`2026-12-25`). Empty if closed on that date. */
   readonly exceptions: Readonly<Record<string, readonly Hours[]>>;
-  /** Minimum time between booking and the start of a window, 0 to 43,200. */
+  /** Minimum time between the booking and the start of a window, 0 to 43,200. */
   readonly leadTimeMinutes: number;
-  /** Last bookable date, in days from today, 1 to 366. */
+  /** Number of days from today to the last date that can be booked, 1 to 366. */
   readonly horizonDays: number;
-  /** Length of slots, 10 to 1,440. `undefined` if any window within the hours can be booked. */
+  /** Length of slots, 10 to 1,440. `undefined` if any window within the opening hours can be booked. */
   readonly slotMinutes: number | undefined;
   readonly cutOffs: readonly CutOff[];
   /** Whether a pickup can be booked without a window. */
@@ -23,45 +23,48 @@ export interface Schedule {
 export interface Hours {
   /** Local minutes since midnight, 0 to 1,439. */
   readonly opensMinute: number;
-  /** Above `opensMinute`. Above 1,440 for the next date. */
+  /**
+   * Local minutes since midnight of the opening date. More than `opensMinute`, and more than 1,440
+   * if the hours end on the next date.
+   */
   readonly closesMinute: number;
-  /** Fee of a window in these hours. */
+  /** Fee of a window within these hours. */
   readonly feeMinor: number;
 }
 
-/** Booking deadline of windows that start at certain times of certain days. */
+/** Booking deadline for windows that start at certain times of certain weekdays. */
 export interface CutOff {
-  /** Whether it applies to a weekday, Monday first. */
+  /** Whether the deadline applies to each weekday, Monday first. */
   readonly days: readonly boolean[];
-  /** Earliest start of its windows, in local minutes since midnight. */
+  /** Earliest start of the affected windows, in local minutes since midnight. */
   readonly fromMinute: number;
-  /** End of their starts, exclusive, up to 1,440. */
+  /** Exclusive upper bound for the start of the affected windows, up to 1,440. */
   readonly untilMinute: number;
-  /** Days before the date of the window. */
+  /** Number of days from the deadline to the date of the window. */
   readonly daysBefore: number;
-  /** Local minute of that day. */
+  /** Time of the deadline, in local minutes since midnight. */
   readonly atMinute: number;
 }
 
 /** The schedules of a tariff and their zones. */
 export interface Scheduling {
   readonly schedules: readonly Schedule[];
-  /** Schedule index of each zone, in the order of the zones. -1 for none. */
+  /** Schedule index of each zone, in the order of the zones. -1 for a zone without a schedule. */
   readonly ofZone: Int8Array<ArrayBuffer>;
 }
 
 export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
-/** Maximum number of schedules in a tariff. An index fits in a byte. */
+/** Maximum number of schedules in a tariff, so that an index fits in a signed byte. */
 export const MAX_SCHEDULES = 100;
-/** Maximum length of all schedules of a tariff as JSON, so that one response contains them. */
+/** Maximum length of a tariff's schedules as JSON, in characters, so that they fit in one response. */
 export const MAX_SCHEDULES_CHARACTERS = 1_000_000;
 export const MAX_EXCEPTIONS = 400;
 export const MAX_WEEKLY_HOURS = 50;
 export const MAX_HOURS_OF_DATE = 10;
 export const MAX_CUT_OFFS = 20;
 export const MIN_WINDOW_MINUTES = 10;
-/** Longest window: the hours of a day whose clock is set back. */
+/** Maximum length of a window: a day whose clock is set back by an hour. */
 export const MAX_WINDOW_MINUTES = 1_500;
 export const MAX_SLOT_MINUTES = 1_440;
 export const MAX_HORIZON_DAYS = 366;

@@ -16,8 +16,8 @@ export interface DecidedSlot {
 }
 
 /**
- * Returns the slots that start on some dates, in order, available or not. Without slots, returns
- * the hours from the first bookable minute.
+ * Returns the slots that start on the given dates, in order, including unavailable ones. If the
+ * schedule has no slots, returns the opening hours from the first minute that can be booked.
  *
  * @param fromDay number of the first date, in days since 1970-01-01
  */
@@ -29,7 +29,7 @@ export function listSlots(
   const { startMs } = calendar.day(fromDay);
   const { endMs } = calendar.day(fromDay + days - 1);
   const listed: Slot[] = [];
-  // Hours that open the day before can continue into the first date.
+  // Opening hours of the day before can continue into the first date.
   for (let number = fromDay - 1; number < fromDay + days; number++) {
     for (const slot of slotsOf(calendar, calendar.day(number), nowMs)) {
       if (slot.startMs < startMs || slot.startMs >= endMs) continue;
@@ -42,7 +42,10 @@ export function listSlots(
   }));
 }
 
-/** Removes duplicates: the hours of an exception can continue into those of the next date. */
+/**
+ * Removes duplicate slots, which occur if the hours of an exception continue into those of the next
+ * date.
+ */
 function withoutRepeats(slots: readonly Slot[]): Slot[] {
   return slots
     .toSorted((a, b) => a.startMs - b.startMs || a.endMs - b.endMs)
@@ -58,7 +61,8 @@ function slotsOf(calendar: Calendar, day: Day, nowMs: number): readonly Slot[] {
   return day.openings.filter(hasRoom).map((opening) => {
     const startMs = earliestIn(calendar, opening, MIN_WINDOW_MS, nowMs);
     if (startMs === undefined) return slotOf(opening, timeZone);
-    // A window that starts in the last minutes can end in adjacent hours. The whole entry is then listed as too late.
+    // A window that starts in the last minutes can end in adjacent hours. The whole opening is then
+    // listed as too late.
     const rest = { ...opening, startMs };
     return slotOf(hasRoom(rest) ? rest : opening, timeZone);
   });
@@ -71,8 +75,9 @@ function hasRoom({ startMs, endMs }: Span): boolean {
 }
 
 /**
- * Returns the first bookable window at or after another one, of the same length or the first slot. If there is none,
- * returns the first one at all. `undefined` if none can be booked up to the horizon.
+ * Returns the first window at or after another one that can be booked, with the same length or, if
+ * the schedule has slots, the first slot. If there is none, returns the first one at all. Returns
+ * `undefined` if no window can be booked up to the horizon.
  */
 export function nextAvailable(calendar: Calendar, window: Span, nowMs: number): Span | undefined {
   const later = firstFrom(calendar, window, Math.max(nowMs, window.startMs), nowMs);
@@ -99,7 +104,7 @@ function firstFrom(
       .find((start) => start !== undefined);
     return startMs === undefined ? undefined : { startMs, endMs: startMs + lengthMs };
   };
-  // Hours from the day before can continue into the next day's hours.
+  // Opening hours of the day before can continue into this day's hours.
   for (let number = calendar.dayOf(fromMs).number - 1; number <= lastDay; number++) {
     const found = findOn(number);
     if (found === undefined) continue;
@@ -115,8 +120,8 @@ function isAvailable(calendar: Calendar, window: Span, nowMs: number): boolean {
 }
 
 /**
- * Returns the first whole minute of opening hours at which a window of a given length can start, or
- * `undefined`. Tries the start and the end of each passed cut-off.
+ * Returns the first whole minute of opening hours at which a window of the given length can start,
+ * or `undefined`. Tries the start of the hours and the end of each passed cut-off.
  */
 function earliestIn(
   calendar: Calendar,
@@ -140,7 +145,10 @@ function nextMinute(instantMs: number): number {
   return Math.ceil(instantMs / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Returns the end of the passed cut-off that applies to windows starting at an instant. */
+/**
+ * Returns the end of the passed cut-off that applies to windows starting at an instant, or
+ * `undefined`.
+ */
 function endOfPassed(day: Day, startMs: number, nowMs: number): number | undefined {
   const cutOffAtMs = cutOffOf(day, startMs);
   if (cutOffAtMs === undefined || nowMs <= cutOffAtMs) return undefined;

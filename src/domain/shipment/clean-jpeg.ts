@@ -1,14 +1,14 @@
 import { bufferOf, type CleanedPicture, MIB } from "./picture.ts";
 
 const MAX_BYTES = 5 * MIB;
-/** A viewer holds up to four bytes of each pixel in memory. */
+/** Maximum number of pixels. Viewers use up to four bytes of memory per pixel. */
 const MAX_PIXELS = 50_000_000;
-/** Each scan visits all pixels again. Cameras write one, or about ten. */
+/** Maximum number of scans, each of which visits all pixels. Cameras write one, or about ten. */
 const MAX_SCANS = 50;
-/** Cameras write a few dozen. */
+/** Maximum number of segments. Cameras write a few dozen. */
 const MAX_SEGMENTS = 500;
 
-/** Markers (ITU-T T.81, table B.1), with those of the Exif and Adobe segments. */
+/** Markers (ITU-T T.81, table B.1), including those of Exif and Adobe segments. */
 const MARKER = {
   start: 0xd8,
   end: 0xd9,
@@ -20,12 +20,12 @@ const MARKER = {
   adobe: 0xee,
   comment: 0xfe,
 } as const;
-/** First of 16 markers for data of applications. */
+/** First of 16 markers for application data. */
 const APPLICATION = 0xe0;
 const PROGRESSIVE_FRAME = 0xc2;
-/** Baseline, extended and progressive: the frames that browsers draw. */
+/** Frame types that browsers support: baseline, extended and progressive. */
 const FRAMES: ReadonlySet<number> = new Set([0xc0, 0xc1, PROGRESSIVE_FRAME]);
-/** Class of a Huffman table for AC coefficients, as in the table's first byte. */
+/** Class of a Huffman table for AC coefficients, as encoded in the table's first byte. */
 const AC_TABLE = 0x10;
 const MAX_BLOCKS_PER_UNIT = 10;
 const NOT_JPEG = { error: "must be a JPEG" };
@@ -45,21 +45,22 @@ interface Frame {
   readonly components: ReadonlyMap<number, Component>;
 }
 
-/** What a decoder has read before a scan. */
+/** State of a decoder before a scan. */
 interface Decoder {
   frame: Frame | undefined;
-  /** As in Exif, 1 to 8. */
+  /** Exif orientation, 1 to 8. */
   orientation: number;
   readonly quantizationTables: Set<number>;
-  /** Class (0 for DC, 1 for AC) and number of each table, as in its first byte. */
+  /** First byte of each table: its class (0 for DC, 1 for AC) and number. */
   readonly huffmanTables: Set<number>;
-  /** Components of which a scan has the first (DC) coefficients. */
+  /** Ids of the components whose first DC scan has been read. */
   readonly scanned: Set<number>;
 }
 
 /**
- * Reduces a JPEG to the segments that a decoder needs, and its orientation. Removes location, time, camera, comments and
- * data after the end. Refuses a picture that lacks tables, components or scan data that a decoder needs.
+ * Reduces a JPEG to the segments that a decoder needs and its orientation. Removes location, time,
+ * camera, comments and data after the end. Rejects a picture that lacks required tables, components
+ * or scan data.
  */
 export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   const from = bufferOf(bytes);
@@ -79,7 +80,7 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
     if (from[at] !== 0xff || ++segments > MAX_SEGMENTS) return DAMAGED;
     const marker = from[at + 1]!;
     if (marker === 0xff) {
-      // A fill byte.
+      // Skips a fill byte.
       at++;
       continue;
     }
@@ -107,7 +108,7 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   return DAMAGED;
 }
 
-/** Reads a segment other than a scan. Returns whether a decoder needs it, or its error. */
+/** Reads a segment other than a scan. Returns whether a decoder needs the segment, or the error. */
 function readSegment(
   decoder: Decoder,
   marker: number,
@@ -139,7 +140,7 @@ function readSegment(
 
 const JPEG_END = Buffer.from([0xff, MARKER.end]);
 
-/** Reads a frame header. Returns `undefined` if no decoder accepts its values. */
+/** Reads a frame header. Returns `undefined` if no decoder would accept it. */
 function readFrame(content: Buffer, isProgressive: boolean): Frame | undefined {
   const count = content[5] ?? 0;
   if (content.length !== 6 + 3 * count || content[0] !== 8) return undefined;
@@ -155,7 +156,10 @@ function readFrame(content: Buffer, isProgressive: boolean): Frame | undefined {
   return isDrawn && width * height > 0 ? { width, height, isProgressive, components } : undefined;
 }
 
-/** Notes the quantization tables of a segment (T.81, B.2.4.1). Returns whether it consists of complete tables. */
+/**
+ * Records the quantization tables in a segment (T.81, B.2.4.1). Returns false if a table is
+ * incomplete or invalid.
+ */
 function readQuantizationTables({ quantizationTables }: Decoder, content: Buffer): boolean {
   let at = 0;
   while (at < content.length) {
@@ -167,17 +171,20 @@ function readQuantizationTables({ quantizationTables }: Decoder, content: Buffer
   return at > 0 && at === content.length;
 }
 
-/** Notes the Huffman tables of a segment (T.81, B.2.4.2). Returns whether it consists of complete, possible tables. */
+/**
+ * Records the Huffman tables in a segment (T.81, B.2.4.2). Returns false if a table is incomplete
+ * or invalid.
+ */
 function readHuffmanTables({ huffmanTables }: Decoder, content: Buffer): boolean {
   let at = 0;
   while (at + 17 < content.length) {
     const table = content[at]!;
     const counts = content.subarray(at + 1, at + 17);
     const codes = counts.reduce((sum, count) => sum + count, 0);
-    // The part of the code space that codes of each length take (T.81, C.2).
+    // Share of the code space that the codes take (T.81, C.2).
     const used = counts.reduce((sum, count, i) => sum + count / 2 ** (i + 1), 0);
     const values = content.subarray(at + 17, at + 17 + codes);
-    // Values of DC codes are lengths in bits.
+    // The value of a DC code is a length in bits.
     const isPossible = (table & AC_TABLE) !== 0 || values.every((bits) => bits <= 15);
     if ((table & ~AC_TABLE) > 3 || codes === 0 || used > 1 || !isPossible) return false;
     huffmanTables.add(table);
@@ -187,8 +194,8 @@ function readHuffmanTables({ huffmanTables }: Decoder, content: Buffer): boolean
 }
 
 /**
- * Reads a scan header (T.81, B.2.3). Returns whether the decoder has the tables that the scan names, and the scan's data
- * are long enough for its blocks.
+ * Reads a scan header (T.81, B.2.3). Returns whether all tables that the scan refers to are present
+ * and its data is long enough for its blocks.
  */
 function readScan(decoder: Decoder, header: Buffer, dataBytes: number): boolean {
   const { frame, quantizationTables, huffmanTables } = decoder;
@@ -208,20 +215,24 @@ function readScan(decoder: Decoder, header: Buffer, dataBytes: number): boolean 
     if (component === undefined || components.includes(component)) return false;
     const hasTables =
       quantizationTables.has(component.quantizationTable) &&
-      // A refinement of DC coefficients is not coded.
+      // Refinement scans of DC coefficients use no Huffman table.
       (!hasDc || isRefined || huffmanTables.has(tables >> 4)) &&
       (!hasAc || huffmanTables.has(AC_TABLE | (tables & 0xf)));
     if (!hasTables) return false;
     if (hasDc && !isRefined) decoder.scanned.add(id);
     components.push(component);
   }
-  // Each DC coefficient takes a bit, and each block of a sequential scan another. One AC code may end many blocks.
+  // Each DC coefficient takes at least one bit, and each block of a sequential scan one more. One
+  // AC code can end many blocks.
   const bitsPerBlock = Number(hasDc) + Number(!isProgressive);
   const bits = hasDc ? bitsPerBlock * blocksOf(frame, components) : 1;
   return components.length > 0 && bits <= 8 * dataBytes;
 }
 
-/** Number of blocks of 8 by 8 samples in a scan; infinite if no decoder takes as many in one unit (T.81, A.2, B.2.3). */
+/**
+ * Returns the number of blocks (8 by 8 samples) in a scan, or Infinity if a unit has more blocks
+ * than decoders accept (T.81, A.2, B.2.3).
+ */
 function blocksOf({ width, height, components }: Frame, scanned: readonly Component[]): number {
   const all = [...components.values()];
   const maxHorizontal = Math.max(...all.map(({ horizontal }) => horizontal));
@@ -236,7 +247,10 @@ function blocksOf({ width, height, components }: Frame, scanned: readonly Compon
   return perUnit * Math.ceil(width / (8 * maxHorizontal)) * Math.ceil(height / (8 * maxVertical));
 }
 
-/** Returns where a scan's data end: before the next marker other than a stuffed byte or a restart. */
+/**
+ * Returns the end of a scan's data: the next marker other than a stuffed byte or a restart. Returns
+ * `undefined` if there is none.
+ */
 function endOfScan(from: Buffer, begin: number): number | undefined {
   for (let at = from.indexOf(0xff, begin); at !== -1; at = from.indexOf(0xff, at + 1)) {
     const next = from[at + 1];
@@ -246,7 +260,7 @@ function endOfScan(from: Buffer, begin: number): number | undefined {
   return undefined;
 }
 
-/** First bytes of an Exif segment, before the header of a TIFF (Exif 3.0, 4.7.2). */
+/** First bytes of an Exif segment, before the TIFF header (Exif 3.0, 4.7.2). */
 const EXIF = Buffer.from("Exif\0\0");
 const ORIENTATION_TAG = 0x0112;
 
@@ -267,7 +281,10 @@ function orientationOf(content: Buffer): number | undefined {
   return undefined;
 }
 
-/** Returns the first bytes of a JPEG, with an Exif segment of the orientation alone if that is not the default, 1. */
+/**
+ * Returns the first bytes of a JPEG. Includes an Exif segment with only the orientation unless it
+ * is 1, the default.
+ */
 function jpegStart(orientation: number): Buffer {
   const start = Buffer.from([0xff, MARKER.start]);
   if (orientation === 1) return start;

@@ -2,14 +2,14 @@ import { crc32, createInflate } from "node:zlib";
 import { bufferOf, type CleanedPicture, MIB } from "./picture.ts";
 
 const MAX_BYTES = MIB;
-/** A viewer holds up to four bytes of each pixel in memory. */
+/** Maximum number of pixels. Viewers use up to four bytes of memory per pixel. */
 const MAX_PIXELS = 4_000_000;
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const KEPT_CHUNKS: ReadonlySet<string> = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
 const NOT_PNG = { error: "must be a PNG" };
 const DAMAGED = { error: "must be a complete PNG" };
 
-/** Samples per pixel and the permitted bit depths of each color type (ISO/IEC 15948, table 11.1). */
+/** Samples per pixel and permitted bit depths for each color type (ISO/IEC 15948, table 11.1). */
 const COLOR_TYPES: ReadonlyMap<number, { samples: number; depths: readonly number[] }> = new Map([
   [0, { samples: 1, depths: [1, 2, 4, 8, 16] }],
   [2, { samples: 3, depths: [8, 16] }],
@@ -20,7 +20,7 @@ const COLOR_TYPES: ReadonlyMap<number, { samples: number; depths: readonly numbe
 const PALETTE_COLOR = 3;
 const MAX_FILTER = 4;
 
-/** First pixel and step of each Adam7 pass: x, y, step in x, step in y (ISO/IEC 15948, 8.2). */
+/** First pixel and steps of each Adam7 pass: x, y, step in x, step in y (ISO/IEC 15948, 8.2). */
 const ADAM7 = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -32,7 +32,7 @@ const ADAM7 = [
 ] as const;
 const NOT_INTERLACED = [[0, 0, 1, 1]] as const;
 
-/** Rows that follow each other and have the same length, filter byte included. */
+/** Consecutive rows of the same length in bytes, including the filter byte. */
 interface Rows {
   readonly rowBytes: number;
   readonly count: number;
@@ -45,8 +45,8 @@ interface Header {
 }
 
 /**
- * Reduces a PNG (ISO/IEC 15948) to the chunks that a decoder needs. Removes other chunks and data after the end.
- * Refuses a picture that cannot be decoded completely.
+ * Reduces a PNG (ISO/IEC 15948) to the chunks that a decoder needs. Removes other chunks and data
+ * after the end. Rejects a picture that cannot be decoded completely.
  */
 export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
   const from = bufferOf(bytes);
@@ -73,13 +73,13 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
       if (hasPalette || imageData.length > 0 || content.length === 0) return DAMAGED;
       hasPalette = true;
     } else if (type === "IDAT") {
-      // Image data is one stream, in chunks that follow each other.
+      // Image data is one stream, whose chunks must be consecutive.
       if (imageData.length > 0 && previous !== "IDAT") return DAMAGED;
       imageData.push(content);
     }
     if (!isShortEnough(type, content.length)) return DAMAGED;
     if (KEPT_CHUNKS.has(type)) kept.push(chunk);
-    // A capital first letter marks a chunk that a decoder must understand.
+    // An upper-case first letter marks a critical chunk, which a decoder must understand.
     else if (/^[A-Z]/.test(type)) return DAMAGED;
     if (type === "IEND") {
       const isDecodable =
@@ -92,7 +92,7 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
   return DAMAGED;
 }
 
-/** Reads an IHDR chunk. Returns `undefined` if no decoder accepts its values. */
+/** Reads an IHDR chunk. Returns `undefined` if no decoder would accept it. */
 function readHeader(content: Buffer): Header | undefined {
   if (content.length !== 13) return undefined;
   const [width, height] = [content.readUInt32BE(0), content.readUInt32BE(4)];
@@ -110,7 +110,7 @@ function readHeader(content: Buffer): Header | undefined {
   return { pixels: width * height, needsPalette: colorType === PALETTE_COLOR, passes };
 }
 
-/** Whether chunks other than image data are too short to hide something in. */
+/** Whether a chunk other than image data is too short to contain hidden data. */
 function isShortEnough(type: string, length: number): boolean {
   if (type === "IEND") return length === 0;
   if (type === "PLTE") return length <= 768 && length % 3 === 0;
@@ -118,8 +118,8 @@ function isShortEnough(type: string, length: number): boolean {
 }
 
 /**
- * Whether the zlib stream of the image data inflates to exactly the rows of the picture, each with a known filter.
- * Inflates in chunks, so that the size that the header declares does not affect the memory used.
+ * Whether the zlib stream of the image data inflates to exactly the rows of the picture, each with
+ * a valid filter. Inflates in chunks, so that memory use does not depend on the size in the header.
  */
 async function fillsRows(imageData: readonly Buffer[], passes: readonly Rows[]): Promise<boolean> {
   const compressed = Buffer.concat(imageData);
@@ -144,7 +144,7 @@ async function fillsRows(imageData: readonly Buffer[], passes: readonly Rows[]):
   return inflatedBytes === expectedBytes && inflate.bytesWritten === compressed.length;
 }
 
-/** Offset of each row's first byte, which names its filter. */
+/** Yields the offset of each row's first byte, which contains the filter. */
 function* rowOffsets(passes: readonly Rows[]): Generator<number, undefined> {
   let offset = 0;
   for (const { rowBytes, count } of passes) {

@@ -2,13 +2,13 @@ import { type End, ENDS } from "../route-ends.ts";
 import { type DeliveryProof, withoutDoor, withoutVerdict } from "./delivery-proof.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
-/** A courier of a shipment, for its workspace. */
+/** The courier of a shipment, as shown to its workspace. */
 export interface Courier {
   readonly name: string;
   /** Phone number in E.164. */
   readonly phone: string | null;
   readonly vehicle: string | null;
-  /** Caller's own id for the courier. */
+  /** Id of the courier in the caller's system. */
   readonly externalId: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface Attempt {
   readonly note: string | null;
 }
 
-/** Estimated arrival at each end, since the epoch. null if unknown. */
+/** Estimated time of arrival at each end, in milliseconds since the epoch. null if unknown. */
 type Etas = Readonly<Record<End, number | null>>;
 
 /** Progress of a shipment between payment and its final status, as reported by the courier. */
@@ -31,19 +31,22 @@ export interface DeliveryProgress {
   /** End at which the courier currently is. */
   readonly arrivedAt: End | null;
   readonly etas: Etas;
-  /** ETAs of the last event, with which new ones are compared. */
+  /** ETAs in the last event. New ETAs are compared with these. */
   readonly announcedEtas: Etas;
   /** Failed attempts, the oldest first. At most `MAX_ATTEMPTS` at each end. */
   readonly attempts: readonly Attempt[];
-  /** Proof recorded at the door. `undefined` if absent. */
+  /** Proof of delivery. `undefined` if none was recorded. */
   readonly proof?: DeliveryProof;
-  /** Number of wrong entries of the current PIN; `undefined` for none. */
+  /** Number of wrong attempts at the current PIN. `undefined` if there were none. */
   readonly wrongPins?: number;
-  /** Last wrong entry. Repeating it, as after a lost response, costs no try. */
+  /**
+   * Last wrong PIN. Repeating it, for example after a lost response, does not count as another
+   * attempt.
+   */
   readonly lastWrongPin?: string;
 }
 
-/** At each end. */
+/** Maximum number of failed attempts at each end. */
 export const MAX_ATTEMPTS = 20;
 
 const UNKNOWN_ETAS: Etas = { pickup: null, dropoff: null };
@@ -58,7 +61,10 @@ export const NO_PROGRESS: DeliveryProgress = {
 
 export type DeliveryStage = "assigned" | "at_pickup" | "at_dropoff";
 
-/** Returns the courier's stage. `undefined` without a courier and between the ends. */
+/**
+ * Returns the courier's stage. `undefined` if there is no courier, or if the courier is between the
+ * ends.
+ */
 export function stageOf(
   status: ShipmentStatus,
   { courier, arrivedAt }: DeliveryProgress,
@@ -69,7 +75,7 @@ export function stageOf(
   return courier === null ? undefined : "assigned";
 }
 
-/** Returns the reason of the last failed delivery. `undefined` after the final status and during a new try. */
+/** Returns the last failed delivery. `undefined` after the final status and during another attempt. */
 export function failedNow(
   status: ShipmentStatus,
   { attempts, arrivedAt }: DeliveryProgress,
@@ -84,8 +90,8 @@ export function failedNow(
 const ETA_MOVES_MS = 5 * 60_000;
 
 /**
- * Applies new ETAs. They are announced if one is new or differs by at least five minutes from the
- * last announced one, so that many small changes add up.
+ * Applies new ETAs. They cause an event if an ETA is new or differs by at least five minutes from
+ * the one in the last event, so that many small changes add up.
  */
 export function withEtas(before: DeliveryProgress, given: Partial<Etas>): DeliveryProgress {
   const etas = { ...before.etas, ...given };
@@ -98,19 +104,18 @@ export function withEtas(before: DeliveryProgress, given: Partial<Etas>): Delive
   return { ...before, etas, announcedEtas: isMoved ? etas : announcedEtas };
 }
 
-/** Applies a new courier. Another courier invalidates the reported stage and ETAs. */
+/** Applies a new courier. If the courier is replaced, clears the stage and ETAs. */
 export function withCourier(before: DeliveryProgress, courier: Courier | null): DeliveryProgress {
   const { arrivedAt, etas, announcedEtas } = NO_PROGRESS;
   const isReplaced = isCourierReplaced(before, courier);
   return { ...before, ...(isReplaced && { arrivedAt, etas, announcedEtas }), courier };
 }
 
-/** Whether the courier is replaced by another one. */
 export function isCourierReplaced({ courier }: DeliveryProgress, by: Courier | null): boolean {
   return courier !== null && !isSameCourier(courier, by);
 }
 
-/** By id if both have one, otherwise by name. */
+/** Compares couriers by id if both have one, otherwise by name. */
 function isSameCourier(one: Courier, other: Courier | null): boolean {
   if (other === null) return false;
   if (one.externalId !== null && other.externalId !== null) {
@@ -119,7 +124,10 @@ function isSameCourier(one: Courier, other: Courier | null): boolean {
   return one.name === other.name;
 }
 
-/** Progress of a shipment that gets another verification: without the former one's verdict and wrong PINs. */
+/**
+ * Returns the progress after the required verification is changed: without the result of the
+ * previous verification and without wrong PINs.
+ */
 export function withOtherVerification(before: DeliveryProgress): DeliveryProgress {
   const { proof, wrongPins: _, lastWrongPin: __, ...kept } = before;
   return { ...kept, ...(proof && { proof: withoutVerdict(proof) }) };
@@ -133,7 +141,10 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
   return { ...before, arrivedAt: null, etas: left(etas), announcedEtas: left(announcedEtas) };
 }
 
-/** Records a failed attempt: clears stage and ETA. Discards proof recorded at the door, but keeps a waiver. */
+/**
+ * Records a failed attempt. Clears the stage and ETA. Discards the proof of delivery, but keeps a
+ * waiver.
+ */
 export function withAttempt(
   { proof, ...before }: DeliveryProgress,
   failed: Attempt,

@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 
-/** Verification that is required at the door before a shipment can be delivered. */
+/** Verification at the door that is required for delivery. */
 export type DropoffVerification = "none" | "pin" | "photo" | "signature";
 
-/** Stored verification of a shipment, with the PIN if required. */
+/** Stored form of the required verification, with the PIN if any. */
 export type StoredVerification =
   | { readonly by: "pin"; readonly pin: string }
   | { readonly by: "photo" | "signature" };
@@ -29,18 +29,24 @@ export const NO_PROOF: Omit<DeliveryProof, "recordedAt"> = {
   waived: null,
 };
 
-/** Wrong entries accepted for a PIN. Guesses of four digits succeed once in 2,000. */
+/**
+ * Maximum number of wrong attempts at a PIN. Guessing four digits then succeeds with a probability
+ * of 1 in 2,000.
+ */
 export const MAX_WRONG_PINS = 5;
 
 const PINS = 10_000;
 
-/** Returns the verification of a kind, with a new PIN if it is by PIN, or null for none. */
+/** Returns the stored form of a verification, with a new PIN for `pin`, or null for `none`. */
 export function storedVerification(asked: DropoffVerification): StoredVerification | null {
   if (asked === "none") return null;
   return asked === "pin" ? { by: asked, pin: pinOf(randomInt(PINS)) } : { by: asked };
 }
 
-/** Replaces a PIN that is known to the courier by another one. Other verifications stay. */
+/**
+ * Returns the verification with a different PIN, if it uses one. Needed when the courier may know
+ * the PIN.
+ */
 export function withOtherPin(verification: StoredVerification): StoredVerification {
   if (verification.by !== "pin") return verification;
   return { by: "pin", pin: pinOf((Number(verification.pin) + randomInt(1, PINS)) % PINS) };
@@ -48,13 +54,16 @@ export function withOtherPin(verification: StoredVerification): StoredVerificati
 
 const pinOf = (number: number) => String(number).padStart(4, "0");
 
-/** Removes the verdict of the former verification from a proof. Returns the same proof if it has none. */
+/** Removes the PIN result and waiver from a proof. Returns the same object if it has neither. */
 export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
   if (!proof.pinVerified && proof.waived === null) return proof;
   return { ...proof, pinVerified: false, waived: null };
 }
 
-/** Returns the part of a proof that remains valid for another attempt. `undefined` if absent. */
+/**
+ * Returns the part of a proof that remains valid for another attempt: the waiver. `undefined` if
+ * there is none.
+ */
 export function withoutDoor({ recordedAt, waived }: DeliveryProof): DeliveryProof | undefined {
   return waived === null ? undefined : { ...NO_PROOF, recordedAt, waived };
 }

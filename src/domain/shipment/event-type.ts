@@ -34,14 +34,14 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Parts of a shipment that determine its events. */
 export interface EventfulState extends ShipmentState {
-  /** null until the payment provider reports. */
+  /** null before the first report from the payment provider. */
   readonly paymentDetails?: PaymentDetails | null;
-  /** null until the courier reports. */
+  /** null before the first report from the courier. */
   readonly progress?: DeliveryProgress | null;
 }
 
 /**
- * Returns the events of a change from one state to another, in order. Empty only for small ETA
+ * Returns the events for a change from one state to another, in order. Empty only for small ETA
  * changes and wrong PINs.
  */
 export function shipmentEventTypes(before: EventfulState, after: EventfulState): EventType[] {
@@ -65,9 +65,10 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
 }
 
 /**
- * Returns the types of what a courier's system reported, in order.
+ * Returns the events for a courier's report, in order.
  *
- * @param isSameStatus whether the shipment kept its status, so that its courier did not leave an end by moving on
+ * @param isSameStatus whether the status is unchanged. Otherwise the courier left an end because of
+ *   the new status, which is not a separate event
  */
 function progressEventTypes(
   before: DeliveryProgress,
@@ -97,12 +98,12 @@ function progressEventTypes(
   return EVENT_TYPES.filter((type) => happened[type]);
 }
 
-/** Whether the PIN or waiver no longer counts because another verification is required. */
+/** Whether a verified PIN or a waiver was discarded because the required verification changed. */
 function isTakenBack({ proof: before }: DeliveryProgress, { proof: after }: DeliveryProgress) {
   return (["pinVerified", "waived"] as const).some((kind) => before?.[kind] && !after?.[kind]);
 }
 
-/** Whether only ETAs or wrong entries of a PIN were added to the state. */
+/** Whether only ETAs or the count of wrong PINs changed. */
 function isUnannounced(from: EventfulState, to: EventfulState): boolean {
   const [before, after] = [from.progress ?? NO_PROGRESS, to.progress ?? NO_PROGRESS];
   const isSame = before.courier === after.courier && before.arrivedAt === after.arrivedAt;
@@ -114,7 +115,7 @@ function isSettled({ paymentStatus }: ShipmentState): boolean {
   return paymentStatus !== "awaiting_payment" && paymentStatus !== "voided";
 }
 
-/** Returns the events of the payment provider, in order. */
+/** Returns the events for a change of payment details, in order. */
 function detailEventTypes(
   given: PaymentDetails | null | undefined,
   now: PaymentDetails | null | undefined,

@@ -1,24 +1,27 @@
-/** Status of a payment dispute: the payer asked their bank to return the money. */
+/** Status of a payment dispute, in which the payer asked their bank to return the money. */
 export type DisputeStatus = "open" | "won" | "lost";
 
 /** Payment details of a shipment, as last read from the provider. */
 export interface PaymentDetails {
-  /** Payment page. null if absent. */
+  /** Open payment page. null if there is none. */
   readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
-  /** Whether the customer has paid but the money has not arrived. */
+  /** Whether the customer has paid but the money has not arrived yet. */
   readonly processing: boolean;
-  /** Version of the checkout that received an unassigned payment which is not refunded. Absent if there is none. */
+  /**
+   * Version of the checkout that received a payment which is neither assigned to the shipment nor
+   * refunded. Absent if there is none.
+   */
   readonly uncounted?: number;
   /**
-   * Version of the checkout that may have been paid unnoticed, because access to its account ended
-   * before its expiry. Absent if absent.
+   * Version of the checkout that may have been paid unnoticed, because access to the provider's
+   * account was lost before the checkout expired. Absent if there is none.
    */
   readonly unseen?: number;
-  /** Version of the checkout whose unassigned payment was accepted. Absent if absent. */
+  /** Version of the checkout whose unassigned payment was accepted. Absent if there is none. */
   readonly accepted?: number;
-  /** Provider's message for the failed payment. null if it did not fail. */
+  /** Provider's message if the payment failed, otherwise null. */
   readonly error: string | null;
-  /** Reason why the due refund failed. null if it did not fail. */
+  /** Reason why the pending refund failed. null if it did not fail. */
   readonly refundError: string | null;
   /** Refunded amount in minor units. */
   readonly refundedMinor: number;
@@ -26,11 +29,11 @@ export interface PaymentDetails {
   readonly disputedMinor?: number;
   /** `null` if the payment was never disputed. */
   readonly dispute: DisputeStatus | null;
-  /** Whether the provider takes refunds while the dispute is open; absent when false. */
+  /** Whether the provider accepts refunds while the dispute is open. Absent if false. */
   readonly disputeRefundable?: true;
 }
 
-/** Payment details before any report of the provider. */
+/** Payment details before the first report from the provider. */
 export const NO_PAYMENT_DETAILS: PaymentDetails = {
   checkout: null,
   processing: false,

@@ -5,8 +5,8 @@ import { hasEnded, type ShipmentState } from "./shipment-state.ts";
 import type { TrackedShipment } from "./tracked-shipment.ts";
 
 /**
- * Kinds of emails to recipients, named after the events. The booking itself is announced after
- * payment, because it may never be paid.
+ * Kinds of emails to recipients, named after the events. There is none for the booking, because it
+ * may never be paid.
  */
 export const RECIPIENT_MAIL_KINDS = [
   "awaiting_pickup",
@@ -29,16 +29,16 @@ export interface RecipientMailFacts extends ShipmentState {
 
 export interface DueRecipientMail {
   readonly kind: RecipientMailKind;
-  /** Whether it is sent again although it was sent before. Other kinds are sent once. */
+  /** Whether the email is sent even if one of the same kind was sent before. */
   readonly again: boolean;
 }
 
 /**
- * Returns the emails to the recipient after a change. Failed pickups, and cancellations of
- * shipments that were never announced, are not sent. A failed attempt is sent each time. The
- * current status is sent if the email changes or a new PIN was never sent.
+ * Returns the emails to send to the recipient after a change. A failed delivery is reported each
+ * time. Failed pickups, and cancellations before payment, are not reported. If the recipient's
+ * email changes or a new PIN was never sent, an email about the current status is due.
  *
- * @param before undefined for a new shipment
+ * @param before `undefined` for a new shipment
  */
 export function dueRecipientMails(
   types: readonly EventType[],
@@ -73,7 +73,7 @@ function standingKind({ status, progress }: RecipientMailFacts): RecipientMailKi
 
 type Standing = Pick<TrackedShipment, "status" | "stage" | "failed">;
 
-/** Returns the email kind of a shipment's status. `undefined` before payment. */
+/** Returns the kind of email about a shipment's current status. `undefined` before payment. */
 export function kindOf({ status, stage, failed }: Standing): RecipientMailKind | undefined {
   if (failed !== undefined) return "attempt_failed";
   if (stage === "at_dropoff") return stage;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Crockford's base32: without I, L, O and U, to avoid misreading. */
+/** Crockford's base32 alphabet, which omits I, L, O and U to avoid misreading. */
 export const REFERENCE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH = 12;
 export const REFERENCE_PREFIX = "SHP-";
@@ -10,9 +10,9 @@ export function createReference(): string {
   return REFERENCE_PREFIX + randomCharacters(LENGTH);
 }
 
-/** Returns random Crockford base32 characters of five bits each. */
+/** Returns a random text in Crockford's base32 with five bits per character. */
 export function randomCharacters(length: number): string {
-  // 256 is a multiple of 32, so five bits of a random byte are unbiased.
+  // 256 is a multiple of 32, so the lowest five bits of a random byte are uniformly distributed.
   return Array.from(randomBytes(length), (byte) => REFERENCE_ALPHABET[byte & 31]).join("");
 }
 
@@ -20,13 +20,12 @@ export function isReference(value: unknown): value is string {
   return typeof value === "string" && /^SHP-[0-9A-HJKMNP-TV-Z]{12}$/.test(value);
 }
 
-/** A reference in upper case; any other text unchanged. */
+/** Converts a reference to upper case. Returns any other text unchanged. */
 export function upperCaseReference(text: string): string {
   const upper = text.toUpperCase();
   return isReference(upper) ? upper : text;
 }
 
-/** What a reference looks like, for messages. */
 export const EXAMPLE_REFERENCE = "SHP-4T8ZK2M0QWXE";
 
 /** Whether all references begin with a text, ignoring case. */
@@ -35,8 +34,9 @@ export function beginsEveryReference(text: string): boolean {
 }
 
 /**
- * Returns the first and last reference that can begin with a text, ignoring case. `undefined` if
- * none or all can. All references have the same length, so this range holds in every collation.
+ * Returns the first and last possible reference with a prefix, ignoring case. Returns `undefined`
+ * if no reference or every reference has the prefix. All references have the same length, so the
+ * range is correct in every collation.
  */
 export function referenceRange(
   text: string,

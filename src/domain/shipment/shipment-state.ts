@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../refusal.ts";
 
-/** Statuses of a shipment, in the order of its course. */
+/** Statuses of a shipment, in the usual order. */
 export const SHIPMENT_STATUSES = [
   "pending",
   "awaiting_pickup",
@@ -22,7 +22,6 @@ export const PAYMENT_STATUSES = [
 
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** Reasons for a cancellation. */
 export const CANCEL_REASONS = [
   "customer_request",
   "booked_in_error",
@@ -34,7 +33,7 @@ export const CANCEL_REASONS = [
 
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
-/** Both statuses of a shipment, which change only together. */
+/** Delivery and payment status of a shipment. They change only together. */
 export interface ShipmentState {
   readonly status: ShipmentStatus;
   readonly paymentStatus: PaymentStatus;
@@ -56,7 +55,7 @@ export type Trigger =
   | "prove"
   | "locate";
 
-/** The new state, or the message of the refusal. */
+/** The new state, or the message of a refusal. */
 export type Transition =
   | { readonly next: ShipmentState; readonly refusal?: undefined }
   | { readonly next?: undefined; readonly refusal: string };
@@ -64,7 +63,7 @@ export type Transition =
 export const BOOKED: ShipmentState = { status: "pending", paymentStatus: "awaiting_payment" };
 
 interface Rule {
-  /** As in "The shipment cannot be cancelled". */
+  /** Participle for messages, such as "cancelled" in "The shipment cannot be cancelled". */
   readonly participle: string;
   readonly status: Partial<Record<ShipmentStatus, ShipmentStatus>>;
   readonly payment: Partial<Record<PaymentStatus, PaymentStatus>>;
@@ -74,11 +73,14 @@ const PAID = { paid: "paid" } as const;
 const TO_PICK_UP = { awaiting_pickup: "awaiting_pickup" } as const;
 const TO_DELIVER = { in_transit: "in_transit" } as const;
 
-/** Transitions of each trigger. Statuses that a rule does not list are refused. */
+/**
+ * Allowed transitions of each trigger. A trigger is refused in statuses that its rule does not
+ * list.
+ */
 const RULES: Readonly<Record<Trigger, Rule>> = {
   pay: {
     participle: "paid",
-    // A payment after cancellation is recorded and must be refunded.
+    // A payment after the cancellation is recorded and must be refunded.
     status: { pending: "awaiting_pickup", cancelled: "cancelled" },
     payment: { awaiting_payment: "paid", voided: "refund_pending" },
   },
@@ -98,13 +100,13 @@ const RULES: Readonly<Record<Trigger, Rule>> = {
     status: { cancelled: "cancelled" },
     payment: { refund_pending: "refunded" },
   },
-  // The payer's bank returns the refund, for example if the account is closed.
+  // The payer's bank returned the refund, for example because the account is closed.
   reverse_refund: {
     participle: "owed a refund again",
     status: { cancelled: "cancelled" },
     payment: { refunded: "refund_pending" },
   },
-  // Courier reports do not change the status.
+  // Courier reports leave the status unchanged.
   assign: {
     participle: "given a courier",
     status: { ...TO_PICK_UP, ...TO_DELIVER },
@@ -144,7 +146,7 @@ export function transition(trigger: Trigger, { status, paymentStatus }: Shipment
   const nextStatus = rule.status[status];
   if (nextStatus === undefined) return forbid(rule, `it is ${stateText(status, rule)}`);
   const nextPayment = rule.payment[paymentStatus];
-  // Rules list the two statuses separately, so an impossible pair must be excluded.
+  // Each rule lists the two statuses separately, so an impossible pair must be excluded.
   if (nextPayment === undefined || !PAYMENTS_OF[nextStatus].includes(nextPayment)) {
     return forbid(rule, `its payment is ${stateText(paymentStatus, rule)}`);
   }
@@ -160,12 +162,12 @@ function stateText(status: ShipmentStatus | PaymentStatus, { participle }: Rule)
   return text === participle ? `already ${text}` : text;
 }
 
-/** Returns a status as in messages, such as `in transit`. */
+/** Formats a status for messages, such as `in transit`. */
 export function statusText(status: ShipmentStatus | PaymentStatus): string {
   return status.replace("_", " ");
 }
 
-/** Creates the refusal of a call that the state of a shipment does not allow. */
+/** Creates the SHIPMENT_STATE refusal for a call that the shipment's state does not allow. */
 export function stateError(text: string): Refusal {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
@@ -184,7 +186,7 @@ export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((statu
   PAYMENTS_OF[status].map((paymentStatus) => ({ status, paymentStatus })),
 );
 
-/** Returns the states that match the given statuses. Empty if absent. */
+/** Returns the possible states with the given statuses. */
 export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {
   return STATES.filter(
     ({ status, paymentStatus }) =>
@@ -193,12 +195,11 @@ export function statesWith(given: Partial<ShipmentState>): readonly ShipmentStat
   );
 }
 
-/** Whether an action of the payer, courier or refunder is still due. */
+/** Whether a payment, a courier's action or a refund is still pending. */
 export function isDue({ status, paymentStatus }: ShipmentState): boolean {
   return !hasEnded(status) || paymentStatus === "refund_pending";
 }
 
-/** Whether a status is final. */
 export function hasEnded(status: ShipmentStatus): boolean {
   return status === "delivered" || status === "returned" || status === "cancelled";
 }

@@ -1,4 +1,4 @@
-/** A simulated step of a shipment in test mode, as taken by its payer, courier or payment provider. */
+/** A simulated action of the payer, courier or payment provider in test mode. */
 export type SimulatedStep =
   | "pay"
   | "decline_payment"
@@ -16,7 +16,7 @@ export type SimulatedStep =
   | "win_dispute"
   | "lose_dispute";
 
-/** Simulated course of a shipment in test mode. */
+/** A predefined sequence of simulated steps in test mode. */
 export type Scenario =
   | "deliver"
   | "late"
@@ -31,14 +31,14 @@ export type Scenario =
 
 interface ScenarioStep {
   readonly step: SimulatedStep;
-  /** Factor of the delay before this step. Defaults to 1. */
+  /** Factor by which the delay before this step is multiplied. Defaults to 1. */
   readonly wait?: number;
 }
 
-/** Delay factor of the scenario `late`. */
+/** Factor by which the scenario `late` is slower. */
 const LATE = 10;
 
-/** As reported by the courier. */
+/** Steps up to the pickup. */
 const COLLECTED: readonly ScenarioStep[] = [
   { step: "pay" },
   { step: "assign_courier" },
@@ -48,9 +48,10 @@ const COLLECTED: readonly ScenarioStep[] = [
 const FAILED: readonly ScenarioStep[] = [{ step: "arrive" }, { step: "fail_attempt" }];
 
 /**
- * A delivery whose courier reports each step. Pickup and delivery each take as long as one step.
+ * Returns the steps of a delivery whose courier reports each step. The time to the pickup and the
+ * time to the delivery each equal one step.
  *
- * @param slowness how many times as long
+ * @param slowness factor by which both times are multiplied
  */
 function delivery(slowness: number): readonly ScenarioStep[] {
   return [
@@ -64,7 +65,7 @@ function delivery(slowness: number): readonly ScenarioStep[] {
   ];
 }
 
-/** Steps of each scenario after the booking. */
+/** Steps of each scenario, after the booking. */
 const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
   deliver: delivery(1),
   late: delivery(LATE),
@@ -84,7 +85,6 @@ const STEPS: Readonly<Record<Scenario, readonly ScenarioStep[]>> = {
   returned: [...COLLECTED, ...FAILED, ...FAILED, { step: "return" }],
 };
 
-/** All scenarios. */
 export const SCENARIOS = Object.keys(STEPS) as readonly Scenario[];
 
 export interface NextStep {

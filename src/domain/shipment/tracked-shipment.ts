@@ -2,57 +2,65 @@ import type { End, Ends } from "../route-ends.ts";
 import type { AttemptReason, DeliveryStage } from "./delivery-progress.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
-/** A promised time span since the epoch, shown in the time zone of the zone. */
+/** A promised time window in milliseconds since the epoch, displayed in the zone's time zone. */
 interface PromisedWindow {
   readonly startMs: number;
   readonly endMs: number;
   readonly timeZone: string;
 }
 
-/** Public view of a shipment for its recipient. Never contains names, streets, prices or notes. */
+/** Public view of a shipment for the recipient. Never contains names, streets, prices or notes. */
 export interface TrackedShipment {
   readonly reference: string;
   readonly status: ShipmentStatus;
-  /** Time at which it reached each status, since the epoch. `undefined` if not reached or unknown. */
+  /**
+   * Time at which the shipment reached each status, in milliseconds since the epoch. `undefined` if
+   * not reached or unknown.
+   */
   readonly reachedMs: Readonly<Partial<Record<ShipmentStatus, number | undefined>>>;
   readonly windows: Ends<PromisedWindow>;
   readonly stage: DeliveryStage | undefined;
-  /** Estimated arrival at each end, since the epoch. null if unknown. */
+  /** Estimated time of arrival at each end, in milliseconds since the epoch. null if unknown. */
   readonly etas: Readonly<Record<End, number | null>>;
-  /** The current courier. Also `undefined` if the workspace hides couriers. */
+  /** The current courier. `undefined` if there is none or the workspace hides couriers. */
   readonly courier:
     | {
-        /** `undefined` for a name with a comma, which begins with the family name. */
+        /**
+         * `undefined` if the name contains a comma, because such a name begins with the family
+         * name.
+         */
         readonly firstName: string | undefined;
         readonly vehicle: string | undefined;
-        /** Courier's distance from the dropoff, to 100 m. `undefined` if unknown or at the door. */
+        /**
+         * Distance from the courier to the dropoff, rounded to 100 m. `undefined` if unknown or if
+         * the courier is at the door.
+         */
         readonly distanceKm: number | undefined;
       }
     | undefined;
-  /** Last failed delivery. `undefined` if absent or after the final status. */
+  /** Last failed delivery. `undefined` if there is none, or after the final status. */
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
   /** Recipient's language (RFC 5646). */
   readonly recipientLocale: string | undefined;
-  /** Whether the recipient can verify themselves to see more. */
+  /** Whether the recipient can enter digits to see more details. */
   readonly canOpen: boolean;
-  /** Zone of the dropoff. `undefined` outside all zones. */
+  /** Name of the dropoff's zone. `undefined` outside all zones. */
   readonly area: string | undefined;
-  /** Current time by the workspace's clock. */
+  /** Current time by the workspace's clock, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly workspace: {
     readonly name: string;
     readonly contact: string | undefined;
-    /** A PNG. */
+    /** PNG image. */
     readonly logo: Buffer | undefined;
     readonly timeZone: string;
   };
-  /** Whether it is in test mode. */
   readonly test: boolean;
 }
 
 /**
- * Whether a shipment misses, or is expected to miss, a window of an end that the courier has not left. `LATE` in
- * `features/reports/get-attention.ts` has the same rule.
+ * Whether a shipment has missed, or is expected to miss, the window of an end that the courier has
+ * not left. Must match `LATE` in `features/reports/get-attention.ts`.
  */
 export function isLate({ status, stage, windows, etas, atMs }: TrackedShipment): boolean {
   return ENDS_AHEAD[status].some((end) => {
@@ -61,7 +69,7 @@ export function isLate({ status, stage, windows, etas, atMs }: TrackedShipment):
   });
 }
 
-/** Whether the courier's last ETA has passed without their arrival at the dropoff. */
+/** Whether the courier's last ETA at the dropoff has passed before their arrival. */
 export function isOverdue({ status, stage, etas, atMs }: TrackedShipment): boolean {
   const isAhead = ENDS_AHEAD[status].includes("dropoff") && stage !== "at_dropoff";
   return isAhead && (etas.dropoff ?? Infinity) <= atMs;

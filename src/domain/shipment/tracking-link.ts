@@ -9,7 +9,6 @@ export interface TrackingKey {
   readonly secret: string;
 }
 
-/** The parts of a tracking link. */
 export interface TrackingLink {
   readonly slug: string;
   readonly reference: string;
@@ -17,7 +16,7 @@ export interface TrackingLink {
 }
 
 const LINK = /^([\da-hjkmnp-tv-z]{8})-([\w-]{22})-([\dA-HJKMNP-TV-Z]{12})$/;
-/** In base64url digits: 132 bits, all of them bits of the hash. */
+/** Length of a MAC in base64url characters: 132 bits of the hash. */
 const MAC_LENGTH = 22;
 
 export function createTrackingKey(): TrackingKey {
@@ -26,28 +25,30 @@ export function createTrackingKey(): TrackingKey {
 }
 
 /**
- * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over secret and
- * reference, and the digits of the reference. It ends with digits because programs that detect links in text drop a
- * trailing hyphen. All inputs have fixed length and half of the hash stays hidden, which prevents length extension.
+ * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over
+ * the secret and reference, and the characters of the reference after its prefix. Those come last
+ * because programs that detect links in text drop a trailing hyphen. All inputs have a fixed
+ * length, and half of the hash stays secret, which prevents length extension attacks.
  */
 export function trackingLink({ slug, secret }: TrackingKey, reference: string): string {
   return `${slug}-${macOf(secret, reference)}-${reference.slice(REFERENCE_PREFIX.length)}`;
 }
 
-/** Parses a tracking link. `undefined` if malformed. */
+/** Parses a tracking link. Returns `undefined` if it is malformed. */
 export function parseTrackingLink(text: string): TrackingLink | undefined {
   const [, slug, mac, digits] = LINK.exec(text) ?? [];
   if (slug === undefined) return undefined;
   return { slug, reference: `${REFERENCE_PREFIX}${digits}`, mac: mac! };
 }
 
-/** Whether a link was derived from the secret. Constant-time comparison. */
+/** Whether a link was derived from the secret. Compares in constant time. */
 export function isTrackingLinkOf(secret: string, { reference, mac }: TrackingLink): boolean {
   return isSameMac(mac, macOf(secret, reference));
 }
 
 /**
- * Returns the MAC of an unsubscribe link for a shipment and email. It cannot be derived from the tracking link.
+ * Returns the MAC of an unsubscribe link for a shipment and an email. It cannot be derived from the
+ * tracking link.
  *
  * @param email in lower case
  */
@@ -56,8 +57,8 @@ export function unsubscribeMac({ secret }: TrackingKey, reference: string, email
 }
 
 /**
- * Proves that its holder entered the last digits of a recipient's phone number. Ends with the tracking link, and when the
- * shipment gets another number.
+ * Returns the MAC that proves that the recipient has entered the last digits of the phone number.
+ * It becomes invalid when the tracking key or the phone number changes.
  *
  * @param phone in E.164
  */
@@ -71,7 +72,10 @@ export function isSameMac(given: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** One hash takes a seventh of the time of an HMAC, and a list computes 25 or more. */
+/**
+ * Computes a MAC with one hash, which takes a seventh of the time of an HMAC. A list computes 25 or
+ * more.
+ */
 function macOf(secret: string, reference: string): string {
   return hash("sha256", secret + reference, "base64url").slice(0, MAC_LENGTH);
 }

@@ -1,21 +1,24 @@
 import ipaddr from "ipaddr.js";
 
-/** Allowed targets of requests: public addresses, or loopback addresses if enabled. */
+/** Addresses that requests may target: public addresses, or loopback addresses if enabled. */
 export type Reach = "public" | "loopback";
 
-/** Returns the reach of a URL by its scheme. `undefined` if the scheme is not allowed. */
+/**
+ * Returns the addresses that a URL's scheme permits. Returns `undefined` if the scheme is not
+ * allowed.
+ */
 export function reachOf({ protocol }: URL, allowLoopbackHttp: boolean): Reach | undefined {
   if (protocol === "https:") return "public";
   return protocol === "http:" && allowLoopbackHttp ? "loopback" : undefined;
 }
 
 /**
- * Whether an IP address is within reach. Public means globally routable unicast: not private,
- * link-local, shared, reserved or multicast, also when embedded in an IPv6 address.
+ * Whether an IP address belongs to a permitted range. Public means globally routable unicast: not
+ * private, link-local, shared, reserved or multicast, even if embedded in an IPv6 address.
  */
 export function isWithin(reach: Reach, address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // Reads ::ffff:10.0.0.1 as 10.0.0.1.
+  // Converts ::ffff:10.0.0.1 to 10.0.0.1.
   const parsed = ipaddr.process(address);
   if (reach === "loopback") return parsed.range() === "loopback";
   if (parsed.range() !== "unicast" || parsed.toString() === AZURE_PLATFORM) return false;
@@ -23,15 +26,14 @@ export function isWithin(reach: Reach, address: string): boolean {
 }
 
 /**
- * Azure's platform endpoint, which exposes certificates and settings of the virtual machine. Other
- * clouds use non-public addresses.
+ * Azure's platform endpoint, a public address that exposes certificates and settings of the virtual
+ * machine. Other clouds use non-public addresses.
  */
 const AZURE_PLATFORM = "168.63.129.16";
 
-/** IPv6 global unicast range. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 
-/** Returns the IP address if a URL's host is one. `undefined` for a host name. */
+/** Returns the IP address in a URL, or `undefined` if the host is a name. */
 export function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   return ipaddr.isValid(host) ? host : undefined;
@@ -40,16 +42,20 @@ export function literalAddress({ hostname }: URL): string | undefined {
 const NOT_BY_HTTP =
   "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
-/** Same limit as the field, so that a returned URL can be sent again. */
+/**
+ * Maximum length of a normalized URL. Equals the limit of the request field, so that a returned URL
+ * can be sent again.
+ */
 const MAX_LENGTH = 2_000;
 
 /**
- * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be ...". `undefined` if
- * valid. Host names are not resolved here, because they can change. They are checked at each connection. If http is
- * allowed, only names under `localhost` and loopback addresses are accepted for it.
+ * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be
+ * ...". Returns `undefined` if the URL is valid. Host names are not resolved here, because their
+ * addresses can change. Each connection checks them. If http is allowed, it is accepted only for
+ * loopback addresses and names under `localhost`.
  */
 export function webhookUrlError(text: string, allowLoopbackHttp: boolean): string | undefined {
-  // URL parsing drops tabs and newlines, so the displayed URL would differ from the target.
+  // URL parsing drops tabs and newlines, so the displayed URL would differ from the requested one.
   if (/\p{Cc}/u.test(text)) return "must not contain control characters";
   const url = URL.parse(text);
   if (url === null)

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Delay before each attempt (Standard Webhooks 1.0.0). */
+/** Delay before each attempt, in milliseconds (Standard Webhooks 1.0.0). */
 const WAITS_MS = [
   0,
   5 * SECOND_MS,
@@ -15,20 +15,21 @@ const WAITS_MS = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ];
-/** Maximum relative jitter of a delay, so that simultaneous failures are not retried simultaneously. */
+/** Maximum relative jitter of a delay. Spreads the retries of simultaneous failures. */
 const JITTER = 0.1;
 const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
-/** Failure time after which a webhook is disabled. */
+/** Time without a success after which a webhook is disabled, in milliseconds. */
 const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 
 export const MAX_ATTEMPTS = WAITS_MS.length;
 
 /**
- * Returns the delay before the next attempt, in milliseconds. `undefined` after the last attempt.
+ * Returns the delay before the next attempt, in milliseconds. Returns `undefined` after the last
+ * attempt.
  *
  * @param attempts number of attempts made
- * @param requestedMs delay from Retry-After, capped at one day
- * @param random from 0 to 1
+ * @param requestedMs delay from Retry-After. Capped at one day
+ * @param random 0 to 1
  */
 export function nextWaitMs(
   attempts: number,
@@ -47,8 +48,8 @@ export function hasFailedTooLong(failingSince: Date, now: Date): boolean {
 }
 
 /**
- * Parses a Retry-After header into milliseconds. `undefined` if absent or invalid (RFC 9110,
- * 10.2.3: whole seconds or a date).
+ * Parses a Retry-After header, in whole seconds or a date, into milliseconds (RFC 9110, 10.2.3).
+ * Returns `undefined` if it is absent or invalid.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

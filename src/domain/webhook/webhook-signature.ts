@@ -1,16 +1,19 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** Standard Webhooks allows 24 to 64. HMAC gains little beyond the 32 of SHA-256 (RFC 2104, 3). */
+/**
+ * Length of a secret in bytes. Standard Webhooks allows 24 to 64. More than the 32 of SHA-256 adds
+ * little strength to an HMAC (RFC 2104, 3).
+ */
 const SECRET_BYTES = 32;
 const PREFIX = "whsec_";
 
-/** Creates a webhook secret: `whsec_` and base64. */
+/** Creates a webhook secret: `whsec_` and random bytes in base64. */
 export function createWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
 export interface SignedMessage {
-  /** Must not contain a full stop, the separator of the signed content. */
+  /** Message id. Must not contain a full stop, which separates the parts of the signed content. */
   readonly id: string;
   /** Time of sending, in seconds since the epoch. */
   readonly timestamp: number;
@@ -18,8 +21,8 @@ export interface SignedMessage {
 }
 
 /**
- * Returns the header `webhook-signature`: one signature per secret, separated by spaces (Standard
- * Webhooks 1.0.0, "Signature scheme").
+ * Returns the value of the header `webhook-signature`: one signature per secret, separated by
+ * spaces (Standard Webhooks 1.0.0, "Signature scheme").
  */
 export function signWebhook(message: SignedMessage, secrets: readonly string[]): string {
   const { id, timestamp, body } = message;
