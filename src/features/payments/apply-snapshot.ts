@@ -6,11 +6,10 @@ import { applyTrigger } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import type { PaymentSnapshot } from "./payment-provider.ts";
 
-/** Stored data about a checkout and its refund. */
 export interface StoredCheckout {
   readonly workspace: number;
   readonly version: number;
-  /** Amount of the checkout, in minor units. */
+  /** Amount in minor units. */
   readonly amountMinor: number;
   readonly currency: string;
   readonly refundAttempt: number;

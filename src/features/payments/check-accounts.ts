@@ -38,7 +38,6 @@ export interface CheckAccountsDeps {
   readonly secretSeal: SecretSeal;
 }
 
-/** Returns the time of the next check of an account. */
 export function nextCheck(state: ConnectionState, now: Date): Date {
   return new Date(now.getTime() + (state === "ready" ? READY_MS : NOT_READY_MS));
 }
@@ -85,7 +84,7 @@ type Claimed = StoredAccess &
     readonly eventsReadUntil: Date | string | null;
   };
 
-/** Claims a check, so that concurrent processes do not repeat it. */
+/** Claims a check, so that no other process runs the same check. */
 const CLAIM = `
   update payment_connection set check_at = $3
   where workspace_id = $1 and check_at <= $2 and account is not null
@@ -97,7 +96,7 @@ const WRITE = `
   update payment_connection set state = $3, missing = $4, checked_at = $5
   where workspace_id = $1 and account = $2 and checked_at <= $5`;
 
-/** Schedules the next check, unless an earlier one was requested during this check. */
+/** Schedules the next check. Keeps the time of a check that was requested in the meantime. */
 const RELEASE = `
   update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
 

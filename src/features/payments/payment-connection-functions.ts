@@ -63,7 +63,6 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
     });
   }),
 
-  /** Stores an account key, encrypted. */
   setPaymentKey: aroundTransaction(async (request, call, deps, transact) => {
     const { providers, secretSeal, now } = deps;
     const mode = modeOf(call);
@@ -141,7 +140,6 @@ const NO_ACCOUNT: Omit<PaymentConnection, "workspace" | "provider" | "connectedA
   eventsReadUntil: null,
 };
 
-/** Returns the provider's mode for the caller's workspace. */
 function modeOf({ caller: { test } }: Call): Mode {
   return test ? "test" : "live";
 }

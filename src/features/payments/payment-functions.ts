@@ -34,7 +34,6 @@ const { method } = ShipmentService;
 
 export type PaymentDeps = CheckoutDeps & { readonly pollPayment: PollPayment };
 
-/** Payment methods of ShipmentService. */
 export const PAYMENT_FUNCTIONS = {
   createCheckout,
 
@@ -98,7 +97,6 @@ export const PAYMENT_FUNCTIONS = {
     return retryAfterProviderCheck(record, () => pollPayment(key));
   },
 
-  /** Schedules another refund attempt. */
   retryRefund: (request, call, { changeShipment, now }) =>
     changeShipment({
       method: method.retryRefund,
@@ -134,7 +132,7 @@ export const PAYMENT_FUNCTIONS = {
           throw stateError("The shipment has no unassigned payment.");
         }
         const details = { ...withoutUncounted(paymentDetails), accepted };
-        // The state of a later checkout must stay.
+        // Only the accepted checkout is reset. A later checkout keeps its state.
         const reset = accepted === checkout?.version ? { processing: false, error: null } : {};
         return { row: { ...row, paymentDetails: { ...details, ...reset }, updatedAt: at } };
       },

@@ -5,7 +5,6 @@ import type {
   PaymentProviderName,
 } from "../workspaces/payment-connection.entity.ts";
 
-/** A payment provider that a workspace can connect. */
 export interface PaymentProvider {
   readonly name: PaymentProviderName;
   /** `undefined` if the workspace collects payments itself and records payments and refunds manually. */
@@ -54,7 +53,6 @@ export interface OnlinePayments {
   ): Promise<OpenedCheckout>;
   /** Expires a checkout. A no-op if the checkout is not open. */
   expireCheckout(access: AccountAccess, checkout: string): Promise<void>;
-  /** Reads a payment with its refunds and disputes. */
   findPayment(access: AccountAccess, checkout: string): Promise<PaymentSnapshot>;
   /** Requests a refund. Repeated calls with the same key make one refund. */
   refund(access: AccountAccess, refund: NewRefund, idempotencyKey: string): Promise<void>;
@@ -95,7 +93,7 @@ export interface PaymentSnapshot {
   readonly checkout: { readonly url: string; readonly expiresAt: Date } | null;
   /** `unpaid` while the checkout is open. `failed` if the checkout can no longer be paid. */
   readonly status: "unpaid" | "processing" | "paid" | "failed";
-  /** Error of the last attempt to pay, or null. */
+  /** Error of the last payment attempt, or null. */
   readonly error: string | null;
   /** Workspace and shipment from the payment's metadata, such as `7 SHP-4T8ZK2M0QWXE`, or null. */
   readonly reference: string | null;
@@ -117,7 +115,6 @@ export interface RefundSnapshot {
   readonly amountMinor: number;
   /** Number of the attempt if this service made the refund. Null for a manual refund. */
   readonly attempt: number | null;
-  /** Error of a failed refund, or null. */
   readonly error: string | null;
 }
 
@@ -168,7 +165,6 @@ export interface ProviderEvent {
   readonly live: boolean;
   /** Account that the event names. Null if the event belongs to the account of the key. */
   readonly account: string | null;
-  /** Reference of the shipment in the event, or null. */
   readonly shipment: string | null;
   /** The provider's id of the payment, or null. */
   readonly payment: string | null;

@@ -12,12 +12,11 @@ export const StoredProviderEvent = defineEntity({
   properties: {
     provider: p.text().$type<PaymentProviderName>().primary(),
     id: p.text().primary(),
-    /** The provider's event type, such as `charge.refunded`. */
+    /** Event type of the provider, such as `charge.refunded`. */
     type: p.text(),
     /** Whether the event belongs to the provider's live mode. An account has the same id in both modes. */
     live: p.boolean().default(true),
     account: p.text(),
-    /** Reference of the shipment that the event names, or null. */
     shipment: p.text().nullable(),
     /** The provider's id of the payment that the event names, or null. */
     payment: p.text().nullable(),

@@ -22,7 +22,6 @@ export const ProviderPayment = defineEntity({
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("no action"),
     provider: p.text().$type<PaymentProviderName>(),
-    /** Account that receives the payment. */
     account: p.text(),
     /** Number of the shipment's current checkout, from 1. Earlier checkouts can no longer be paid. */
     version: p.integer(),

@@ -15,7 +15,6 @@ export function leaseExpiry(now: Date): string {
   return new Date(now.getTime() + LEASE_MS).toISOString();
 }
 
-/** State of a payment at the time of the lease. */
 export type LeasedPayment = Row<
   ProviderPayment,
   "shipment" | "expiresAt" | "dueAt" | "isNotified" | "worker" | "leasedUntil"
@@ -220,7 +219,6 @@ const RETRY = `
     refund_attempt = refund_attempt + 1, refund_refusal = null
   where workspace_id = $1 and shipment_reference = $2`;
 
-/** Schedules a new refund attempt. */
 export function scheduleRefundRetry(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,

@@ -27,7 +27,6 @@ export interface EventDeps {
 }
 
 export interface ReceivedEvent {
-  /** Name of a provider that sends events. */
   readonly provider: string;
   /** Workspace in the URL. `undefined` for the platform's URL. */
   readonly workspace: number | undefined;

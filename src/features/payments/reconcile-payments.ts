@@ -132,7 +132,7 @@ async function exists(em: EntityManager, { workspace, reference }: ShipmentKey):
 
 interface ReconcileStep {
   readonly dueAt: Date | null;
-  /** Error of the provider. It is already stored with the shipment. */
+  /** Error of the provider, which is already stored with the shipment. */
   readonly refused?: ProviderRefused;
   /** Whether polling stops because the account is inaccessible. */
   readonly isSuspended?: boolean;

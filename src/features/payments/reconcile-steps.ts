@@ -24,13 +24,11 @@ import {
 } from "./provider-payments.ts";
 import { writePayment } from "./stored-payment.ts";
 
-/** A leased payment with the access to its account. */
 export interface PaymentLease {
   readonly leased: LeasedPayment;
   readonly worker: string;
   readonly online: OnlinePayments;
   readonly access: AccountAccess;
-  /** Whether the payment belongs to a test twin. */
   readonly test: boolean;
 }
 

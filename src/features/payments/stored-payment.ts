@@ -8,7 +8,6 @@ import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { isUnpaid } from "./apply-snapshot.ts";
 import { Payment } from "./payment.entity.ts";
 
-/** Stored payment of a shipment. */
 export type StoredPayment = Pick<Payment, "provider" | "amountMinor" | "currency"> & {
   readonly paidAtMs: number;
   readonly refundedAtMs?: number | null;
@@ -60,7 +59,6 @@ export function refundInTestMode(row: ShipmentRow, at: Date): ShipmentRow {
   return applyManualRecord({ ...refunded, paymentDetails: { ...details, refundedMinor } });
 }
 
-/** Removes unassigned and unverified payments. */
 export function withoutUncounted(details: PaymentDetails): PaymentDetails {
   const { uncounted: _, unseen: __, ...others } = details;
   return others;

@@ -1,7 +1,6 @@
 import type { BreakdownLine } from "../../domain/pricing/breakdown.ts";
 import { toMajor } from "../../domain/pricing/money.ts";
 
-/** Returns the lines of a breakdown as API records. */
 export function breakdownRecord(lines: readonly BreakdownLine[], currency: string) {
   return lines.map((line) => ({ ...line, amount: toMajor(line.amountMinor, currency) }));
 }

@@ -6,7 +6,6 @@ import type { QuoteKeys } from "./quote-keys.ts";
 export interface NamedQuote {
   readonly id: string;
   readonly held: HeldQuote;
-  /** Fees that determine the price. */
   readonly fees: Fees;
 }
 

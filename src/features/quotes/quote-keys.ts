@@ -17,7 +17,7 @@ export interface QuoteKeys {
   current(): QuoteKey;
   /** Returns a key by id. `undefined` if the key does not exist, was deleted or cannot be decrypted. */
   byId(id: number): QuoteKey | undefined;
-  /** Reads the keys. Creates a key first if the newest one is too old. */
+  /** Reads the keys, and creates a new key if the newest one is too old. */
   refresh(reader: Reader): Promise<void>;
 }
 

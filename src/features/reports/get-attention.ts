@@ -68,8 +68,8 @@ const FAILED_BESIDES = `
   (payment_details ->> 'dispute' = 'open' or payment_details ->> 'refundError' is not null)`;
 
 /**
- * Selects the oldest shipments with problems in each payment status. Omits shipments whose payment
- * failed, because they can be many and the workspace cannot fix them.
+ * Selects the oldest shipments with problems in each payment status. Omits unpaid shipments,
+ * because there can be many and the workspace cannot fix them.
  */
 const PAYMENT_TROUBLE = `
   select reference as id, ${msOf("cancelled_at")} as at, payment_details ->> 'refundError' as reason,

@@ -118,7 +118,6 @@ async function loadEndingKeys(em: EntityManager, now: Date): Promise<Listed<Subj
   };
 }
 
-/** Adds the name of the workspace or operator to each subject. */
 async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo<Subject>>) {
   const subjects = data.flatMap((each) => each.subjects);
   const idsOf = (field: "workspace" | "operator") =>

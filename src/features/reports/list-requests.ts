@@ -14,7 +14,6 @@ import { pathTemplateOf } from "./request-path.ts";
 
 interface RequestDeps {
   readonly em: EntityManager;
-  /** Methods that workspaces can call, by name. */
   readonly methods: ReadonlyMap<string, DescMethod>;
 }
 

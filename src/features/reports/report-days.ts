@@ -1,6 +1,5 @@
 import { refuseAny, type Violation } from "../../domain/refusal.ts";
 
-/** Days of a report in a time zone. */
 export interface ReportDays {
   readonly timeZone: string;
   /** Dates such as `2026-11-01`, in order. From 1 to `MAX_DAYS` dates. */
@@ -18,7 +17,6 @@ interface RequestedDays {
 }
 
 const MAX_DAYS = 92;
-/** Default number of days in a report. */
 const DEFAULT_DAYS = 30;
 
 /**

@@ -161,7 +161,7 @@ interface Day {
   readonly date: string;
 }
 
-/** Returns the newest day before a time that has bookings. */
+/** Returns the newest day with bookings before a time. */
 async function findNewestDay(
   tx: EntityManager,
   workspace: number,

@@ -38,7 +38,6 @@ export function createUsageCounter(maxWorkspaces = MAX_WORKSPACES) {
 
   return {
     unwritten,
-    /** Counts a finished call of a workspace. */
     count({ caller, received: { rateLimit } }: AnyCall): void {
       if (rateLimit === undefined || caller.audience !== "workspace") return;
       const { limitClass } = rateLimit;

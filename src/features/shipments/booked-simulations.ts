@@ -16,7 +16,6 @@ const STEP_SECONDS = 10;
 
 const scenarioOf = compileEnumName<Scenario>(SimulationScenarioSchema);
 
-/** Request and caller of a booking that may start a simulation. */
 interface Simulated {
   readonly request: CreateShipmentRequest;
   readonly call: Call;

@@ -31,7 +31,7 @@ export interface Booking {
 }
 
 export interface BookingFacts extends QuoteFacts {
-  /** Tariff version in force. null if absent. */
+  /** Tariff version in force. null if there is none. */
   readonly tariffVersion: number | null;
   /** State of the payment connection. null if no provider is connected. */
   readonly providerState: ConnectionState | null;
@@ -43,7 +43,7 @@ export interface BookingFacts extends QuoteFacts {
    */
   readonly customer: CustomerRow | null;
   readonly newCustomerId: number;
-  /** Enabled webhooks of the workspace. null if absent. */
+  /** Enabled webhooks of the workspace. null if there are none. */
   readonly subscribers: readonly Subscriber[] | null;
   /** Number of running simulations in the workspace. 0 if no booking requests a simulation. */
   readonly simulations: number;
@@ -226,7 +226,6 @@ async function lookupEach(
   ];
 }
 
-/** Returns the reference of the shipment with the given value, or null if there is none. */
 async function lookupReference(
   { send }: Transaction,
   sql: string,

@@ -78,7 +78,6 @@ export function createChangeBatch(
 
 const workspaceOf = ({ call }: ShipmentBatch) => call.caller.workspaceId;
 
-/** Returns the changes that have a well-formed shipment reference. */
 function withValidReference({ changes }: ShipmentBatch): readonly Change[] {
   return changes.filter(({ request }) => isReference(request.shipment));
 }
@@ -122,7 +121,6 @@ function resultsOf(
   });
 }
 
-/** Returns the result of a refused change in a batch. */
 export function refusedResult(
   shipment: string,
   { reason, message, violations }: Refusal,

@@ -54,7 +54,6 @@ export interface Change<Facts = unknown, Made = unknown> {
    * @throws Refusal if the change is not allowed
    */
   change(row: ShipmentRow, facts: Facts, at: Date): Changed<Made> | Promise<Changed<Made>>;
-  /** Queues further writes of the change. */
   write?(tx: Transaction, made: Made): void;
   /**
    * Returns the fields to record in the audit log, before and after the change. Without it, the
@@ -160,7 +159,6 @@ export interface Loaded {
   readonly facts: unknown;
 }
 
-/** Locks the shipments of changes and loads their further data in one round trip. */
 export async function lockAndLoad(
   tx: Transaction,
   changes: readonly Change[],

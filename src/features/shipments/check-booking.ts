@@ -41,7 +41,7 @@ import {
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
   readonly route: Route;
-  /** Tariff version whose fees determine the price. */
+  /** Tariff version that determines the price. The version of the quote if one is named. */
   readonly tariffVersion: number;
   readonly fees: Fees;
   readonly priced: CoveredQuote;

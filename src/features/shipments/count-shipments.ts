@@ -23,7 +23,7 @@ const QUEUES = {
 } as const satisfies Record<string, Partial<ShipmentState> | { readonly failed: true }>;
 
 interface CountRow {
-  /** Index of the counted list. */
+  /** Index of the list in `lists`. */
   readonly list: number;
   readonly currency: string;
   /** Number of shipments in this currency. In total, a list has at most one more than `MAX_COUNTED`. */

@@ -82,7 +82,6 @@ const FIND = `
 
 const respond = compileResponse(GetCourierPlaceResponseSchema);
 
-/** RPCs for courier positions. */
 export const COURIER_PLACES = {
   async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
     const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
@@ -123,7 +122,6 @@ export const COURIER_PLACES = {
 
 const FORGET = "delete from courier_place where workspace_id = $1 and shipment_reference = $2";
 
-/** Queues the deletion of a courier's position. */
 export function forgetPlace(tx: Transaction, { workspace, reference }: ShipmentKey): void {
   void tx.send(FORGET, [workspace, reference]);
 }

@@ -91,17 +91,13 @@ const FIND_SHIPMENT = `
        '{shipment.awaiting_pickup,shipment.in_transit,shipment.delivered}')) as reached
   from shipment where workspace_id = $1 and reference = $2`;
 
-/** A shipment that is found through a tracking link. */
 export interface LinkedShipment {
-  /** Data for the public page. */
   readonly tracked: TrackedShipment;
-  /** Recipient's email. `undefined` if unknown. */
   readonly recipientEmail: string | undefined;
   /** Phone number in E.164. */
   readonly recipientPhone: string | undefined;
   /** Dropoff address, which only the verified recipient may see. */
   readonly dropoffAddress: string;
-  /** Whether it was delivered with a photo. */
   readonly hasPhoto: boolean;
   /** PIN to give to the courier. `undefined` if there is none or it is no longer needed. */
   readonly dropoffPin: string | undefined;
@@ -190,7 +186,7 @@ function firstNameOf(name: string): string | undefined {
   return /[,，、]/.test(name) ? undefined : name.split(/\s/)[0];
 }
 
-/** Returns the public part of the delivery progress. */
+/** Returns the parts of the delivery progress that the public may see. */
 function progressOf(
   { status, progress, place, lat, lng }: Tracked,
   { showsCourier }: LinkedWorkspace,

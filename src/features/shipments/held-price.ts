@@ -65,7 +65,6 @@ export function windowsWithQuote(
   };
 }
 
-/** Returns the windows with the fees that were quoted. */
 export function withHeldFees(
   { pickup, dropoff }: Ends<BookedWindow>,
   { pickupWindow, dropoffWindow }: HeldQuote,

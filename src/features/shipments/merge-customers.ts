@@ -123,7 +123,6 @@ const COUNT_ALIASES = AT_MOST(
 const LOCK_SHIPMENTS = `select count(*) from (
   select reference ${OF_CUSTOMER} order by reference for no key update) as locked`;
 
-/** Moves shipments from customer `$2` to customer `$3`. */
 const MOVE_SHIPMENTS = `update shipment set customer_id = $3
   where workspace_id = $1 and customer_id = $2`;
 

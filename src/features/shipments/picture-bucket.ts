@@ -18,7 +18,6 @@ export interface PictureBucket {
  * of memory.
  */
 const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
-/** Duration of the lease on a picture. */
 const LEASE = "60 s";
 const REST_MS = 10_000;
 

@@ -1,4 +1,3 @@
-/** Kinds of pictures with their media types. */
 export const MEDIA_TYPES = { photo: "image/jpeg", signature: "image/png" } as const;
 
 export type PictureKind = keyof typeof MEDIA_TYPES;

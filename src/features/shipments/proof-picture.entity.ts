@@ -47,7 +47,6 @@ export const ProofPicture = defineEntity({
 
 export type ProofPicture = InferEntity<typeof ProofPicture>;
 
-/** Pictures of a shipment by kind. */
 export type Pictures = Readonly<Partial<Record<PictureKind, Buffer>>>;
 
 const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspace"), {

@@ -37,7 +37,6 @@ export async function retryAfterProviderCheck<T>(
   }
 }
 
-/** Provider operations that changes of shipments need. */
 export interface PaymentsOfShipments {
   /** Schedules a poll of a shipment's payment when the transaction commits. */
   schedulePoll(tx: Transaction, key: ShipmentKey): void;

@@ -82,7 +82,6 @@ const INSERT_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do upda
     tellings = recipient_notice.tellings + 1,
     created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
-/** Returns the statements that insert emails. */
 export function recipientMailStatements(
   workspace: number,
   mails: readonly NewRecipientMail[],

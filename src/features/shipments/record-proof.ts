@@ -25,7 +25,6 @@ import type { ShipmentRow } from "./shipment-row.ts";
 
 const { method } = ShipmentService;
 
-/** Changes that record proof of delivery or waive the verification. */
 export const PROOF_CHANGES = {
   async recordProof(request, call, { changeShipment, now }) {
     const pictures: Pictures = {
@@ -59,7 +58,6 @@ export const PROOF_CHANGES = {
   ),
 } satisfies Partial<ShipmentFunctions>;
 
-/** RPCs that read pictures. */
 export const PROOF_PICTURES = {
   getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
     pictureResponse(deps, { workspace, reference }, "photo", (jpeg) =>

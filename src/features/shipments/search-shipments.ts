@@ -188,7 +188,6 @@ const WITH_ALL_TERMS = `
   where case when lower(concat_ws(' ', ${TEXTS.join(", ")})) like all (array(select lower(part) from unnest($4::text[]) as part))
     then ${wordsOf(TEXTS)} @@ lower($2)::tsquery else false end`;
 
-/** Selects the result columns from `s`. */
 const SELECTED = `select kind, ${SHIPMENT_COLUMN}, (
   select phone from customer where customer.workspace_id = $1 and customer.id = s.customer_id) as phone`;
 const IN_ORDER = "as s order by kind, created_at desc, reference desc";

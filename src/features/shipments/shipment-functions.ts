@@ -34,7 +34,6 @@ import { updateShipment } from "./update-shipment.ts";
 const { method } = ShipmentService;
 const respond = compileResponse(GetShipmentResponseSchema);
 
-/** RPCs for shipments other than bookings, changes and payments. */
 export const SHIPMENT_FUNCTIONS = {
   countShipments,
   exportShipments,
@@ -59,7 +58,7 @@ export const SHIPMENT_FUNCTIONS = {
   },
 } satisfies Partial<ShipmentFunctions>;
 
-/** RPCs that change shipments. They share transactions with other changes. */
+/** RPCs that change shipments and share transactions with other changes. */
 export const SHIPMENT_CHANGES = {
   updateShipment,
   ...PROGRESS_CHANGES,

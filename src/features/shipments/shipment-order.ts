@@ -11,7 +11,6 @@ interface Key {
   /** SQL of the key for `shipment s`. */
   readonly key: string;
   readonly keyOf: (row: ShipmentRow) => string | number;
-  /** Whether a value from a page token is a valid key. */
   readonly isKey: (value: unknown) => boolean;
 }
 

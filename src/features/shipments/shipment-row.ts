@@ -9,12 +9,10 @@ import { Shipment } from "./shipment.entity.ts";
 /** A stored shipment with its customer. Amounts are in minor units of the currency. */
 export type ShipmentRow = Row<Shipment, "workspace" | "customer" | "quoted"> & {
   readonly customer: CustomerRow;
-  /** Fees of the tariff version that priced the shipment. */
   readonly fees: Fees;
 };
 
 const COLUMNS = columnsOf(Shipment, "workspace", "customer", "quoted");
-/** Position of the tariff version in a row. */
 const TARIFF = COLUMNS.findIndex(({ property }) => property === "tariff");
 
 /**

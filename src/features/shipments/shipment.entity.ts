@@ -34,7 +34,7 @@ export type ListIndex =
   | "shipment_due_by_total"
   | "shipment_due_by_pickup";
 
-/** Partial indexes: all list indexes except the one by customer. */
+/** List indexes with a condition. The index by customer contains all rows. */
 type PartialListIndex = Exclude<ListIndex, "shipment_by_customer">;
 
 /**
@@ -54,7 +54,6 @@ export const FAILED = `(${[
 /** Matches unfinished shipments with at least two attempts or a locked PIN. */
 const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 2 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
 
-/** Conditions of the partial indexes. */
 const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_failed: FAILED,
   shipment_failed_of_customer: FAILED,
@@ -169,10 +168,8 @@ export const Shipment = defineEntity({
     totalMinor: p.bigint("number"),
     /** Fee for the windows, included in the total. */
     windowFeeMinor: p.bigint("number").default(0),
-    /** Booked windows. null if there are none. */
     windows: p.json().$type<StoredWindows>().nullable(),
     currency: p.character().length(3),
-    /** Version of the tariff that priced the shipment. */
     tariff: () => p.manyToOne(TariffVersion).mapToPk().ownColumns("tariff_version"),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),

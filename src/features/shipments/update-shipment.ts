@@ -67,7 +67,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
 };
 
 interface UpdateFacts {
-  /** Tariff version in force. null if absent. */
+  /** Tariff version in force. null if there is none. */
   readonly tariffVersion: number | null;
   readonly customer: CustomerRow | null;
   /** Whether a checkout is open and has not expired. */
@@ -142,7 +142,7 @@ async function changedRoute(
   { tariffVersion }: UpdateFacts,
   { tariffs, at }: Pick<ShipmentDeps, "tariffs"> & { readonly at: Date },
 ): Promise<Partial<ShipmentRow>> {
-  // Adding 0 turns -0 into 0.
+  // Adding 0 turns -0 into 0, so -0 does not count as a change.
   const fields = {
     pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
     pickupLng: (request.pickupLng ?? row.pickupLng) + 0,

@@ -20,7 +20,6 @@ export interface ChangedShipment extends RecordedChange {
 
 const COLUMNS = columnsOf(Shipment, "workspace");
 
-/** Columns that can change after booking. */
 const CHANGING = columnsOf(
   Shipment,
   "workspace",
@@ -51,12 +50,11 @@ const UPDATE_ONE = `
 
 const insertion = insertionOf(
   "shipment",
-  // These columns are null in a new shipment.
+  // Omits columns that are null in every new shipment.
   columnsOf(Shipment, "workspace", "paymentDetails", "progress", "deliveredAt", "returnedAt"),
 );
 const usage = insertionOf("used_quote", columnsOf(UsedQuote, "workspace"));
 
-/** Queues updates of locked shipments of a workspace. */
 export function updateShipments(
   tx: Transaction,
   workspace: number,

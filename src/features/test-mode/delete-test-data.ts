@@ -93,7 +93,6 @@ async function deleteBefore(
  */
 const MAX_TRIES = 10;
 
-/** Runs one of `DELETIONS` and returns the number of deleted rows. */
 async function deleteSome(
   em: EntityManager,
   sql: string,

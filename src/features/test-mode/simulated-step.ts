@@ -186,7 +186,6 @@ function verified(row: ShipmentRow, at: Date): ShipmentRow {
   return prove(row, { [by === "pin" ? "pinVerified" : by]: true }, at);
 }
 
-/** Returns the pictures that a step recorded. */
 function takenAtDoor({ before, row }: PaymentChange): Pictures {
   const kinds = (["photo", "signature"] as const).filter(
     (kind) => row.progress?.proof?.[kind] && !before.progress?.proof?.[kind],

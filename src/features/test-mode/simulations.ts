@@ -22,7 +22,6 @@ export interface SimulationDeps {
   /** Returns the real time. */
   readonly now: () => Date;
   readonly changeShipment: ChangeShipment;
-  /** Creates an internal call for a test twin. */
   readonly callIn: CallIn;
   readonly log: Pick<Logger, "warn">;
 }
@@ -33,7 +32,6 @@ const LEASE_MS = 5_000;
 const MAX_LEASE_MS = 5 * 60_000;
 const MAX_TRIES = 8;
 
-/** A simulation whose next step is due. */
 export interface DueStep extends ShipmentKey {
   readonly tries: number;
 }

@@ -34,7 +34,6 @@ function unitsOf(currency: string): number {
   return 10 ** (digits - (minorDigitsOf(currency) ?? digits));
 }
 
-/** Converts a valid amount to Stripe's units. */
 export function toStripeAmount(amountMinor: number, currency: string): number {
   const units = unitsOf(currency);
   return units < 1 ? amountMinor / Math.round(1 / units) : amountMinor * units;

@@ -64,7 +64,6 @@ export function createStripeCalls({
   const library = loadOnce(() => import("stripe"));
   const clients = new Map<string, Stripe>();
 
-  /** Returns the client for the account's own key or, without one, for the platform's key. */
   async function clientFor({ mode, ownKey }: ModeAccess): Promise<Stripe> {
     const key = ownKey ?? platforms[mode]?.secretKey;
     if (key === undefined) throw new ProviderRefused("The platform has no account.", "other");
@@ -75,7 +74,6 @@ export function createStripeCalls({
         ...optionsOf(apiUrl),
         httpClient: StripeLibrary.createFetchHttpClient(fetchInTime),
       });
-    // Move the client to the end of the eviction order.
     clients.delete(key);
     clients.set(key, client);
     if (clients.size > MAX_CLIENTS) clients.delete(clients.keys().next().value!);

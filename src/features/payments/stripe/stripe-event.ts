@@ -4,7 +4,6 @@ import type { ProviderEvent } from "../payment-provider.ts";
 /** Maximum age of a signature, in seconds. Stripe signs each delivery attempt again. */
 export const TOLERANCE_SECONDS = 300;
 
-/** Event types about payments. */
 const OF_PAYMENTS = /^(checkout\.session|payment_intent|charge|refund)\./;
 const OF_ACCOUNTS = /^(account\.(updated|application\.deauthorized)|capability\.updated)$/;
 
