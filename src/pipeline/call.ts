@@ -86,8 +86,8 @@ export interface KeyLookup<C extends Caller = Caller> {
   /** Returns the cached caller of a key. Undefined if the key must be looked up. */
   recall(key: string): C | undefined;
   /**
-   * Returns the caller of a well-formed key. Undefined if the key is unknown, revoked or expired. Rejects if the key is
-   * not cached and the database is unavailable.
+   * Returns the caller of a well-formed key. Undefined if the key is unknown, revoked or expired.
+   * Rejects if the key is not cached and the database is unavailable.
    */
   find(key: string): Promise<C | undefined>;
 }

@@ -15,8 +15,8 @@ const ERROR_DOMAIN = "shipments.v1";
 type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number];
 
 /**
- * Converts a refusal to a gRPC error: its code and `google.rpc` details. `ErrorInfo` is always present, `BadRequest`
- * for fields, `PreconditionFailure` for subjects, `RetryInfo` if waiting helps.
+ * Converts a refusal to a gRPC error with its code and `google.rpc` details: always `ErrorInfo`,
+ * `BadRequest` for fields, `PreconditionFailure` for subjects, and `RetryInfo` if waiting helps.
  */
 export function connectError(
   refusal: Refusal,
@@ -38,7 +38,7 @@ export function connectError(
   return new ConnectError(told.message, code, refusalHeaders(refusal), details);
 }
 
-/** Like `connectError`, truncated to the size of trailers that gRPC clients accept. */
+/** Like `connectError`, but truncated to a size of trailers that gRPC clients accept. */
 export function grpcError(refusal: Refusal): ConnectError {
   return connectError(refusal, truncateGrpcError(refusal));
 }
@@ -66,24 +66,24 @@ function describeViolations(code: Code, named: readonly NamedViolation[]): Detai
 }
 
 /**
- * Maximum size of a refusal in trailers, in bytes as sent. Java and gRPC C-core clients accept 8
- * KiB of headers or trailers, counted before compression with 32 bytes for each (RFC 9113, 6.5.2).
- * Other trailers and headers in the same block take about a seventh.
+ * Maximum size of a refusal in trailers, in bytes as sent. Java and gRPC C-core clients accept 8 KiB of
+ * headers or trailers, counted uncompressed with 32 additional bytes per header (RFC 9113, 6.5.2).
+ * Other headers in the same block take about a seventh.
  */
 const MAX_REFUSAL_BYTES = 7_000;
-/** Maximum size of `grpc-message`. */
+/** Maximum size of `grpc-message`, in bytes. */
 const MAX_MESSAGE_BYTES = 1_500;
-/** Size of the details without violations and facts: three type URLs and the rest of an `ErrorInfo`. */
+/** Size in bytes of the details without violations and facts: three type URLs and the rest of an `ErrorInfo`. */
 const OTHER_DETAIL_BYTES = 300;
-/** Framing of a violation's texts: a tag and a length for it and for each text. */
+/** Framing of a violation in bytes: a tag and a length for the violation and for each text. */
 const FRAME_BYTES = 12;
 const ELLIPSIS = "…";
 
-/** Returns the part of a refusal that fits in trailers: its message and its first violations. */
+/** Returns the part of a refusal that fits in trailers: the message and the first violations. */
 function truncateGrpcError(refusal: Refusal): Pick<Refusal, "message" | "violations"> {
   const [first] = refusal.violations;
   const message = summarize(truncateMessage(first!.text), refusal.violationCount);
-  // The details are in base64, four bytes for three, and contain the message too.
+  // The details are base64, four bytes for three, and also contain the message.
   const detailBytes = ((MAX_REFUSAL_BYTES - encodedBytes(message)) * 3) / 4;
   const otherBytes = OTHER_DETAIL_BYTES + factBytes(refusal.facts);
   let leftBytes = detailBytes - Buffer.byteLength(message) - otherBytes;
@@ -118,7 +118,7 @@ export function truncateMessage(text: string): string {
   return message.slice(0, end) + ELLIPSIS;
 }
 
-/** Returns the length of a text when percent-encoded as in `grpc-message`. */
+/** Returns the length of a text in bytes when percent-encoded for `grpc-message`. */
 function encodedBytes(text: string): number {
   return encodeURIComponent(text).length;
 }

@@ -43,9 +43,9 @@ interface Exchange {
 const exchangeKey = createContextKey<Exchange | undefined>(undefined);
 
 /**
- * Serves RPCs over Connect, gRPC-Web and, on HTTP/2, gRPC. Calls are admitted in Connect's request
- * gate, before the body is read, and then executed by the pipeline. `addServices` registers
- * services without credentials (health, reflection). Requests for unknown RPCs are refused.
+ * Serves RPCs over Connect, gRPC-Web and, on HTTP/2, gRPC. Connect's request gate admits calls before
+ * their body is read, and the pipeline then executes them. `addServices` registers services without
+ * credentials (health, reflection). Requests for unknown RPCs are refused.
  */
 export function createRpcHandler(options: {
   readonly rpcs: readonly Rpc[];
@@ -81,7 +81,7 @@ export function createRpcHandler(options: {
     [call.path] = splitUrl(request);
     exchanges.set(request, { call, request });
     response.setHeader("x-request-id", call.headers.requestId);
-    // gRPC responses are never cached.
+    // Clients do not cache gRPC responses.
     if (!options.grpc) response.setHeader("cache-control", "no-store");
     response.once("close", () => {
       call.code ??= sentCode(response);
@@ -91,7 +91,7 @@ export function createRpcHandler(options: {
   };
 }
 
-/** Registers the called RPC, and resets a unary call whose caller stalls. */
+/** Registers the RPC of a call. Resets a unary call if its caller stalls. */
 function beginCall(context: HandlerContext, maxBytes = MAX_REQUEST_BYTES): void {
   const { call, request } = exchangeOf(context);
   call.method = `${context.service.typeName}/${context.method.name}`;
@@ -114,7 +114,7 @@ function createGate(rpc: AnyRpc, pipeline: Pipeline) {
     call.deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     try {
       await pipeline.admit(rpc, call);
-      // Its length is known only after reading and decompressing.
+      // The size of the request is known only after reading and decompressing.
       pipeline.reserveRequest(call, rpc.maxRequestBytes);
     } catch (error) {
       throw errorOf(pipeline.refuseCall(error, call), context);
@@ -133,7 +133,7 @@ function implementUnary(rpc: Rpc, pipeline: Pipeline) {
     const admitted = admittedOf(call);
     try {
       const response = await pipeline.execute(rpc, { request }, admitted);
-      // Connect encodes it for this call only and does not count its bytes.
+      // Connect encodes the response for this call only and does not count its bytes.
       if (response instanceof DocumentResponse) {
         pipeline.reserveResponse(call, response.document.body.length);
       }
@@ -158,7 +158,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
       const messages = pipeline.executeStream(rpc, { request }, admittedOf(call), signal);
       if (isAnswerLost(admittedOf(call))) await loseFirst(messages, exchange);
       yield* messages;
-      // Connect's timer can fire before the caller's: with OK, the stream would look complete.
+      // Connect's timer can fire before the caller's timer. With an OK status the stream would then look complete.
       if (isPastDeadline(signal)) throw deadlineError();
       call.code = signal.aborted ? Code.Canceled : 0;
     } catch (error) {
@@ -168,7 +168,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
   };
 }
 
-/** The response is dropped, for a simulated loss. */
+/** Thrown to drop the response for a simulated loss. */
 class LostAnswer extends ConnectError {
   constructor() {
     super("the answer is lost, as requested by Simulate", Code.Canceled);
@@ -181,7 +181,7 @@ function loseAnswer({ request }: Exchange): LostAnswer {
   return new LostAnswer();
 }
 
-/** Drops the response to a call if there is a first message. */
+/** Waits for the first message, then drops the response to a call. Returns normally if there is no message. */
 async function loseFirst(messages: AsyncIterable<Message>, exchange: Exchange): Promise<never> {
   const iterator = messages[Symbol.asyncIterator]();
   await iterator.next();
@@ -201,9 +201,9 @@ function exchangeOf(context: HandlerContext): Exchange {
 }
 
 /**
- * Replaces Connect's errors about unreadable requests, some of which it calls INTERNAL, with our
- * own refusals and details. Truncates quotes in its other errors. Connect aborts a call with such
- * an error right before sending it, which is the moment to change it. Clients see `rawMessage`.
+ * Replaces Connect's errors about unreadable requests with refusals and their details, because Connect
+ * reports some of them as INTERNAL. Truncates quoted text in Connect's other errors. Connect aborts a call
+ * with its error immediately before sending the error, so it can still be changed. Clients see `rawMessage`.
  */
 function rephrase(
   error: ConnectError,
@@ -213,7 +213,7 @@ function rephrase(
 ): void {
   if (call.code !== undefined) return;
   nameCompressions(error, context);
-  // Connect's own errors have no details.
+  // Only errors that Connect itself raises have no details.
   const unreadable = error.details.length > 0 ? undefined : unreadableRequest(error, maxBytes);
   const refusal = unreadable && (malformedTimeoutError(context) ?? unreadable);
   if (refusal !== undefined) Object.assign(error, errorOf(refusal, context));
@@ -233,8 +233,8 @@ const ACCEPTED_COMPRESSIONS = [
 ];
 
 /**
- * Sends the supported compressions after a request with an unknown one. Connect attaches them to
- * its error but does not send them, because they are protocol headers.
+ * Adds the supported compressions to the response if a request has an unknown one. Connect attaches
+ * them to its error but does not send them, because they are protocol headers.
  */
 function nameCompressions({ metadata }: ConnectError, { responseHeader }: HandlerContext): void {
   for (const name of ACCEPTED_COMPRESSIONS) {
@@ -254,14 +254,13 @@ function resetWhenIdle(request: NodeRequest): void {
   stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
 }
 
-/** Removes the idle timeout once the request is complete. */
 function clearIdleTimeout(request: NodeRequest): void {
   if ("stream" in request) request.stream.setTimeout(0);
 }
 
 /**
- * Returns the code of a response that Connect sent on its own (unknown compression, wrong content
- * type), or of a caller that disconnected.
+ * Returns the code of a response that Connect sent without the pipeline (unknown compression, wrong
+ * content type), or the code for a caller that disconnected.
  */
 function sentCode(response: NodeResponse): Code | 0 | undefined {
   if (!response.headersSent) return undefined;
@@ -271,7 +270,7 @@ function sentCode(response: NodeResponse): Code | 0 | undefined {
   return HTTP_STATUS_CODES[response.statusCode] ?? Code.Unknown;
 }
 
-/** gRPC codes of the HTTP statuses that Connect sends on its own. */
+/** gRPC codes for the HTTP statuses that Connect sends without the pipeline. */
 const HTTP_STATUS_CODES: Readonly<Record<number, Code | 0>> = {
   200: 0,
   400: Code.InvalidArgument,

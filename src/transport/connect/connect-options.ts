@@ -5,18 +5,18 @@ import {
 } from "@connectrpc/connect-node";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 
-/** Connect options for messages, common to all transports. Sizes in bytes. */
+/** Connect's message options, which all transports share. Sizes are in bytes. */
 export const CONNECT_OPTIONS = {
-  /** In order of preference. The caller's order takes precedence. */
+  /** Supported compressions in order of preference. The caller's order takes precedence. */
   acceptCompression: [compressionGzip, compressionBrotli],
-  /** Default limit of RPCs. */
+  /** Maximum size of a request message, unless the RPC has another limit. */
   readMaxBytes: MAX_REQUEST_BYTES,
   /**
-   * Maximum size of a response message. Lists are limited by their pages. Larger documents are
-   * derived from tariffs of up to 64 MiB.
+   * Maximum size of a response message. Pages limit the size of lists. Larger documents are derived
+   * from tariffs of up to 64 MiB.
    */
   writeMaxBytes: 128 * 1024 * 1024,
-  /** Minimum size of compressed messages. */
+  /** Minimum size of messages that are compressed. */
   compressMinBytes: 1024,
 };
 

@@ -10,12 +10,12 @@ const TIMEOUTS = [
 ] as const;
 
 /**
- * Removes timeouts beyond the range of timers from a request's headers. Connect's timer for them
- * would fire at once. Malformed timeouts stay and are refused.
+ * Removes timeouts that exceed the range of timers from a request's headers, because Connect's timer
+ * would fire immediately. Malformed timeouts stay and are refused.
  */
 export function dropTimeoutBeyondTimers(header: Headers): void {
   for (const [name, parse] of TIMEOUTS) {
-    // `undefined` if absent or malformed. Out of range has an error.
+    // `timeoutMs` is undefined if the header is absent or malformed, and set if it is out of range.
     const { timeoutMs = 0 } = parse(header.get(name), LONGEST_TIMER_MS);
     if (timeoutMs > LONGEST_TIMER_MS) header.delete(name);
   }
@@ -25,17 +25,17 @@ export function isPastDeadline({ reason }: AbortSignal): boolean {
   return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }
 
-/** `Timeout` of the gRPC protocol over HTTP/2. */
+/** Grammar of `Timeout` in the gRPC protocol over HTTP/2. */
 const GRPC = {
   name: "grpc-timeout",
   form: /^\d{1,8}[HMSmun]$/,
   words: "1 to 8 digits and a unit, one of H, M, S, m, u and n",
 };
 
-/** `Timeout` of the Connect protocol. */
+/** Grammar of `Timeout` in the Connect protocol. */
 const CONNECT = { name: "connect-timeout-ms", form: /^\d{1,10}$/, words: "1 to 10 digits" };
 
-/** Returns the refusal of a call with a malformed timeout, or `undefined`. */
+/** Returns the refusal of a call with a malformed timeout. `undefined` if the timeout is valid. */
 export function malformedTimeoutError({
   protocolName,
   requestHeader,
@@ -45,7 +45,7 @@ export function malformedTimeoutError({
   return value === null || form.test(value) ? undefined : timeoutError(name, words);
 }
 
-/** The refusal of a call to `/v1` whose timeout, which is Connect's, is malformed. */
+/** Returns the refusal of a call to `/v1` with a malformed timeout. The header is the same as Connect's. */
 export function malformedConnectTimeoutError(): Refusal {
   return timeoutError(CONNECT.name, CONNECT.words);
 }

@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** Frame header: one byte of flags and four bytes of length, big-endian. */
+/** Size of a frame header in bytes: one byte of flags and a big-endian length of four bytes. */
 export const HEAD_BYTES = 5;
 
 /**
- * Returns a gRPC frame ("Length-Prefixed-Message" of its protocol over HTTP/2). `flags` is 1 for a
+ * Returns a gRPC frame ("Length-Prefixed-Message" in the gRPC protocol over HTTP/2). `flags` is 1 for a
  * compressed message.
  */
 export function frame(flags: number, message: Uint8Array): Buffer {
@@ -15,7 +15,7 @@ export function frame(flags: number, message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Whether a frame's flags are known, that is, at most the compression flag. */
+/** Whether a frame has no flags other than the compression flag. */
 export function hasKnownFlags(flags: number): boolean {
   return flags <= 1;
 }
@@ -25,10 +25,9 @@ export function lengthOf(head: Buffer): number {
 }
 
 /**
- * Passes on the body of a gRPC or gRPC-Web call and checks the flags of its frames, because Connect
- * ignores unknown ones.
+ * Passes on the body of a gRPC or gRPC-Web call and checks the frame flags, because Connect ignores unknown flags.
  *
- * @throws ConnectError like Connect's own for unreadable requests
+ * @throws ConnectError like Connect's error for unreadable requests
  */
 export async function* withKnownFlags(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const head = Buffer.alloc(HEAD_BYTES);

@@ -10,12 +10,12 @@ import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./deadlines.ts";
 
 const WATCH_INTERVAL_MS = 250;
-/** Maximum quoted length of an unknown service's name, in characters. */
+/** Maximum number of characters quoted from an unknown service's name. */
 const SHOWN_CHARACTERS = 100;
 
 /**
- * Serves `grpc.health.v1.Health` for the whole server (the empty name) and the given services:
- * SERVING while `isReady`. A watch ends at shutdown after sending NOT_SERVING. Needs no credential.
+ * Serves `grpc.health.v1.Health` for the whole server (the empty name) and the given services. The status
+ * is SERVING while `isReady`. At shutdown a watch sends NOT_SERVING and ends. Requires no credential.
  */
 export function addHealth(
   router: ConnectRouter,
@@ -47,7 +47,7 @@ export function addHealth(
         if (status !== told) yield { status };
         told = status;
         if (isPastDeadline(signal)) throw connectError(deadlineError());
-        // Sends the last status first: the signal aborts at shutdown.
+        // The loop checks the signal after sending, because the last status must be sent at shutdown.
         if (signal.aborted) return;
         await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -5,11 +5,11 @@ import { enumNumbers } from "../../json/decode-scalar.ts";
 import { duplicateMemberError } from "./unreadable-request.ts";
 
 /**
- * Returns Connect's JSON options for requests of one kind, which refuse duplicate members and read every enum name.
+ * Returns Connect's JSON options for one request type, which refuse duplicate members and unknown enum names.
  *
- * Connect ignores unknown fields, and with them unknown enum names: a key with a misspelt scope would get full scope.
- * Here an unknown name becomes a number that the enum does not declare, which validation refuses together with
- * everything else that is wrong. The names of `/v1`, such as `read_only`, are accepted too.
+ * Connect ignores unknown fields and also unknown enum names, so a key with a misspelled scope would get
+ * full scope. These options replace an unknown name by an undeclared number, which validation refuses
+ * together with all other violations. The names of `/v1`, such as `read_only`, are also accepted.
  */
 export function requestJsonOptions(input: DescMessage): object {
   const rewrite = compileMessage(input);
@@ -25,14 +25,14 @@ export function requestJsonOptions(input: DescMessage): object {
 
 const UTF8 = new TextDecoder();
 
-/** No enum declares a negative number. */
+/** Replaces unknown names. No enum declares a negative number. */
 const UNKNOWN_NUMBER = -1;
 
-/** Replaces enum names in place. Returns whether any were replaced. */
+/** Replaces enum names in place. Returns whether any name was replaced. */
 type Rewrite = (json: unknown) => boolean;
 type RewriteValue = (holder: Record<string, unknown>, key: string) => boolean;
 
-/** Shared by all requests. `undefined` for a message without enums. */
+/** Compiled functions, which all requests share. `undefined` for a message without enums. */
 const known = new Map<DescMessage, Rewrite | undefined>();
 
 function compileMessage(schema: DescMessage): Rewrite | undefined {
@@ -67,7 +67,7 @@ function compileValue(field: DescField): RewriteValue | undefined {
       return true;
     };
   }
-  // The enum of `google.protobuf.Value` is null alone.
+  // The only enum in `google.protobuf.Value` is null.
   if (field.message === undefined || field.message.typeName.startsWith("google.protobuf.")) {
     return undefined;
   }
@@ -75,7 +75,7 @@ function compileValue(field: DescField): RewriteValue | undefined {
   return message && ((holder, key) => message(holder[key]));
 }
 
-/** Rewrites the members of an object or list. Connect refuses other values. */
+/** Rewrites the members of an object or list. Other values stay unchanged, because Connect refuses them. */
 function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | undefined): boolean {
   if (typeof json !== "object" || json === null) return false;
   let changed = false;
@@ -87,7 +87,8 @@ function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | unde
 }
 
 /**
- * Keeps numbers such as `1e999` as names that protobuf refuses, because they would become null and count as absent.
+ * Keeps a number such as `1e999` as text, which protobuf refuses. Otherwise it would become null and
+ * count as absent.
  */
 function keepNonFinite(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

@@ -16,9 +16,11 @@ import { dropTimeoutBeyondTimers } from "./deadlines.ts";
 /**
  * Serves a router's RPCs from Node's HTTP servers. Requests for unknown RPCs are refused.
  *
- * Connect's own adapter is unsuitable: a `Host` or `:authority` that is not part of a valid URL makes it throw in the
- * server's listener, which terminates the process, and it sends no body for a wrong HTTP method or content type. It
- * also destroys a request that it refuses in the middle of the body, and on HTTP/1.1 the response with it.
+ * Connect's own adapter is unsuitable for three reasons:
+ * - A `Host` or `:authority` that is not part of a valid URL makes it throw in the server's listener,
+ *   which terminates the process.
+ * - It sends no body for a wrong HTTP method or content type.
+ * - It destroys a request that it refuses in the middle of the body. On HTTP/1.1 this also destroys the response.
  */
 export function createNodeAdapter(
   router: ConnectRouter,
@@ -33,7 +35,7 @@ export function createNodeAdapter(
       const nearest = nearestName(path, handlers.keys());
       return refuseOutsideRpc(request, response, noSuchPath("There is no such RPC", nearest));
     }
-    // Rejects if the caller disconnects.
+    // The promise rejects if the caller disconnects.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
   };
 }
@@ -63,12 +65,13 @@ async function serve(
 function readRequest(request: NodeRequest, response: NodeResponse, contextValues: ContextValues) {
   if (!isHost(hostOf(request))) return undefined;
   try {
-    // A refusal in the middle of the body must not destroy the request and its response.
+    // A refusal in the middle of the body must not destroy the request, because this would also destroy
+    // the response.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     return {
       ...universalRequestFromNodeRequest(request, response, undefined, contextValues),
-      // Connect serves bidirectional streams only on HTTP/2, for clients that send after a
-      // response. Reflection does not need this, and Node can respond during the request.
+      // Connect serves bidirectional streams only on HTTP/2, for clients that send after a response.
+      // Reflection does not need HTTP/2, because Node can respond during the request.
       httpVersion: "2.0",
       body: isGrpc(request) ? withKnownFlags(body) : body,
     };
@@ -86,8 +89,8 @@ function isGrpc({ headers }: NodeRequest): boolean {
 }
 
 /**
- * Discards the rest of a body after the response, because a stream with unread data never closes,
- * and closes an HTTP/2 stream soon if its caller stalls.
+ * Discards the rest of a body after the response, because a stream with unread data never closes. Soon
+ * closes an HTTP/2 stream whose caller stalls.
  */
 function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void {
   const stream = "stream" in request ? request.stream : undefined;
@@ -98,7 +101,7 @@ function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void 
   });
 }
 
-/** Explains a bare status of Connect, which found no protocol for the request. */
+/** Adds an explanation to a bare status from Connect, which found no protocol for the request. */
 function refuseProtocol(
   { status }: UniversalServerResponse,
   request: NodeRequest,

@@ -16,16 +16,16 @@ import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";
 import { isPastDeadline } from "./deadlines.ts";
 
-/** Versions of reflection, which differ only in their names. Many tools use the older one. */
+/** Versions of the reflection service, which differ only in their names. Many tools use the older version. */
 export const REFLECTION_SERVICES = [ServerReflection, ServerReflectionV1alpha];
 
-/** Maximum number of responses on one stream. Tools send a few dozen requests. */
+/** Maximum number of responses per stream. Tools send a few dozen requests. */
 const MAX_ANSWERS = 200;
 
 /**
- * Serves `grpc.reflection.v1.ServerReflection` and `v1alpha` for the given services, their dependencies and error
- * details, so that `buf curl` and grpcurl need no proto files. Needs no credential, because the definitions are
- * public. A stream receives each file only once, except a requested one, as in grpc-go.
+ * Serves `grpc.reflection.v1.ServerReflection` and `v1alpha` for the given services, their dependencies
+ * and error details, so that `buf curl` and grpcurl need no proto files. Requires no credential,
+ * because the definitions are public. As in grpc-go, a stream sends each dependency only once.
  */
 export function addReflection(
   router: ConnectRouter,
@@ -58,9 +58,9 @@ export function addReflection(
 }
 
 /**
- * Yields items until the signal aborts, for callers that neither send nor end.
+ * Yields items until the signal aborts, because a caller may neither send nor end its stream.
  *
- * @throws ConnectError DEADLINE_EXCEEDED if aborted by the deadline, otherwise UNAVAILABLE
+ * @throws ConnectError DEADLINE_EXCEEDED if the deadline aborted the signal, otherwise UNAVAILABLE
  */
 async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
   const aborted = Promise.withResolvers<undefined>();
@@ -93,7 +93,7 @@ type Question =
     }
   | { case: undefined; value?: undefined };
 
-/** A response in the fields of either version. */
+/** Response fields, for both versions. */
 type Answer =
   | { case: "fileDescriptorResponse"; value: { fileDescriptorProto: Uint8Array[] } }
   | {
@@ -103,7 +103,7 @@ type Answer =
   | { case: "listServicesResponse"; value: { service: { name: string }[] } }
   | { case: "errorResponse"; value: { errorCode: number; errorMessage: string } };
 
-/** Files by file name, full name, and extended type with number. */
+/** Files by file name, by full name, and by extended type and number. */
 interface FileIndex {
   readonly byName: ReadonlyMap<string, DescFile>;
   readonly bySymbol: ReadonlyMap<string, DescFile>;

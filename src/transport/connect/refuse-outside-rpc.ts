@@ -5,15 +5,15 @@ import { REASONS } from "../../domain/refusal-reasons.ts";
 import { grpcError } from "./connect-error.ts";
 import type { NodeRequest, NodeResponse } from "./connect-options.ts";
 
-/** Returns the refusal of an unknown path, with the nearest known one. */
+/** Returns the refusal of an unknown path. Suggests the nearest known path. */
 export function noSuchPath(text: string, nearest: string | undefined): Refusal {
   const hint = nearest === undefined ? "." : `. Did you mean ${nearest}?`;
   return refuse("NO_SUCH_METHOD", text + hint);
 }
 
 /**
- * Refuses a request that reaches no RPC: in gRPC form for gRPC callers, otherwise as JSON with the
- * body of the JSON gateway.
+ * Refuses a request that matches no RPC. The refusal is in gRPC form for gRPC callers, and otherwise
+ * JSON as in the JSON API.
  */
 export function refuseOutsideRpc(
   request: NodeRequest,
@@ -21,7 +21,7 @@ export function refuseOutsideRpc(
   refusal: Refusal,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // Node resets a completed HTTP/2 stream whose request body is not read.
+  // Node resets a completed HTTP/2 stream if its request body was not read.
   request.resume();
   const contentType = request.headers["content-type"];
   if (request.method === "POST" && contentType?.startsWith("application/grpc")) {
@@ -34,12 +34,12 @@ export function refuseOutsideRpc(
   }
 }
 
-/** Content types of gRPC and gRPC-Web, without parameters. */
+/** Matches content types of gRPC and gRPC-Web, without parameters. */
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?/i;
 
 /**
- * Sends a trailers-only response, one header block that ends the stream ("Trailers-Only" of the gRPC protocol over
- * HTTP/2). Node's response API would add an empty DATA frame, after which clients expect trailers.
+ * Sends a trailers-only response: one header block that ends the stream ("Trailers-Only" in the gRPC protocol
+ * over HTTP/2). Node's response API would add an empty DATA frame, after which clients expect trailers.
  */
 function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusal): void {
   const trailers = setTrailerStatus(new Headers(), grpcError(refusal));

@@ -6,10 +6,10 @@ import type { Refusal } from "../../domain/refusal.ts";
 import { refusalBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
-/** Time for a caller to read its refusal, in milliseconds. */
+/** Time that a caller has to read the refusal, in milliseconds. */
 const READING_MS = 1_000;
 
-/** Refuses a connection without a valid request, over HTTP/1.1 in the usual form. */
+/** Refuses a connection without a valid request. Sends the refusal as JSON over HTTP/1.1. */
 export function refuseSocket(socket: Socket, refusal: Refusal): void {
   const { httpStatus } = REASONS[refusal.reason];
   const requestId = randomUUID();
@@ -22,7 +22,7 @@ export function refuseSocket(socket: Socket, refusal: Refusal): void {
   );
 }
 
-/** Sends the last bytes of a connection and closes it soon, regardless of its caller. */
+/** Sends the last bytes of a connection, and closes it soon even if the caller stalls. */
 function endWith(socket: Socket, bytes: string | Uint8Array): void {
   socket.end(bytes);
   setTimeout(() => socket.destroy(), READING_MS).unref();
@@ -33,8 +33,8 @@ const GOAWAY = 7;
 const REASON = "This port speaks HTTP/1.1. gRPC over HTTP/2 is on the port GRPC_PORT.";
 
 /**
- * Refuses an HTTP/2 caller with SETTINGS, which must come first, and GOAWAY, whose debug data gRPC
- * clients show (RFC 9113, 3.4 and 6.8).
+ * Refuses an HTTP/2 connection. SETTINGS must be the first frame. GOAWAY follows with debug data that
+ * gRPC clients show (RFC 9113, 3.4 and 6.8).
  */
 export function refuseHttp2(socket: Socket): void {
   const lastStreamAndCode = Buffer.alloc(8);

@@ -9,12 +9,12 @@ export function splitUrl({
   return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
-/** Returns the origin of a request, whose host has been validated. Empty for HTTP/1.0 without a host. */
+/** Returns the origin of a request with a valid host. Empty for HTTP/1.0 without a host. */
 export function ownAddress({ headers: { host } }: IncomingMessage): string {
   return host === undefined ? "" : `http://${host.toLowerCase()}`;
 }
 
-/** A host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
+/** Matches a host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 export function isHost(host: string | undefined): boolean {
@@ -22,8 +22,8 @@ export function isHost(host: string | undefined): boolean {
 }
 
 /**
- * Returns the error in a request's `Host`, which must occur once and be a host (RFC 9112, 3.2).
- * `undefined` if valid. Optional in HTTP/1.0.
+ * Describes the error in a request's `Host` header. The header must occur once and contain a host (RFC
+ * 9112, 3.2). It is optional in HTTP/1.0. Returns `undefined` if it is valid.
  */
 export function hostError(request: IncomingMessage): string | undefined {
   const { host } = request.headers;
@@ -34,7 +34,7 @@ export function hostError(request: IncomingMessage): string | undefined {
   return isOnce(request.rawHeaders) ? undefined : "The Host header is sent twice.";
 }
 
-/** `rawHeaders` alternates names and values. */
+/** Whether there is exactly one `Host` header. `rawHeaders` alternates names and values. */
 function isOnce(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -3,8 +3,8 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import { refuse, Refusal } from "../../domain/refusal.ts";
 
 /**
- * Returns the refusal for an error that Connect raised while reading a request: too large, of the
- * wrong kind, or JSON with a field of the wrong type. `undefined` for other errors.
+ * Returns the refusal for an error that Connect raised while reading a request: the request is too
+ * large, of the wrong type, or JSON with a field of the wrong type. `undefined` for other errors.
  */
 export function unreadableRequest(
   { code, cause }: ConnectError,
@@ -27,7 +27,7 @@ export function bodyTooLarge(maxBytes: number): Refusal {
   });
 }
 
-/** The refusal of a JSON body in which an object has the member at a path twice. */
+/** Returns the refusal of a JSON body that contains the member at a path twice. */
 export function duplicateMemberError(path: string): Refusal {
   const text = `The body has ${path} twice. Send each member once.`;
   return refuse("BODY_UNREADABLE", text, { subject: "body" });

@@ -7,17 +7,20 @@ export interface ServerTotals {
   heldBytes: number;
 }
 
-/** Calls of one connection, identified by their response until it closes. */
+/** Calls of one connection. A call is identified by its response until the response closes. */
 export interface ConnectionCalls {
-  /** Registers a new call. Returns true to serve it now, false if it must `wait`. */
+  /** Registers a new call. Returns true if it may be served now, false if it must `wait`. */
   begin(response: PendingResponse): boolean;
-  /** Calls `serve` once other calls end, unless this one ends first. Returns false if too many are waiting. */
+  /**
+   * Runs `serve` once other calls have ended, unless the waiting call ends first. Returns false if too
+   * many calls are waiting.
+   */
   wait(response: WaitingResponse, serve: () => void): boolean;
-  /** Excludes a call from the served calls, because its duration is unlimited. */
+  /** Stops counting a call as served, because its duration is unlimited. */
   exempt(response: PendingResponse): void;
-  /** Counts bytes to send. Returns false if over the limit: drop the response. */
+  /** Counts bytes to send. Returns false if they exceed the limit. The caller must then drop the response. */
   send(response: PendingResponse, bytes: number): boolean;
-  /** Releases `bytes` of a partly sent response. */
+  /** Stops counting `bytes` of a response that have been sent. */
   sent(response: PendingResponse, bytes: number): void;
   end(response: PendingResponse): void;
   /** Removes all calls after the connection has closed. */
@@ -27,7 +30,7 @@ export interface ConnectionCalls {
   readonly isIdle: () => boolean;
   /** Whether all served calls are exempt. */
   readonly isExempt: () => boolean;
-  /** Open calls with their counted bytes, negative if not counted. */
+  /** Open calls and their counted bytes. Negative for a call that is not served. */
   readonly open: () => ReadonlyMap<PendingResponse, number>;
 }
 
@@ -38,7 +41,7 @@ interface WaitingCall {
   readonly serve: () => void;
 }
 
-/** Byte count of a call that does not count as served. */
+/** Byte count that marks a call as not served. */
 const NOT_SERVED = -1;
 
 export function createConnectionCalls(
@@ -50,7 +53,9 @@ export function createConnectionCalls(
   const waiting = createWaitingCalls(limits.maxWaiting, ofServer);
   let hasCome = false;
 
-  /** Whether this many bytes, or fewer under pressure, are waiting. */
+  /**
+   * Whether at least this many bytes are waiting on the connection. A lower limit applies under memory pressure.
+   */
   const holds = (bytes: number) =>
     open.heldBytes() >= (ofServer.heldBytes < limits.maxBytes ? bytes : limits.pressedBytes);
   const isFull = () => open.served() >= limits.maxServed || holds(limits.pauseBytes);

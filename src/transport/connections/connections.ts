@@ -10,7 +10,10 @@ import {
 export interface ConnectionActions {
   readonly closeSilent: (socket: Socket) => void;
   readonly cutResponse: (response: PendingResponse) => void;
-  /** Maximum stall of a response on an active connection. Defaults to that of connections. */
+  /**
+   * Time without progress after which a response on an active connection is dropped, in milliseconds.
+   * Defaults to `stallMs` of the limits.
+   */
   readonly responseStallMs?: number;
 }
 
@@ -33,7 +36,7 @@ export function createConnections(
     if (ofAddress?.size === 0) byAddress.delete(address);
   }
 
-  /** Closes a connection without a call in flight. Returns false if absent. */
+  /** Closes a connection without a call in flight. Returns false if there is none. */
   function makeRoom(among: ReadonlyMap<Socket, Connection>): boolean {
     const found = findDispensable(among);
     if (found === undefined) return false;
@@ -53,8 +56,9 @@ export function createConnections(
 
   return {
     /**
-     * Adds a connection. At the limit, evicts one without a call in flight: the oldest that never had a call,
-     * otherwise the oldest, otherwise the oldest with only streams. If there is none, refuses the new one.
+     * Adds a connection. At the limit, evicts a connection without a call in flight: the oldest that
+     * never had a call, otherwise the oldest, otherwise the oldest with only streams. If there is none,
+     * refuses the new connection.
      */
     add(socket: Socket): ConnectionCalls {
       const address = socket.remoteAddress ?? "";
@@ -64,7 +68,7 @@ export function createConnections(
       const hasRoom =
         (ofAddress.size < limits.maxConnectionsOfAddress || makeRoom(ofAddress)) &&
         (all.size < limits.maxConnections || makeRoom(all));
-      // Eviction may have closed the address's last other connection and removed its map.
+      // The eviction may have closed the last other connection of the address and removed the map of the address.
       if (hasRoom) {
         byAddress.set(address, ofAddress.set(socket, connection));
         all.set(socket, connection);
@@ -78,7 +82,7 @@ export function createConnections(
     callsOf: (socket: Socket) => all.get(socket)?.calls,
     count: () => all.size,
     openCalls: () => all.values().reduce((sum, { calls }) => sum + calls.open().size, 0),
-    /** Starts checking for silent or stalled connections and unread responses. */
+    /** Starts regular checks for silent connections, stalled connections and unread responses. */
     start: () => void (sweeping = setInterval(sweep, limits.sweepMs).unref()),
     stop: () => clearInterval(sweeping),
   };
@@ -87,11 +91,11 @@ export function createConnections(
 interface Connection {
   readonly address: string;
   readonly calls: ConnectionCalls;
-  /** Time of opening, on the clock of `performance.now()`. */
+  /** Time of the connect, on the clock of `performance.now()`. */
   readonly sinceMs: number;
 }
 
-/** Returns the cheapest connection to evict, or `undefined`. */
+/** Returns the least valuable connection for eviction. `undefined` if all have calls in flight. */
 function findDispensable(among: ReadonlyMap<Socket, Connection>) {
   return (
     first(among, ({ calls }) => !calls.hasCome()) ??

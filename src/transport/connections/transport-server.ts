@@ -4,24 +4,27 @@ import { setImmediate as immediate } from "node:timers/promises";
 /** Listening address of a server. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0 for any free port. */
+  /** Port number, 0 for any free port. */
   readonly port: number;
-  /** Whether other processes may listen on the port. The kernel distributes connections. */
+  /** Whether other processes may listen on the port. The kernel then distributes connections. */
   readonly reusePort?: boolean | undefined;
 }
 
 export interface TransportServer {
   listen(at: ListenAddress): Promise<AddressInfo>;
-  /** Stops accepting connections and tells callers to reconnect elsewhere. Requests that still arrive are served. */
+  /** Stops accepting connections and makes callers reconnect elsewhere. Requests that still arrive are served. */
   drain(): Promise<void>;
-  /** Drains, closes idle connections, waits for calls in flight, and aborts the rest after `graceMs`. */
+  /**
+   * Drains the server, closes idle connections and waits for calls in flight. Aborts the remaining
+   * calls after `graceMs`.
+   */
   close(graceMs: number): Promise<void>;
   /** Number of calls in flight on all connections. */
   openCalls(): number;
   openConnections(): number;
 }
 
-/** Resolves with the listening address. */
+/** Starts listening. Resolves with the listening address. */
 export function listen(server: Server, at: ListenAddress): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -32,16 +35,17 @@ export function listen(server: Server, at: ListenAddress): Promise<AddressInfo> 
   });
 }
 
-/** Duration of an event loop turn in which probably no connection arrived, in milliseconds. */
+/** Duration of an event loop turn in which, most likely, no connection arrived, in milliseconds. */
 const QUIET_TURN_MS = 0.05;
-/** Maximum wait for such a turn, in milliseconds. Under full load there is none. */
+/** Maximum wait for such a turn, in milliseconds. Under full load no turn is that short. */
 const QUIET_WITHIN_MS = 500;
 
 /**
- * Stops accepting connections. The kernel resets connections in the accept queue, and Node accepts
- * one per event loop turn, so the port closes after a short turn without a new connection.
+ * Stops accepting connections. When the port closes, the kernel resets the connections in the accept queue. Node
+ * accepts one connection per event loop turn, so the port closes after a short turn, in which no connection arrived.
  *
- * Node's `close` of an HTTP server also closes idle connections, on which a call may be arriving.
+ * `close` of Node's HTTP server is not used, because it also closes idle connections, on which a call
+ * may be arriving.
  */
 export async function stopListening(server: Server): Promise<void> {
   let isQuiet: boolean;
@@ -58,7 +62,7 @@ export async function stopListening(server: Server): Promise<void> {
   server.off("connection", onConnection);
 }
 
-/** Closes a server with its idle connections, and calls `cut` if others are still open after `graceMs`. */
+/** Closes a server and its idle connections. Calls `cut` if connections are still open after `graceMs`. */
 export function closeServer(server: Server, graceMs: number, cut: () => void): Promise<void> {
   return new Promise((resolve) => {
     const cutting = setTimeout(cut, graceMs);

@@ -11,14 +11,15 @@ const { callBytes, slowMs } = CONNECTIONS;
 interface Unread {
   readonly response: PendingResponse;
   readonly length: number;
-  /** Time since which this number has not changed. */
+  /** Time since which `length` has not changed. */
   readonly sinceMs: number;
 }
 
 /**
- * Finds responses whose callers stopped reading: those without progress for `stallMs` and, while more than `maxBytes`
- * are waiting in total, those that have waited longest. Call it regularly with all responses and the bytes that each
- * holds beyond those written. `nowMs` must not decrease. `cut` drops a response.
+ * Finds responses whose callers have stopped reading: responses without progress for `stallMs` and,
+ * while more than `maxBytes` are waiting in total, those that have waited longest. Call the returned
+ * function regularly with all responses and the bytes that each holds beyond the written bytes. `nowMs`
+ * must not decrease. `cut` drops a response.
  */
 export function createUnreadResponses(
   { stallMs, maxBytes }: Pick<ConnectionLimits, "stallMs" | "maxBytes">,
@@ -55,14 +56,14 @@ function bySince(one: Unread, other: Unread): number {
   return one.sinceMs - other.sinceMs;
 }
 
-/** A socket with Node's internal handle, which alone knows how much of a write the kernel has accepted. */
+/** A socket with Node's internal handle. Only the handle knows how much of a write the kernel has accepted. */
 interface WritingSocket {
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
 }
 
 /**
- * Finds sockets without progress for `stallMs` while data is waiting. Node's socket timeout would take twice as long,
- * because it counts the remainder of a write as activity. Call it regularly with all sockets.
+ * Finds sockets with waiting data and no progress for `stallMs`. Node's socket timeout would take twice as long,
+ * because it counts the remainder of a write as activity. Call the returned function regularly with all sockets.
  */
 export function createStalledSockets<S extends object>(
   stallMs: number,

@@ -6,8 +6,8 @@ import type { ConnectionCalls } from "./connection-calls.ts";
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Ends a response with these bytes, in chunks if there are many. Node reports a write only when it
- * is complete, so a slow reader would look stalled.
+ * Writes the last bytes of a response, in chunks if there are many. Node reports a write only when it
+ * is complete, so one large write to a slow reader would look stalled.
  */
 export function sendInPieces(
   response: Writable,
@@ -22,7 +22,7 @@ export function sendInPieces(
   });
 }
 
-/** Splits large chunks, for the same reason. */
+/** Splits large chunks, because a large write to a slow reader would look stalled. */
 export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
@@ -31,25 +31,25 @@ export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<
   }
 }
 
-/** Time for which a caller may continue sending over HTTP/2 after an early response, in milliseconds. */
+/** Time for which a caller may continue to send on an HTTP/2 stream after an early response, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/** Closes the stream of an early response unless it ends soon. */
+/** Closes the stream of an early response, unless the stream ends within the grace period. */
 export function closeStreamAfterGrace(stream: Http2Stream): void {
   const cut = setTimeout(() => stream.close(), GRACE_MS);
   stream.once("close", () => clearTimeout(cut));
 }
 
 /**
- * Simulates a lost response over HTTP/2: resets the stream, as a proxy with a broken connection
- * does, without affecting other calls. Uses INTERNAL_ERROR, because clients may repeat
- * REFUSED_STREAM, and CANCEL would look like the caller's own action.
+ * Simulates a lost response over HTTP/2. Resets the stream as a proxy with a broken connection does,
+ * which does not affect other calls. The code is INTERNAL_ERROR, because clients may repeat a call
+ * after REFUSED_STREAM, and CANCEL would look like an action of the caller.
  */
 export function loseStreamAnswer(stream: ServerHttp2Stream): void {
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Breaks a connection abruptly, so that clients do not mistake it for a cancelled call. */
+/** Resets a connection, so that clients do not mistake the lost response for a canceled call. */
 export function breakConnection(socket: Pick<Socket, "resetAndDestroy">): void {
   socket.resetAndDestroy();
 }

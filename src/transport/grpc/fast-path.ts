@@ -23,8 +23,8 @@ import { readUnaryBody } from "./unary-body.ts";
 import { createUnaryHeadersReader, type UnaryCodec } from "./unary-headers.ts";
 
 /**
- * Serves the call of a new HTTP/2 stream, or returns false and leaves the stream untouched.
- * `rawHeaders` alternates names and values. `calls` belongs to its connection.
+ * Serves the call of a new HTTP/2 stream. Returns false and leaves the stream untouched if the call is not
+ * served here. `rawHeaders` alternates names and values. `calls` are the calls of the stream's connection.
  */
 export type HandleStream = (
   stream: ServerHttp2Stream,
@@ -39,9 +39,9 @@ const WITH_TRAILERS = { waitForTrailers: true };
 const OK: Trailers = { "grpc-status": "0" };
 
 /**
- * Serves ordinary unary gRPC calls directly on their HTTP/2 streams, with Connect's responses.
- * Connect's handlers create signals, `Headers` and a chain of async iterables for each call, which
- * costs several times as much. Other calls are left to Connect.
+ * Serves ordinary unary gRPC calls directly on their HTTP/2 streams. The responses are the same as
+ * Connect's. Connect's handlers are several times as expensive, because they create signals, `Headers`
+ * and a chain of async iterables for each call. Connect serves all other calls.
  */
 export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): HandleStream {
   const readUnaryHeaders = createUnaryHeadersReader(rpcs);
@@ -50,7 +50,7 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ha
     if (codec === undefined) return false;
     const call = pipeline.receive(rawHeaders, calls.peer);
     call.method = codec.rpc.name;
-    // gRPC's own timeout takes precedence over Connect's.
+    // The gRPC timeout takes precedence over Connect's timeout.
     const { timeoutMs } = codec;
     call.deadlineMs = timeoutMs === undefined ? undefined : call.startedMs + timeoutMs;
     stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
@@ -88,9 +88,12 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
     sendInPieces(stream, message, calls);
   }
 
-  /** Must not throw, including `makeError`: an exception here would terminate the process. */
+  /**
+   * Sends an error. Must not throw, not even from `makeError`, because an exception here would
+   * terminate the process.
+   */
   function sendError(makeError: () => ConnectError): void {
-    // No error can be sent after the response has begun.
+    // After the start of a response, no error can be sent.
     if (answered) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     try {
       const error = makeError();
@@ -109,7 +112,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
         maxBytes: codec.rpc.maxRequestBytes,
         reserve: (bytes) => pipeline.reserveRequest(call, bytes),
       });
-      // Protocol errors are Connect's errors without a refusal.
+      // Protocol errors are ConnectErrors. They have no refusal.
       const fail = (error: unknown) =>
         error instanceof ConnectError ? sendError(() => error) : failed(error);
       const end = () => {
@@ -117,7 +120,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
         const request = answered ? undefined : attempt(() => body.end(), fail);
         if (request) received(() => ({ request }));
       };
-      // An empty body may have ended during authentication and does not end again.
+      // An empty body may have ended during authentication. It then emits no further `end` event.
       if (stream.readableEnded) return end();
       stream.on("data", (piece: Buffer) => {
         if (!answered) attempt(() => body.append(piece), fail);
@@ -144,7 +147,10 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
   }
 }
 
-/** Returns the frame of a response, synchronously unless compressed, or Connect's error if it is too large. */
+/**
+ * Returns the frame of a response, or Connect's error if the response is too large. Synchronous unless
+ * the response is compressed.
+ */
 function frameOf(
   codec: UnaryCodec,
   response: RpcResponse,
@@ -155,7 +161,7 @@ function frameOf(
   return isCompressed(codec, bytes) ? compressedFrame(codec, bytes) : frame(0, bytes);
 }
 
-/** Returns the frame of a document, shared by all calls that request the same form. */
+/** Returns the frame of a document. All calls that request the same form share it. */
 function documentFrame(codec: UnaryCodec, response: DocumentResponse): Promise<Buffer> {
   return response.form(`gRPC ${codec.compression?.name}`, async () => {
     const bytes = codec.serialize(response.message());
@@ -183,7 +189,7 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
   }
 }
 
-/** Alternating names and values, which Node sends faster than an object. */
+/** Returns response headers as alternating names and values, which Node sends faster than an object. */
 function responseHeaders(
   { headers, admitted, rateLimit, simulation }: ReceivedCall,
   codec: UnaryCodec,

@@ -24,35 +24,37 @@ import type { HandleStream } from "./fast-path.ts";
 const LIMITS = {
   maxSessionMemory: 32,
   maxHeaderListPairs: 128,
-  // Above these, a caller that cancels many calls at once loses its connection, as does a flood of resets.
+  // A connection that exceeds these rates is closed. This limits floods of resets, and also callers
+  // that cancel many calls at once.
   streamResetBurst: STREAM_RESETS.burst,
   streamResetRate: STREAM_RESETS.rate,
   settings: {
-    // Node counts a reset stream until the end of the tick, so a caller at this limit that cancels
-    // and calls again is refused. In practice `maxServed` limits the work.
+    // Node counts a reset stream until the end of the tick. A lower limit would refuse callers that
+    // cancel calls and immediately make new ones. In practice `maxServed` limits the work.
     maxConcurrentStreams: 10_000,
-    // Data that a waiting call may have sent, in bytes.
+    // Maximum data that a waiting call can send, in bytes.
     initialWindowSize: 16 * 1024,
     maxHeaderListSize: 16 * 1024,
     enablePush: false,
   },
 } as const;
-/** Start of an HTTP/1.1 request. HTTP/2 starts with `PRI`. */
+/** Matches the start of an HTTP/1.1 request. HTTP/2 starts with `PRI`. */
 const HTTP1 = /^(?!PRI )[A-Z]{3,7} [/*h]/;
 const NOT_HTTP2 = refuse(
   "REQUEST_MALFORMED",
   "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.",
 );
-/** Time for a connection to close after GOAWAY, in milliseconds. */
+/** Time until a connection is closed after GOAWAY, in milliseconds. */
 const GO_AWAY_MS = 1_000;
 /**
- * A GOAWAY frame that stops new streams without excluding open ones (RFC 9113, 6.8). After Node's
- * own GOAWAY, such streams would get no response.
+ * A GOAWAY frame that stops new streams and keeps all open ones (RFC 9113, 6.8). After Node's own
+ * GOAWAY, streams that are still arriving would get no response.
  */
 const GO_ELSEWHERE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
 /**
- * Creates an HTTP/2 server without listening. Each stream is offered to `handleStream`, and `handle` serves the rest.
+ * Creates an HTTP/2 server without listening. Each stream is offered to `handleStream` first. `handle`
+ * serves the remaining streams.
  */
 export function createGrpcServer(
   handle: RpcHandler,
@@ -60,7 +62,7 @@ export function createGrpcServer(
   limits: Partial<ConnectionLimits> = {},
 ): TransportServer {
   const serve = createServeStream(handle, handleStream);
-  /** Sessions of open connections, `undefined` before the first byte. */
+  /** Sessions of open connections. `undefined` before the first byte. */
   const sessions = new Map<Socket, ServerHttp2Session | undefined>();
   const connections = createConnections(
     { ...CONNECTIONS, ...limits },
@@ -77,7 +79,7 @@ export function createGrpcServer(
     session.on("error", () => session.destroy());
     sessions.set(socket, session);
     serveStreams(session, calls, serve);
-    // After the greeting, which Node sends in its own immediate.
+    // GOAWAY must follow the server's SETTINGS frame, which Node sends in its own immediate.
     if (isDraining) setImmediate(() => sendElsewhere(socket));
   };
   const listener = createTcpServer((socket) => {
@@ -100,7 +102,7 @@ export function createGrpcServer(
     },
     async close(graceMs) {
       const closed = closeServer(listener, graceMs, () => {
-        // Destroys sockets, because a closing session waits indefinitely for its caller.
+        // Sockets are destroyed, because closing a session waits indefinitely for its caller.
         for (const socket of sessions.keys()) socket.destroy();
       });
       for (const [socket, session] of sessions) endSession(socket, session);
@@ -112,20 +114,20 @@ export function createGrpcServer(
   };
 }
 
-/** Ends a session after its calls, or a connection without a session. */
+/** Closes a session after its calls. Destroys a connection without a session. */
 function endSession(socket: Socket, session: ServerHttp2Session | undefined): void {
   if (session === undefined) socket.destroy();
   else session.close();
 }
 
-/** Node writes whole frames, so another one fits between them. */
+/** Writes GOAWAY directly to the socket. This is safe, because Node writes only whole frames. */
 function sendElsewhere(socket: Socket): void {
   if (!socket.destroyed) socket.write(GO_ELSEWHERE);
 }
 
 /**
- * Inspects the first bytes of a connection: refuses HTTP/1.1 and passes the rest to `begin`. A
- * session would send its greeting first, after which an HTTP/1.1 response is impossible.
+ * Inspects the first bytes of a connection, refuses HTTP/1.1, and calls `begin` for HTTP/2. A session
+ * would send SETTINGS first, after which an HTTP/1.1 response is impossible.
  */
 function refuseHttp1(socket: Socket, begin: () => void): void {
   socket.on("error", () => socket.destroy());
@@ -136,7 +138,7 @@ function refuseHttp1(socket: Socket, begin: () => void): void {
       socket.unshift(head);
       return begin();
     }
-    // Unread data would reset the connection and drop the refusal.
+    // With unread data, the kernel would reset the connection and drop the refusal.
     socket.resume();
     refuseSocket(socket, NOT_HTTP2);
   });
@@ -151,12 +153,12 @@ type ServeStream = (
 ) => void;
 
 function createServeStream(handle: RpcHandler, handleStream: HandleStream): ServeStream {
-  // Never listens. Creates Node's request and response objects for single streams, which the server
-  // itself would create for every stream.
+  // This server never listens. It creates Node's request and response objects for single streams. The
+  // main server would create them for every stream.
   const compatibility = createServer(handle);
   return (stream, headers, flags, rawHeaders, calls) => {
     if (handleStream(stream, headers, rawHeaders, calls)) return;
-    // Some of these have unlimited duration.
+    // Some of these streams have unlimited duration.
     calls.exempt(stream);
     compatibility.emit("stream", stream, headers, flags, rawHeaders);
   };
@@ -178,7 +180,7 @@ function serveStreams(
     const refuseStream = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
     stream.setTimeout(IDLE_STREAM_MS, refuseStream);
     const waits = calls.wait(stream, () => {
-      // A started call must not be refused as unstarted: clients would repeat it.
+      // Once started, a call must not be refused as unstarted, because clients would repeat it.
       stream.setTimeout(0, refuseStream);
       serve(stream, headers, flags, rawHeaders, calls);
     });
@@ -186,7 +188,7 @@ function serveStreams(
   });
 }
 
-/** Closes a connection without a call: at once if it never sent HTTP/2, otherwise after GOAWAY. */
+/** Closes a connection without a call: immediately if it never sent HTTP/2, otherwise after GOAWAY. */
 function closeSilent(socket: Socket, session: ServerHttp2Session | undefined): void {
   if (session === undefined) return void socket.destroy();
   if (session.closed) return;

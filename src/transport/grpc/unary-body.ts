@@ -8,7 +8,11 @@ import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 export interface UnaryBody {
   /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
   append(piece: Buffer): void;
-  /** Returns the message after the last chunk. @throws Refusal BODY_UNREADABLE, or ConnectError if empty */
+  /**
+   * Returns the message after the last chunk.
+   *
+   * @throws Refusal BODY_UNREADABLE, or ConnectError if the body is empty
+   */
   end(): Message;
 }
 
@@ -23,7 +27,7 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
   let request: Message | undefined;
   let pieces: Buffer[] = [];
   let size = 0;
-  /** Bytes needed to continue. */
+  /** Number of bytes needed to continue. */
   let wanted = HEAD_BYTES;
 
   function accept(frame: Buffer): void {
@@ -33,7 +37,7 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
     request = message;
   }
 
-  /** Returns the length of the frame, or of its header if that is incomplete, in bytes. */
+  /** Returns the size of the first frame in bytes, or of a frame header if the header is incomplete. */
   function frameBytes(bytes: Buffer): number {
     if (bytes.length < HEAD_BYTES) return HEAD_BYTES;
     if (!hasKnownFlags(bytes[0] as number)) throw notOfThisRpc();
@@ -74,7 +78,7 @@ function parseOrRefuse(parse: (bytes: Uint8Array) => Message, bytes: Uint8Array)
   }
 }
 
-/** Connect's error for a body that does not contain exactly one message. */
+/** Returns Connect's error for a body that does not contain exactly one message. */
 function miscounted(what: "missing" | "received extra"): ConnectError {
   const text = `protocol error: ${what} input message for unary method`;
   return new ConnectError(text, Code.Unimplemented);

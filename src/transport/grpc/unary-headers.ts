@@ -13,21 +13,25 @@ import { CONNECT_OPTIONS } from "../connect/connect-options.ts";
 export interface UnaryCodec {
   readonly rpc: Rpc;
   readonly parse: (bytes: Uint8Array) => Message;
-  /** Encodes a response. Throws ConnectError if it is too large. */
+  /**
+   * Encodes a response.
+   *
+   * @throws ConnectError if the response is too large
+   */
   readonly serialize: (message: Message) => Uint8Array;
   readonly timeoutMs: number | undefined;
-  /** Compression for large responses that the caller accepts. */
+  /** Compression for large responses. Null if the caller accepts none. */
   readonly compression: Compression | null;
 }
 
 type Codec = Pick<UnaryCodec, "rpc" | "parse" | "serialize">;
 
-/** Reads the headers of a call for the fast path. `undefined` for other calls. */
+/** Reads the headers of a call for the fast path. Returns `undefined` for a call that Connect must serve. */
 export type ReadUnaryHeaders = (headers: IncomingHttpHeaders) => UnaryCodec | undefined;
 
 /**
- * Selects calls for the fast path: POST to a unary RPC with an uncompressed binary Protobuf message
- * and well-formed protocol headers. Connect serves the rest.
+ * Selects calls for the fast path: a POST to a unary RPC, with an uncompressed binary Protobuf message
+ * and well-formed protocol headers. Connect serves other calls.
  */
 export function createUnaryHeadersReader(rpcs: readonly Rpc[]): ReadUnaryHeaders {
   const codecs = new Map(rpcs.map((rpc) => [`/${rpc.name}`, codecOf(rpc)]));
@@ -57,7 +61,9 @@ function isForFastPath(headers: IncomingHttpHeaders): boolean {
 
 type HeaderValue = IncomingHttpHeaders[string];
 
-/** In whole milliseconds, as Connect counts: less than one has already passed. */
+/**
+ * Returns the timeout in whole milliseconds, as Connect does. A timeout below one millisecond has already passed.
+ */
 function readTimeout(value: HeaderValue): number | "malformed" | undefined {
   if (value === undefined) return undefined;
   const { timeoutMs, error } = parseTimeout(String(value), Number.MAX_SAFE_INTEGER);

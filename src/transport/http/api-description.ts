@@ -10,16 +10,16 @@ import { forReading, sendRefusal, type HttpHandler } from "./responses.ts";
 
 export const DESCRIPTION_PATH = "/openapi.json";
 
-/** The server URL in the generated file. */
+/** Matches the server URL in the generated file. */
 const OWN_ADDRESS = /(?<="servers": \[\s*\{\s*"url": )"\/"/;
 /**
- * Maximum number of cached addresses. Callers can choose them without a key, and compressing the
- * document takes 20 ms of a core.
+ * Maximum number of cached documents, one per server address. Callers can choose addresses without a
+ * key, and compressing a document takes 20 ms of CPU time.
  */
 const MAX_ADDRESSES = 8;
 
 /**
- * Serves the OpenAPI document as `/openapi.json`, with GET or HEAD, without a credential. Sets the server URL to
+ * Serves the OpenAPI document at `/openapi.json`, for GET and HEAD, without a credential. Sets the server URL to
  * `publicUrl` or the requested host, for tools that store the document. The file is read on first use and cached.
  */
 export function createApiDescription(file: string, publicUrl: string | undefined): HttpHandler {
@@ -42,7 +42,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     const { headers, body } = await reply(request);
     const all = ["x-request-id", requestId, ...headers];
     if (body === undefined) return void response.writeHead(304, all).end();
-    // Node sends no body for HEAD.
+    // For HEAD, Node omits the body.
     response.writeHead(200, [...all, "content-length", String(body.length)]).end(body);
   }
 

@@ -15,7 +15,7 @@ import { hostError } from "../connect/request-target.ts";
 import { refuseHttp2, refuseSocket } from "../connect/refuse-socket.ts";
 import { sendRefusal } from "./responses.ts";
 
-/** Serves a request. The target is a path in any form. */
+/** Serves a request. The target is always a path, even if the request line contains a full URL. */
 export type Serve = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -28,7 +28,7 @@ const LIMITS = {
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Node's own refusal has no body, so `handle` refuses instead.
+  // Node's refusal has no body, so `handle` refuses requests without a host instead.
   requireHostHeader: false,
 } as const;
 const MAX_HEADERS = 100;
@@ -39,8 +39,8 @@ export interface BoundedServerOptions {
 }
 
 /**
- * Creates an HTTP/1.1 server with bounded connections, without listening. Refuses invalid requests
- * and passes the rest to `serve`.
+ * Creates an HTTP/1.1 server with limits on its connections, without listening. Refuses invalid
+ * requests and passes the others to `serve`.
  */
 export function createBoundedServer(
   serve: Serve,
@@ -64,11 +64,11 @@ export function createBoundedServer(
   const connections = createConnections(
     { ...CONNECTIONS, maxServed: CONNECTIONS.maxServedOfHttp1, ...limits },
     {
-      // Node itself responds to connections without a request.
+      // Node responds to connections that send no request.
       closeSilent: () => undefined,
-      // Destroys the socket: a pipelined response has no socket before its turn.
+      // The request's socket is destroyed, because a pipelined response has no socket before its turn.
       cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
-      // A pipelined response waits for earlier ones.
+      // A pipelined response may wait indefinitely for earlier ones.
       responseStallMs: Infinity,
     },
   );
@@ -88,7 +88,7 @@ export function createBoundedServer(
   server.maxHeadersCount = MAX_HEADERS;
   server.on("connection", connections.add);
   server.on("clientError", refuseBrokenRequest);
-  // Expect headers other than 100-continue are ignored.
+  // Requests with an unknown `Expect` header are served normally.
   server.on("checkExpectation", take);
 
   return {
@@ -111,7 +111,10 @@ export function createBoundedServer(
   };
 }
 
-/** The absolute form that proxies receive, `http://host/path`, means its path (RFC 9112, 3.2.2). */
+/**
+ * Returns the path of a request target. Proxies receive the absolute form `http://host/path`, which
+ * stands for its path (RFC 9112, 3.2.2).
+ */
 function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
@@ -124,9 +127,9 @@ const BROKEN_REQUESTS: Readonly<Record<string, Refusal>> = {
 };
 const NOT_HTTP = refuse("REQUEST_MALFORMED", "The request is not valid HTTP.");
 
-/** Refuses malformed HTTP in the usual form. */
+/** Sends a JSON refusal for malformed HTTP. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // Further data of a refused request must not truncate the refusal.
+  // If a refused request sends more data, the refusal must not be truncated.
   if (socket.writableEnded && error.code !== "ECONNRESET") return;
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -139,15 +142,15 @@ function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): 
 /** Prevents browsers from sniffing the content type and running data as scripts. */
 const NOSNIFF = ["x-content-type-options", "nosniff"];
 
-/** Browsers use only https for a year after an https visit (RFC 6797). */
+/** Makes browsers use only https for a year after an https visit (RFC 6797). */
 const HSTS = ["strict-transport-security", "max-age=31536000"];
 
-/** Makes callers send the next request on a new connection, which reaches another process. */
+/** Makes callers send the next request on a new connection, which another process accepts. */
 const GO_ELSEWHERE = ["connection", "close"];
 
 type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
 
-/** Creates the response class of a server, which adds security headers to every response. */
+/** Creates a server's response class, which adds security headers to every response. */
 function createResponseClass(isHttps: boolean, isDraining: () => boolean): typeof ServerResponse {
   const usual = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
   const last = [...usual, ...GO_ELSEWHERE];
@@ -155,7 +158,7 @@ function createResponseClass(isHttps: boolean, isDraining: () => boolean): typeo
     override writeHead(status: number, ...rest: unknown[]): this {
       const given = rest.at(-1);
       const always = isDraining() ? last : usual;
-      // Mixing a header list with separately set headers costs a quote some microseconds.
+      // Mixing a header list with separately set headers would slow down a quote by some microseconds.
       if (Array.isArray(given)) {
         (super.writeHead as WriteHead)(status, [...(given as string[]), ...always]);
         return this;

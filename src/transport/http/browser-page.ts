@@ -30,7 +30,7 @@ const LINKS = {
   readiness: "/readyz",
 } as const;
 
-/** Loads nothing but this style and forbids framing by other sites. */
+/** Content security policy: the page loads nothing but its style, and other sites cannot frame it. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
@@ -73,8 +73,8 @@ ${content}
 }
 
 /**
- * Creates the handler of `/`: a page for browsers about this service, possibly without a built
- * dashboard, and a list of links for programs.
+ * Creates the handler of `/`. Browsers get a page about this service, which may not have a built
+ * dashboard. Programs get a list of links.
  */
 export function createStartPage(options: {
   readonly isUnbuilt: boolean;
@@ -94,7 +94,7 @@ export function createStartPage(options: {
   };
 }
 
-/** Sends a page. No-op if a response has begun or the caller has disconnected. */
+/** Sends a page. No-op if the response has started or the caller has disconnected. */
 export function sendPage(
   response: ServerResponse,
   name: keyof typeof PAGES,

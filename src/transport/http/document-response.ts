@@ -7,7 +7,7 @@ import type { DocumentResponse } from "../../pipeline/rpc-response.ts";
 export interface EncodedDocument {
   /** Alternating header names and values. */
   readonly headers: readonly string[];
-  /** `undefined` for status 304, if the caller already has the document. */
+  /** Omitted for status 304, because the caller already has the document. */
   readonly body: Buffer | undefined;
 }
 
@@ -17,8 +17,8 @@ const COMPRESS_MIN_BYTES = 1024;
 const compress = promisify(gzip);
 
 /**
- * Selects a document or its compressed form by Accept-Encoding, or neither if If-None-Match names
- * it (RFC 9110, 12.5.3 and 13.1.2). Compresses in a Node thread, once per document.
+ * Selects a document or its compressed form by Accept-Encoding. Returns status 304 if If-None-Match
+ * contains its tag (RFC 9110, 12.5.3 and 13.1.2). Each document is compressed once, on Node's thread pool.
  */
 export async function encodeDocument(
   response: DocumentForms,
@@ -27,7 +27,7 @@ export async function encodeDocument(
   const { contentType, body, etag, cacheControl } = response.document;
   const compressed =
     body.length >= COMPRESS_MIN_BYTES && acceptsGzip(request["accept-encoding"] ?? "");
-  // The two forms differ, so they need different strong validators (RFC 9110, 8.8.3.3).
+  // Different forms need different strong validators (RFC 9110, 8.8.3.3).
   const tag = compressed ? `"${etag}-gzip"` : `"${etag}"`;
   const headers = ["etag", tag, "cache-control", cacheControl, "vary", "Accept-Encoding"];
   if (matchesTag(request["if-none-match"], tag)) return { headers, body: undefined };

@@ -10,7 +10,7 @@ export function createHttpServer(
   options: BoundedServerOptions & {
     readonly serviceNames: readonly string[];
     readonly handleRpc: RpcHandler;
-    /** Handlers of requests outside the API. The first match serves the request. */
+    /** Handlers of requests outside the API. The first matching handler serves the request. */
     readonly handlers: readonly HttpHandler[];
     readonly gateway: JsonGateway;
   },

@@ -1,16 +1,16 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { refuse } from "../../domain/refusal.ts";
 
-/** A strong entity tag (RFC 9110, section 8.8.3), with or without its quotes. */
+/** Matches a strong entity tag (RFC 9110, section 8.8.3), with or without quotes. */
 const STRONG_TAG = /^(?:"([\x21\x23-\x7e]{1,100})"|([\w-]{1,100}))$/;
 
 /**
- * Converts an `If-Match` header to the field `etag` of a request, which is checked with the change. `*` matches whatever
- * exists, so it adds nothing.
+ * Converts an `If-Match` header to the request field `etag`, which is checked together with the change.
+ * `*` matches any existing resource and returns no field.
  *
- * @param json the request as it was sent
- * @throws Refusal FIELD_INVALID if the request has no etag, the header is not one strong entity tag, or the request has
- *   another etag
+ * @param json the request body as received
+ * @throws Refusal FIELD_INVALID if the request type has no etag, the header is not one strong entity
+ *   tag, or the request contains another etag
  */
 export function readIfMatch(
   ifMatch: string,

@@ -1,5 +1,5 @@
 const SPACE = /[\t\n\r ]*/y;
-/** A well-formed prefix of a string without its closing quote. */
+/** Matches the longest well-formed prefix of a string, without its closing quote. */
 // eslint-disable-next-line no-control-regex -- the grammar excludes control characters
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*/y;
 const OTHER = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)?/y;
@@ -8,8 +8,8 @@ const OTHER = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)?/
 const VALUE = '{["x';
 
 /**
- * Describes where a text stops being valid JSON and the character there. `JSON.parse` reports the
- * position only for some errors.
+ * Describes where a text stops being valid JSON, with the character at that position. `JSON.parse`
+ * reports the position only for some errors.
  */
 export function describeJsonError(text: string): string {
   const index = jsonErrorIndex(text);
@@ -17,7 +17,7 @@ export function describeJsonError(text: string): string {
   const where = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
   const found = text.codePointAt(index);
   if (found === undefined) return `it ends too early, at ${where}`;
-  // Invisible or ambiguous non-ASCII characters are shown by code point.
+  // Non-ASCII characters can be invisible or ambiguous, so they are shown by code point.
   const shown = found < 0x7f ? JSON.stringify(text[index]) : `U+${hex(found)}`;
   return `unexpected ${shown} at ${where}`;
 }
@@ -26,7 +26,7 @@ function hex(codePoint: number): string {
   return codePoint.toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** Returns the index of the first character that no JSON text (RFC 8259) can have there. */
+/** Returns the index of the first character that makes the text invalid JSON (RFC 8259). */
 function jsonErrorIndex(text: string): number {
   const open: ("}" | "]")[] = [];
   let expected = VALUE;

@@ -26,7 +26,7 @@ import { compileRoutes, createNearestPath, readRoutes } from "./routes.ts";
 import { serveFile } from "./send-file.ts";
 import { describeRefusal, headerList, methodNotAllowed, sendJsonText } from "./responses.ts";
 
-/** Serves one request of the JSON API. `calls` belongs to its connection. */
+/** Serves one request of the JSON API. `calls` are the calls of the request's connection. */
 export type JsonGateway = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,15 +37,15 @@ export type JsonGateway = (
 type HeaderList = readonly string[];
 
 const NO_HEADERS: HeaderList = [];
-/** A key of a workspace or an operator. */
+/** Matches an API key of a workspace or an operator. */
 const KEY_IN_QUERY = /\bsh[po]_\w/;
 const REPLAYED: HeaderList = ["idempotency-replayed", "true"];
 
 /**
- * Builds the JSON API out of the descriptors: every RPC with a `google.api.http` option is served on
- * its path, in the JSON dialect of `/v1`, through the same pipeline as gRPC.
+ * Creates the JSON API from the descriptors. Every RPC with a `google.api.http` option is served on its
+ * path, in the JSON dialect of `/v1`, through the same pipeline as gRPC.
  *
- * @param documents the paths of public documents, which the refusal of an unknown path may suggest
+ * @param documents paths of public documents, which refusals of unknown paths may suggest
  */
 export function createJsonGateway(
   rpcs: readonly (Rpc | StreamRpc)[],
@@ -138,7 +138,7 @@ function exchangeOf(
   };
 }
 
-/** Returns the headers of every response to a counted call. */
+/** Returns the headers for every response to a rate-limited call. */
 function headersOf({ rateLimit, simulation }: ReceivedCall): string[] {
   const headers = headerList(rateLimitHeaders(rateLimit));
   if (simulation !== undefined) headers.push("simulated", simulation.said);

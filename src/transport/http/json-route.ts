@@ -25,14 +25,14 @@ export interface JsonRoute extends Route {
   readonly decodeQuery: DecodeParameters;
   readonly decodeJson: DecodeJson;
   readonly encodeJson: (message: Message) => JsonValue;
-  /** Whether the body is optional because it has no required field. */
+  /** Whether the body may be empty, because no body field is required. */
   readonly mayBeEmpty: boolean;
 }
 
 export interface Parameters {
-  /** Segments of the path with the names of their fields. */
+  /** Path parameters: field names with the text of their segments. */
   readonly path: readonly (readonly [string, string])[];
-  /** Without the question mark, still percent-encoded. */
+  /** Query without the question mark, still percent-encoded. */
   readonly query: string;
 }
 
@@ -61,11 +61,12 @@ export function compileJsonRoute(route: Route): JsonRoute {
 }
 
 /**
- * Makes the request message out of a body and the parameters of its URL. An unknown parameter is to be refused, since
- * a filter with a typing error would list everything; an unknown field of the body is where the caller prefers that.
+ * Creates a request message from the body and the URL's parameters. Unknown parameters are always
+ * refused, because a list with a misspelled filter would return everything. Unknown body fields are
+ * refused only if the caller prefers that.
  *
- * @returns also the headers that tell what was made of unknown fields
- * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE, FIELD_INVALID for a header that cannot be read
+ * @returns the request, and the response headers that report how unknown fields were handled
+ * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE, or FIELD_INVALID for an invalid header
  */
 export function decodeRequest(
   route: JsonRoute,
@@ -95,7 +96,7 @@ export function decodeRequest(
   return { request, violations, unknown, handling: [] };
 }
 
-/** `pathSegments` is empty for a literal path. */
+/** Returns the path and query parameters of a request. `pathSegments` is empty for a literal path. */
 export function parametersOf(
   { segments }: Route,
   pathSegments: readonly string[],
@@ -113,7 +114,7 @@ function isRequired(field: DescField): boolean {
   return hasOption(field, fieldRules) && getOption(field, fieldRules).required;
 }
 
-/** Percent-decodes a text. Malformed text stays unchanged and matches nothing. */
+/** Percent-decodes a text. Returns malformed text unchanged, which then matches nothing. */
 function unescape(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -130,22 +131,22 @@ const NO_HEADERS: readonly string[] = [];
 const STRICT: readonly string[] = ["preference-applied", "handling=strict"];
 
 /**
- * Whether the caller prefers a refusal to ignored fields: `handling=strict` in a `Prefer` header,
- * whose first `handling` counts (RFC 7240, 2 and 4.4).
+ * Whether the caller prefers a refusal to ignored fields: `handling=strict` in a `Prefer` header. The
+ * first `handling` counts (RFC 7240, 2 and 4.4).
  */
 function prefersStrict(prefer: string | undefined): boolean {
   if (prefer === undefined) return false;
-  // Removes quotes around single words and other quoted strings.
+  // Quotes around a single word are removed. Other quoted strings are deleted.
   const plain = prefer.replace(QUOTED, (it) => (/^"\w+"$/.test(it) ? it.slice(1, -1) : ""));
   return HANDLING.exec(plain)?.[1]?.toLowerCase() === "strict";
 }
 
-/** The violations for unknown fields of a request, each with the field that is probably meant. */
+/** Returns the violations for unknown fields of a request. Each suggests the most similar field. */
 export function unknownFieldViolations(input: DescMessage, paths: readonly string[]): Violation[] {
   return paths.map((path) => unknownFieldViolation(path, nearestField(input, path)));
 }
 
-/** @param meant the field that is probably meant, `undefined` if none is similar */
+/** @param meant the most similar field, `undefined` if none is similar */
 export function unknownFieldViolation(path: string, meant: string | undefined): Violation {
   const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
   const text = `${path} is not a field of this request.${hint}`;
@@ -164,16 +165,16 @@ function nearestField(input: DescMessage, path: string): string | undefined {
 }
 
 /**
- * Returns the headers that list ignored unknown fields, alternating names and values.
+ * Returns the headers that list ignored unknown fields, as alternating names and values.
  *
- * @param paths few enough for a header
+ * @param paths few enough to fit in a header
  */
 function handlingHeaders(paths: readonly string[], isStrict: boolean): readonly string[] {
   if (isStrict) return STRICT;
   return paths.length === 0 ? NO_HEADERS : ["ignored-fields", paths.map(headerText).join(", ")];
 }
 
-/** Returns a path in visible ASCII without commas, percent-encoding other characters. */
+/** Returns a path as visible ASCII without commas. Other characters are percent-encoded. */
 function headerText(path: string): string {
   return encodeURIComponent(path.toWellFormed())
     .replace(/%5B/g, "[")

@@ -8,16 +8,16 @@ import { sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 const SETTING = "/map/tiles";
 const ARCHIVE = "/map/tiles.pmtiles";
 
-/** Returns the origin of map images. `undefined` if they come from the service or are not configured. */
+/** Returns the origin of map images. `undefined` if this service serves them or maps are not configured. */
 export function tilesOrigin(tiles: MapTiles | undefined): string | undefined {
   return tiles && "url" in tiles ? new URL(tiles.url).origin : undefined;
 }
 
 /**
- * Serves the map configuration for the dashboard: `GET /map/tiles` returns `{"tiles": ...}` with an
- * `attribution`, and a `url` with `{z}`, `{x}` and `{y}` or the path of an `archive`. null without
- * tiles. The archive is a PMTiles file, served in byte ranges. It is opened once, so that all
- * ranges belong to the same file, and closed with the service.
+ * Serves the dashboard's map configuration: `GET /map/tiles` returns `{"tiles": ...}` with an
+ * `attribution`, and either a `url` with `{z}`, `{x}` and `{y}` or the path of an `archive`. `tiles` is
+ * null without map tiles. The archive is a PMTiles file that is served in byte ranges. It is opened
+ * once, so that all ranges belong to the same file, and closed with the service.
  */
 export function createMapTiles(
   tiles: MapTiles | undefined,
@@ -50,7 +50,7 @@ export function createMapTiles(
     opened
       .then((it) => sendRange(it, { request, response, requestId }))
       .catch((error: unknown) => {
-        // The next request opens it again, because it may have been replaced.
+        // The next request opens the file again, because it may have been replaced.
         if (archive === opened) archive = undefined;
         close(opened);
         sendRefusal(response, requestId, toRefusal(error, requestId));
@@ -83,7 +83,7 @@ async function openArchive(path: string): Promise<Archive> {
   }
 }
 
-/** Maximum length of a range, in bytes. Directories and tiles are shorter. */
+/** Maximum length of a range, in bytes. Directories and tiles are smaller. */
 const MAX_RANGE_BYTES = 4 * 1024 * 1024;
 const RANGE = /^bytes=(\d{1,15})-(\d{1,15})$/;
 
@@ -100,7 +100,7 @@ async function sendRange(
   const [, from = "", to = ""] = RANGE.exec(request.headers.range ?? "") ?? [];
   const [start, end] = [Number(from), Math.min(Number(to), size - 1)];
   if (from === "" || end < start || end - start >= MAX_RANGE_BYTES) {
-    // Requests without a range are also refused: the file can be as large as a disk.
+    // A request without a range is refused, because the file can be as large as a disk.
     response.writeHead(416, { ...common, "content-range": `bytes */${size}`, "content-length": 0 });
     response.end();
     return;

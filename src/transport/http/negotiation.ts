@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 /**
- * Whether a browser navigation sent the request: a GET or HEAD that prefers text/html to JSON (RFC
- * 9110, 12.5.1). Wildcards, which programs send, are ignored.
+ * Whether a request is a browser navigation: a GET or HEAD that prefers text/html to JSON (RFC 9110,
+ * 12.5.1). Wildcards are ignored, because programs send them.
  */
 export function prefersPage(request: IncomingMessage): boolean {
   if (!isReading(request)) return false;
@@ -15,14 +15,17 @@ export function isReading({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Returns the weight of a media type or coding in an Accept header, 0 to 1. 0 if not listed. */
+/**
+ * Returns the weight of a media type or content coding in an Accept header, from 0 to 1. Returns 0 if
+ * it is not listed.
+ */
 export function weightOf(type: string, accept: string): number {
   return weightsOf(accept).get(type) ?? 0;
 }
 
 /**
- * Returns the language that an Accept-Language header prefers by its first subtag, with the
- * matching tag (RFC 5646). The first language if none matches.
+ * Returns the preferred language of an Accept-Language header by the first subtag, with the matching
+ * tag (RFC 5646). Returns the first language if none matches.
  */
 export function preferredLanguage<Language extends string>(
   accepted: string,
@@ -37,17 +40,17 @@ export function preferredLanguage<Language extends string>(
   return best;
 }
 
-/** A language with optional script and region. */
+/** Matches a language with optional script and region. */
 const LANGUAGE_TAG = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?$/;
 
-/** Whether gzip is accepted and identity is not preferred by name. */
+/** Whether the caller accepts gzip and does not explicitly prefer identity. */
 export function acceptsGzip(accepted: string): boolean {
   const weights = weightsOf(accepted);
   const weight = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
   return weight > 0 && weight >= (weights.get("identity") ?? 0);
 }
 
-/** Returns the weights of an Accept header's ranges by lower-case name. The first duplicate counts. */
+/** Returns the weights in an Accept header by lower-case name. If a name is repeated, the first weight counts. */
 function weightsOf(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const range of accept.toLowerCase().split(",")) {
@@ -63,7 +66,7 @@ export function entityTag(content: string | Buffer): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Slightly more lenient than RFC 9110: allows blanks. */
+/** Matches an entity tag. Blanks are allowed, which RFC 9110 does not permit. */
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /**

@@ -2,13 +2,14 @@ import { ScalarType, type DescField } from "@bufbuild/protobuf";
 import { shownName } from "../../domain/clip.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
-/** Number grammar of RFC 8259, section 6. */
+/** Matches a number as in RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /**
- * Converts parameters, names and texts, to a JSON object.
+ * Converts parameters to a JSON object.
  *
- * @param refused receives a violation for each unknown parameter, and for each one given twice whose field is not repeated
+ * @param refused receives a violation for each unknown parameter, and for each repeated parameter whose
+ *   field is not repeated
  */
 export type DecodeParameters = (
   parameters: Iterable<readonly [string, string]>,
@@ -19,12 +20,10 @@ export type DecodeParameters = (
 const MAX_REFUSED = 20;
 
 /**
- * Compiles the conversion of path or query parameters to JSON. Text that parses as the field's type
- * becomes a value of that type, repeated parameters become a list, and other text stays text, which
- * the JSON decoder refuses.
+ * Compiles the conversion of path or query parameters to JSON. Text that parses as the field's type becomes a
+ * value of that type. Repeated parameters become a list. Other text stays text, which the JSON decoder refuses.
  *
- * @param bound names of path parameters. In the query they are accepted and ignored, without being
- *   listed as unknown
+ * @param bound names of path parameters. In the query they are accepted and ignored.
  */
 export function compileDecodeParameters(
   declared: readonly DescField[],

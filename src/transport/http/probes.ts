@@ -12,13 +12,13 @@ import { createBoundedServer } from "./bounded-server.ts";
 const MISSPELT_NAN = / Nan$/gm;
 
 /**
- * Serves `/healthz` (the process is alive), `/readyz` (200 while it is ready for calls, otherwise
- * 503) and, with a registry, `/metrics` (Prometheus text format), with GET or HEAD.
+ * Serves `/healthz` (the process is alive), `/readyz` (200 if the process is ready for calls, otherwise
+ * 503) and, with a registry, `/metrics` (Prometheus text format), for GET and HEAD.
  */
 export function createProbes(options: {
-  /** Returns the reason why the service is not ready, or `undefined`. */
+  /** Returns the reason why the service is not ready. `undefined` if it is ready. */
   readonly unreadyBecause: () => string | undefined;
-  /** `undefined` if metrics are not served here. */
+  /** `undefined` if this server does not serve metrics. */
   readonly registry: Registry | undefined;
   readonly toRefusal: Pipeline["toRefusal"];
 }): HttpHandler {

@@ -13,7 +13,7 @@ interface HttpProviderEvent {
   readonly provider: string;
   /** Workspace id in the path. `undefined` if absent. */
   readonly workspace: number | undefined;
-  /** Reads the body. Called last, because it can take long. */
+  /** Reads the body. Call it last, because it can take long. */
   readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
@@ -26,14 +26,14 @@ export interface ProviderEventOptions {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** Maximum size of incomplete events in memory, in bytes. Limited because sending one needs no key. */
+/** Maximum size of incomplete events in memory, in bytes. The size is limited because senders need no key. */
 const MAX_COMING_BYTES = 32 * MAX_BYTES;
 const PATH = /^\/webhooks\/([a-z]+)(?:\/([1-9]\d{0,15}))?$/;
 
 /**
- * Creates the handler of payment provider events: `POST /webhooks/{provider}` for the platform's, and
- * `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200 without a body.
- * Unsigned ones count against their address, so that they do not block other addresses.
+ * Creates the handler of payment provider events: `POST /webhooks/{provider}` for the platform's account,
+ * and `/webhooks/{provider}/{workspace}` for workspaces with their own key. Accepted events get 200
+ * without a body. Unsigned events count against their address, so that they do not block other addresses.
  */
 export function createProviderEvents(
   options: ProviderEventOptions & {
@@ -55,7 +55,8 @@ export function createProviderEvents(
         await receive(event);
         return "stored";
       } catch (error) {
-        // A workspace's limit must not count against the address, which others share.
+        // The rate limit of a workspace must not count against the address, because other workspaces
+        // share the address.
         if (error instanceof Refusal && error.reason === "RATE_LIMITED") return error;
         throw error;
       }
@@ -94,8 +95,8 @@ export function createProviderEvents(
 }
 
 /**
- * Creates a body reader that limits the total size of incomplete bodies. Over the limit, it drops the slowest body of
- * the address with the most bytes, so that large or slow senders do not block others.
+ * Creates a body reader that limits the total size of incomplete bodies. Above the limit it drops the
+ * slowest body from the address with the most bytes, so that large or slow senders do not block others.
  */
 function createBoundedReader() {
   const coming = new Map<IncomingMessage, { readonly address: string; bytes: number }>();
@@ -126,7 +127,11 @@ function createBoundedReader() {
     });
   }
 
-  /** @throws Refusal BODY_TOO_LARGE, or REQUEST_MALFORMED if the sender disconnects */
+  /**
+   * Reads a body.
+   *
+   * @throws Refusal BODY_TOO_LARGE, or REQUEST_MALFORMED if the sender disconnects
+   */
   return (request: IncomingMessage, headers: CallHeaders, address: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       const gone = () => reject(refuse("REQUEST_MALFORMED", "The event was not sent completely."));

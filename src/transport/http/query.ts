@@ -2,8 +2,8 @@ import { shownName } from "../../domain/clip.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
 /**
- * Reads the parameters of a query, which is percent-encoded UTF-8 with `+` for spaces. `URLSearchParams` keeps what it
- * cannot decode, or replaces it by U+FFFD.
+ * Returns the parameters of a query, which is percent-encoded UTF-8 with `+` for spaces.
+ * `URLSearchParams` is unsuitable, because it keeps malformed text or replaces it by U+FFFD.
  *
  * @param refused receives a violation for each parameter that cannot be decoded
  */
@@ -25,7 +25,10 @@ export function readQuery(query: string, refused: Violation[]): [name: string, t
   });
 }
 
-/** Decoded text, `undefined` if it is malformed. Node passes on bytes beyond ASCII as Latin-1, whatever they encode. */
+/**
+ * Returns decoded text, `undefined` if it is malformed. Non-ASCII characters are malformed, because
+ * Node decodes such bytes as Latin-1 whatever their encoding.
+ */
 function decode(text: string): string | undefined {
   if (/[\u0080-\uffff]/.test(text)) return undefined;
   try {

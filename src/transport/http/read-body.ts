@@ -9,7 +9,7 @@ import { bodyTooLarge, duplicateMemberError } from "../connect/unreadable-reques
 
 const JSON_TYPE = /^application\/([^;\s]+\+)?json\s*(;|$)/i;
 const EMPTY = Buffer.alloc(0);
-/** How much of a content type a message shows, in characters. */
+/** Maximum number of characters of a content type that a message quotes. */
 const SHOWN_CHARACTERS = 100;
 
 interface BodyBounds {
@@ -19,8 +19,8 @@ interface BodyBounds {
 }
 
 /**
- * Reads up to `maxBytes` of a request's body and calls `done`: synchronously if it is empty, never
- * if the caller disconnects. Calls `failed` with BODY_TOO_LARGE if it is longer.
+ * Reads a request body of up to `maxBytes` and calls `done`: synchronously if the body is empty, never
+ * if the caller disconnects. Calls `failed` with BODY_TOO_LARGE if the body is longer.
  *
  * @throws Refusal BODY_TOO_LARGE if the headers already exceed the limit, and errors of `reserve`
  */
@@ -50,11 +50,11 @@ export function readBody(
 }
 
 /**
- * Reads a JSON object out of a body. With `mayBeEmpty`, for a request that needs no fields, an
- * empty body is an empty object whatever its content type says, and so is `{}`.
+ * Parses a body as a JSON object. With `mayBeEmpty`, for a request without required fields, an empty
+ * body or `{}` is an empty object regardless of the content type.
  *
- * @throws Refusal BODY_NOT_JSON if the headers declare another type, BODY_UNREADABLE if the body is not JSON, not UTF-8 or
- * not an object, or if an object in it has a member twice
+ * @throws Refusal BODY_NOT_JSON if the headers declare another type, BODY_UNREADABLE if the body is not
+ *   JSON, not UTF-8 or not an object, or if an object contains a member twice
  */
 export function parseBody(body: Buffer, headers: CallHeaders, mayBeEmpty: boolean): object {
   if (mayBeEmpty && isEmpty(body)) return {};

@@ -4,7 +4,7 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { refusalBody, refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
-/** Serves a request outside the API. Returns true if it handled the request. */
+/** Serves a request outside the API. Returns whether the request was handled. */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -14,7 +14,7 @@ export type HttpHandler = (
 /** Additional headers, alternating names and values. */
 export type ExtraHeaders = readonly string[];
 
-/** Sends a JSON response. No-op if a response has begun or the caller has disconnected. */
+/** Sends a JSON response. No-op if the response has started or the caller has disconnected. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -42,7 +42,7 @@ export function sendJsonText(
     String(bytes),
     "x-request-id",
     requestId,
-    // Responses are private and must not be cached by intermediaries.
+    // Responses are private, so no cache may store them.
     "cache-control",
     "no-store",
     ...extraHeaders,
@@ -51,7 +51,7 @@ export function sendJsonText(
   response.end(text, bytes === text.length ? "latin1" : "utf8");
 }
 
-/** Sends a refusal in the form of the JSON API for a request outside the API. */
+/** Sends a refusal, in the form of the JSON API, for a request outside the API. */
 export function sendRefusal(
   response: ServerResponse,
   requestId: string,
@@ -70,14 +70,14 @@ export function describeRefusal(refusal: Refusal, requestId: string, extraHeader
   };
 }
 
-/** Alternating names and values, which Node writes faster than an object. */
+/** Returns headers as alternating names and values, which Node writes faster than an object. */
 export function headerList(headers: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name]!);
   return list;
 }
 
-/** Calls `read` for GET and HEAD, and refuses other methods. */
+/** Calls `read` for GET and HEAD. Refuses other methods. */
 export function forReading(
   request: IncomingMessage,
   response: ServerResponse,
@@ -87,7 +87,7 @@ export function forReading(
   return forMethods(request, response, { requestId, others: [] }, read);
 }
 
-/** Calls `handle` for GET, HEAD and the `others`, and refuses other methods. */
+/** Calls `handle` for GET, HEAD and the `others`. Refuses other methods. */
 export function forMethods(
   request: IncomingMessage,
   response: ServerResponse,

@@ -7,15 +7,15 @@ import { fileFieldOf } from "../../pipeline/file-field.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 
 /**
- * Body of a request: JSON with the fields that the path does not bind, no body, or the raw value of
- * one field. Without a JSON body, the query contains the other fields.
+ * Body of a request: JSON with the fields that the path does not bind, no body, or the raw value of one
+ * field. Without a JSON body, the query contains the remaining fields.
  */
 type RouteBody = "json" | "none" | DescField;
 
-/** An HTTP binding of an RPC, as declared in its descriptor. */
+/** An HTTP binding of an RPC, declared in the RPC's descriptor. */
 export interface Route {
   readonly rpc: Rpc | StreamRpc;
-  /** In upper case. */
+  /** HTTP method in upper case. */
   readonly httpMethod: string;
   /** Path template of the rule, such as `/v1/shipments/{shipment}`. */
   readonly template: string;
@@ -75,12 +75,12 @@ type Match<T> =
   | { readonly kind: "no-such-path" };
 
 /**
- * Finds the route of a request; `path` comes without its query, still percent-encoded. HEAD leads to the route of GET
- * (RFC 9110, section 9.3.2).
+ * Finds the route of a request. `path` has no query and is still percent-encoded. HEAD matches the
+ * route of GET (RFC 9110, section 9.3.2).
  */
 export type MatchRoute<T> = (httpMethod: string, path: string) => Match<T>;
 
-/** A node of the lookup tree, one level per segment. */
+/** A node of the lookup tree. Each level is one segment. */
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;
   variable: Node<T> | undefined;
@@ -88,8 +88,8 @@ interface Node<T> {
 }
 
 /**
- * Compiles routes for lookup. A literal segment wins over a variable, even without the method, so
- * that a reserved name is never a reference.
+ * Compiles routes for lookup. A literal segment takes precedence over a variable, even if its route
+ * does not have the method, so that a reserved name is never a reference.
  *
  * @throws Error if two routes have the same method and path
  */
@@ -99,7 +99,7 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
   const literal = new Map(routes.filter(isLiteral).map((route) => [route.template, route]));
   return (given, path) => {
     const httpMethod = given === "HEAD" ? "GET" : given;
-    // Most calls have a path without variables, which is found directly.
+    // Most calls have a path without variables, which needs no tree lookup.
     const atOnce = literal.get(path);
     if (atOnce?.httpMethod === httpMethod)
       return { kind: "found", route: atOnce, pathSegments: [] };
@@ -112,7 +112,7 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
   };
 }
 
-/** The value of the header `Allow` of a path with these methods. */
+/** Returns the value of the `Allow` header for a path with these methods. */
 function allowed(httpMethods: readonly string[]): string {
   const all = httpMethods.includes("GET") ? [...httpMethods, "HEAD"] : httpMethods;
   return all.toSorted().join(", ");
@@ -122,7 +122,7 @@ function isLiteral({ segments }: Route): boolean {
   return segments.every((segment) => segment.kind === "literal");
 }
 
-/** Returns the node of a path that has routes, the most literal one. */
+/** Returns the node of a path if the node has routes. Prefers literal segments. */
 function nodeAt<T>(node: Node<T>, pathSegments: readonly string[], at = 0): Node<T> | undefined {
   const segment = pathSegments[at];
   if (segment === undefined) return node.byMethod.size > 0 ? node : undefined;
@@ -168,13 +168,12 @@ const LITERAL = /^[A-Za-z0-9\-._~]+$/;
 const VARIABLE = /^\{([a-z_][a-z0-9_]*)\}$/;
 
 /**
- * Compiles the path of a `google.api.http` rule into its segments. The supported grammar is
+ * Parses the path of a `google.api.http` rule into segments. The supported grammar is:
  *
- *     Template = "/" Segment { "/" Segment } ;
- *     Segment  = LITERAL | "{" field "}" ;
+ * Template = "/" Segment { "/" Segment } ;
+ * Segment = LITERAL | "{" field "}" ;
  *
- * @throws Error with the template and segment for other syntax (`*`, `**`, nested field paths, custom
- *   verbs)
+ * @throws Error with the template and segment for other syntax (`*`, `**`, nested field paths, custom verbs)
  */
 export function parsePathTemplate(template: string): readonly Segment[] {
   if (!template.startsWith("/")) {
@@ -201,10 +200,10 @@ function parseSegment(text: string, template: string): Segment {
 }
 
 /**
- * Creates the search for the path that an unknown one is probably meant for: with other slashes, in another case, without
- * the `v1`, with another file extension, or with a typing error. It knows only public paths.
+ * Creates a search for the known path that an unknown path was probably meant to be. Paths can differ in
+ * slashes, letter case, a missing `v1`, the file extension, or by a typo. The search contains only public paths.
  *
- * @param documents the paths of public documents
+ * @param documents paths of public documents
  */
 export function createNearestPath(
   routes: readonly Route[],
@@ -222,7 +221,7 @@ export function createNearestPath(
     if (path.length > MAX_CHARACTERS) return undefined;
     const parts = path.split("/");
     const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
-    // An empty segment may be an extra slash, but also a reference that a program forgot.
+    // An empty segment may be an extra slash or a missing reference, so only literal paths are suggested.
     if (given.includes("")) return literalAt(pathOf(given.filter((it) => it !== "")));
     const ofApi =
       nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
@@ -239,7 +238,7 @@ function withoutExtension(path: string): string {
   return path.replace(/\.\w+$/, "");
 }
 
-/** Returns a template filled with the variables of a path. */
+/** Fills the variables of a template with the segments of a path. */
 function fill(segments: Route["segments"], given: readonly string[]): string {
   return pathOf(segments.map((it, i) => (it.kind === "literal" ? it.text : given[i]!)));
 }

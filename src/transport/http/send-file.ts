@@ -11,8 +11,8 @@ import type { StreamRpc } from "../../pipeline/rpc.ts";
 import { breakConnection, inPieces } from "../connections/write-response.ts";
 
 /**
- * Serves a call with the file of a stream. Refusals before the first chunk are normal. Later errors
- * break the connection, so that a partial file is not mistaken for a complete one.
+ * Sends the file that a stream yields. Before the first chunk, errors are sent as refusals. Later
+ * errors break the connection, so that a partial file is not mistaken for a complete one.
  */
 export async function serveFile(
   rpc: StreamRpc,
@@ -63,7 +63,7 @@ export async function serveFile(
   }
 }
 
-/** File name for browsers: `shipments.csv` for `ExportShipments`. */
+/** Returns the file name for browsers: `shipments.csv` for `ExportShipments`. */
 function fileNameOf({ method }: StreamRpc, { name }: DescField): string {
   return `${method.name.replace(/^Export/, "").toLowerCase()}.${name}`;
 }
@@ -76,7 +76,7 @@ async function* bytesOf(
     yield (message as unknown as Record<string, Uint8Array>)[localName]!;
 }
 
-/** Writes a chunk and waits for it to be sent, or for the caller to disconnect. */
+/** Writes a chunk. Resolves when it was sent or the caller has disconnected. */
 function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     response.once("close", resolve);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
 import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/credentials/session-cookie.ts";
 
-/** Lifetime of the cookie in seconds: the maximum of a session, 7 days. */
+/** Lifetime of the cookie in seconds: the maximum lifetime of a session, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
 export interface Browser {
@@ -20,12 +20,12 @@ export function readBrowser(
   return { userAgent: headers["user-agent"] ?? "", session, requestId };
 }
 
-/** Returns the path of a page of this site, or the first page if it is not one. */
+/** Returns the path if it is on this site. Otherwise returns `/`. */
 export function ownPath(path: string | null): string {
   return path !== null && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : "/";
 }
 
-/** `session` is undefined to delete the cookie. */
+/** Returns the `Set-Cookie` header of a session. `session` is undefined to delete the cookie. */
 export function sessionCookie(session: string | undefined, isHttps: boolean): string {
   const name = isHttps ? SESSION_COOKIES.https : SESSION_COOKIES.http;
   const maxAge = session === undefined ? 0 : SESSION_SECONDS;

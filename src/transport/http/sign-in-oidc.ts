@@ -18,13 +18,17 @@ export interface OidcSignIn {
   /** Lifetime of an attempt in the browser, in seconds. */
   readonly attemptSeconds: number;
   /**
-   * Starts an attempt, which ends the browser's session on success. Returns the redirect and the state to bring back.
+   * Starts an attempt. Returns the redirect and the state that the browser must return. If the sign-in
+   * succeeds, the browser's previous session ends.
    */
   begin(
     returnTo: string,
     session: string | undefined,
   ): Promise<{ readonly url: string; readonly attempt: string }>;
-  /** Completes an attempt with the query of the provider's redirect. `undefined` if the person has no account. */
+  /**
+   * Completes an attempt with the query of the provider's redirect. Returns `undefined` if the person
+   * has no account.
+   */
   finish(
     query: string,
     attempt: string | undefined,
@@ -32,7 +36,7 @@ export interface OidcSignIn {
   ): Promise<{ readonly session: string; readonly returnTo: string } | undefined>;
 }
 
-/** Maximum concurrent sign-ins, each with a request to the provider. */
+/** Maximum number of concurrent sign-ins. Each sends requests to the provider. */
 const MAX_AT_ONCE = 16;
 
 interface Visit {
@@ -43,7 +47,7 @@ interface Visit {
 }
 
 export interface GrpcAddress {
-  /** Public URL. null if not configured; clients then use the port on the pages' host. */
+  /** Public URL. null if not configured. Clients then use `port` on the host of the page. */
   readonly url: string | null;
   /** null until the server listens. */
   readonly port: number | null;
@@ -55,16 +59,16 @@ interface OidcPagesOptions {
   readonly isHttps: boolean;
   readonly grpcAddress: () => GrpcAddress;
   readonly clientAddress: ClientAddress;
-  /** Counts refused attempts together with those of links. */
+  /** Counter of failed attempts, shared with sign-in links. */
   readonly attempts: FailedAttempts;
   readonly lookups: Pick<Lookups, "trust">;
   readonly toRefusal: (error: unknown, requestId: string) => Refusal;
 }
 
 /**
- * Creates the handlers of sign-in with an identity provider. `GET /sign-in/options` returns the available ways and
- * other settings for the pages, `GET /sign-in/oidc` redirects to the provider, and `GET /sign-in/oidc/callback`
- * starts a session. All refusals look the same, so that they do not reveal accounts.
+ * Creates the handlers of sign-in with an identity provider. `GET /sign-in/options` returns the available
+ * sign-in methods and other settings for the pages, `GET /sign-in/oidc` redirects to the provider, and `GET
+ * /sign-in/oidc/callback` starts a session. All refusals look the same, so that they do not reveal accounts.
  */
 export function createOidcPages(
   options: OidcPagesOptions,
@@ -132,8 +136,8 @@ async function finish(
 }
 
 /**
- * Continues with a page instead of a redirect: after a redirect from another site, the browser
- * sends no `SameSite=Strict` cookie, so the target would not find the session.
+ * Continues with a page instead of a redirect. After a redirect from another site, browsers do not send
+ * a `SameSite=Strict` cookie, so the target would not find the session.
  */
 function goOn(visit: Visit, path: string, session: string, isHttps: boolean): void {
   const target = escapeHtml(path);
@@ -144,7 +148,7 @@ function goOn(visit: Visit, path: string, session: string, isHttps: boolean): vo
   });
 }
 
-/** A refused attempt is over, and the browser deletes it. */
+/** Shows a refusal and deletes the cookie of the attempt, because a refused attempt cannot be completed. */
 function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
   const { request, response, headers } = visit;
   if (response.headersSent || response.destroyed) return;
@@ -177,7 +181,7 @@ function showPage(
   response.end(content);
 }
 
-/** Cookie of an attempt, with the prefix over https like that of a session. */
+/** Names of the attempt cookie. Over https they have the same prefix as the session cookie. */
 const ATTEMPT_COOKIES = { https: "__Host-oidc", http: "oidc" } as const;
 const ATTEMPTS = {
   https: /(?:^|;)\s*__Host-oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/,
@@ -185,8 +189,8 @@ const ATTEMPTS = {
 } as const;
 
 /**
- * Returns the `Set-Cookie` header of an attempt. It is Lax, because it must be sent on the redirect
- * from the provider's site.
+ * Returns the `Set-Cookie` header of an attempt. The cookie is Lax, because the browser must send it on
+ * the redirect from the provider's site.
  */
 function attemptCookie(attempt: string, maxAge: number, isHttps: boolean): string {
   const name = ATTEMPT_COOKIES[isHttps ? "https" : "http"];

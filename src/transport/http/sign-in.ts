@@ -16,11 +16,14 @@ import { sendRefusal, type HttpHandler } from "./responses.ts";
 import { ownPath, readBrowser, redirect, sessionCookie, type Browser } from "./sign-in-browser.ts";
 import { createOidcPages, type GrpcAddress, type OidcSignIn } from "./sign-in-oidc.ts";
 
-/** Emails a link to an account. Does not reveal whether the account exists. */
+/** Emails a sign-in link if the account exists. Does not reveal whether it exists. */
 type MailSignIn = (email: string) => Promise<void>;
 
 export interface SignIn {
-  /** Uses up the token of a sign-in link and ends the browser's session. `undefined` for an invalid token. */
+  /**
+   * Consumes the token of a sign-in link, ends the browser's session and starts a new one. Returns
+   * `undefined` for an invalid token.
+   */
   byLink(token: string, browser: Browser): Promise<string | undefined>;
   signOut(session: string): Promise<true | undefined>;
   readonly oidc: OidcSignIn | undefined;
@@ -29,12 +32,12 @@ export interface SignIn {
 }
 
 const MAX_AT_ONCE = 2;
-/** With the domain in ASCII, like account emails. RFC 5321 allows 254 characters. */
+/** Matches an email with its domain in ASCII, as in accounts. RFC 5321 allows 254 characters. */
 const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 const MAX_EMAIL = 254;
 
 /**
- * Creates the handler of requests for a link by email. Each one counts as a failed attempt of its address.
+ * Creates the handler of requests for a sign-in link. Each request counts as a failed attempt of its address.
  *
  * @throws Refusal FIELD_INVALID for an invalid email, RATE_LIMITED, and UNAVAILABLE
  */
@@ -61,9 +64,9 @@ function createMailRequests(
 const FORM_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
 
 /**
- * Creates the handlers of the dashboard's forms: `POST /sign-in` with a link token starts a session, `POST /sign-out`
- * ends it, and `POST /sign-in/mail` emails a link. They redirect to a page. Refusals of invalid tokens do not reveal
- * the cause. See `createOidcPages` for identity providers.
+ * Creates the handlers of the dashboard's forms: `POST /sign-in` starts a session with a link token,
+ * `POST /sign-out` ends the session, and `POST /sign-in/mail` emails a link. They redirect to a page.
+ * Refusals of invalid tokens do not reveal the cause. See `createOidcPages` for identity providers.
  */
 export function createSignInPages(options: {
   readonly signIn: SignIn;
@@ -122,9 +125,9 @@ interface Form {
   readonly browser: Browser;
 }
 
-/** Result of a form: the next page and optionally another session. */
+/** Result of a form: the next page and, optionally, a change of the session. */
 interface Answer {
-  /** New session, `undefined` to end it, absent to keep the current one. */
+  /** New session. `undefined` ends the session, and an absent value keeps it. */
   readonly session?: string | undefined;
   readonly leadsTo: string;
 }
@@ -157,7 +160,10 @@ async function leave(deps: FormDeps, { address, browser: { session } }: Form): P
   return { session: undefined, leadsTo: "/sign-in" };
 }
 
-/** Responds the same to everyone: an email is sent if there is an account. */
+/**
+ * Returns the same response for all emails, so that it does not reveal accounts. An email is sent only
+ * if the account exists.
+ */
 function createAskForMail(ask: ReturnType<typeof createMailRequests>) {
   return async ({ fields, address }: Form): Promise<Answer> => {
     await ask(fields.get("email") ?? "", address);

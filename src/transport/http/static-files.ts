@@ -8,18 +8,24 @@ import { entityTag, isReading, matchesTag, prefersPage, weightOf } from "./negot
 import type { HttpHandler } from "./responses.ts";
 
 interface ChosenFile {
-  /** Path within the folder, from `/`. */
+  /** Path within the folder, starting with `/`. */
   readonly file: string;
-  /** Status of the response, default 200. */
+  /** Status of the response. Default 200. */
   readonly status?: number;
   /** Whether the response depends on the Accept header. */
   readonly byAccept?: boolean;
 }
 
-/** Returns the candidate files for a path without query, best first. Empty if the path is not served here. */
+/**
+ * Returns the candidate files for a path without query, best first. Returns an empty list if the path
+ * is not served here.
+ */
 type ChooseFile = (path: string, request: IncomingMessage) => readonly ChosenFile[];
 
-/** Allows resources of this server, and images of one other origin if given. Forbids framing. */
+/**
+ * Returns a content security policy that allows resources of this server, and images of one other
+ * origin if given. Forbids framing.
+ */
 function policy(imageOrigin: string | undefined): string {
   return [
     "default-src 'none'",
@@ -47,7 +53,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".tgz": "application/gzip",
 };
 
-/** Precompressed forms, best first: content coding and file extension. */
+/** Precompressed forms, best first: content coding with file extension. */
 const CODINGS = [
   ["br", ".br"],
   ["gzip", ".gz"],
@@ -56,21 +62,21 @@ const CODINGS = [
 /** Modifies a document before caching. Returns the same buffer if nothing changes. */
 type AdaptPage = (page: Buffer) => Buffer;
 
-/** Build output with content hashes in the file names. */
+/** Path of build output whose file names contain content hashes. */
 const ASSETS = "/assets/";
 
-/** A file in each form: `identity` and its content codings. */
+/** A file in each form: `identity` and the precompressed codings. */
 interface File {
   readonly forms: ReadonlyMap<string, Buffer>;
   readonly headers: Readonly<Record<string, string>>;
-  /** In double quotes. */
+  /** Entity tag in double quotes. */
   readonly tag: string;
 }
 
 /**
- * Serves a build folder with GET and HEAD. Browsers cache files below `/assets/` forever and
- * revalidate pages. The folder is read on first use and cached. Nothing is served while it has no
- * `index.html`. The first existing candidate is sent.
+ * Serves a build folder for GET and HEAD, with the first candidate that exists. Browsers cache files
+ * below `/assets/` forever and revalidate pages. The folder is read on first use and cached. Nothing is
+ * served if it has no `index.html`.
  */
 function createStaticFiles(
   folder: string,
@@ -90,7 +96,7 @@ function createStaticFiles(
   };
 }
 
-/** Reads pages and their resources, ignoring other files. */
+/** Reads pages and their resources into memory. Ignores other files. */
 function readFiles(
   folder: string,
   csp: string,
@@ -119,7 +125,7 @@ function readFile(folder: string, path: string, csp: string, adapt: AdaptPage): 
   const headers = {
     "content-type": CONTENT_TYPES[extname(path)] ?? "application/octet-stream",
     "cache-control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
-    // Weak, because it is the same for every content coding (RFC 9110, 8.8.3.3).
+    // The tag is weak, because all content codings share it (RFC 9110, 8.8.3.3).
     etag: `W/${tag}`,
     "content-security-policy": csp,
     "cross-origin-opener-policy": "same-origin",
@@ -155,7 +161,7 @@ function sendFile(
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
     "content-length": body.length,
   });
-  // Node sends no body for HEAD.
+  // For HEAD, Node omits the body.
   response.end(body);
 }
 
@@ -166,7 +172,7 @@ function codingFor({ headers }: IncomingMessage, forms: File["forms"]): string {
   return best?.[0] ?? "identity";
 }
 
-/** Paths of the JSON API, which has its own 404: `/v1/`, `/admin/v1/` and so on. */
+/** Matches paths of the JSON API, which has its own 404 response: `/v1/`, `/admin/v1/` and so on. */
 const API_PATH = /^\/([a-z]+\/)?v\d+\//;
 
 /**
@@ -196,9 +202,9 @@ const TOP_FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the built documents: `/docs` is `index.html`, `/docs/clients` is `clients.html` for programs and browsers,
- * and `/docs/clients.md` is the same guide as Markdown. Browsers get `404.html` for unknown paths below `/docs`.
- * Examples use the given addresses instead of those of a new installation.
+ * Serves the built documents. `/docs` is `index.html`. `/docs/clients` is `clients.html`, for programs
+ * and browsers, and `/docs/clients.md` is the same guide as Markdown. Browsers get `404.html` for unknown
+ * paths below `/docs`. Examples contain the given addresses instead of those of a new installation.
  */
 export function createDocsFiles(folder: string, addresses: PublicAddresses = {}): HttpHandler {
   return createStaticFiles(folder, chooseDocument, {
@@ -206,7 +212,7 @@ export function createDocsFiles(folder: string, addresses: PublicAddresses = {})
   });
 }
 
-/** The paths of the guides in a folder; empty while they are not built. */
+/** Returns the paths of the guides in a folder. Empty if the guides are not built. */
 export function guidePaths(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const pages = readdirSync(folder).filter((name) => name.endsWith(".html") && name !== "404.html");
@@ -226,15 +232,15 @@ interface PublicAddresses {
   readonly publicGrpcUrl?: string | undefined;
 }
 
-/** Code in a page or in Markdown. */
+/** Matches code in a page or in Markdown. */
 const EXAMPLE = /<pre [^]*?<\/pre>|^ *```[^]*?^ *```/gm;
 
-/** Prose stays unchanged, because it describes a local service. */
+/** Replaces addresses in examples. Prose stays unchanged, because it describes a local service. */
 function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddresses): Buffer {
   const replacements = [
     ["http://127.0.0.1:8080", publicUrl],
     ["http://127.0.0.1:9090", publicGrpcUrl],
-    // Clients without TLS dial a host and port.
+    // Clients without TLS connect to a host and port.
     [
       "127.0.0.1:9090",
       publicGrpcUrl?.startsWith("http:") ? new URL(publicGrpcUrl).host : undefined,

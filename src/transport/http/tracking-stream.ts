@@ -3,17 +3,17 @@ import { refuse, unavailable } from "../../domain/refusal.ts";
 import { LINK_STREAMS } from "../../pipeline/bounds/limits.ts";
 import { addressBlock } from "../../pipeline/client-address.ts";
 
-/** Maximum silence of a stream, for proxies that close silent connections. */
+/** Interval of heartbeats in milliseconds, because proxies close silent connections. */
 const HEARTBEAT_MS = 20_000;
-/** Time after which a browser must reconnect, which checks its link again. */
+/** Maximum duration of a stream in milliseconds. When the browser reconnects, its link is checked again. */
 const MAX_MS = 10 * 60_000;
 const CHANGED = "data: changed\n\n";
 
 /**
  * Creates the limits of open streams.
  *
- * @returns acquires a slot and returns its release function. Throws Refusal RATE_LIMITED, or
- *   UNAVAILABLE if there are too many in total
+ * @returns a function that acquires a slot and returns the slot's release function. Throws Refusal
+ *   RATE_LIMITED, or UNAVAILABLE if the process has too many streams
  */
 export function createStreamSlots(): (link: string, address: string) => () => void {
   const open = new Map<string, number>();
@@ -44,11 +44,11 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
 }
 
 /**
- * Starts a stream of server-sent events. The first is sent at once, because the page may be stale.
- * It ends after a while and when the signal aborts. The server cuts connections of stalled readers.
+ * Starts a stream of server-sent events. The first event is sent immediately, because the page may be stale.
+ * The stream ends after `MAX_MS` and when the signal aborts. The server cuts connections of stalled readers.
  *
- * @param stop called when it has ended
- * @returns sends a change, and whether it is the last one
+ * @param stop called when the stream has ended
+ * @returns a function that sends a change. Its argument is whether this is the last change
  */
 export function beginStream(
   response: ServerResponse,

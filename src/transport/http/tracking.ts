@@ -15,55 +15,59 @@ import { forMethods, type HttpHandler } from "./responses.ts";
 import { redirect } from "./sign-in-browser.ts";
 import { beginStream, createStreamSlots } from "./tracking-stream.ts";
 
-/** The language of a page and the locale of its dates. */
+/** Language of a page and locale of its dates. */
 interface Reader<Language extends string> {
   readonly language: Language;
   readonly locale: string;
 }
 
-/** Tracking pages in several languages, the first being the default. */
+/** Tracking pages in several languages. The first is the default. */
 export interface TrackingPages<Language extends string> {
   readonly languages: readonly Language[];
   readonly contentSecurityPolicy: string;
   /**
-   * Returns the page of a link, the path after `/t/`. `undefined` for an invalid one.
+   * Returns the page of a link. `link` is the path after `/t/`. Returns `undefined` for an invalid link.
    *
-   * @param readerOf returns the reader for the recipient's language if the browser's is unavailable
+   * @param readerOf returns the reader for the recipient's language if the browser's language is unavailable
    */
   page(
     link: string,
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
-   * Subscribes to changes of a link's shipment. `undefined` for an invalid one. Without `stop` if it will not change.
+   * Subscribes to changes of a link's shipment. Returns `undefined` for an invalid link. The result has
+   * no `stop` if the shipment will not change.
    */
   follow(
     link: string,
     changed: (isOver: boolean) => void,
   ): Promise<{ readonly stop?: () => void } | undefined>;
-  /** Returns the page that asks to unsubscribe from emails, or confirms it. `undefined` for an invalid link. */
+  /**
+   * Returns the page that asks the reader to confirm unsubscribing from emails, or confirms it. Returns
+   * `undefined` for an invalid link.
+   */
   unsubscribe(
     asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
-   * Opens the part of a page that its recipient alone may see, by digits or by the MAC of a page that was opened before.
-   * The page itself may take a while. Returns `undefined` for an invalid link.
+   * Opens the part of a page that only the recipient may see. The recipient enters digits, or sends the MAC of
+   * a page that was opened before. The page itself may take a while. Returns `undefined` for an invalid link.
    */
   open(
     asked: { readonly link: string; readonly digits: string; readonly recipientMac: string },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<(() => Promise<string>) | undefined>;
-  /** Page of an invalid link, regardless of the cause. */
+  /** Returns the page for an invalid link, regardless of the cause. */
   missing(reader: Reader<Language>): string;
-  /** Page while the service cannot respond. */
+  /** Returns the page shown while the service cannot respond. */
   busy(reader: Reader<Language>): string;
 }
 
 const PREFIX = "/t/";
 /**
- * Punctuation that programs take for the end of a link in a text message, as it is and percent-encoded. No link ends with
- * it.
+ * Matches punctuation, plain or percent-encoded, that programs add to the end of a link in a text
+ * message. No link ends with such a character.
  */
 const TRAILING =
   /(?:[.,;:!)\]}>'"*~/…”’»]|%(?:2[1279C]|3[ABE]|5D|7D|C2%BB|E2%80%(?:99|9D|A6))){1,8}(?=$|\/(?:events|open|unsubscribe\/))/giu;
@@ -72,10 +76,15 @@ const OPEN = /^([^/]+)\/open$/;
 const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
 
 /**
- * Builds the answers to `GET /t/{link}`, to `POST /t/{link}/open` with `digits` or `recipient`, and to `GET` and `POST
- * /t/{link}/unsubscribe/{mac}`: a page that nobody keeps, lists or tells other sites of. A GET has no effect,
- * as programs that show previews open links too. `GET /t/{link}/events` streams when to read it again. An invalid link is the same 404 each time, and counts against the address
- * that asks. Reads have turns of their own, so that recipients keep no callers from being looked up.
+ * Creates the handler of tracking links:
+ * - `GET /t/{link}` returns the page.
+ * - `POST /t/{link}/open` with `digits` or `recipient` opens the recipient's part.
+ * - `GET` and `POST /t/{link}/unsubscribe/{mac}` unsubscribe from emails.
+ * - `GET /t/{link}/events` streams when to reload the page.
+ *
+ * Pages are not cached or indexed, and send no referrer. A GET has no effect, because programs that
+ * show previews also open links. Invalid links all get the same 404 and count against the caller's
+ * address. Lookups of links have their own queue, so that they do not delay lookups of API keys.
  */
 export function createTracking<Language extends string>(
   pages: TrackingPages<Language>,
@@ -113,7 +122,7 @@ export function createTracking<Language extends string>(
         send(httpStatus, pages.busy(reader), refusalHeaders(refusal));
       };
       const [, opened] = OPEN.exec(rest) ?? [];
-      // A GET of a form's address shows the page.
+      // A GET of a form's URL redirects to the page.
       if (opened !== undefined && request.method !== "POST") {
         return redirect(response, requestId, `${PREFIX}${opened}`, undefined);
       }
@@ -128,7 +137,7 @@ export function createTracking<Language extends string>(
   };
 }
 
-/** Creates the lookup of a request's page. `undefined` for an invalid link. */
+/** Creates the lookup of a request's page. It returns `undefined` for an invalid link. */
 function createRead<Language extends string>(
   pages: Omit<TrackingPages<Language>, "follow">,
   reads: ReturnType<typeof createLinkReads>,
@@ -152,7 +161,7 @@ function createRead<Language extends string>(
     const digits = fields.get("digits")?.trim() ?? "";
     const recipientMac = fields.get("recipient") ?? "";
     const open = () => pages.open({ link: opened, digits, recipientMac }, readerOf);
-    // Rendered after the lookup slot is released.
+    // The page is rendered after the lookup slot was released.
     return (await find(opened, opened, open))?.();
   };
 }
@@ -172,7 +181,7 @@ async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** Limits link lookups, so that neither guessing nor many readers of one link block others. */
+/** Limits link lookups, so that neither guessing nor many readers of one link block other readers. */
 function createLinkReads(clientAddress: ClientAddress) {
   const lookups = createLookups();
   const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links from this address");
@@ -194,7 +203,7 @@ function createLinkReads(clientAddress: ClientAddress) {
   };
 }
 
-/** Creates the handler that streams changes. Returns false for an invalid link without responding. */
+/** Creates the handler that streams changes. For an invalid link it sends no response and returns false. */
 function createFollow<Language extends string>(
   pages: Pick<TrackingPages<Language>, "follow">,
   reads: ReturnType<typeof createLinkReads>,
@@ -215,7 +224,7 @@ function createFollow<Language extends string>(
     if (followed === undefined) return false;
     const { stop } = followed;
     if (response.destroyed) stop?.();
-    // This status stops browsers from reconnecting.
+    // Status 204 stops browsers from reconnecting.
     else if (stop === undefined) response.writeHead(204, headers).end();
     else tell = beginStream(response, headers, { signal, stop });
     return true;
@@ -225,7 +234,7 @@ function createFollow<Language extends string>(
 const failedAttempts = (limit: RateLimit, tooMany: string) =>
   createFailedAttempts(() => performance.now(), limit, tooMany);
 
-/** Not cached, not indexed, and no referrer. */
+/** Headers that prevent caching, indexing and referrers. */
 const PRIVATE = {
   "referrer-policy": "no-referrer",
   "x-robots-tag": "noindex, nofollow",
@@ -236,11 +245,10 @@ interface Page {
   readonly status: number;
   readonly text: string;
   readonly policy: string;
-  /** Additional headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends a page, or 304. No-op if the caller has disconnected. */
+/** Sends a page, or status 304 if it is unchanged. No-op if the caller has disconnected. */
 function sendPage(
   request: IncomingMessage,
   response: ServerResponse,

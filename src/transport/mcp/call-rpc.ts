@@ -11,7 +11,7 @@ import { unknownFieldViolations } from "../http/json-route.ts";
 import type { JsonObject } from "./tool-result.ts";
 import type { Tool } from "./tools.ts";
 
-/** A message from an agent: its HTTP request and the key's workspace. */
+/** A message from an agent: the HTTP request and the key's workspace. */
 export interface AgentRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -20,12 +20,12 @@ export interface AgentRequest {
 }
 
 export type CallOutcome =
-  /** With `replayed`, the stored response of an earlier call. */
+  /** `replayed` is true if this is the stored response of an earlier call. */
   { readonly json: JsonObject; readonly replayed: boolean } | { readonly refusal: Refusal };
 
 /**
- * Calls a tool's RPC through the pipeline, like the JSON API, with the limits, log and audit of the
- * key. Never rejects. Never resolves if a lost response is simulated.
+ * Calls a tool's RPC through the pipeline, like the JSON API, with the limits, log and audit entries of
+ * the key. Never rejects. Never resolves if a lost response is simulated.
  */
 export type CallRpc = (tool: Tool, args: JsonObject, from: AgentRequest) => Promise<CallOutcome>;
 
@@ -43,7 +43,7 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
     response.once("close", () => finish(0));
     return new Promise((resolve) => {
       pipeline.serveUnary(tool.rpc, call, {
-        // Unknown names are refused, because agents guess them.
+        // Unknown names are refused, because agents guess names.
         read: (received) =>
           received(() => ({
             request: message,
@@ -69,19 +69,22 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
   };
 }
 
-/** Derives the idempotency key: equal for the same arguments and API key, in any order. */
+/**
+ * Returns an idempotency key that is equal for equal arguments and API keys. The order of the arguments
+ * does not matter.
+ */
 function keyOf({ method }: Tool, message: Message, { keyId }: WorkspaceCaller): string {
   const args = toBinary<DescMessage>(method.input, message);
   return `mcp-${hash("sha256", Buffer.concat([Buffer.from(`${keyId} ${method.name} `), args]))}`;
 }
 
-/** Returns the request headers, alternating names and values, with the idempotency key of one call. */
+/** Returns the request headers with the idempotency key of one call, as alternating names and values. */
 function headersWith(rawHeaders: readonly string[], requestId: string, key: unknown): string[] {
   const headers = rawHeaders.flatMap((name, i) =>
     i % 2 === 1 || name.toLowerCase() === "idempotency-key" ? [] : [name, rawHeaders[i + 1]!],
   );
   headers.push("x-request-id", requestId);
-  // Values that are not text are refused as malformed keys.
+  // A value that is not text is sent as an empty key, which is refused.
   if (key !== undefined) headers.push("idempotency-key", typeof key === "string" ? key : "");
   return headers;
 }

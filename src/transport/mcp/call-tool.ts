@@ -6,7 +6,7 @@ import type { Tool } from "./tools.ts";
 /** A response with notes for the agent. */
 export type NotedResponse = readonly [response: JsonObject, notes: readonly string[]];
 
-/** Makes one call. */
+/** Calls the RPC once. */
 type MakeCall = (args: JsonObject) => Promise<CallOutcome>;
 
 export type ReadShipment = (reference: string) => Promise<CallOutcome>;
@@ -15,7 +15,8 @@ export type ReadShipment = (reference: string) => Promise<CallOutcome>;
 type ListTool = Pick<Tool, "size"> & { readonly paging: Paging };
 
 /**
- * Calls the RPC of a tool and returns the part that fits a result, with notes on omissions and how to continue.
+ * Calls the RPC of a tool. Returns the part of the response that fits in a result, with notes on what
+ * is omitted and how to continue.
  *
  * @throws Refusal of the RPC, and FIELD_INVALID for a wrong `page_token`
  */
@@ -31,7 +32,7 @@ export async function callTool(
   return [json, replayed ? await replayNotes(json, readShipment) : []];
 }
 
-/** Calls a tool that returns lists, for one page. */
+/** Calls a tool that returns lists, and returns one page. */
 export async function callListTool(
   { size, paging }: ListTool,
   args: JsonObject,
@@ -50,7 +51,7 @@ export async function callListTool(
   }
 }
 
-/** Divides the lists of an RPC without pages into pages. */
+/** Calls an RPC without pages and divides its lists into pages. */
 async function callUnpagedRpc(
   field: string,
   lists: readonly string[],
@@ -84,7 +85,11 @@ function itemsOf(json: JsonObject, name: string): readonly unknown[] {
   return json[name] as readonly unknown[];
 }
 
-/** @throws Refusal of the call */
+/**
+ * Returns an outcome that is not a refusal.
+ *
+ * @throws Refusal of the call
+ */
 function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal: unknown }> {
   if ("refusal" in outcome) throw outcome.refusal;
   return outcome;
@@ -93,7 +98,7 @@ function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal
 const REPLAYED =
   "This call was made before. It was not repeated: this is its stored response. To do it again, give another idempotency_key.";
 
-/** Notes that a response is a replay, and the changes to its shipment since. */
+/** Returns notes that a response is a replay, and how its shipment has changed since. */
 async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {
   const stored = data as { readonly reference: string; readonly etag: string };
   const outcome = await readShipment(stored.reference);

@@ -19,8 +19,9 @@ const PATH = "/mcp";
 const BOUNDS = { maxBytes: MAX_REQUEST_BYTES, reserve: () => undefined };
 
 /**
- * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for agents with a
- * workspace key. Each message counts as a read, in addition to the call of a tool. Loaded with the first message.
+ * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for
+ * agents with a workspace key. Each message counts as a read, in addition to the tool's call. The
+ * server is loaded with the first message.
  */
 export function createMcpEndpoint(
   options: McpOptions & {
@@ -36,9 +37,9 @@ export function createMcpEndpoint(
 
   /** @throws Refusal CREDENTIAL_REFUSED, CROSS_SITE, RATE_LIMITED, and errors of `Authenticate` */
   async function admit(request: IncomingMessage, headers: CallHeaders): Promise<WorkspaceCaller> {
-    // Sessions are not accepted, because any page can make a person's browser send one.
+    // Session cookies are not accepted, because any page can make a browser send them.
     if (!carriesKey(headers)) throw credentialError("is missing", "workspace");
-    // Required by the protocol, although keys are not sent by browsers.
+    // The protocol requires the check, although browsers do not send keys.
     if (headers.origin !== undefined) assertSameSite(headers, isHttps);
     const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
     const call = receiveCall(headers, request.socket, address);
@@ -86,7 +87,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** Extracts the single message from an event stream, unless the caller accepts streams. */
+/** Extracts the single message of an event stream, unless the caller accepts event streams. */
 async function inAcceptedType(response: Response, accept: string | undefined): Promise<Reply> {
   const { status, headers } = response;
   const type = headers.get("content-type");
@@ -97,7 +98,7 @@ async function inAcceptedType(response: Response, accept: string | undefined): P
   return { status, type: "application/json", text: message };
 }
 
-/** Sends the whole reply at once, even if the protocol calls it a stream. */
+/** Sends the whole reply at once, even if its type is an event stream. */
 function send(response: ServerResponse, { status, type, text }: Reply, requestId: string): void {
   if (response.destroyed) return;
   const body = Buffer.from(text);

@@ -27,17 +27,17 @@ export interface McpOptions {
   readonly rpcs: readonly Rpc[];
   readonly pipeline: Pipeline;
   readonly product: { readonly name: string; readonly version: string };
-  /** File of the OpenAPI document. */
+  /** Path of the OpenAPI document. */
   readonly apiDescription: string;
-  /** Build folder of the guides' pages. */
+  /** Build folder of the guides. */
   readonly docsFolder: string;
   readonly hasGeocoder: boolean;
 }
 
-/** Handles one message of the Model Context Protocol, an object, statelessly. */
+/** Handles one Model Context Protocol message, which is an object. Stateless. */
 export type ServeMessage = (message: object, from: AgentRequest) => Promise<Response>;
 
-/** Creates the tool server. Loaded together with the SDK on first use. */
+/** Creates the tool server. This module is loaded together with the SDK on first use. */
 export async function createMcpServer(options: McpOptions): Promise<ServeMessage> {
   const { rpcs, pipeline, product, apiDescription, docsFolder, hasGeocoder } = options;
   const tools = await loadTools(rpcs, apiDescription, { hasGeocoder });
@@ -75,7 +75,7 @@ export async function createMcpServer(options: McpOptions): Promise<ServeMessage
   }
 
   return (parsedBody, from) => {
-    // There are no subscriptions: tools change only with a release.
+    // Subscriptions are not supported, because tools change only with a release.
     const { fetch } = createMcpHandler(() => serverFor(from), { maxSubscriptions: 0 });
     const passed = Object.entries(from.request.headers).filter(
       (entry): entry is [string, string] => PASSED.test(entry[0]) && typeof entry[1] === "string",
@@ -85,10 +85,10 @@ export async function createMcpServer(options: McpOptions): Promise<ServeMessage
   };
 }
 
-/** The headers that the protocol defines, apart from `Accept`. */
+/** Matches the headers that the protocol defines, except `Accept`. */
 const PASSED = /^(content-type|mcp-.*)$/;
 
-/** The SDK requires both types. The endpoint sends the type that the caller accepts. */
+/** The SDK requires both types. The endpoint then converts the response to the type that the caller accepts. */
 const ACCEPT = "application/json, text/event-stream";
 
 function mayCall(rpc: Rpc, caller: WorkspaceCaller): boolean {

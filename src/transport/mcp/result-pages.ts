@@ -4,9 +4,9 @@ import { type JsonObject, MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
 
 /** Paging of a list. */
 export type Paging =
-  /** The RPC has pages. `next` returns the argument's value for the next page, `undefined` on the last one. */
+  /** The RPC has pages. `next` returns the argument's value for the next page, or `undefined` on the last page. */
   | { readonly argument: string; next(response: JsonObject): string | undefined }
-  /** The RPC returns all items in these fields at once; the tool makes pages of them, by `page_token`. */
+  /** The RPC returns all items in these fields at once. The tool divides them into pages with `page_token`. */
   | { readonly lists: readonly string[] };
 
 const PAGE_TOKEN = {
@@ -29,14 +29,15 @@ export function pagingOf({ input, output }: DescMethodUnary): Paging {
   };
 }
 
-/** Room for the note of a result, in bytes. */
+/** Space reserved for the notes of a result, in bytes. */
 const RESULT_NOTE_BYTES = 1_000;
 
 /**
- * Returns the items of some lists from a position on that fit a result, at least one, and the token of the next page.
+ * Returns the items of some lists, starting at a position, that fit in a result, and the token of the
+ * next page. Returns at least one item.
  *
- * @param token the `next_page_token` of the page before
- * @throws Refusal FIELD_INVALID for a token that no page has given
+ * @param token `next_page_token` of the previous page
+ * @throws Refusal FIELD_INVALID for an invalid token
  */
 export function pageOf(response: JsonObject, lists: readonly string[], token: unknown): JsonObject {
   const first = firstOf(token);

@@ -42,7 +42,7 @@ const Response = z.object({
   next_page_token: z.string(),
 });
 
-/** Maximum length of a section's text, in characters, so that ten mostly fit a result. */
+/** Maximum length of a section's text, in characters. Ten sections then usually fit in a result. */
 const MAX_TEXT = 1_500;
 
 export const SEARCH_GUIDES = {
@@ -56,10 +56,10 @@ export const SEARCH_GUIDES = {
 } satisfies Tool;
 
 /**
- * Creates a search in the index of the guides' pages, which is read on first use.
+ * Creates a search in the index of the guides, which is read on first use.
  *
- * @param folder build folder of the pages
- * @returns finds sections with some of the words, best first. Throws Refusal FIELD_INVALID
+ * @param folder build folder of the guides
+ * @returns a function that finds sections with some of the words, best first. Throws Refusal FIELD_INVALID
  */
 export function createSearchGuides(folder: string) {
   const index = loadOnce(async () => {
@@ -75,7 +75,7 @@ export function createSearchGuides(folder: string) {
     if (!success) return { refusal: toRefusal(error) };
     const { query, limit } = data;
     const sections = await index.get();
-    // Agents send whole words and sentences.
+    // Agents send whole words and sentences, so prefixes and typos are not matched.
     const found = sections.search(query, { combineWith: "OR", prefix: false, fuzzy: false });
     return { json: { data: found.slice(0, limit).map(toSection) }, replayed: false };
   }

@@ -1,14 +1,14 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 export type SchemasByName = Readonly<Record<string, JsonSchema>>;
 
-/** OpenAPI's number formats. */
+/** Matches OpenAPI's number formats. */
 const NUMBER_FORMAT = /^(double|int32|int64)$/;
 const OF_SCHEMAS = new Set(["items", "propertyNames", "additionalProperties"]);
 
 /**
  * Returns the schema of a request with all referenced schemas in `$defs`.
  *
- * @param schemas schemas of the document, by name
+ * @param schemas all schemas of the document, by name
  */
 export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonSchema {
   const $defs: Record<string, JsonSchema> = {};
@@ -30,7 +30,7 @@ export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonS
 
   function refer(name: string): string {
     if (!Object.hasOwn($defs, name)) {
-      // Registered before copying, for recursive schemas.
+      // The name is registered before the copy, because schemas can be recursive.
       $defs[name] = {};
       $defs[name] = copy(schemas[name]!);
     }
@@ -41,7 +41,7 @@ export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonS
   return Object.keys($defs).length === 0 ? own : { ...own, $defs };
 }
 
-/** Returns the type of a response field, never null, with message names as titles. */
+/** Returns the type of a response field, without null. Message names become titles. */
 export function outline(schema: JsonSchema, schemas: SchemasByName): JsonSchema {
   const { $ref, anyOf, type, items } = schema as {
     readonly $ref?: string;

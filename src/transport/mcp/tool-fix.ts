@@ -3,7 +3,7 @@ import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
 const OF_ADMIN = "Ask an admin of the workspace";
 
-/** Remedies for agents where those for programs or people do not apply. */
+/** Remedies for agents, where the usual remedies are only for programs or people. */
 const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
   SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key with that scope.`,
   ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, then use other points.",
@@ -20,7 +20,7 @@ const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
   DEADLINE_EXCEEDED: "Retry the call with the same arguments.",
 };
 
-/** Returns the remedies of a refusal's reasons for an agent, with tools instead of RPCs. */
+/** Returns the remedies for a refusal, naming tools instead of RPCs. */
 export function fixOf({ violations, retryAfterSeconds }: Refusal): string {
   if (retryAfterSeconds !== undefined) {
     return `Call again with the same arguments after ${retryAfterSeconds} s.`;
@@ -28,13 +28,13 @@ export function fixOf({ violations, retryAfterSeconds }: Refusal): string {
   return [...new Set(violations.map(({ reason }) => remedyOf(reason)))].join(" ");
 }
 
-/** Returns the remedy of one reason, with tools instead of RPCs. */
+/** Returns the remedy for one reason, naming tools instead of RPCs. */
 export function remedyOf(reason: RefusalReason): string {
   const remedy = FOR_AGENTS[reason] ?? REASONS[reason].remedy;
   return remedy.replace(/`([A-Z][a-z]\w+)`/g, (_, rpc: string) => toolNameOf(rpc));
 }
 
-/** Returns an RPC's tool name: `create_quote` for `CreateQuote`. */
+/** Returns the tool name of an RPC: `create_quote` for `CreateQuote`. */
 export function toolNameOf(rpc: string): string {
   return rpc.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
 }

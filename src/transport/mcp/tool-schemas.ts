@@ -8,7 +8,7 @@ import {
   type SchemasByName,
 } from "./self-contained-schema.ts";
 
-/** The part of the OpenAPI document from which tools are derived. */
+/** Part of the OpenAPI document from which tools are derived. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Message>> };
@@ -51,10 +51,10 @@ const PAGE_TOKEN = {
 };
 
 /**
- * The arguments of a tool as one object: path, query and body together.
+ * Returns the arguments of a tool as one object, with the fields of path, query and body.
  *
  * @param size the field that limits a list, and its default for agents
- * @param hasKey whether it takes an idempotency key
+ * @param hasKey whether the tool accepts an idempotency key
  */
 export function inputSchemaOf(
   { parameters, requestBody }: Operation,
@@ -88,8 +88,8 @@ export function inputSchemaOf(
 }
 
 /**
- * Returns the result schema of a tool with the types of its own fields. Nested messages, such as the shipment that
- * most tools return, are named but not described. Only `notice` is required, because unset fields are omitted.
+ * Returns the schema of a tool's result, with the types of its direct fields. Nested messages, such as the shipment
+ * that most tools return, are named but not described. Only `notice` is required, because unset fields are omitted.
  */
 export function outputSchemaOf(
   { responses }: Operation,

@@ -12,7 +12,7 @@ import { pagingOf, type Paging } from "./result-pages.ts";
 import { toolNameOf } from "./tool-fix.ts";
 import { inputSchemaOf, outputSchemaOf, type ApiDocument, type Operation } from "./tool-schemas.ts";
 
-/** An RPC that is offered as a tool. */
+/** An RPC that agents can call as a tool. */
 interface ToolRpc {
   readonly method: DescMethodUnary;
   /** Field that limits a list, and its default for agents. */
@@ -20,13 +20,13 @@ interface ToolRpc {
   /** Whether it needs a geocoder. */
   readonly needsGeocoder?: true;
   /**
-   * Whether calls with equal arguments are the same call without an idempotency key, because the
-   * effect is final. An update can be needed again after another one.
+   * Whether calls with equal arguments count as the same call without an idempotency key, because the
+   * effect is final. Updates do not, because another update can make the same one necessary again.
    */
   readonly isOnce?: true;
 }
 
-/** RPCs offered as tools, in order of usefulness. Tool names derive from RPC names. */
+/** RPCs that are tools, the most useful first. Tool names are derived from RPC names. */
 export const TOOLS: readonly ToolRpc[] = [
   { method: AddressService.method.searchAddresses, size: ["limit", 5], needsGeocoder: true },
   { method: QuoteService.method.createQuote },
@@ -42,7 +42,7 @@ export const TOOLS: readonly ToolRpc[] = [
 ];
 
 export interface Tool extends ToolRpc {
-  /** Paging of a list. `undefined` if the method returns no list. */
+  /** Paging of the tool's lists. `undefined` if the method returns no list. */
   readonly paging: Paging | undefined;
   readonly rpc: Rpc;
   readonly definition: ToolDefinition;
@@ -51,10 +51,10 @@ export interface Tool extends ToolRpc {
 }
 
 /**
- * Creates the tools from the RPCs and the OpenAPI document, which contains the proto comments and
+ * Creates the tools from the RPCs and the OpenAPI document, which contains the proto comments and the
  * rules as JSON Schema.
  *
- * @returns by name, such as `create_shipment`
+ * @returns the tools by name, such as `create_shipment`
  */
 export async function loadTools(
   rpcs: readonly Rpc[],
@@ -97,9 +97,9 @@ function define(
     outputSchema: outputSchemaOf(operation, api, paging),
     annotations: {
       readOnlyHint: readOnly,
-      // Creating only adds data (AIP-133).
+      // A create call only adds data (AIP-133).
       destructiveHint: !readOnly && !method.name.startsWith("Create"),
-      // By an idempotency key, or because repeating leads to the same state.
+      // Repeated calls have an idempotency key or lead to the same state.
       idempotentHint: true,
     },
   };
