@@ -204,7 +204,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
   ],
   [
     { MAP_TILES_URL: TILES },
-    "MAP_TILES_ATTRIBUTION: must name the source of the map's images, as their licence requires",
+    "MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires",
   ],
   [
     { MAP_TILES_ATTRIBUTION: "© Example" },

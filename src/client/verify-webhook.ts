@@ -44,9 +44,13 @@ export async function verifyWebhook(
   ) as [string, string, string];
   const ageMs = nowMs - Number(timestamp) * 1_000;
   // Also false for NaN.
-  if (!(ageMs <= toleranceMs)) throw new WebhookError("TOO_OLD", `The message is of ${timestamp}.`);
+  if (!(ageMs <= toleranceMs))
+    throw new WebhookError("TOO_OLD", `The message's timestamp is ${timestamp}.`);
   if (ageMs < -toleranceMs) {
-    throw new WebhookError("TOO_EARLY", `The message is of ${timestamp}, which is yet to come.`);
+    throw new WebhookError(
+      "TOO_EARLY",
+      `The message's timestamp is ${timestamp}, which is in the future.`,
+    );
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   // Uses the raw bytes, because decoding drops a byte order mark.

@@ -40,7 +40,7 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
   }
   if (attribution === undefined) {
     throw new ConfigError(
-      "MAP_TILES_ATTRIBUTION: must name the source of the map's images, as their licence requires",
+      "MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires",
     );
   }
   return url === undefined ? { file: file!, attribution } : { url, attribution };

@@ -365,7 +365,7 @@ export const REASONS = {
   ...answered("ResourceExhausted", 429, {
     RATE_LIMITED: [
       "e.g. The workspace has used up its write calls. Try again in 1 s.",
-      "Retry after the time in `Retry-After`, and spread your calls.",
+      "Retry after the time in `Retry-After`, and space out your calls.",
     ],
   }),
   ...answered("ResourceExhausted", 431, {

@@ -126,7 +126,7 @@ export const REFUSAL: Json = {
     metadata: {
       type: "object",
       description:
-        "Further facts for programs, such as the new `total` or `next_available`. Absent if there are none.",
+        "Additional machine-readable details, such as the new `total` or `next_available`. Absent if there are none.",
       additionalProperties: { type: "string" },
     },
   },

@@ -246,7 +246,7 @@ export declare type RotateApiKeyRequest = Message<"shipments.v1.RotateApiKeyRequ
 
   /**
    * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the call is made with the old key, because a retry with an idempotency key must use the same key.
+   * the call is made with the old key, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -266,7 +266,7 @@ export declare type RotateApiKeyRequestValid = Message<"shipments.v1.RotateApiKe
 
   /**
    * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the call is made with the old key, because a retry with an idempotency key must use the same key.
+   * the call is made with the old key, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */

@@ -473,8 +473,8 @@ export declare const PaymentConnectionService: GenService<{
   },
   /**
    * Disconnects the account. Bookings are blocked until a provider is connected, unless the account replaced
-   * `manual`, which is then connected again. A test twin returns to the provider `test`. Refused while
-   * payments, refunds or unassigned payments are open, and for `manual`, which only operators can disconnect.
+   * `manual`, which is then restored. A test twin returns to the provider `test`. Refused while payments or
+   * refunds are open or payments are unassigned, and for `manual`, which only operators can disconnect.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.DisconnectPaymentConnection
    */

@@ -139,8 +139,8 @@ export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   revenue: Revenue[];
 
   /**
-   * Number of quoting calls made with a key. A batch is counted once. Calls of the last 10 seconds can be
-   * missing. Unset for days more than 99 days ago, whose counts have been deleted.
+   * Number of quote calls made with an API key. A batch is counted once. Calls of the last 10 seconds can
+   * be missing. Unset for days more than 99 days ago, whose counts have been deleted.
    *
    * @generated from field: optional int64 quotes = 5;
    */
@@ -183,7 +183,7 @@ export declare type OverviewTotals = Message<"shipments.v1.OverviewTotals"> & {
   revenue: Revenue[];
 
   /**
-   * Number of quoting calls made with a key. Unset if it is unset for any day.
+   * Number of quote calls made with an API key. Unset if `quotes` is unset for any day of the period.
    *
    * @generated from field: optional int64 quotes = 4;
    */

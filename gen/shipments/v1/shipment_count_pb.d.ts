@@ -117,7 +117,7 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
 export declare const ShipmentCountsSchema: GenMessage<ShipmentCounts, {validType: ShipmentCountsValid}>;
 
 /**
- * Count of the newest shipments, at most 1,000.
+ * Number and totals of matching shipments. Counting starts with the newest and stops at 1,000.
  *
  * @generated from message shipments.v1.ShipmentCount
  */

@@ -1116,7 +1116,7 @@ export declare const SearchShipmentsResponseSchema: GenMessage<SearchShipmentsRe
  */
 export declare type SearchMatch = Message<"shipments.v1.SearchMatch"> & {
   /**
-   * Reference of the shipment. Unset for a field of a customer.
+   * Reference of the shipment. Unset if the field belongs to a customer.
    *
    * @generated from field: optional string shipment = 1;
    */

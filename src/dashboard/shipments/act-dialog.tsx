@@ -67,7 +67,7 @@ export function ActDialog(props: ActDialogProps) {
     >
       <p>
         {act.note(shipments)}
-        {others > 0 && ` The other ${others} selected are unchanged.`}
+        {others > 0 && ` The other ${others} selected shipments will not change.`}
       </p>
       {isListed && (
         <ShipmentLines

@@ -50,7 +50,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
             label="Latest shipments, of all workspaces"
             numeric
             value={requested ?? USUAL}
-            hint={`Priced by the tariff in force and by the draft as it is saved, up to ${numberText(MOST)}.`}
+            hint={`Up to ${numberText(MOST)}. Each is priced with the tariff in force and with the last saved draft.`}
           />
         </Form>
       </div>

@@ -45,7 +45,7 @@ export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
       what="draft"
       title={({ name }) => name}
       fallbackTitle="Draft"
-      missing="It has been published or deleted. The tariff’s page lists all versions."
+      missing="It has been published or deleted. The Tariff page lists all versions."
       unlinked
       actions={(found) =>
         mayChange && (

@@ -145,7 +145,7 @@ export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
       what="version"
       title={() => `Tariff version ${props.version}`}
       fallbackTitle={`Tariff version ${props.version}`}
-      missing="The tariff’s page lists all versions."
+      missing="The Tariff page lists all versions."
       unlinked
       note={({ state }) => <VersionBadge state={state} />}
       actions={(found) => <Actions version={found} inForce={inForce} />}

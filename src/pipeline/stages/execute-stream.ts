@@ -109,7 +109,7 @@ function createStreamCounts() {
       assertFewer(ofHolders, holder, STREAMS.ofHolder, whose);
       assertFewer(ofAccounts, caller.account, STREAMS.ofAccount, "The workspace has");
       if (all >= STREAMS.ofProcess) {
-        throw unavailable("There are too many open streams here. Try again in a moment.");
+        throw unavailable("This server has too many open streams. Try again in a moment.");
       }
       all++;
       addTo(ofHolders, holder, 1);

@@ -16,7 +16,7 @@ import { cut, type JsonObject } from "./tool-result.ts";
 const DEFAULT_LIMIT = 3;
 
 const Request = z.strictObject({
-  query: z.string().trim().min(1).max(200).describe("Words, such as `refund dispute`."),
+  query: z.string().trim().min(1).max(200).describe("Search terms, such as `refund dispute`."),
   limit: z
     .int()
     .min(1)

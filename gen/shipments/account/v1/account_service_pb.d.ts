@@ -438,7 +438,7 @@ export declare type SavedFilter = Message<"shipments.account.v1.SavedFilter"> & 
   query: string;
 
   /**
-   * Whether all members of the workspace see the filter, until the person who saved it leaves.
+   * Whether all members of the workspace see the filter. It is deleted when the person who saved it leaves.
    *
    * @generated from field: bool shared = 4;
    */

@@ -558,7 +558,7 @@ export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.Rotat
 
   /**
    * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the key that makes the call is replaced, because a retry with an idempotency key must use the same key.
+   * the key that makes the call is replaced, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -585,7 +585,7 @@ export declare type RotateOperatorKeyRequestValid = Message<"shipments.admin.v1.
 
   /**
    * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the key that makes the call is replaced, because a retry with an idempotency key must use the same key.
+   * the key that makes the call is replaced, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */

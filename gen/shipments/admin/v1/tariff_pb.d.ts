@@ -286,7 +286,7 @@ export declare type ScheduleExceptionValid = ScheduleException;
 export declare const ScheduleExceptionSchema: GenMessage<ScheduleException, {validType: ScheduleExceptionValid}>;
 
 /**
- * Hours that begin on a date.
+ * Opening hours of one date, instead of the weekly hours. They may end on the next day.
  *
  * @generated from message shipments.admin.v1.DateHours
  */

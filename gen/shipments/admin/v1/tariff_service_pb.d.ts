@@ -433,7 +433,7 @@ export declare type NewScheduleExceptionValid = NewScheduleException;
 export declare const NewScheduleExceptionSchema: GenMessage<NewScheduleException, {validType: NewScheduleExceptionValid}>;
 
 /**
- * Hours that begin on a date.
+ * Opening hours of one date, instead of the weekly hours. They may end on the next day.
  *
  * @generated from message shipments.admin.v1.NewDateHours
  */

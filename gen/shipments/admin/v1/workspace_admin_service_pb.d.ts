@@ -1702,7 +1702,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RevokeWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Adds a member to a workspace, if the person is not one yet, and returns a new sign-in link. The link
+   * Adds a person to a workspace unless they are a member already, and returns a new sign-in link. The link
    * works once, within 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.InviteWorkspaceMember
