@@ -29,7 +29,7 @@ export const DEFAULT_MAX_DATABASE_OUTAGE_SECONDS = 30;
 
 const port = wholeNumber(0, 65_535);
 
-/** Variables of the same names in `Config`, in camel case. */
+/** Variables. `Config` has them under the same names in camel case. */
 const VARIABLES = {
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
@@ -70,12 +70,12 @@ const VARIABLES = {
     .default("on")
     .transform((text) => text === "on"),
   LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-  /** Unset: text on a terminal, otherwise JSON. */
+  /** Log format. By default text on a terminal, otherwise JSON. */
   LOG_FORMAT: oneOf(["json", "text"]).optional(),
 };
 
 const OIDC_VARIABLES = {
-  // OpenID Connect Discovery 1.0, section 3, or a local address.
+  // The issuer is a URL as in OpenID Connect Discovery 1.0, section 3, or a local address.
   OIDC_ISSUER: addressLike(
     "https://accounts.example.org",
     ({ protocol, hostname, search, hash }) =>
@@ -101,11 +101,11 @@ const environment = z.object({
 });
 type Variables = z.output<typeof environment>;
 
-/** All variables that are read. */
+/** Names of all variables that the service reads. */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(environment.shape);
 
 /**
- * Reads the configuration. An empty variable counts as unset.
+ * Reads the configuration. Empty variables count as unset.
  *
  * @throws ConfigError that names every invalid variable
  */
@@ -118,7 +118,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   assertPortsShareable(read);
   return Object.freeze({
     ...camelCased(read),
-    // The embedded database is for local use, and so is the service with it, by default.
+    // The embedded database is for local use, so the service then also listens locally by default.
     host: read.HOST ?? (read.DATABASE_URL === undefined ? "127.0.0.1" : "0.0.0.0"),
     oidc: readOidc(read),
     mail: readMail(read),
@@ -127,7 +127,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     mapTiles: readMapTiles(read),
     pictures: readPictures(read),
     tracing: readTracing(read),
-    /** A warning for each ineffective variable whose name nearly matches a known one. */
+    /** Warnings for variables that have no effect and nearly match a known name. */
     warnings: findMisspelt(Object.keys(given)),
   });
 }
@@ -154,7 +154,7 @@ function findMisspelt(given: readonly string[]): string[] {
   });
 }
 
-/** @throws ConfigError if two servers have the same port other than 0 */
+/** @throws ConfigError if two servers have the same port, unless it is 0 */
 function assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT }: Variables): void {
   const ports = Object.entries({ PORT, GRPC_PORT, OPERATIONS_PORT });
   for (const [number, same] of Map.groupBy(ports, ([, it]) => it)) {
@@ -165,7 +165,7 @@ function assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT }: Variables): voi
   }
 }
 
-/** @throws ConfigError if ports cannot be shared, or probes could not distinguish the processes */
+/** @throws ConfigError if ports cannot be shared, or probes cannot distinguish the processes */
 function assertPortsShareable({ REUSE_PORT, OPERATIONS_PORT, ...read }: Variables): void {
   if (!REUSE_PORT) return;
   const apart = "REUSE_PORT, to another port for each process: a probe at a shared one reaches any";
@@ -183,7 +183,7 @@ function readOidc(read: Variables) {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, PUBLIC_URL } = read;
   const own = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   if (Object.values(own).every((value) => value === undefined)) return undefined;
-  // The provider redirects people to the public URL.
+  // Required because the provider redirects people to the public URL.
   const all = requireSet({ ...own, PUBLIC_URL }, "signing in by OIDC");
   return {
     issuer: all.OIDC_ISSUER,

@@ -4,7 +4,7 @@ import { baseLike, ConfigError, oneOf, SECRET } from "./variables.ts";
 export const GEOCODER_VARIABLES = {
   GEOCODER: oneOf(["photon", "nominatim", "pelias"]).optional(),
   GEOCODER_URL: baseLike("https://photon.example.org")
-    // Its path can contain a key.
+    // Secret, because the URL's path can contain a key.
     .meta(SECRET),
   GEOCODER_KEY: z
     .string()
@@ -22,7 +22,7 @@ export const GEOCODER_VARIABLES = {
 };
 type Variables = z.output<z.ZodObject<typeof GEOCODER_VARIABLES>>;
 
-/** @throws ConfigError if the geocoder settings are incomplete or unsupported by it */
+/** @throws ConfigError if the geocoder settings are incomplete, or the geocoder does not support them */
 export function readGeocoder(given: Variables) {
   const { GEOCODER: kind, GEOCODER_URL: url, GEOCODER_KEY: key } = given;
   if (kind === undefined) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { addressLike, requireSet, SECRET } from "./variables.ts";
 
-/** An address, or a name with an address in angle brackets. */
+/** Matches an email address, or a name followed by an email address in angle brackets. */
 const FROM = /^(?:[^\s<>@,;]+@[^\s<>@,;]+|[^<>@,;\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>)$/;
 
 export const MAIL_VARIABLES = {
@@ -21,7 +21,7 @@ type Variables = z.output<z.ZodObject<typeof MAIL_VARIABLES>> & {
 /** @throws ConfigError if the email settings are incomplete */
 export function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Variables) {
   if (SMTP_URL === undefined) return undefined;
-  // Links in emails use the public URL.
+  // PUBLIC_URL is required, because links in emails use it.
   const { MAIL_FROM: from } = requireSet({ MAIL_FROM, PUBLIC_URL }, "sending mails by SMTP_URL");
   return { smtpUrl: SMTP_URL, from };
 }
@@ -37,7 +37,7 @@ function isSmtpUrl({ protocol, hostname, pathname, search, hash, username, passw
   );
 }
 
-/** Whether the percent-encoding is valid. */
+/** Whether a text is valid percent-encoding. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

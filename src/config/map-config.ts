@@ -10,7 +10,7 @@ export const MAP_VARIABLES = {
       error: "must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
     })
     .optional()
-    // Its path can contain a key.
+    // Secret, because the URL's path can contain a key.
     .meta(SECRET),
   MAP_TILES_FILE: z
     .string()
@@ -26,7 +26,7 @@ export const MAP_VARIABLES = {
 };
 type Variables = z.output<z.ZodObject<typeof MAP_VARIABLES>>;
 
-/** @throws ConfigError if there are two sources of images, or settings of one are incomplete */
+/** @throws ConfigError if two image sources are configured, or the settings of one are incomplete */
 export function readMapTiles(read: Variables): MapTiles | undefined {
   const { MAP_TILES_URL: url, MAP_TILES_FILE: file, MAP_TILES_ATTRIBUTION: attribution } = read;
   if (url !== undefined && file !== undefined) {
@@ -46,7 +46,10 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
   return url === undefined ? { file: file!, attribution } : { url, attribution };
 }
 
-/** Whether it is a URL with each placeholder once, after a host that a content security policy can contain. */
+/**
+ * Whether a template is a URL that contains each placeholder once, after a host that a content security
+ * policy can name.
+ */
 function isTilesUrl(template: string): boolean {
   const placeholders = template.match(/\{[^}]*\}/g) ?? [];
   if (placeholders.toSorted().join() !== "{x},{y},{z}") return false;
@@ -60,10 +63,10 @@ function isTilesUrl(template: string): boolean {
   );
 }
 
-/** Image tile types of PMTiles version 3: PNG, JPEG, WebP, AVIF. */
+/** PMTiles version 3 codes of image tiles: PNG, JPEG, WebP, AVIF. */
 const IMAGE_TYPES: readonly number[] = [2, 3, 4, 5];
 
-/** Whether the file is PMTiles version 3 with image tiles. */
+/** Whether a file is PMTiles version 3 with image tiles. */
 function holdsImages(path: string): boolean {
   const header = Buffer.alloc(127);
   try {

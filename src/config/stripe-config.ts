@@ -12,7 +12,7 @@ function keyOf(mode: "live" | "test", other: string) {
     .meta(SECRET);
 }
 
-/** Secrets that sign provider events, two during a rotation. */
+/** Secrets that sign provider events. During a rotation there are two. */
 const signingSecrets = list
   .refine((secrets) => secrets.length <= 2 && secrets.every((it) => it.startsWith("whsec_")), {
     error: "must be a secret such as whsec_..., or two separated by a comma",
@@ -29,10 +29,10 @@ export const STRIPE_VARIABLES = {
 type Variables = z.output<z.ZodObject<typeof STRIPE_VARIABLES>>;
 
 /**
- * Connection to Stripe and the platform's account in each mode. Workspaces can have their own keys.
+ * Reads the connection to Stripe and the platform's account in each mode. Workspaces can have their own keys.
  *
  * @throws ConfigError if only one of the two settings of an account is set, or if both modes share a
- *   secret: the secret determines the mode of an event
+ *   secret, because the secret determines the mode of an event
  */
 export function readStripe(read: Variables) {
   const platformOf = (infix: "" | "TEST_") => {

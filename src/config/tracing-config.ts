@@ -19,11 +19,11 @@ const protocol = z
   .optional();
 
 /**
- * OpenTelemetry's variables that are read here. Its exporter reads headers, timeout, compression
- * and certificates itself.
+ * OpenTelemetry variables that the service reads. The exporter itself reads headers, timeout,
+ * compression and certificates.
  */
 const variables = z.object({
-  // The path of traces is appended.
+  // The service appends the path for traces.
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(/^https?:[^?#]*$/),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint(/^https?:/),
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
@@ -48,7 +48,10 @@ const variables = z.object({
 
 const text = z.string().optional();
 
-/** They may be set for a whole cluster, so they are validated only if tracing is enabled. */
+/**
+ * OpenTelemetry variables without validation. They may be set for a whole cluster, so they are
+ * validated only if tracing is enabled.
+ */
 export const TRACING_VARIABLES = Object.fromEntries(
   Object.keys(variables.shape).map((name) => [name, text]),
 ) as Record<keyof typeof variables.shape, typeof text>;
@@ -70,7 +73,7 @@ function isOn(given: Given): boolean {
   return Boolean(given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_ENDPOINT);
 }
 
-/** The common endpoint has one path per signal. */
+/** Returns the URL for traces. The common endpoint has one path per signal. */
 function tracesUrl(endpointUrl: string | undefined): string | undefined {
   return endpointUrl === undefined ? undefined : `${endpointUrl.replace(/\/$/, "")}/v1/traces`;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { quoted } from "../domain/faults.ts";
 
-/** Errors of the environment, one per variable. */
+/** Thrown if variables are invalid. The message has one line per variable. */
 export class ConfigError extends Error {}
 
 /** Marks variables whose values must not be shown. */
@@ -26,7 +26,7 @@ export function addressLike(example: string, isValid: (url: URL) => boolean, a =
   });
 }
 
-/** An origin: scheme, host and optional port only. */
+/** Parses an origin, which is only a scheme, a host and an optional port. */
 export function originLike(example: string) {
   return addressLike(
     example,
@@ -37,7 +37,7 @@ export function originLike(example: string) {
     .optional();
 }
 
-/** A base URL without a trailing slash. */
+/** Parses a base URL without a trailing slash. */
 export function baseLike(example: string) {
   return addressLike(
     `${example}, without user, query or fragment`,
@@ -50,7 +50,7 @@ export function baseLike(example: string) {
 
 export const flag = z.stringbool({ error: "must be true or false" });
 
-/** Comma-separated values. */
+/** Parses comma-separated values. */
 export const list = z
   .string()
   .default("")
@@ -69,7 +69,7 @@ export function requireSet<T extends object>(variables: T, purpose: string) {
 }
 
 /**
- * Parses variables by their schema.
+ * Parses variables with a schema.
  *
  * @throws ConfigError that names every invalid variable with its value, one per line
  */
@@ -82,14 +82,14 @@ export function parseVariables<T extends z.ZodRawShape>(
   const errors = read.error.issues.map(({ path, message }) => {
     const name = String(path[0]);
     const variable = schema.shape[name] as unknown as z.ZodType;
-    // Other messages quote the value themselves.
+    // All other messages already quote the value.
     const isShown = message.startsWith("must") && !z.globalRegistry.get(variable)?.["secret"];
     return `${name}: ${message}${isShown ? `; it is ${shown(given[name]!)}` : ""}`;
   });
   throw new ConfigError(errors.join("\n"));
 }
 
-/** Returns a value without user, password and query, because a URL can contain a key. */
+/** Returns a value without user, password and query, because they can contain secrets. */
 function shown(value: string): string {
   return quoted(value.replace(/^.*:.*@/s, "...@").replace(/\?.*$/s, "?..."));
 }

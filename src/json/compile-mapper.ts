@@ -2,11 +2,11 @@ import { ScalarType, type DescEnum, type DescField, type DescMessage } from "@bu
 
 type Convert = (value: never) => unknown;
 
-/** Conversions of field values in one form. Values without a converter stay unchanged. */
+/** Conversions of field values for one output form. Values without a conversion stay unchanged. */
 export interface Form {
   readonly nameOf: (field: DescField) => string;
   readonly unset: "null" | "undefined";
-  /** For 64-bit integers. */
+  /** Conversion of 64-bit integers. */
   readonly integer?: Convert;
   readonly bytes?: Convert;
   readonly enumOf?: (schema: DescEnum) => Convert;
@@ -18,10 +18,10 @@ export interface Form {
 export type Mapper = (fields: object) => object;
 
 /**
- * Compiles mappers of messages, or of records with their fields, to a form. Each mapper creates an
- * object literal with every field, which takes half as long as setting properties one by one.
+ * Compiles functions that map messages, or records with the same fields, to an output form. Each function
+ * creates an object literal with every field, which takes half as long as setting properties one by one.
  *
- * @throws Error at startup for a message that has no form
+ * @throws Error at startup for a message that cannot be converted
  */
 export function createMapperCompiler(form: Form): (schema: DescMessage) => Mapper {
   const known = new Map<DescMessage, Mapper>();
@@ -32,7 +32,7 @@ export function createMapperCompiler(form: Form): (schema: DescMessage) => Mappe
     if (schema.typeName.startsWith("google.protobuf.") || !hasForm) {
       throw new Error(`${schema.typeName} has no form in the JSON dialect`);
     }
-    // Registered before its fields, for recursive messages.
+    // Registered before its fields are compiled, because messages can be recursive.
     let mapper: Mapper | undefined;
     known.set(schema, (fields) => mapper!(fields));
     const converters: Convert[] = [];
@@ -79,7 +79,7 @@ function mapValues(map: Record<string, never>, convert: Convert): object {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)]));
 }
 
-/** Returns the converter of a field's value or list item. */
+/** Returns the converter for the value or list item of a field. */
 function converterOf(
   { message, enum: desc, scalar }: DescField,
   form: Form,

@@ -20,8 +20,7 @@ import {
 } from "./decode-scalar.ts";
 
 /**
- * Decodes a JSON object into a request. Also returns violations, and the paths of unknown fields,
- * at most `MAX_UNKNOWN`.
+ * Decodes a JSON object into a request. Also returns violations, and up to `MAX_UNKNOWN` paths of unknown fields.
  */
 export type DecodeJson = (json: object) => {
   request: Message;
@@ -34,11 +33,11 @@ const MAX_UNKNOWN = 20;
 const TIMESTAMP = "google.protobuf.Timestamp";
 
 /**
- * Compiles a decoder for the JSON dialect of `/v1`: wire names, unknown fields ignored, null equal
- * to absent, and a violation for each field of the wrong JSON type. It does not check ranges. In a
- * request with a `clear` field, an empty list or map clears the field.
+ * Compiles a decoder for the JSON dialect of `/v1`. Fields have wire names, unknown fields are ignored,
+ * null means absent, and each field of the wrong JSON type causes a violation. Ranges are not checked.
+ * In a request with a `clear` field, an empty list or map clears the field.
  *
- * @throws Error at startup for a message without a form in the dialect
+ * @throws Error at startup for a message that the dialect does not support
  */
 export function compileDecodeJson(schema: DescMessage): DecodeJson {
   const decode = compileMessage(schema, new Map());
@@ -96,8 +95,8 @@ function noteUnknown(schema: DescMessage, json: object, path: string, unknown: s
 }
 
 /**
- * Protobuf cannot distinguish an empty list or map from an unset one, so updates have a field
- * `clear` with field names. `undefined` for requests without it.
+ * Compiles the conversion of empty lists and maps to names in the field `clear` of updates, because protobuf
+ * cannot distinguish an empty list or map from an unset one. Returns `undefined` for requests without `clear`.
  */
 function compileClearEmpty(
   schema: DescMessage,
@@ -161,8 +160,8 @@ function compileElement(field: DescField, known: Map<DescMessage, Decode>): Deco
 }
 
 /**
- * Returns the placeholder of an unreadable message item, which keeps the positions of later items.
- * Other items are omitted, because their violation refuses the whole request.
+ * Returns the placeholder for a message item that cannot be decoded, which keeps the positions of later
+ * items. Other items are omitted, because their violation refuses the whole request.
  */
 function placeholderOf(field: DescField & { fieldKind: "list" }): () => Message[] {
   const { message } = field;

@@ -4,7 +4,7 @@ import type { FieldRules } from "../../gen/buf/validate/validate_pb.js";
 import type { Violation } from "../domain/refusal.ts";
 
 /**
- * Decodes one JSON value, never null. Returns undefined and reports a violation if invalid.
+ * Decodes one JSON value, which is never null. Returns undefined and reports a violation if the value is invalid.
  *
  * @param unknown receives the paths of unknown fields
  */
@@ -15,13 +15,18 @@ export type Decode = (
   unknown: string[],
 ) => unknown;
 
-/** Least and greatest value of an integer field by its rules, `undefined` where its type is the limit. */
+/**
+ * Minimum and maximum of an integer field according to its rules. `undefined` if only the type limits the value.
+ */
 interface IntegerBounds {
   readonly least: number | undefined;
   readonly most: number | undefined;
 }
 
-/** The bounds that the rules of a field declare, `undefined` if it is no integer or has no rules. */
+/**
+ * Returns the bounds that the rules of a field declare. Returns `undefined` if the field is not an
+ * integer or has no rules.
+ */
 export function integerBounds(
   rules: Pick<FieldRules, "type"> | undefined,
 ): IntegerBounds | undefined {
@@ -33,7 +38,9 @@ export function integerBounds(
   };
 }
 
-/** @param bounds for the message about a value that is not an integer of the field's type; validation enforces them */
+/**
+ * @param bounds for the message about a value that is not an integer of the field's type. Validation enforces them.
+ */
 export function compileScalar(
   scalar: ScalarType,
   { least, most }: IntegerBounds = { least: undefined, most: undefined },
@@ -90,7 +97,10 @@ function decodeBytes(json: unknown, path: string, violations: Violation[]): unkn
   }
 }
 
-/** JSON integers beyond 2^53 have lost digits during parsing and are refused. */
+/**
+ * Compiles the decoder of an integer. JSON integers beyond 2^53 are refused, because parsing has
+ * changed their digits.
+ */
 function decodeInteger(
   least: number,
   most: number,
@@ -105,7 +115,7 @@ function decodeInteger(
   };
 }
 
-/** RFC 3339, section 5.6. */
+/** Matches a timestamp as in RFC 3339, section 5.6. */
 const RFC_3339 =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -124,13 +134,13 @@ export function decodeTimestamp(json: unknown, path: string, violations: Violati
 
 const TIMESTAMP_FORM = "an RFC 3339 timestamp such as 2026-01-31T09:30:00Z";
 
-/** The advice for a timestamp whose offset lost its plus sign, which means a space in a query. */
+/** Returns a hint for a timestamp whose offset has lost its plus sign, because a plus in a query means a space. */
 function plusHint(json: unknown): string {
   if (typeof json !== "string" || !RFC_3339.test(json.replace(/ (?=\d\d:\d\d$)/, "+"))) return "";
   return ". Its offset has a space instead of a plus sign. In a query, write + as %2B";
 }
 
-/** Whether the day exists in its month: JavaScript reads 30 February as 2 March. */
+/** Whether the day exists in its month. JavaScript parses 30 February as 2 March. */
 function isInCalendar(timestamp: string): boolean {
   const [year, month, day] = timestamp.slice(0, 10).split("-").map(Number);
   return (day as number) <= new Date(Date.UTC(year as number, month as number, 0)).getUTCDate();
@@ -143,7 +153,7 @@ export function compileEnum(schema: DescEnum): Decode {
     numbers.get(json as string) ?? addViolation(violations, path, `must be one of ${names}`);
 }
 
-/** Reports an invalid field. `text` follows its name, such as "must be a list". */
+/** Reports an invalid field. `text` follows the name of the field, for example "must be a list". */
 export function addViolation(violations: Violation[], path: string, text: string): undefined {
   violations.push({ reason: "FIELD_INVALID", subject: path, text: `${path} ${text}.` });
 }

@@ -12,10 +12,10 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 
 /**
- * Compiles an encoder to the JSON dialect of `/v1`: wire names, every field present, null for unset fields, enum
- * values in lower case without their prefix, integers as numbers, timestamps in RFC 3339.
+ * Compiles an encoder to the JSON dialect of `/v1`. Fields have wire names and are always present, unset fields
+ * are null, enum values are lower case without prefix, integers are numbers, and timestamps follow RFC 3339.
  *
- * @throws Error at startup for a message without a form in the dialect
+ * @throws Error at startup for a message that the dialect does not support
  */
 export const compileEncodeJson = createMapperCompiler({
   nameOf: ({ name }) => name,

@@ -4,7 +4,7 @@ import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createMapperCompiler } from "./compile-mapper.ts";
 import { enumNames, enumNumbers } from "./decode-scalar.ts";
 
-/** A date, milliseconds since the epoch, or RFC 3339 in UTC in the format of `toISOString`. */
+/** A date, milliseconds since the epoch, or RFC 3339 text in UTC as `toISOString` writes it. */
 type Time = Date | number | string;
 
 type Recorded<Value> = Value extends Timestamp
@@ -25,8 +25,8 @@ type Recorded<Value> = Value extends Timestamp
             : { readonly [Key in keyof Value]: Recorded<Value[Key]> };
 
 /**
- * A message in the form of rows and entities: enum names of the JSON dialect, whole numbers as numbers, null or
- * undefined for unset fields. It must have all fields of the message and can have more.
+ * A message in the form of database rows and entities: enum names as in the JSON dialect, numbers for 64-bit
+ * integers, null or undefined for unset fields. A record must have all fields of the message and can have more.
  */
 export type RecordOf<M extends Message> = {
   readonly [Field in Exclude<keyof M, "$typeName" | "$unknown">]-?: undefined extends M[Field]
@@ -43,7 +43,8 @@ const compileMessage = createMapperCompiler({
   isMessage: true,
 });
 
-// Times of a record are often equal, and formatting one takes as long as all other fields.
+// The last time is cached. Several times in a record are often equal, and formatting a time takes as
+// long as all other fields.
 let last = { ms: 0, text: new Date(0).toISOString() };
 
 function jsonTime(time: Time): string {
@@ -61,17 +62,17 @@ const compileJson = createMapperCompiler({
   time: jsonTime,
 });
 
-/** Compiles a conversion from records to messages, which share the records' lists and maps. */
+/** Compiles a conversion from records to messages. Messages share lists and maps with their records. */
 export function compileToMessage<Desc extends DescMessage>(schema: Desc) {
   return compileMessage(schema) as (record: RecordOf<MessageShape<Desc>>) => MessageShape<Desc>;
 }
 
-/** Compiles a conversion from records to the JSON of their messages in the dialect of `/v1`. */
+/** Compiles a conversion from records to their messages' JSON in the dialect of `/v1`. */
 export function compileToJson<Desc extends DescMessage>(schema: Desc) {
   return compileJson(schema) as (record: RecordOf<MessageShape<Desc>>) => object;
 }
 
-/** Converts an enum value of a caller to its form in records. `undefined` if not set. */
+/** Compiles a conversion of a caller's enum value to its name in records. Unspecified values become `undefined`. */
 export function compileEnumName<Name extends string>(schema: DescEnum) {
   const names = enumNames(schema) as ReadonlyMap<number | undefined, Name>;
   return (sent: number | undefined) => names.get(sent);

@@ -9,10 +9,10 @@ import { createGeocoder } from "../features/addresses/geocoder-client.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Creates the address lookups with the geocoder. `undefined` without one. */
+/** Creates the address lookups that use the configured geocoder. Returns `undefined` if none is configured. */
 export function createAddresses(deps: {
   readonly config: Partial<Pick<Config, "geocoder" | "publicUrl">>;
-  /** Monotonic clock. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonicMs?: () => number;
   readonly geocoderTimeoutMs?: number;
   readonly limiter: Limiter;
@@ -40,7 +40,7 @@ export function createAddresses(deps: {
   });
 }
 
-/** Returns the product with its version and the operator's public URL. */
+/** Returns the user agent: the product with its version, and the operator's public URL. */
 function userAgentOf(publicUrl: string | undefined): string {
   const product = `${manifest.name}/${manifest.version}`;
   return publicUrl === undefined ? product : `${product} (+${publicUrl})`;

@@ -71,7 +71,10 @@ import {
 export interface App extends Lifecycle {
   /** Returns the reason why the public ports are closed or closing. `undefined` while open. */
   closedBecause(): string | undefined;
-  /** Becomes not ready while it keeps serving, so that load balancers notice. Returns whether it was open. */
+  /**
+   * Makes the service not ready while it continues to serve, so that load balancers stop sending calls.
+   * Returns whether the service was open.
+   */
   leave(): boolean;
   hasTariff(): boolean;
   readonly em: EntityManager;
@@ -79,7 +82,6 @@ export interface App extends Lifecycle {
   readonly maxDatabaseConnections: number;
 }
 
-/** Configuration of the app. */
 export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
   Partial<
     Pick<
@@ -104,10 +106,10 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     >
   > & { readonly databaseUrl: string };
 
-/** Replaceable dependencies, for tests. */
+/** Dependencies that tests replace. */
 export interface AppOverrides {
   readonly now?: () => Date;
-  /** Clock compared with the database's, in milliseconds since the epoch. */
+  /** Clock that is compared with the database's clock, in milliseconds since the epoch. */
   readonly clockMs?: () => number;
   /** Monotonic clock in milliseconds. */
   readonly monotonicMs?: () => number;
@@ -120,12 +122,12 @@ export interface AppOverrides {
   readonly maxRestMs?: number;
   readonly webhookTimeoutMs?: number;
   readonly geocoderTimeoutMs?: number;
-  /** From 0 to 1, for retry jitter. */
+  /** Returns a number from 0 to 1 for retry jitter. */
   readonly random?: () => number;
   readonly tracing?: Tracing | undefined;
 }
 
-/** Wires the service. Opens no connections. */
+/** Creates the service and connects its parts. Opens no connections. */
 export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverrides = {}): App {
   const { webhookAllowLoopbackHttp: allowLoopbackHttp = false } = config;
   const { now = () => new Date(), monotonicMs: nowMs, maxWaitMs, tracing } = outside;
@@ -187,12 +189,12 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
 }
 
-/** Returns the recorders of completed calls. */
+/** Returns the functions that record completed calls. */
 function recordersOf({ usage, requestLog }: Pick<Stores, "usage" | "requestLog">) {
   return { countUsage: usage.count, logRequest: requestLog.record };
 }
 
-/** Creates the monitors of the database, which report why the service is degraded. */
+/** Creates the monitors of the database. They report why the service is degraded. */
 function watchDatabase(
   em: EntityManager,
   contact: DatabaseContact,
@@ -224,7 +226,7 @@ async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]
   await Promise.all(all.map(async (each) => each?.close()));
 }
 
-/** Returns every RPC of every service with its function. */
+/** Returns all RPCs of all services with their functions. */
 function implementAll(
   given: Omit<ServiceDeps & AdminDeps & Stores & InviteDeps, "validateQuote" | "validateNewQuote">,
 ) {
@@ -304,13 +306,13 @@ function createStores(
   };
 }
 
-/** Creates the encoder of webhook events, in the JSON dialect of `/v1`. */
+/** Creates the JSON encoder of webhook events, in the dialect of `/v1`. */
 function createEventJson(): DispatchDeps["eventJson"] {
   const encode = compileEncodeJson(EventSchema);
   return (event, of) => JSON.stringify(encode(eventMessage(event, of)));
 }
 
-/** Creates a rate limiter in this process, or shared by all replicas in Redis. */
+/** Creates a rate limiter. With Redis all replicas share it, otherwise it is limited to this process. */
 function createLimiter(
   { redisUrl }: AppConfig,
   { monotonicMs = () => performance.now(), maxWaitMs }: AppOverrides,

@@ -30,27 +30,28 @@ import type { Instruments } from "./instruments.ts";
 import type { CreateMailWorkers } from "./mails.ts";
 import { createRepeat, createSealSecrets, purgeExpired, repeatJob, type Repeat } from "./upkeep.ts";
 
-/** Interval of the heartbeat, in milliseconds. */
+/** Interval of heartbeats, in milliseconds. */
 const BEAT_MS = 5_000;
-/** Interval of writing usage counts, in milliseconds. A killed process loses the rest. */
+/** Interval of writing usage counts, in milliseconds. A killed process loses the counts since the last write. */
 const WRITE_MS = 10_000;
 /** Interval of writing the request log, in milliseconds. */
 const LOG_MS = 1_000;
 
-/** Time for payments in flight to settle at shutdown, in milliseconds. */
+/** Maximum time to wait at shutdown for payments in flight, in milliseconds. */
 const GRACE_MS = 3_000;
 
 /** Background work of a process. */
 export interface Background {
   /**
-   * Starts following changes of other processes, webhook delivery, payment processing, test mode simulations, emails,
-   * moving pictures to the bucket, recording key usage and call counts, daily booking roll-ups, the heartbeat,
-   * creation of test twins, encryption of secrets, and purging. Resolves after keys and tariff have been loaded.
+   * Starts following changes by other processes, webhook delivery, payment processing, test mode
+   * simulations, emails, moving pictures to the bucket, recording key usage and call counts, daily
+   * booking roll-ups, the heartbeat, creation of test twins, encryption of secrets, and purging.
+   * Resolves after keys and tariff have been loaded.
    */
   start(): Promise<void>;
-  /** Starts no new deliveries, emails and payments, and waits up to 3 seconds for those in flight. */
+  /** Stops starting deliveries, emails and payments. Waits up to 3 seconds for those in flight. */
   stopDeliveries(): Promise<void>;
-  /** Writes the final counts and key usage, and stops following changes. */
+  /** Writes the final counts and key usage. Stops following changes. */
   close(): Promise<void>;
 }
 
@@ -78,7 +79,7 @@ export interface BackgroundDeps {
   /** Retention of events in days. `undefined` for unlimited. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
-  /** Overrides the default interval. */
+  /** Polling interval in milliseconds, instead of the default. */
   readonly pollMs?: number | undefined;
   readonly maxRestMs?: number | undefined;
   readonly shutdownSignal: AbortSignal;
@@ -120,12 +121,12 @@ export function createBackground(options: BackgroundDeps): Background {
       void repeat(keyUse.record);
       void repeat(options.databaseFigures.refresh);
       void repeat(createSealSecrets(em, options.secretSeal, log));
-      // Last, because its first run can take long.
+      // The roll-up starts late, because its first run can take long.
       void repeat(() => options.bookingRollUps.rollUp(signal));
       void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
     async stopDeliveries() {
-      // Unanswered provider calls are repeated by the next process.
+      // The next process repeats provider calls that got no response.
       const settled = Promise.race([jobs, sleep(GRACE_MS, undefined, { ref: false })]);
       await Promise.all([deliveries?.close(), settled]);
       givingUp.abort();
@@ -138,7 +139,7 @@ export function createBackground(options: BackgroundDeps): Background {
   };
 }
 
-/** Follows changes of other processes. Calls `looked` once keys and tariff have been loaded. */
+/** Follows changes by other processes. Calls `looked` once keys and tariff have been loaded. */
 function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
   const { databaseUrl, log, tariffs, keys, events, pollMs } = options;
   return followChanges({
@@ -153,7 +154,7 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
     },
     async poll(reader) {
       await Promise.all([
-        // Before the tariff, which can take long to load.
+        // Keys are refreshed before the tariff, which can take long to load.
         keys.workspace.refresh(reader).then(options.contact.reached),
         options.databaseClock.poll(reader),
         keys.operator.refresh(reader),
@@ -165,7 +166,7 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
   });
 }
 
-/** Runs workers until shutdown and waits for started work. */
+/** Runs workers until shutdown. Then waits for started work. */
 async function runWorkers(
   running: Running,
   failure: string,
@@ -198,7 +199,7 @@ function createReports({ em, log, usage, requestLog, repeat }: Running) {
   let running: Promise<unknown> | undefined;
   const report = (everyMs: number, write: () => Promise<void>) =>
     repeat(async () => {
-      // While the database is unreachable, which is logged elsewhere, counts stay in memory.
+      // If the write fails, the counts stay in memory. Outages of the database are logged elsewhere.
       await write().catch((error: unknown) => log.debug({ err: error }, "report not written"));
       return everyMs;
     });
@@ -208,7 +209,7 @@ function createReports({ em, log, usage, requestLog, repeat }: Running) {
       const logging = report(LOG_MS, () => writeRequests(em, requestLog));
       running = Promise.all([report(BEAT_MS, heartbeat.beat), writing, logging]);
     },
-    /** Writes the final counts and the end of the process. Never rejects. */
+    /** Writes the final counts and records the end of the process. Never rejects. */
     async end(): Promise<void> {
       if (running === undefined) return;
       await running;

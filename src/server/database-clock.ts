@@ -2,29 +2,32 @@ import type { Logger } from "pino";
 import type { Reader } from "../db/change-feed.ts";
 
 /**
- * Watches whether the database takes writes, and compares the clock of this process with its: quotes, keys and leases
- * expire by both.
+ * Checks whether the database accepts writes, and compares its clock with this process's clock, because
+ * quotes, keys and leases expire by both clocks.
  */
 export interface DatabaseClock {
-  /** Asks the database for its time and whether it is read-only. */
+  /** Reads the database's time and whether the database is read-only. */
   poll(reader: Reader): Promise<void>;
-  /** Difference to the database's clock in seconds, positive if ahead. 0 before the first reading. */
+  /** Seconds by which this process's clock is ahead of the database's clock. 0 before the first reading. */
   aheadSeconds(): number;
-  /** Why the service is not ready: the database is read-only, or the clocks differ by too much; else undefined. */
+  /**
+   * Returns the reason why the service is not ready: the database is read-only or the clocks differ by
+   * too much. `undefined` if it is ready.
+   */
   wrongBecause(): string | undefined;
 }
 
-/** Difference that is logged, in milliseconds. */
+/** Clock difference above which a warning is logged, in milliseconds. */
 const SAID_MS = 2_000;
-/** Difference at which the service is not ready. */
+/** Clock difference above which the service is not ready, in milliseconds. */
 const UNREADY_MS = 30_000;
-/** Slower readings are ignored as inaccurate. */
+/** Maximum round trip of a reading, in milliseconds. Slower readings are inaccurate and ignored. */
 const MAX_ROUND_TRIP_MS = 1_000;
 
 const POLL = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
   current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
-/** Builds what watches the database. */
+/** Creates the monitor of the database's clock. */
 export function createDatabaseClock(
   log: Pick<Logger, "warn" | "info">,
   clockMs: () => number = Date.now,
@@ -46,7 +49,7 @@ export function createDatabaseClock(
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
       const differed = differs;
       aheadMs = clockMs() - roundTripMs / 2 - rows[0]!.ms;
-      // Hysteresis, so that a difference near the limit is not logged at each reading.
+      // The lower threshold afterwards avoids a log line at each reading if the difference is near the limit.
       differs = Math.abs(aheadMs) > (differed ? SAID_MS / 2 : SAID_MS);
       if (differs === differed) return;
       const seconds = aheadSeconds();

@@ -11,27 +11,28 @@ import {
 export interface DatabaseContact {
   /** Records a response of the database. */
   reached(): void;
-  /** Seconds since the last response, or since startup if there was none. */
+  /** Seconds since the last response, or since startup if there has been none. */
   ageSeconds(): number;
-  /** Returns the reason why the service is not ready after a long outage, otherwise `undefined`. */
+  /** Returns the reason why the service is not ready after a long outage. Otherwise `undefined`. */
   lostBecause(): string | undefined;
   /**
-   * A log that combines warnings during an outage into one line, "database unavailable", at once and then every ten
-   * seconds with the number of omitted warnings. The first one contains the full error, the others only its message.
+   * A log that combines the warnings during an outage into one line, "database unavailable":
+   * immediately, then every ten seconds with the number of omitted warnings. The first line contains
+   * the full error, the later lines only its message.
    */
   readonly log: Logger;
 }
 
-/** Interval of logging an outage, in milliseconds. */
+/** Interval of log lines during an outage, in milliseconds. */
 const SAY_MS = 10_000;
-/** Shorter outages are not logged at their end, in seconds. */
+/** Minimum duration of an outage, in seconds, for its end to be logged. */
 const MIN_SECONDS = 2;
 
 export function createDatabaseContact(options: {
   readonly log: Logger;
-  /** Monotonic clock. */
+  /** Monotonic clock, in milliseconds. */
   readonly nowMs?: (() => number) | undefined;
-  /** Provides the maximum outage after which `lostBecause` reports. */
+  /** Configures the maximum outage, after which `lostBecause` returns a reason. */
   readonly config: Partial<Pick<Config, "maxDatabaseOutageSeconds">>;
 }): DatabaseContact {
   const { nowMs = () => performance.now() } = options;
@@ -47,7 +48,7 @@ export function createDatabaseContact(options: {
     const { err, ...others } = fields;
     if (!isTransientDatabaseError(err) || isStatementTimeout(err))
       return options.log.warn(fields, during);
-    // Contention means that the database responds.
+    // Contention errors mean that the database responds.
     isAway ||= !isContention(err);
     if (nowMs() - saidMs < SAY_MS) return void notLogged++;
     const told = saidMs >= reachedMs ? { ...others, reason: describeError(err) } : fields;
@@ -61,7 +62,8 @@ export function createDatabaseContact(options: {
     reached() {
       const seconds = ageSeconds();
       reachedMs = nowMs();
-      // Without a failure, this process was merely late, for example while loading a large tariff.
+      // Without a failed operation, the database was reachable and this process was late, for example
+      // because it loaded a large tariff.
       if (isAway && seconds >= MIN_SECONDS) {
         options.log.info({ seconds, notLogged }, "database reached");
         saidMs = -Infinity;

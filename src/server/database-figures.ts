@@ -10,11 +10,11 @@ import {
 } from "../features/reports/load-figures.ts";
 import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-payments.ts";
 
-/** Figures of the database for `/metrics`, read in advance so that scrapes do not wait. */
+/** Database metrics for `/metrics`. They are read in advance, so that scrapes do not wait. */
 export interface DatabaseFigures {
-  /** Reads the figures and returns the delay until the next reading, in milliseconds. Never rejects. */
+  /** Reads the metrics. Returns the delay until the next reading, in milliseconds. Never rejects. */
   refresh(): Promise<number>;
-  /** Returns the figures of the last successful reading. `undefined` before the first. */
+  /** Returns the last successful reading. `undefined` before the first. */
   latest(): Figures | undefined;
 }
 
@@ -22,16 +22,19 @@ interface Figures {
   readonly backlog: WebhookBacklog;
   readonly mails: MailBacklog;
   readonly overdue: OverdueWork;
-  /** Time of the newest event, in milliseconds since the epoch. null if absent. */
+  /** Time of the newest event, in milliseconds since the epoch. null if there is no event. */
   readonly newestEventMs: number | null;
   readonly tables: readonly TableRows[];
   /** Time of the reading, in milliseconds since the epoch. */
   readonly readMs: number;
 }
 
-/** Interval of readings in milliseconds, similar to usual scrape intervals. */
+/** Interval between readings, in milliseconds. Similar to usual scrape intervals. */
 const REFRESH_MS = 15_000;
-/** Minimum pause as a multiple of the reading's duration, so that it uses a connection 1 % of the time. */
+/**
+ * Minimum pause as a multiple of a reading's duration, so that readings use a connection for at most 1
+ * % of the time.
+ */
 const REST_FACTOR = 100;
 /** Delay after a failed reading, in milliseconds. */
 const RETRY_MS = 60_000;
@@ -57,7 +60,7 @@ export function createDatabaseFigures(options: {
 
   return {
     refresh: () =>
-      // During an outage, which is logged elsewhere, the last figures stay.
+      // The last metrics are kept if a reading fails. Outages are logged elsewhere.
       readFigures().catch((error: unknown) => {
         log.debug({ err: error }, "figures not read");
         return RETRY_MS;

@@ -9,18 +9,18 @@ import type { CompletedCall } from "../features/payments/stripe/stripe-calls.ts"
 import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 
-/** Hooks that parts of the service call, for `/metrics`. */
+/** Functions that record metrics for `/metrics`. The parts of the service call them. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 export type Purged = (typeof PURGED)[number];
 
-/** In seconds. Waits for writes and connections are limited to 2. */
+/** Bucket limits in seconds. Waits for writes and connections take at most 2 s. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
-/** In seconds. A payment provider call takes at most 10. */
+/** Bucket limits in seconds. A payment provider call takes at most 10 s. */
 const PROVIDER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** In seconds. A geocoder request takes at most 1. */
+/** Bucket limits in seconds. A geocoder request takes at most 1 s. */
 const GEOCODER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-/** Groups have at most 64 to 200 members. */
+/** Bucket limits in members. Groups have at most 64 to 200 members, depending on the kind. */
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 const PURGED = [
@@ -70,7 +70,7 @@ export function createInstruments(registry: Registry) {
     "Failed purges by kind. Each is retried after 10 minutes.",
     "kind",
   );
-  // Series exist from the start, so that the first count is an increase.
+  // All series exist from the start, so that the first count is visible as an increase.
   for (const outcome of ["delivered", "rejected", "unanswered"]) attempts.inc({ outcome }, 0);
   for (const limitClass of LIMIT_CLASSES) refused.inc({ class: limitClass }, 0);
   for (const kind of PURGED) for (const each of [rows, failures]) each.inc({ kind }, 0);

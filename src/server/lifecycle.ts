@@ -9,26 +9,25 @@ import type { Readiness } from "./readiness.ts";
 
 /** Startup and shutdown of a serving process. */
 export interface Lifecycle {
-  /** Opens the operators' port, if configured, which serves probes throughout the process's life. */
+  /** Opens the operators' port, if configured. It serves probes until the process exits. */
   listenForOperators(): Promise<AddressInfo | undefined>;
   /**
-   * Migrates the database, waiting while it is unreachable, and starts background work. Rejects if
-   * the database cannot be migrated or the service closes first.
+   * Migrates the database and starts background work. Waits while the database is unreachable. Rejects
+   * if the database cannot be migrated or the service closes first.
    */
   prepare(): Promise<void>;
   /**
-   * Opens the public ports. Call it after `prepare`, because proxies pass on any response. Rejects
-   * if the service closes first.
+   * Opens the public ports. Call it after `prepare`, because proxies send calls as soon as a port is
+   * open. Rejects if the service closes first.
    */
   listen(): Promise<ListeningAddresses>;
   /**
-   * Drains: becomes not ready, closes the public ports, tells callers on open connections to
-   * reconnect elsewhere while still serving them, and waits for calls in flight. Closes the
-   * operators' port last. Takes at most about 9 seconds, and at least half a second so that a probe
-   * can notice.
+   * Shuts down. Becomes not ready, closes the public ports, makes callers with open connections
+   * reconnect elsewhere while serving their calls, and waits for calls in flight. Closes the operators'
+   * port last. Takes at most about 9 seconds, and at least half a second so that probes can notice.
    *
-   * @param idleMs maximum time for which idle connections stay open, for calls that proxies may be
-   *   sending
+   * @param idleMs maximum time for which idle connections stay open, in milliseconds. Proxies may be
+   *   sending calls on them
    */
   close(idleMs?: number): Promise<void>;
 }
@@ -40,15 +39,15 @@ interface ListeningAddresses {
 
 /** Time for calls in flight to finish after the ports have closed, in milliseconds. */
 export const DRAIN_MS = 7_000;
-/** Time for which the ports stay open after becoming not ready, in milliseconds. */
+/** Time for which the public ports stay open after the service has become not ready, in milliseconds. */
 const LINGER_MS = 500;
-/** Time for idle callers to disconnect, in milliseconds. */
+/** Time that idle callers have to disconnect, in milliseconds. */
 const HANG_UP_MS = 500;
-/** Time for webhook deliveries to finish after `close`, in milliseconds. */
+/** Time that webhook deliveries have to finish after `close`, in milliseconds. */
 const DELIVERIES_MS = 4_000;
-/** Time for responses to operators to be read at the end, in milliseconds. */
+/** Time that operators have to read the last responses, in milliseconds. */
 const OPERATIONS_MS = 200;
-/** Maximum time for disconnecting from a possibly unresponsive database, in milliseconds. */
+/** Maximum time for closing the connections to the database, which may be unresponsive, in milliseconds. */
 const DISCONNECT_MS = 1_000;
 
 interface LifecycleOptions {
@@ -63,7 +62,7 @@ interface LifecycleOptions {
   readonly operations: TransportServer;
   readonly readiness: Readiness;
   readonly background: Background;
-  /** Closes all connections, to the database and other services. */
+  /** Closes the connections to the database and other services. */
   readonly disconnect: () => Promise<unknown>;
   /** Exports pending spans within half a second. */
   readonly closeTracing: () => Promise<void>;
@@ -111,15 +110,16 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         delivered.then(() => background.close()).then(options.disconnect),
         sleep(leftMs, undefined, { ref: false }),
       ]);
-      // Spans are exported even if a step above hangs.
+      // Spans are exported even if an earlier step hangs.
       await Promise.all([operations.close(OPERATIONS_MS), options.closeTracing()]);
     },
   };
 }
 
 /**
- * Closes the public servers: first their ports, then connections, once calls end or take too long. Data that arrives
- * while a connection closes is lost. Connections are therefore closed right after the event loop has polled.
+ * Closes the ports of the public servers. Then closes connections, once their calls have ended or take
+ * too long. Data that arrives while a connection closes is lost, so connections are closed immediately
+ * after the event loop has polled.
  */
 async function drain(
   { http, grpc, readiness, log }: Pick<LifecycleOptions, "http" | "grpc" | "readiness" | "log">,

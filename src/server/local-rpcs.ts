@@ -24,15 +24,15 @@ import { compileValidateRequest } from "../pipeline/request/validate-request.ts"
 import { messageOf } from "../pipeline/rpc-response.ts";
 import { listRpcs, type ServiceFunctions } from "../pipeline/rpc.ts";
 
-/** Actor of a call without a server, for the audit log. */
+/** Actor of a call without a server, as recorded in the audit log. */
 export interface LocalActor {
   readonly actor: "command_line" | "service";
   readonly name: string;
 }
 
 /**
- * Calls an operator RPC that needs only the database, without a server, for the command line and
- * the service. Validates the request like a server.
+ * Calls an operator RPC without a server, for the command line and the service itself. The RPC may need
+ * only the database. Validates the request like a server.
  *
  * @throws Refusal FIELD_INVALID, and errors of the RPC
  */
@@ -61,7 +61,7 @@ export async function callLocally<M extends DescMethodUnary>(
   return messageOf(response) as MessageShape<M["output"]>;
 }
 
-/** Checking and comparing tariffs requires worker threads. */
+/** Rejects the tasks that require worker threads: checking and comparing tariffs. */
 const NO_TASKS: TariffTasks = {
   run: needsServer,
   runAtOnce: needsServer,

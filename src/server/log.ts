@@ -6,15 +6,15 @@ import type { Config } from "../config/config.ts";
 import { cutKeys } from "../domain/secret-key.ts";
 import manifest from "../../package.json" with { type: "json" };
 
-/** Identifies this process among replicas. */
+/** Name of this process among replicas. */
 export const INSTANCE = `${hostname()}-${process.pid}`;
-/** Fields of every line, for aggregated logs. */
+/** Fields of every line, which identify the process in aggregated logs. */
 const BASE = { service: "shipments", version: manifest.version, instance: INSTANCE };
 
 /** A log on standard output with its flush function. */
 export interface Log {
   readonly log: Logger;
-  /** Await before exiting, otherwise pending lines are lost. */
+  /** Writes pending lines. Await it before exiting. */
   readonly flush: () => Promise<void>;
 }
 
@@ -22,13 +22,13 @@ export interface Log {
 const FLUSH_MS = 100;
 
 /**
- * Opens the log on standard output: text on a terminal, otherwise JSON, unless configured. Keys are
- * truncated to their last four characters.
+ * Opens the log on standard output. By default it writes text on a terminal and JSON elsewhere. Keys
+ * are truncated to their last four characters.
  */
 export async function createLog(config: Pick<Config, "logLevel" | "logFormat">): Promise<Log> {
   const format = config.logFormat ?? (process.stdout.isTTY ? "text" : "json");
   const { stream, flush } = format === "text" ? await textOutput() : jsonOutput();
-  // Callers can put keys in unexpected places, such as a request id.
+  // Lines are searched for keys, because callers can put keys in unexpected places, such as a request id.
   const hooks = { streamWrite: cutKeys };
   const formatters = { level: (level: string) => ({ level }) };
   return { log: pino({ level: config.logLevel, base: BASE, formatters, hooks }, stream), flush };
@@ -38,7 +38,7 @@ interface Output extends Pick<Log, "flush"> {
   readonly stream: DestinationStream;
 }
 
-/** Buffered, so that a line per call is cheap. */
+/** Creates a buffered JSON output, which makes a line per call cheap. */
 function jsonOutput(): Output {
   const stream = destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 100 });
   const flush = async () => {
@@ -49,11 +49,11 @@ function jsonOutput(): Output {
   return { stream, flush };
 }
 
-/** Loaded lazily: production services write JSON. */
+/** Creates the text output. Its library is loaded lazily, because production services write JSON. */
 async function textOutput(): Promise<Output> {
   const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({
-    // Node evaluates NO_COLOR, FORCE_COLOR and the terminal's capabilities.
+    // Node checks NO_COLOR, FORCE_COLOR and the terminal's capabilities.
     colorize: styleText("red", "x", { stream: process.stdout }) !== "x",
     translateTime: "SYS:HH:MM:ss.l",
     singleLine: true,
@@ -63,11 +63,11 @@ async function textOutput(): Promise<Output> {
   // A closed terminal must not prevent a clean shutdown.
   process.stdout.on("error", () => undefined);
   const stream = { write: (line: string) => void process.stdout.write(format(line)) };
-  // A terminal is written synchronously.
+  // There is nothing to flush, because a terminal is written synchronously.
   return { stream, flush: async () => undefined };
 }
 
-/** Fields of a call's line that are part of its text message. */
+/** Fields of a call's line that the text message contains. */
 const CALL_FIELDS = [
   "requestId",
   "method",
@@ -82,7 +82,9 @@ const CALL_FIELDS = [
 ] as const;
 type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
 
-/** Returns the message, and for calls the method, HTTP status (0 without a response), gRPC code and so on. */
+/**
+ * Returns the message. For calls it contains the method, HTTP status (0 without a response), gRPC code and so on.
+ */
 function describe(line: CallLine, message: string): string {
   const { method, path, status, code, durationMs, workspace, key, address, requestId } = line;
   if (durationMs === undefined) {

@@ -24,7 +24,7 @@ interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedM
 /** Creates the email workers. The signal aborts attempts in flight. */
 export type CreateMailWorkers = (givingUp: AbortSignal) => readonly Workers[];
 
-/** Sets up sending of email. `undefined` if not configured. */
+/** Creates the sending of emails. Returns `undefined` if it is not configured. */
 export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
   const { em, log, now, config, outside } = deps;
   const { mail, publicUrl } = config;
@@ -39,7 +39,7 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
     random: outside.random ?? Math.random,
     countAttempt: deps.countMailAttempt,
     countFailure: deps.countFailedMail,
-    // Emails to recipients name no zone.
+    // Emails to recipients mention no time zone.
     zoneAt: () => undefined,
     contentOf: (kind, tracked, own) =>
       recipientMail(

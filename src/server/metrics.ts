@@ -8,7 +8,7 @@ import type { DatabaseFigures } from "./database-figures.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Servers } from "./servers.ts";
 
-/** Sources of figures that are read with `/metrics`. */
+/** Sources of the metrics that are read for each scrape. */
 export interface MetricSources {
   readonly readiness: Pick<Readiness, "unreadyBecause">;
   readonly contact: Pick<DatabaseContact, "ageSeconds">;
@@ -19,7 +19,10 @@ export interface MetricSources {
   readonly now: () => Date;
 }
 
-/** Adds metrics besides the counters of `createInstruments`. Scrapes do not query the database. */
+/**
+ * Adds the metrics that are read for each scrape, without querying the database. `createInstruments`
+ * has the counters.
+ */
 export function addMetrics(registry: Registry, sources: MetricSources): void {
   const { servers } = sources;
   collectDefaultMetrics({ register: registry });
@@ -90,7 +93,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   const { latest } = databaseFigures;
   const secondsSince = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? undefined : Math.max(0, now().getTime() - ms) / 1_000;
-  /** 0 if none is waiting. */
+  /** Returns the age of the oldest waiting item in seconds, 0 if none is waiting. */
   const ageOf = (backlog: { readonly oldestMs: number | null } | undefined) =>
     backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
   addGauge(
@@ -140,7 +143,7 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   );
 }
 
-/** `read` returns a value, or values by label. `undefined`, for values not yet known, is NaN. */
+/** Adds a gauge. `read` returns a value, or values by label. `undefined` means not yet known and becomes NaN. */
 type AddGauge = (
   name: string,
   help: string,

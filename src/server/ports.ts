@@ -8,15 +8,15 @@ import type { ListenAddress } from "../transport/connections/transport-server.ts
 export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort" | "reusePort">;
 
 /**
- * Checks that every port is available before startup continues. It connects instead of listening,
- * because a proxy would mistake that for the service.
+ * Checks that every port is available before startup continues. Connects instead of listening on the
+ * port, because a proxy would mistake an open port for the service.
  *
  * @throws Error that names the variable to change
  */
 export async function assertPortsFree(addresses: Addresses): Promise<void> {
   const { host, port, grpcPort, operationsPort, reusePort } = addresses;
   await listenAs("PORT", { host, port: 0, reusePort }, assertAddress);
-  // A shared port may be served by another process of the service.
+  // Other processes of the service may listen on a shared port.
   if (!reusePort) {
     await listenAs("PORT", { host, port }, assertUnanswered);
     await listenAs("GRPC_PORT", { host, port: grpcPort }, assertUnanswered);
@@ -26,10 +26,10 @@ export async function assertPortsFree(addresses: Addresses): Promise<void> {
   }
 }
 
-/** Since Linux 5.14: 1 if processes that share a port take over waiting connections. */
+/** Kernel setting since Linux 5.14. 1 if processes that share a port take over waiting connections. */
 const MIGRATES = "/proc/sys/net/ipv4/tcp_migrate_req";
 
-/** Returns the limitation of this system for shared ports in a sentence, or `undefined`. */
+/** Returns a warning about this system's limitation for shared ports. `undefined` if there is none. */
 export async function sharedPortsWarning(
   { reusePort }: Pick<Addresses, "reusePort">,
   setting = MIGRATES,
@@ -38,14 +38,14 @@ export async function sharedPortsWarning(
   return "connections that wait at the ports when a process ends may be reset: let the others take them, by `sysctl -w net.ipv4.tcp_migrate_req=1`";
 }
 
-/** Listens briefly, on a port that is never called. */
+/** Checks that the host is valid by listening briefly on another free port. */
 async function assertAddress(at: ListenAddress): Promise<void> {
   const server = createServer().listen(at);
   await once(server, "listening");
   await once(server.close(), "close");
 }
 
-/** Throws the error that listening would if another program listens there. */
+/** Rejects with the error of a port in use if another program listens on the port. */
 async function assertUnanswered({ host, port }: ListenAddress): Promise<void> {
   if (port === 0) return;
   const socket = connect(port, host);
@@ -58,7 +58,7 @@ async function assertUnanswered({ host, port }: ListenAddress): Promise<void> {
 }
 
 /**
- * Listens, and on failure names the variable to change.
+ * Runs a step that listens. If it fails, names the variable to change.
  *
  * @throws Error with one sentence for the operator
  */

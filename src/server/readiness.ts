@@ -2,11 +2,11 @@
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
- * Starts closed ("starting"). Once open, it is not ready until there is a tariff, although calls
- * that need none, such as publishing the first, are served.
+ * Creates the readiness in the phase "starting". Once open, the service is not ready until there is a
+ * tariff, but serves calls that need no tariff, such as publishing the first.
  *
- * @param tariffVersion version in force, or `undefined`
- * @param degradedBecause reason why only part of the work is possible or on time, or `undefined`
+ * @param tariffVersion returns the version in force, `undefined` if there is none
+ * @param degradedBecause returns the reason why work is only partly possible or late, `undefined` if there is none
  */
 export function createReadiness(
   tariffVersion: () => number | undefined,
@@ -15,36 +15,36 @@ export function createReadiness(
   const shutdown = new AbortController();
   const end = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
-  /** Returns the reason why the service is not open, such as "starting", or `undefined`. */
+  /** Returns the reason why the service is not open, such as "starting". `undefined` if it is open. */
   const closedBecause = () => (phase === "open" ? undefined : phase);
   const tariffMissing = () =>
     tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
   return {
     closedBecause,
     /**
-     * Returns the reason why the service should get no calls: closed, without a tariff, or
+     * Returns the reason why the service should receive no calls: it is closed, without a tariff, or
      * degraded. `undefined` if it is ready.
      */
     unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
     open(): void {
       phase = "open";
     },
-    /** Becomes not ready while it keeps serving. Returns whether it was open. */
+    /** Makes the service not ready while it continues to serve. Returns whether it was open. */
     leave(): boolean {
       const wasOpen = phase === "open";
       phase = "shutting down";
       return wasOpen;
     },
-    /** Stops accepting connections. Final. */
+    /** Starts the shutdown, which is final. */
     shutDown(): void {
       phase = "shutting down";
       shutdown.abort();
     },
-    /** Cuts off calls in flight. */
+    /** Aborts calls in flight. */
     end: () => end.abort(),
-    /** Aborts at shutdown, to end open-ended streams. */
+    /** Aborts at shutdown. Streams without an end then finish. */
     shutdownSignal: shutdown.signal,
-    /** Aborts when connections have been closed or are cut off. */
+    /** Aborts when connections are closed and the remaining calls are aborted. */
     endSignal: end.signal,
   };
 }

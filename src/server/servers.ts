@@ -52,28 +52,28 @@ const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url
 
 let documents: readonly string[] | undefined;
 
-/** The paths of the public documents, read once. */
+/** Returns the paths of the public documents. They are read once. */
 function documentPaths(): readonly string[] {
   return (documents ??= [DESCRIPTION_PATH, ...guidePaths(DOCS_FOLDER)]);
 }
 
-/** Output of `npm run generate`. */
+/** OpenAPI document, which `npm run generate` creates. */
 const API_DESCRIPTION = fileURLToPath(new URL("../../gen/openapi/openapi.json", import.meta.url));
 
 /** All services that require a credential. */
 const SERVED = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES];
-/** Services without a credential. */
+/** Services that require no credential. */
 const WITHOUT_CREDENTIAL = [Health, ...REFLECTION_SERVICES];
 
 export interface Servers {
   readonly http: TransportServer;
   readonly grpc: TransportServer;
-  /** For operators. Not opened if the configuration has no port for it. */
+  /** Server for operators. It is opened only if its port is configured. */
   readonly operations: TransportServer;
   readonly reservedBytes: Pipeline["reservedBytes"];
 }
 
-/** Options of the pipeline that are not created here. */
+/** Options of the servers, without the pipeline options that are created here. */
 interface ServersOptions extends Omit<
   PipelineOptions,
   "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "refusalOf" | "onBehalfOf"
@@ -97,8 +97,8 @@ interface ServersOptions extends Omit<
 }
 
 /**
- * Creates the servers without listening, the public two on one pipeline. With a server for
- * operators, the public ones expose neither metrics nor the operators' and account services.
+ * Creates the servers without listening. Both public servers share one pipeline. If there is a server
+ * for operators, the public servers expose neither metrics nor the operator and account services.
  */
 export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, registry, config } = options;
@@ -158,7 +158,7 @@ export function createServers(options: ServersOptions): Servers {
   };
 }
 
-/** The service for agents. */
+/** Returns the options of the Model Context Protocol server. */
 const agents = ({ geocoder }: ServersOptions["config"]) => ({
   product: { name: manifest.name, version: manifest.version },
   apiDescription: API_DESCRIPTION,
@@ -166,7 +166,7 @@ const agents = ({ geocoder }: ServersOptions["config"]) => ({
   hasGeocoder: geocoder !== undefined,
 });
 
-/** Handlers of the pages and their map data. */
+/** Returns the handlers of the dashboard and its map data. */
 function dashboardHandlers(
   tiles: MapTiles | undefined,
   options: Parameters<typeof createMapTiles>[1],
@@ -177,7 +177,7 @@ function dashboardHandlers(
   ];
 }
 
-/** A server with its port, null before it listens. */
+/** Adds the port to a server. The port is null until the server listens. */
 function withPort(server: TransportServer): TransportServer & { port(): number | null } {
   let address: AddressInfo | undefined;
   return {
@@ -187,7 +187,7 @@ function withPort(server: TransportServer): TransportServer & { port(): number |
   };
 }
 
-/** Serves health, and reflection of these services. */
+/** Adds the services without credentials: health, and reflection of the given services. */
 function withoutCredential(
   { unreadyBecause, shutdownSignal }: Readiness,
   reflected: readonly DescService[],

@@ -81,7 +81,7 @@ import {
   type StreamRpc,
 } from "../pipeline/rpc.ts";
 
-/** Services for callers with a workspace's key. */
+/** Services that a workspace's key can call. */
 export const SERVICES = [
   ShipmentService,
   QuoteService,
@@ -170,7 +170,7 @@ export function implementServices(given: ServiceDeps): {
   };
 }
 
-/** Services for callers with an operator's key. */
+/** Services that an operator's key can call. */
 export const ADMIN_SERVICES = [
   OperatorService,
   AuditService,
@@ -212,8 +212,8 @@ const CHANGING_CALLERS: readonly DescService[] = [
 ];
 
 /**
- * Clears cached sessions and operator keys after each call that may have changed them, so that
- * changes take effect at once in this process and within a second in others.
+ * Clears cached sessions and operator keys after each call that may have changed them. Changes then
+ * take effect immediately in this process, and within a second in others.
  */
 export function forgetCallersAfter(rpcs: readonly Rpc[], forgetAll: () => void): readonly Rpc[] {
   return rpcs.map((rpc) => {

@@ -17,7 +17,6 @@ import {
 import type { Language } from "../tracking/texts.ts";
 import type { TrackingPages } from "../transport/http/tracking.ts";
 
-/** Creates the tracking pages. */
 export function createTrackingPages({
   tariffs,
   feeds,

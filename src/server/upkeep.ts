@@ -24,16 +24,16 @@ import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments, Purged } from "./instruments.ts";
 
 /**
- * Repeats work until shutdown. The work returns the pause in milliseconds.
+ * Repeats work until shutdown. The work returns the next pause in milliseconds.
  *
- * @param rests "together" aligns the pauses of several works, "apart" does not. Default apart
+ * @param rests "together" makes the pauses of several works end at the same time, "apart" does not. Default "apart"
  */
 export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart") => Promise<void>;
 
 /**
- * Creates the background scheduler. Stops when the signal aborts. Each work starts after the first run of the
- * previous one, so that a starting process does not open a connection for each. For the same reason, separate pauses
- * are randomly shortened by up to a tenth. Aligned pauses end at a multiple of their length.
+ * Creates the background scheduler, which stops when the signal aborts. Each work starts after the first run
+ * of the previous one, so that a starting process does not open a connection for each. For the same reason,
+ * "apart" pauses are randomly shortened by up to a tenth. "together" pauses end at a multiple of their length.
  *
  * @param maxRestMs maximum pause in milliseconds
  */
@@ -65,9 +65,9 @@ export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat 
 const POLL_MS = 500;
 
 /**
- * Runs a job repeatedly, polling together with other jobs. Never rejects.
+ * Runs a job repeatedly. Polls together with other jobs. Never rejects.
  *
- * @param job returns whether more may be due
+ * @param job returns whether more work may be due
  */
 export function repeatJob(
   {
@@ -95,8 +95,8 @@ export function repeatJob(
 const PURGE_MS = 10 * 60 * 1_000;
 
 /**
- * Deletes expired data: stored responses, keys, deliveries, provider events, used quotes, sign-ins, emails, counts,
- * the request log, test data and events. Returns the pause in milliseconds. Never rejects.
+ * Deletes expired data: stored responses, keys, deliveries, provider events, used quotes, sign-ins, emails,
+ * counts, the request log, test data and events. Returns the next pause in milliseconds. Never rejects.
  */
 export async function purgeExpired(options: {
   readonly em: EntityManager;
@@ -131,13 +131,14 @@ export async function purgeExpired(options: {
   return PURGE_MS;
 }
 
-/** Interval of checking for secrets that a process without the key has stored, in milliseconds. */
+/** Interval of checking for secrets that a process without an encryption key has stored, in milliseconds. */
 const SEAL_MS = 10 * 60 * 1_000;
 
 /**
- * Creates the work that encrypts secrets stored in plain text or with an earlier key, converts opt-outs stored
- * without a key, and returns the pause in milliseconds. Its first run also logs how secrets are stored, and leaves
- * opt-outs to earlier replicas that are about to be replaced. Never rejects.
+ * Creates the work that encrypts secrets that are stored as plain text or with an earlier key, and
+ * converts opt-outs that were stored without a key. The first run also logs how secrets are stored. It
+ * leaves opt-outs to replicas of an earlier release, which are about to be replaced. The work returns
+ * the next pause in milliseconds and never rejects.
  */
 export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log: Logger) {
   const { keyId } = secretSeal;

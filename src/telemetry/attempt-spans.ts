@@ -8,7 +8,7 @@ import {
 import type { AttemptSpan, TraceAttempt, TracedAttempt } from "../pipeline/tracer.ts";
 import { contextBelow, traceHeaders, type TimeOfDay, type EventCauses } from "./trace-context.ts";
 
-/** Starts the span of a request to another service, below a parent span if there is one. */
+/** Starts the span of a request to another service, as a child of the parent span if there is one. */
 export type StartRequest = (
   method: string,
   url: string,
@@ -17,8 +17,8 @@ export type StartRequest = (
 ) => AttemptSpan;
 
 /**
- * Creates the tracing of requests, by OpenTelemetry's semantic conventions for HTTP client spans,
- * 1.45. Only the host of the URL is recorded, because receivers put secrets into paths.
+ * Creates the tracing of requests, following OpenTelemetry's semantic conventions for HTTP client
+ * spans, 1.45. Of the URL, only the host is recorded, because receivers put secrets into paths.
  */
 export function createStartRequest(otel: OtelTracer, timeOfDay: TimeOfDay): StartRequest {
   return (method, url, parent, attributes) => {

@@ -6,21 +6,21 @@ import { codeName, type ReceivedCall } from "../pipeline/call.ts";
 export interface CallDescription {
   readonly name: string;
   readonly attributes: Attributes;
-  /** Whether the service failed rather than the caller. */
+  /** Whether the service failed. False for errors of the caller. */
   readonly isFailure: boolean;
 }
 
 export interface HttpRequest {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   /** Path template. `undefined` for an unknown path. */
   readonly route: string | undefined;
 }
 
 /**
- * Describes an HTTP request by OpenTelemetry's semantic conventions for HTTP server spans, 1.45.
- * Unknown paths are omitted, because they can contain anything.
+ * Describes an HTTP request according to OpenTelemetry's semantic conventions for HTTP server spans,
+ * 1.45. Unknown paths are omitted, because they can contain anything.
  */
 export function describeHttpCall(
   call: ReceivedCall,
@@ -35,7 +35,7 @@ export function describeHttpCall(
     attributes: {
       "http.request.method": known,
       ...(known === "_OTHER" ? { "http.request.method_original": method } : {}),
-      // The servers do not use TLS.
+      // The scheme is always http, because the servers do not use TLS.
       "url.scheme": "http",
       ...(route === undefined ? {} : { "http.route": route, "url.path": withoutSecrets(path) }),
       ...(httpStatus === 0 ? {} : { "http.response.status_code": httpStatus }),
@@ -60,12 +60,12 @@ const HTTP_METHODS: ReadonlySet<string> = new Set([
   "TRACE",
 ]);
 
-/** Describes an RPC by the semantic conventions for gRPC and Connect server spans, 1.45. */
+/** Describes an RPC according to OpenTelemetry's semantic conventions for gRPC and Connect server spans, 1.45. */
 export function describeRpcCall(call: ReceivedCall): CallDescription {
   const isGrpc = call.headers.contentType?.startsWith("application/grpc") ?? false;
   const system = isGrpc ? "grpc" : "connectrpc";
   const code = call.code ?? Code.Canceled;
-  // Connect's codes are the same in lower case.
+  // Connect's code names are those of gRPC in lower case.
   const status = isGrpc ? statusName(code) : statusName(code).toLowerCase();
   const isFailure = FAILURES.has(code);
   return {
@@ -73,7 +73,7 @@ export function describeRpcCall(call: ReceivedCall): CallDescription {
     attributes: {
       "rpc.system.name": system,
       "rpc.method": call.method ?? "_OTHER",
-      // Connect has codes for errors only.
+      // Connect has codes only for errors.
       ...(code === 0 && !isGrpc ? {} : { "rpc.status_code": status }),
       ...(isFailure ? { "error.type": status } : {}),
       ...commonAttributes(call),
@@ -82,7 +82,7 @@ export function describeRpcCall(call: ReceivedCall): CallDescription {
   };
 }
 
-/** Returns gRPC's name of a code, such as DEADLINE_EXCEEDED. One has British spelling. */
+/** Returns the gRPC name of a code, such as DEADLINE_EXCEEDED. gRPC spells CANCELLED in British English. */
 function statusName(code: Code | 0): string {
   return code === Code.Canceled ? "CANCELLED" : codeName(code).toUpperCase();
 }
@@ -106,10 +106,10 @@ function commonAttributes({ admitted, headers }: ReceivedCall): Attributes {
   };
 }
 
-/** A host with an optional port. IPv6 addresses are in brackets. */
+/** Matches a host with an optional port. IPv6 addresses are in brackets. */
 const HOST = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/;
 
-/** Server attributes from the caller's Host header. */
+/** Returns the server attributes from the caller's Host header. */
 function serverAttributes(host = ""): Attributes {
   const [, address = "", port] = HOST.exec(host) ?? [];
   if (address === "") return {};

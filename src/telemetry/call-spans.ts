@@ -26,9 +26,9 @@ export function createCallTracer(deps: CallSpanDeps): Tracer {
   return {
     begin({ headers, peer, startedMs }) {
       const options = { kind: SpanKind.SERVER, startTime: deps.timeOfDay(startedMs) };
-      // Renamed at the end, when the method is known.
+      // The span is renamed at its end, when the method is known.
       const span = deps.otel.startSpan("call", options, contextOf(headers));
-      // Read now, because a closed connection has no address.
+      // The address is read now, because a closed connection has none.
       return new TracedCall(span, peer.remoteAddress, deps);
     },
   };

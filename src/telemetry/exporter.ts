@@ -6,8 +6,8 @@ import type { Logger } from "pino";
 const SUCCESS = 0;
 
 /**
- * Creates an exporter of spans over OTLP/HTTP as JSON. It reads `OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`,
- * `_COMPRESSION` and `_CERTIFICATE` itself. Spans that cannot be sent in time are dropped.
+ * Creates an exporter of spans over OTLP/HTTP as JSON. The exporter itself reads `OTEL_EXPORTER_OTLP_HEADERS`,
+ * `_TIMEOUT`, `_COMPRESSION` and `_CERTIFICATE`. Drops spans that cannot be sent in time.
  */
 export function createExporter(url: string, failures: FailureLog): SpanExporter {
   const exporter = new OTLPTraceExporter({ url });
@@ -17,7 +17,7 @@ export function createExporter(url: string, failures: FailureLog): SpanExporter 
         if (error !== undefined) {
           failures.warn(`${spans.length} spans were dropped: ${reasonOf(error)}`);
         }
-        // The SDK would log every failure with its stack.
+        // Reports success even after a failure, because the SDK would log every failure with its stack.
         done({ code: SUCCESS });
       });
     },
@@ -25,13 +25,15 @@ export function createExporter(url: string, failures: FailureLog): SpanExporter 
   };
 }
 
-/** A failed connection to several addresses has a code but no message. */
+/**
+ * Returns the reason of a failure. If a connection to several addresses fails, the error has a code but no message.
+ */
 function reasonOf(error: Error): string {
   const { code } = error as { code?: string };
   return error.message || (code ?? error.name);
 }
 
-/** Logs export failures occasionally. */
+/** Log of export failures, with a limited rate. */
 export interface FailureLog {
   warn(message: string): void;
 }
@@ -39,8 +41,8 @@ export interface FailureLog {
 const REPEAT_MS = 60_000;
 
 /**
- * Creates a log with at most one message per minute and the number of omitted ones, because an
- * unreachable receiver fails every batch.
+ * Creates a log that writes at most one message per minute, with the number of omitted messages.
+ * Without the limit, an unreachable receiver would cause a message for every batch.
  */
 export function createFailureLog(
   log: Pick<Logger, "warn">,

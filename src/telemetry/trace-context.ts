@@ -12,7 +12,7 @@ import { readTraceparent, type CallHeaders } from "../pipeline/call-headers.ts";
 import { LRUCache } from "lru-cache";
 import type { TracedEvent } from "../pipeline/tracer.ts";
 
-/** Returns the context of a call: in its caller's trace, or empty. */
+/** Returns the context of a call. It contains the caller's trace, or is empty. */
 export function contextOf({
   traceparent,
   tracestate,
@@ -29,12 +29,12 @@ export function contextOf({
   });
 }
 
-/** Returns the context of a span's children. `undefined` for no parent. */
+/** Returns the context for children of a span. Without a parent, returns the root context. */
 export function contextBelow(parent: SpanContext | undefined): Context {
   return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
-/** Returns the headers with which another service continues a span's trace (W3C Trace Context, section 3). */
+/** Returns the headers that let another service continue a span's trace (W3C Trace Context, section 3). */
 export function traceHeaders(span: Span): Record<string, string> {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, "0");
@@ -45,15 +45,18 @@ export function traceHeaders(span: Span): Record<string, string> {
   };
 }
 
-/** Converts a time of `performance.now()` to the time of day in seconds and nanoseconds. */
+/** Converts a time on the clock of `performance.now()` to the time of day, in seconds and nanoseconds. */
 export type TimeOfDay = (ms: number) => HrTime;
 
-/** Interval of comparing the two clocks, in milliseconds, because one is adjusted at run time. */
+/**
+ * Interval between comparisons of the two clocks, in milliseconds. Comparisons are repeated because the
+ * system clock is adjusted at run time.
+ */
 const COMPARE_MS = 60_000;
 
 /**
- * Creates the conversion, shared by all spans of a process. Separate comparisons, with one clock in
- * whole milliseconds, could make spans appear to start before their parents.
+ * Creates the conversion that all spans of a process share. With separate comparisons, spans could seem
+ * to start before their parents, because one clock is in whole milliseconds.
  */
 export function createTimeOfDay(): TimeOfDay {
   let comparedMs = -Infinity;
@@ -70,20 +73,21 @@ export function createTimeOfDay(): TimeOfDay {
   };
 }
 
-/** Maximum number of remembered events, about half a KiB each. */
+/** Maximum number of cached events, about half a KiB each. */
 const MAX_EVENTS = 10_000;
 
 export type EventCauses = ReturnType<typeof createEventCauses>;
 
 /**
- * Remembers which calls caused events, so that webhook attempts can join their traces. Not stored in the database:
- * most first attempts follow within a second in the same process. Others start a new trace that names the event.
+ * Caches which calls caused events, so that webhook attempts can join their traces. The cache is not in
+ * the database, because most first attempts follow within a second in the same process. Other attempts
+ * start a new trace that names the event.
  */
 export function createEventCauses() {
   const causes = new LRUCache<string, SpanContext>({ max: MAX_EVENTS });
   return {
     set: (event: TracedEvent, call: SpanContext) => void causes.set(keyOf(event), call),
-    /** `undefined` for events of other processes and old events. */
+    /** Returns the span that caused an event. `undefined` for old events and those from other processes. */
     get: (event: TracedEvent) => causes.get(keyOf(event)),
   };
 }

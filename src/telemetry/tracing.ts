@@ -36,20 +36,20 @@ export interface Tracing {
 
 /** Export queue of spans. Times are in milliseconds. */
 const QUEUE = {
-  // Further spans are dropped. A span takes 2 to 3 KiB.
+  // Spans above this number are dropped. A span takes 2 to 3 KiB.
   maxQueueSize: 4_096,
   maxExportBatchSize: 512,
 } as const;
 const CLOSE_MS = 500;
 
 /**
- * Starts OpenTelemetry tracing. Loads the SDK, so import this file only if tracing is enabled.
- * `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` name the service.
+ * Starts OpenTelemetry tracing. Import this module only if tracing is enabled, because it loads the
+ * SDK. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` name the service.
  */
 export function startTracing(options: {
   readonly url: string;
   readonly sampler: SamplerName;
-  /** Sampling ratio from 0 to 1, for ratio samplers. */
+  /** Sampling ratio from 0 to 1, used by ratio samplers. */
   readonly ratio: number;
   readonly databaseUrl: string;
   readonly trustedProxies: readonly string[];
@@ -89,7 +89,7 @@ export function startTracing(options: {
   };
 }
 
-/** Logs the SDK's messages, such as dropped spans and invalid variables. */
+/** Logs messages of the SDK, such as dropped spans and invalid variables. */
 function reportBy({ warn }: FailureLog): void {
   const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -97,7 +97,7 @@ function reportBy({ warn }: FailureLog): void {
 
 function ignore(): void {}
 
-/** Returns the resource attributes of the service. Those of the environment take precedence. */
+/** Returns the resource attributes of the service. Attributes in the environment take precedence. */
 function describeService({ version, instance }: { version: string; instance: string }): Resource {
   const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
   const service = resourceFromAttributes({
@@ -111,7 +111,7 @@ function describeService({ version, instance }: { version: string; instance: str
 /** Names of samplers in `OTEL_TRACES_SAMPLER`. */
 export type SamplerName = `${"" | "parentbased_"}${"always_on" | "always_off" | "traceidratio"}`;
 
-/** Creates a sampler. Parent-based ones follow the caller's decision. */
+/** Creates a sampler. Parent-based samplers follow the caller's decision. */
 function createSampler(name: SamplerName, ratio: number): Sampler {
   const root = createRootSampler(name, ratio);
   return name.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;

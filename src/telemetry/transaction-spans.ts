@@ -10,10 +10,10 @@ import { Refusal } from "../domain/refusal.ts";
 import type { WorkSpan } from "../pipeline/tracer.ts";
 import { contextBelow, type TimeOfDay } from "./trace-context.ts";
 
-/** Starts the span of a transaction below the first of its calls. */
+/** Starts the span of a transaction, as a child of the first call's span. */
 export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpan;
 
-/** Creates the tracing of transactions, by OpenTelemetry's semantic conventions for PostgreSQL, 1.45. */
+/** Creates the tracing of transactions, following OpenTelemetry's semantic conventions for PostgreSQL, 1.45. */
 export function createBeginTransaction(
   otel: OtelTracer,
   timeOfDay: TimeOfDay,
@@ -29,7 +29,7 @@ export function createBeginTransaction(
     };
     const span = otel.startSpan("transaction", options, contextBelow(first.spanContext()));
     for (const other of others) {
-      // The span of a caller that did not wait has ended.
+      // A span may already have ended, because its caller did not wait.
       if (other.isRecording()) other.addLink({ context: span.spanContext() });
     }
     return {
@@ -47,7 +47,7 @@ function databaseAttributes(databaseUrl: string): Attributes {
   if (!URL.canParse(urls[0]!)) return attributes;
   const { hostname, port, pathname } = new URL(urls[0]!);
   if (pathname.length > 1) attributes["db.namespace"] = decodeURIComponent(pathname.slice(1));
-  // With several servers, the one in use can change.
+  // With several servers, the address is omitted because the server in use can change.
   if (hostname !== "" && urls.length === 1) {
     attributes["server.address"] = hostname.replace(/^\[|\]$/g, "");
     attributes["server.port"] = Number(port || 5432);
@@ -55,14 +55,14 @@ function databaseAttributes(databaseUrl: string): Attributes {
   return attributes;
 }
 
-/** A rollback because of a refusal is not a database error. */
+/** Whether an error is a refusal. A rollback because of a refusal is not a database error. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Refusal || (error instanceof Error && error.cause instanceof Refusal);
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Records the error without its message, which can contain values. */
+/** Records an error without its message, because messages can contain values. */
 function describeError(span: Span, error: unknown): void {
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
   if (code !== undefined) span.setAttribute("db.response.status_code", code);
