@@ -24,7 +24,7 @@ export interface AddressDeps {
 const toAddress = compileToMessage(AddressSchema);
 
 const DEFAULT_LIMIT = 5;
-/** Maximum number of a customer's latest shipments that are examined. */
+/** Number of a customer's latest shipments in which addresses are searched. */
 const MAX_SHIPMENTS = 50;
 
 export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, AddressDeps> = {
@@ -41,7 +41,7 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
     return { data: (await reverse(call, { lat, lng })).map(toAddress), attribution };
   },
 
-  /** Each address once, with its latest use. */
+  /** Returns each address once, as used last. */
   async listRecentAddresses({ customer, limit = DEFAULT_LIMIT }, { caller }, { em }) {
     const filters = readShipmentFilters(caller.workspaceId, {
       customerId: customer,
@@ -70,7 +70,11 @@ interface Route extends Readonly<Record<End, Point & { readonly address: string 
   readonly createdAtMs: number;
 }
 
-/** @throws Refusal FIELD_INVALID if only one of the two is given */
+/**
+ * Returns the point near which addresses are preferred, if any.
+ *
+ * @throws Refusal FIELD_INVALID if only one of the coordinates is given
+ */
 function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
   if (lat !== undefined && lng !== undefined) return { lat, lng };
   if (lat === undefined && lng === undefined) return undefined;

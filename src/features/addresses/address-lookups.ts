@@ -10,31 +10,34 @@ import {
   type Geocoder,
 } from "./geocoder.ts";
 
-/** Looks up addresses for workspaces. Both functions reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
+/**
+ * Looks up addresses for workspaces. `search` and `reverse` reject with a Refusal: RATE_LIMITED or
+ * UNAVAILABLE.
+ */
 export interface AddressLookups {
   readonly attribution: string;
   search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;
-  /** At most one address. Empty if no address is known. */
+  /** Returns at most one address. Empty if none is known. */
   reverse(call: Call, point: Point): Promise<readonly FoundAddress[]>;
   close(): Promise<void>;
 }
 
-/** Rate limit of a workspace's requests to the geocoder, excluding cached ones. */
+/** Rate limit on a workspace's requests to the geocoder. Cached responses do not count. */
 const LOOKUPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
-/** Maximum number of cached responses, and their lifetime in milliseconds. Each takes at most 4 KiB. */
+/** Maximum number of cached responses, at most 4 KiB each, and their lifetime in milliseconds. */
 const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
 
 type Found = readonly FoundAddress[];
 
 /**
- * Creates the address lookup. Uses the cache first, which all workspaces share because the data is
- * public, then the geocoder.
+ * Creates the address lookup. Searches the cache, then the geocoder. All workspaces share the
+ * cache, because the data is public.
  */
 export function createAddressLookups(options: {
   readonly geocoder: Geocoder;
-  /** Takes a lookup from the workspace's rate limit. */
+  /** Counts a lookup against the workspace's rate limit. */
   readonly consumeLookup: (workspace: number, limit: RateLimit) => Verdict | Promise<Verdict>;
-  /** A monotonic clock, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
 }): AddressLookups {
   const { geocoder, consumeLookup, nowMs } = options;
@@ -75,8 +78,8 @@ export function createAddressLookups(options: {
 }
 
 /**
- * Decimal places of coordinates in cache keys. Preferences near a point hold for about a kilometer,
- * addresses at a point for a meter.
+ * Number of decimals of coordinates in cache keys: about a kilometer for the preferred area of a
+ * search, a meter for the address at a point.
  */
 const NEAR_DIGITS = 2;
 const POINT_DIGITS = 5;

@@ -21,7 +21,7 @@ export interface CompletedLookup {
   readonly geocoder: GeocoderKind;
   readonly outcome: GeocoderOutcome;
   readonly durationMs: number;
-  /** `undefined` without a response. */
+  /** HTTP status. `undefined` if there was no response. */
   readonly status: number | undefined;
   /** `undefined` if the outcome is `ok`. */
   readonly error: string | undefined;
@@ -29,16 +29,15 @@ export interface CompletedLookup {
 
 export interface GeocoderOptions {
   readonly kind: GeocoderKind;
-  /** Base URL. */
   readonly url: string;
   readonly key: { readonly header: string; readonly value: string } | undefined;
-  /** `undefined` for the default of its kind. */
+  /** Attribution. `undefined` for the default of the geocoder kind. */
   readonly attribution: string | undefined;
-  /** Public geocoders require an identification of their callers. */
+  /** `User-Agent` header. Public geocoders require callers to identify themselves. */
   readonly userAgent: string;
   /** Timeout of a request in milliseconds. Defaults to 1,000. */
   readonly timeoutMs?: number | undefined;
-  /** A monotonic clock. */
+  /** Monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
   readonly onLookup: (ended: CompletedLookup) => void;
 }
@@ -46,13 +45,13 @@ export interface GeocoderOptions {
 interface Lookup {
   readonly request: GeocoderRequest;
   readonly read: (answer: unknown) => readonly FoundAddress[];
-  /** Span of the call that causes the request. */
+  /** Tracing span of the call that caused the request. */
   readonly span: CallSpan | undefined;
 }
 
-/** From resolving the name to the end of the response. */
+/** Default timeout in milliseconds, from the name resolution to the end of the response. */
 const TIMEOUT_MS = 1_000;
-/** Ten addresses take at most 20 KiB. */
+/** Maximum size of a response in bytes. Ten addresses take at most 20 KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_IN_FLIGHT = 32;
 /** Default and maximum pause after a 429, in seconds. */
@@ -68,8 +67,8 @@ const CONNECTIONS = {
 } as const;
 
 /**
- * Creates the client of a geocoder. It sends no requests during a pause requested by the geocoder.
- * It does not follow redirects, so that requests go only to the configured address.
+ * Creates the client of a geocoder. It sends no requests during a pause that the geocoder has
+ * requested. It does not follow redirects, so that requests go only to the configured address.
  */
 export function createGeocoder(options: GeocoderOptions): Geocoder {
   const { kind, key, userAgent, timeoutMs = TIMEOUT_MS, nowMs } = options;
@@ -134,7 +133,7 @@ async function observe(
   { kind: geocoder, url, onLookup }: GeocoderOptions,
   send: (request: GeocoderRequest, noteStatus: (status: number) => void) => Promise<string>,
 ): Promise<readonly FoundAddress[]> {
-  // Without the parameters, which contain the address.
+  // Traces the URL without its parameters, which contain the address.
   const traced = span?.isRecorded ? span.beginRequest("GET", url + request.path) : undefined;
   const startedMs = performance.now();
   let status: number | undefined;
@@ -161,7 +160,10 @@ function readAnswer(text: string, read: Lookup["read"]): readonly FoundAddress[]
   }
 }
 
-/** Loaded with the first request, because it takes some MiB that a service without a geocoder saves. */
+/**
+ * Loads the HTTP client with the first request. A service without a geocoder saves several MiB of
+ * memory.
+ */
 async function loadClient(timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
@@ -197,7 +199,10 @@ function unanswered(error: unknown): GeocoderUnavailable {
   return new GeocoderUnavailable("unanswered", why);
 }
 
-/** Parses `Retry-After` in whole seconds (RFC 9110, 10.2.3), within bounds. */
+/**
+ * Returns the pause that `Retry-After` requests (RFC 9110, 10.2.3), in whole seconds, within
+ * bounds.
+ */
 function pauseOf(retryAfter: string | undefined): number {
   if (retryAfter === undefined) return PAUSE.usual;
   const seconds = /^\d{1,9}$/.test(retryAfter)

@@ -3,40 +3,46 @@ import type { CallSpan } from "../../pipeline/call.ts";
 
 export interface AddressQuery {
   readonly text: string;
-  /** Point near which matches are preferred. `undefined` for no preference. */
+  /** Point near which matches are preferred, if any. */
   readonly near: Point | undefined;
   /** Maximum number of addresses, 1 to 10. */
   readonly limit: number;
 }
 
-/** Precision of an address's point: the building, a point on the street, or the middle of a larger area. */
+/**
+ * Precision of an address's coordinates: the building, a point on the street, or the middle of a
+ * larger area.
+ */
 export type AddressPrecision = "building" | "street" | "area";
 
 export interface FoundAddress extends Point {
-  /** On one line, with 1 to 300 characters. */
+  /** Address on one line, 1 to 300 characters. */
   readonly label: string;
   readonly precision: AddressPrecision;
   /** Confidence of the geocoder in the match, 0 to 1. `undefined` if unknown. */
   readonly confidence: number | undefined;
 }
 
-/** Rejects only with `GeocoderUnavailable`. */
+/** Client of a geocoder. Calls reject only with `GeocoderUnavailable`. */
 export interface Geocoder {
-  /** Source of the data, which must be displayed beside it. */
+  /** Attribution of the data, which must be displayed with it. */
   readonly attribution: string;
   /** Returns the addresses that match a text, best match first. */
   search(query: AddressQuery, span?: CallSpan): Promise<readonly FoundAddress[]>;
-  /** Returns at most one address at or near a point. Empty if no address is known. */
+  /** Returns at most one address at or near a point. Empty if none is known. */
   reverse(point: Point, span?: CallSpan): Promise<readonly FoundAddress[]>;
   close(): Promise<void>;
 }
 
-/** `limited` if the geocoder requests a pause, `failed` if its response is unusable. */
+/**
+ * Outcomes of a request. `limited` means that the geocoder requests a pause, `failed` that its
+ * response is unusable, and `unanswered` that there was no response.
+ */
 export const GEOCODER_OUTCOMES = ["ok", "limited", "failed", "unanswered"] as const;
 
 export type GeocoderOutcome = (typeof GEOCODER_OUTCOMES)[number];
 
-/** The geocoder returned no usable response. */
+/** Thrown if the geocoder returned no usable response. */
 export class GeocoderUnavailable extends Error {
   readonly outcome: GeocoderOutcome;
   readonly retryAfterSeconds: number;
@@ -49,27 +55,33 @@ export class GeocoderUnavailable extends Error {
   }
 }
 
-/** A request below the base URL of the geocoder. */
+/** A request to a geocoder. */
 export interface GeocoderRequest {
-  /** Such as `/search`. */
+  /** Path below the base URL, such as `/search`. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** Builds the requests to one kind of geocoder and parses its responses. The readers throw on malformed responses. */
+/**
+ * Builds requests to one kind of geocoder and parses the responses. The `read` functions throw if a
+ * response is malformed.
+ */
 export interface GeocoderAdapter {
   /** Default attribution. */
   readonly attribution: string;
   searchRequest(query: AddressQuery): GeocoderRequest;
   readSearch(answer: unknown): readonly FoundAddress[];
   reverseRequest(point: Point): GeocoderRequest;
-  /** Reads the addresses at a point, nearest first. */
+  /** Returns the addresses at a point, nearest first. */
   readReverse(answer: unknown): readonly FoundAddress[];
 }
 
 const MAX_LABEL = 300;
 
-/** Returns a label without control characters and repeated blanks, truncated to the maximum length. */
+/**
+ * Returns a label in which runs of white space and control characters become one blank. Truncates
+ * it to the maximum length.
+ */
 export function labelOf(text: string): string {
   return text
     .toWellFormed()

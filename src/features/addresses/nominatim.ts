@@ -23,15 +23,15 @@ const place = z.object({
 });
 
 const search = wellFormed(place);
-/** Where nothing is near, it says so with the status 200. */
+/** If no address is near, Nominatim returns an error with the status 200. */
 const reverse = z.union([place, z.object({ error: z.unknown() })]);
 
-/** Distance within which matches are preferred, in degrees: about 50 km. */
+/** Maximum distance of preferred matches, in degrees: about 50 km. */
 const NEAR_DEGREES = 0.5;
-/** Lowest ranks of buildings or places, and of streets. */
+/** Minimum ranks of buildings and of streets. */
 const [BUILDING_RANK, STREET_RANK] = [28, 26];
 
-/** Nominatim, a geocoder on OpenStreetMap's data (https://nominatim.org/release-docs/latest/api). */
+/** Nominatim, a geocoder with OpenStreetMap data (https://nominatim.org/release-docs/latest/api). */
 export const nominatim: GeocoderAdapter = {
   attribution: "© OpenStreetMap contributors",
   searchRequest: ({ text, near, limit }) => ({
@@ -56,13 +56,16 @@ function foundAddress(read: z.output<typeof place>): FoundAddress[] {
   return [{ label, lat: read.lat, lng: read.lon, precision, confidence: undefined }];
 }
 
-/** By the rank of an address (https://nominatim.org/release-docs/latest/customize/Ranking). */
+/**
+ * Returns the precision for the rank of an address
+ * (https://nominatim.org/release-docs/latest/customize/Ranking).
+ */
 function precisionOf(rank: number): AddressPrecision {
   if (rank >= BUILDING_RANK) return "building";
   return rank >= STREET_RANK ? "street" : "area";
 }
 
-/** Returns corners in Nominatim's format, within the world. */
+/** Returns the corners of a box around a point, clipped to the valid range, in Nominatim's format. */
 function boxAround({ lat, lng }: { readonly lat: number; readonly lng: number }): string {
   return [-NEAR_DEGREES, NEAR_DEGREES]
     .flatMap((by) => [within(lng + by, 180), within(lat + by, 90)])

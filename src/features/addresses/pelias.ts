@@ -16,8 +16,8 @@ const properties = z.object({
 const answers = pointFeatures(properties);
 
 /**
- * Pelias, a geocoder on several open data sets (https://github.com/pelias/documentation). Uses its
- * autocomplete endpoint, which also finds whole addresses.
+ * Pelias, a geocoder with several open data sets (https://github.com/pelias/documentation). Uses
+ * the autocomplete endpoint, which also finds complete addresses.
  */
 export const pelias: GeocoderAdapter = {
   attribution: "© OpenStreetMap contributors, OpenAddresses, Who's On First, GeoNames",
@@ -47,7 +47,7 @@ function readFeatures(answer: unknown): readonly FoundAddress[] {
   });
 }
 
-/** By layer. The others are areas. */
+/** Precision by Pelias layer. All other layers are areas. */
 const PRECISIONS: Readonly<Record<string, AddressPrecision>> = {
   venue: "building",
   address: "building",

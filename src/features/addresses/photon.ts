@@ -29,7 +29,7 @@ const answers = pointFeatures(properties);
 
 type Properties = z.output<typeof properties>;
 
-/** Photon, a geocoder on OpenStreetMap's data (https://github.com/komoot/photon, docs/api-v1.md). */
+/** Photon, a geocoder with OpenStreetMap data (https://github.com/komoot/photon, docs/api-v1.md). */
 export const photon: GeocoderAdapter = {
   attribution: "© OpenStreetMap contributors",
   searchRequest: ({ text, near, limit }) => ({
@@ -56,10 +56,10 @@ function precisionOf({ type, osm_key: key, housenumber }: Properties): AddressPr
   return type === "house" || (!type && housenumber) ? "building" : "area";
 }
 
-/** Countries that write the house number before the street. */
+/** Codes of countries in which the house number precedes the street. */
 const NUMBER_FIRST = new Set("AU CA FR GB IE IN LU MY NZ PH SG TH US ZA".split(" "));
 
-/** Returns the parts on one line, in the order of postal addresses. */
+/** Returns an address on one line, in the order of the country's postal addresses. */
 function textOf(given: Properties): string {
   const { name, housenumber, street, postcode, city, state, country } = given;
   const isNumberFirst = NUMBER_FIRST.has(given.countrycode?.toUpperCase() ?? "");

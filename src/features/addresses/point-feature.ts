@@ -4,7 +4,7 @@ import type { Point } from "../../domain/coverage/geo.ts";
 const latitude = z.number().min(-90).max(90);
 const longitude = z.number().min(-180).max(180);
 
-/** The well-formed items of a list, so that one malformed row does not cost the others. Fails if all are malformed. */
+/** Creates a schema for a list that drops malformed items. Fails only if all items are malformed. */
 export function wellFormed<Item extends z.ZodType>(item: Item) {
   return z.array(z.unknown()).transform((rows, context) => {
     const items = rows.flatMap((row) => {
@@ -16,7 +16,7 @@ export function wellFormed<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** A GeoJSON FeatureCollection of points (RFC 7946), as geocoders answer. */
+/** Creates a schema for a GeoJSON FeatureCollection of points (RFC 7946), which geocoders return. */
 export function pointFeatures<Properties extends z.ZodType>(properties: Properties) {
   const coordinates = z.tuple([longitude, latitude]).rest(z.number());
   const geometry = z.object({ type: z.literal("Point"), coordinates });

@@ -8,7 +8,7 @@ import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { findLive, Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
-/** Finds the workspace of an API key, usually from memory. */
+/** Cache that finds the workspace of an API key. */
 export type ApiKeyCache = KeyCache<WorkspaceCaller>;
 
 export function createApiKeyCache(em: EntityManager, findTracking: FindTracking): ApiKeyCache {

@@ -3,8 +3,9 @@ import { KEY_SCOPES, type KeyScope } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * A secret key of a workspace. Only its SHA-256 is stored, in base64url, and its last four characters for display. It
- * is found by its hash before the workspace is known, so the hash is unique across workspaces.
+ * A secret key of a workspace. Only its SHA-256 in base64url is stored, with the last four
+ * characters for display. The key is looked up by its hash before the workspace is known, so the
+ * hash is unique across workspaces.
  */
 export const ApiKey = defineEntity({
   name: "ApiKey",
@@ -14,19 +15,18 @@ export const ApiKey = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().index("api_key_of_workspace"),
     /** Public id: `key_` and 24 characters. */
     id: p.text().unique("api_key_id_unique"),
-    /** Purpose of the key. */
     name: p.text().nullable(),
     scope: p.text().$type<KeyScope>().default("full"),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** Expiry time. null without an expiry. */
+    /** Expiry time. null if there is none. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
     /**
-     * Last change of `endsAt`, the name, the scope, or the workspace's limits or suspension, by the
-     * database's clock. Replicas poll it.
+     * Time of the last change to `endsAt`, the name, the scope, or the workspace's limits or
+     * suspension, by the database's clock. Replicas poll it.
      */
     changedAt: p.datetime(3).index("api_key_by_change"),
-    /** Time of the last call with it, to within some seconds. null if unused. */
+    /** Time of the last call with the key, to within some seconds. null if unused. */
     lastUsedAt: p.datetime(3).nullable(),
   },
   checks: [

@@ -25,15 +25,15 @@ import {
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { ApiKey } from "./api-key.entity.ts";
 
-// Key management for both workspaces and operators, in the transaction of their call.
+// Key management for workspaces and operators, in the transaction of their call.
 
-/** A new key with its secret, which cannot be read again. */
+/** A new key and its secret, which cannot be read again. */
 export interface CreatedKey {
   readonly data: ApiKeyMessage;
   readonly apiKey: string;
 }
 
-/** Lists the active keys of a workspace, oldest first. Few enough to need no pages. */
+/** Lists the active keys of a workspace, oldest first. There are few enough to need no pages. */
 export async function listKeys(
   em: EntityManager,
   workspaceId: number,
@@ -43,12 +43,11 @@ export async function listKeys(
   return { data: keys.map((key) => apiKeyMessage(key, currentId)) };
 }
 
-/** Returns the active keys of a workspace, oldest first. */
 export function loadWorkingKeys(em: EntityManager, workspace: number): Promise<ApiKey[]> {
   return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
 }
 
-/** Like `loadWorkingKeys`, and serializes changes of the workspace's keys. */
+/** Like `loadWorkingKeys`, and also serializes changes of the workspace's keys. */
 function lockWorkingKeys(tx: EntityManager, workspace: number): Promise<ApiKey[]> {
   return lockAndLoad(tx, "api keys", workspace, () => loadWorkingKeys(tx, workspace));
 }
@@ -82,9 +81,9 @@ export async function createWorkspaceKey(
 }
 
 /**
- * Changes the given name and scope of a key. Takes effect on every replica within a second.
+ * Changes the name and scope of a key, if given. Takes effect on every replica within a second.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace would lose its last key of full
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace would lose its last key with full
  *   scope
  */
 export async function updateKey(
@@ -112,10 +111,10 @@ export async function updateKey(
 }
 
 /**
- * Revokes a key immediately, possibly the key of this call.
+ * Revokes a key immediately. It can be the key of this call.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace revokes its last active key of
- *   full scope, or its last one without an expiry
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace revokes its last active key with
+ *   full scope, or its last key without an expiry
  */
 export async function revokeKey(
   tx: EntityManager,
@@ -131,7 +130,10 @@ export async function revokeKey(
   return {};
 }
 
-/** Only operators can leave a workspace without a key of full scope, because it could not create another. */
+/**
+ * Finds a key for a change. Only operators can remove the last key with full scope, because the
+ * workspace could not create another.
+ */
 async function findForUpdate(
   tx: EntityManager,
   { caller }: Call | OperatorCall,
@@ -148,8 +150,8 @@ async function findForUpdate(
 }
 
 /**
- * Replaces a key with a new key of the same name and scope. The old one expires after the overlap,
- * or at its existing expiry if that is sooner.
+ * Replaces a key with a new key with the same name and scope. The old key expires after the
+ * overlap, or at its existing expiry if that is sooner.
  *
  * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LIMIT
  */
@@ -175,8 +177,8 @@ export async function rotateKey(
 }
 
 /**
- * Replaces all keys of a workspace with one unnamed key of full scope. The others expire after the
- * overlap, or at their existing expiry if that is sooner.
+ * Replaces all keys of a workspace with one unnamed key with full scope. The old keys expire after
+ * the overlap, or at their existing expiry if that is sooner.
  *
  * @throws Refusal API_KEY_LIMIT
  */
@@ -203,7 +205,7 @@ export async function rotateAllKeys(
 /**
  * Checks that a workspace can have one more key.
  *
- * @param others the keys that are active beside the new one
+ * @param others the keys that will be active in addition to the new one
  * @throws Refusal API_KEY_LIMIT if `MAX_API_KEYS` of them have no expiry, or `MAX_WORKING_API_KEYS`
  *   are active
  */
@@ -221,9 +223,9 @@ const scopeOf = compileEnumName<KeyScope>(ApiKeyScopeSchema);
 const toMessage = compileToMessage(ApiKeySchema);
 
 /**
- * Returns the public representation of a key, without its secret.
+ * Returns a key as an API message, without the secret.
  *
- * @param currentId id of the key that authenticated a workspace's call
+ * @param currentId id of the API key that authenticated the call, if any
  */
 function apiKeyMessage(key: ApiKey, currentId?: string): ApiKeyMessage {
   return toMessage({ ...key, current: key.id === currentId });

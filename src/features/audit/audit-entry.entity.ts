@@ -4,7 +4,7 @@ import type { CallerKey } from "../../pipeline/call.ts";
 /** Kinds of actors in the audit log. */
 export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
 
-/** Old and new value of a property. Null if empty. */
+/** A changed property with its old and new value. Empty values are null. */
 export interface Change {
   readonly field: string;
   readonly before: string | null;
@@ -12,8 +12,9 @@ export interface Change {
 }
 
 /**
- * An administrative change, written in the transaction of the change. Rows are never changed or deleted and have no
- * foreign keys, so they outlast their subjects. Rows are committed in the order of `createdAt` and `id`.
+ * An administrative change, written in the same transaction. Rows are never changed or deleted.
+ * They have no foreign keys, so they outlast the data they describe. Rows are committed in the
+ * order of `createdAt` and `id`.
  */
 export const AuditEntry = defineEntity({
   name: "AuditEntry",
@@ -23,12 +24,12 @@ export const AuditEntry = defineEntity({
     createdAt: p.datetime(3),
     actor: p.text().$type<AuditActorName>(),
     actorName: p.text(),
-    /** The API key that made the change; null for other actors. */
+    /** API key that made the change. null for other actors. */
     apiKey: p.json<CallerKey>().nullable(),
     operatorId: p.bigint("number").nullable(),
-    /** `PublishTariff` */
+    /** Method name, such as `PublishTariff`. */
     action: p.text(),
-    /** `tariff_version/7` */
+    /** Kind and id of the changed resource, such as `tariff_version/7`. */
     subject: p.text(),
     workspaceId: p.bigint("number").nullable(),
     changes: p.json<readonly Change[]>(),

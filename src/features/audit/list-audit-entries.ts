@@ -17,8 +17,8 @@ import { AUDIT_ACTIONS, SUBJECT_KINDS } from "./record-change.ts";
 import { AuditEntry } from "./audit-entry.entity.ts";
 
 /**
- * Newest first, or oldest first after a given entry. Page tokens contain the sort key of the last entry, so new
- * entries do not shift pages.
+ * Lists entries, newest first, or oldest first after a given entry. A page token contains the sort
+ * key of the last entry, so new entries do not shift pages.
  */
 export async function listAuditEntries(
   request: ListAuditEntriesRequestValid,
@@ -49,7 +49,7 @@ const SUBJECT_NAMES = `
   union all
   select 'operator/' || id, name from operator where id = any($2::bigint[])`;
 
-/** The present names of people and operators by the entries' subjects. */
+/** Loads the current names of people and operators by subject. */
 async function loadSubjectNames(
   em: EntityManager,
   entries: readonly AuditEntry[],
@@ -84,7 +84,7 @@ function filtersOf(request: ListAuditEntriesRequestValid) {
   };
 }
 
-/** Returns a requested id, or 0, which matches no entry, for an invalid one. */
+/** Parses an id in a request. Returns 0, which matches no entry, if it is invalid. */
 function idOf(sent: bigint | undefined): number | undefined {
   return sent === undefined ? undefined : (readRecordId(sent) ?? 0);
 }

@@ -14,12 +14,12 @@ import { runStatement, type Statement } from "../../db/statement.ts";
 import { type AnyCall, type Caller, type CallerKey, keyLabel } from "../../pipeline/call.ts";
 import type { AuditEntry, AuditActorName, Change } from "./audit-entry.entity.ts";
 
-/** Action of a sign-in with a link that another person created. It is not a method. */
+/** Action for a sign-in with a link that another person created. Not a method name. */
 const SIGN_IN = "SignIn";
 
 /**
- * Actions that change the platform or permissions in a workspace, that cannot be undone, or that override a safeguard
- * of a shipment.
+ * Audited actions: those that change the platform or permissions in a workspace, that cannot be
+ * undone, or that override a safeguard of a shipment.
  */
 export const AUDIT_ACTIONS: readonly string[] = [
   OperatorService,
@@ -40,7 +40,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
     SIGN_IN,
   );
 
-/** Kinds of subjects. An entry's subject is a kind, a slash and an id. */
+/** Kinds of subjects. The subject of an entry consists of a kind, a slash and an id. */
 export const SUBJECT_KINDS = [
   "workspace",
   "api_key",
@@ -53,18 +53,17 @@ export const SUBJECT_KINDS = [
 ] as const;
 
 export interface RecordedChange {
-  /** `workspace/12`, `tariff_version/7`, `operator/3` */
+  /** Kind and id of the changed resource, such as `workspace/12` or `operator/3`. */
   readonly subject: `${(typeof SUBJECT_KINDS)[number]}/${number | string}`;
   /** The affected workspace, if any. */
   readonly workspaceId?: number;
-  /** Never contains secrets. */
+  /** Changed properties. Must not contain secrets. */
   readonly changes: readonly Change[];
 }
 
-/** An entry without its time. */
 type NewEntry = Omit<RequiredEntityData<AuditEntry>, "createdAt">;
 
-/** Entries of a transaction, written last. */
+/** Entries of each transaction, which are written at its end. */
 const recorded = new WeakMap<EntityManager, NewEntry[]>();
 
 /** Adds an administrative change to the audit log in the transaction of the change. */
@@ -83,14 +82,17 @@ function entryOf(
     subject,
     workspaceId: workspaceId ?? null,
     changes,
-    // Calls without a server have no log line with this id.
+    // Calls that were not made through the server have no log line with their request id.
     requestId: ["command_line", "service"].includes(actor.actor)
       ? null
       : received.headers.requestId,
   };
 }
 
-/** The statements that add a change to the audit log, for the end of a transaction on the coordinator. */
+/**
+ * Returns the statements that add a change to the audit log. They must be the last of a transaction
+ * on the coordinator.
+ */
 export function auditStatements(call: AnyCall, change: RecordedChange): Statement[] {
   return [
     [LOCK, []],
@@ -98,18 +100,18 @@ export function auditStatements(call: AnyCall, change: RecordedChange): Statemen
   ];
 }
 
-/** A sign-in with a link that another person created and could have used. */
+/** A sign-in with a link that another person created and could have used themselves. */
 export interface SignInByOthersLink {
   readonly personId: number;
   readonly email: string;
-  /** The only workspace of the session. Null for all workspaces and the platform. */
+  /** Workspace to which the session is bound. null if it is not bound. */
   readonly workspaceId: number | null;
-  /** Creator of the link, as `describeActor` returns it. */
+  /** Creator of the link, as formatted by `describeActor`. */
   readonly madeBy: string;
   readonly requestId: string;
 }
 
-/** Adds a sign-in to the audit log, with the creator of the link, in the transaction of the sign-in. */
+/** Adds a sign-in and the creator of its link to the audit log, in the transaction of the sign-in. */
 export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): void {
   const { personId, email, workspaceId, madeBy, requestId } = signIn;
   add(tx, {
@@ -125,7 +127,7 @@ export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): voi
   });
 }
 
-/** Returns the caller as text, such as `operator Olga`. */
+/** Formats the caller, such as `operator Olga`. */
 export function describeActor({ caller }: AnyCall): string {
   const { actor, actorName } = actorOf(caller);
   return `${actor.replace("_", " ")} ${actorName}`;
@@ -138,9 +140,9 @@ function add(tx: EntityManager, entry: NewEntry): void {
 }
 
 /**
- * Runs work in a transaction, then writes its audit entries. A lock serializes transactions from this write to the
- * commit, so that entries are committed in order and readers can follow them. The lock is acquired last, so it is
- * held briefly and causes no deadlocks.
+ * Runs work in a transaction, then writes its audit entries. A lock serializes transactions from
+ * this write to the commit, so that entries are committed in order and readers do not miss any. The
+ * lock is acquired last, so it is held briefly and cannot cause deadlocks.
  */
 export async function recordingChanges<T>(tx: EntityManager, work: () => Promise<T>): Promise<T> {
   const entries: NewEntry[] = [];
@@ -153,7 +155,7 @@ export async function recordingChanges<T>(tx: EntityManager, work: () => Promise
   return result;
 }
 
-/** By the database's clock, common to all replicas, but never before the last entry. */
+/** SQL for the time of an entry by the database's clock. Never before the last entry. */
 const NEXT_TIME = `greatest(
   date_trunc('milliseconds', clock_timestamp()), (select max(created_at) from audit_entry))`;
 
@@ -167,7 +169,10 @@ const INSERT = `
   from json_to_record($1) as entry (actor text, "actorName" text, "operatorId" bigint, "apiKey" jsonb,
     action text, subject text, "workspaceId" bigint, changes jsonb, "requestId" text)`;
 
-/** Returns the properties that differ, as text. `undefined` and null are empty. */
+/**
+ * Returns the properties that differ, with their values as text. `undefined` and null count as
+ * equal.
+ */
 export function changesBetween(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

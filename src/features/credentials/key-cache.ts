@@ -6,49 +6,53 @@ import type { Caller, KeyLookup } from "../../pipeline/call.ts";
 import type { KeyTable } from "./secret-keys.ts";
 
 export interface KeyCache<C extends Caller> extends KeyLookup<C> {
-  /** Evicts keys that have changed since they were loaded, and reads the database's clock. */
+  /**
+   * Evicts keys that have changed since they were loaded, and synchronizes with the database's
+   * clock.
+   */
   refresh(reader: Reader): Promise<void>;
-  /** Evicts all keys, because changes may have been missed. */
+  /** Evicts all keys. Needed if changes may have been missed. */
   forgetAll(): void;
-  /** Returns the hashes of keys used since the last call. */
+  /** Returns the hashes of the keys that were used since the last call of `drainUsed`. */
   drainUsed(): string[];
 }
 
 export interface LoadedKey<C extends Caller> {
   readonly caller: C;
-  /** Expiry, or null. */
+  /** Expiry. null or `undefined` if there is none. */
   readonly endsAt?: Date | null;
   /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
 }
 
-/** Maximum number of cached keys. The least recently used key is evicted. */
+/** Maximum number of cached keys. The least recently used keys are evicted. */
 const MAX_KEYS = 10_000;
 
-/** Lifetime of cached unknown keys in milliseconds, and their maximum number. */
+/** Time for which unknown keys are cached, in milliseconds, and their maximum number. */
 const MISS_MS = 1_000;
 const MAX_MISSES = 10_000;
 
 interface CachedKey<C> {
   readonly hash: string;
   readonly caller: C;
-  /** Milliseconds since the epoch. Infinity without an expiry. */
+  /** Expiry in milliseconds since the epoch. Infinity if there is none. */
   readonly endsAtMs: number;
-  /** Loaded value of `changedAt`, in milliseconds since the epoch. */
+  /** `changedAt` at the time of loading, in milliseconds since the epoch. */
   readonly changedAtMs: number;
-  /** Whether it was used since the last `drainUsed`. */
+  /** Whether the key was used since the last `drainUsed`. */
   used: boolean;
 }
 
 /**
- * Creates a cache of callers, and for one second of unknown keys. Callers stay cached until `refresh` finds a change,
- * so calls need no query and work during a database outage. The cache key is the secret key itself, in memory only,
- * because hashing it for each call would cost more than the rest of admission. Keys expire by the database's clock.
+ * Creates a cache of callers by key. Unknown keys are cached for one second. Callers stay cached
+ * until `refresh` finds a change, so calls need no query and work during a database outage. The
+ * cache is indexed by the secret key, in memory only, because hashing the key for each call would
+ * cost more than the rest of admission. Keys expire by the database's clock.
  *
- * Lookups in flight are not cache entries, unlike with lru-cache's `fetchMethod`. Many guesses would evict callers,
- * and changes are reported by hash.
+ * Lookups in flight are not cache entries, unlike with lru-cache's `fetchMethod`. Otherwise many
+ * guesses would evict callers, and changes, which are reported by hash, could not be matched.
  *
- * @param loadKey loads an active key by its hash, `undefined` if absent
+ * @param loadKey loads an active key by its hash. Returns `undefined` if there is none
  */
 export function createKeyCache<C extends Caller>(
   table: KeyTable,
@@ -68,7 +72,7 @@ export function createKeyCache<C extends Caller>(
     const countBefore = changeCount;
     const loaded = await loadKey(hash);
     const key = loaded && toCached(hash, loaded);
-    // A change during the lookup may be newer than the loaded key, which is then not cached.
+    // If a change was reported during the lookup, the loaded key may be outdated and is not cached.
     const hasChanged = changeCount !== countBefore;
     if (hasChanged && key !== undefined) uses.noteUncached(hash);
     if (hasChanged) return key;
@@ -122,7 +126,7 @@ function createUses() {
     noteUncached(hash: string): void {
       if (uncached.size < MAX_KEYS) uncached.add(hash);
     },
-    /** Returns the hashes of used keys, including cached ones, and resets them. */
+    /** Returns the hashes of used keys, including cached keys, and resets the record. */
     drain(cached: Iterable<CachedKey<Caller>>): string[] {
       const used = [...uncached];
       uncached.clear();
@@ -142,7 +146,8 @@ function evictChanged<C extends Caller>(
   const changeOf = new Map(changes.map((change) => [change.hash, change]));
   for (const [secret, { hash, changedAtMs }] of cached.entries()) {
     const change = changeOf.get(hash);
-    // A change is reported for a minute. A key that was loaded after it already includes it.
+    // A change is reported for a minute. A key that was loaded after the change already includes
+    // it.
     if (change && (change.ended || change.changedAt.getTime() > changedAtMs)) {
       cached.delete(secret);
     }
@@ -163,18 +168,18 @@ interface KeyChange {
   readonly hash: string;
   /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
-  /** Whether it has expired by the database's clock. */
+  /** Whether the key has expired by the database's clock. */
   readonly ended: boolean;
 }
 
 /**
- * Loads the keys that changed or expired within the last minute by the database's clock. A minute is far longer than
- * a commit and the poll interval, so no change is missed.
+ * Loads the keys that changed or expired within the last minute by the database's clock. A minute
+ * is far longer than a commit and the poll interval, so no change is missed.
  */
 async function loadChanges(reader: Reader, table: KeyTable): Promise<KeyChange[]> {
   const select = `
     select hash, changed_at as "changedAt", coalesce(ends_at <= now(), false) as ended from ${table}`;
-  // Each part uses its own index. With `or`, PostgreSQL would read all keys.
+  // Each part of the union uses its own index. With `or`, PostgreSQL would read all keys.
   const { rows } = await reader.query<KeyChange>(
     `${select} where changed_at > now() - interval '1 minute'
      union ${select} where ends_at between now() - interval '1 minute' and now()`,

@@ -7,10 +7,10 @@ import { KEY_TABLES, type KeyTable } from "./secret-keys.ts";
 
 const RECORD_MS = 10_000;
 
-/** During a database outage. */
+/** Maximum number of unrecorded keys per table, which accumulate during a database outage. */
 const MAX_WAITING = 20_000;
 
-/** Creates the recorder that stores the use of cached keys. */
+/** Creates the recorder that stores when cached keys were last used. */
 export function createKeyUseRecorder(options: {
   readonly em: EntityManager;
   readonly log: Pick<Logger, "warn">;
@@ -40,8 +40,8 @@ export function createKeyUseRecorder(options: {
   let recording = Promise.resolve();
   return {
     /**
-     * Stores the uses since the last call, one call at a time. Returns the delay until the next call in milliseconds.
-     * Failures are logged and retried with the next call.
+     * Stores the uses since the last call. Concurrent calls wait for each other. Returns the delay
+     * until the next call, in milliseconds. Failures are logged and retried with the next call.
      */
     async record(): Promise<number> {
       recording = recording.then(recordTables);
@@ -52,9 +52,9 @@ export function createKeyUseRecorder(options: {
 }
 
 /**
- * Returns SQL that sets the last use of keys and returns those locked by other transactions. Because it does not
- * wait, replicas that store the same keys cannot deadlock. `changed_at` stays unchanged, because cached data does not
- * change.
+ * Returns SQL that sets the last use of keys and returns the keys that other transactions have
+ * locked. It does not wait for locks, so replicas that store the same keys cannot deadlock.
+ * `changed_at` stays the same, because cached data is unaffected.
  */
 function recordSql(table: KeyTable): string {
   return `

@@ -29,15 +29,16 @@ interface StoredKey {
 }
 
 /**
- * Current time of the database in whole milliseconds. The transaction may have begun earlier and waited for another
- * one. Citus rejects `clock_timestamp()` in updates, because it may differ between nodes.
+ * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement,
+ * because the transaction may have waited for another one since it began. Citus rejects
+ * `clock_timestamp()` in updates, because it may differ between nodes.
  */
 const NOW = "date_trunc('milliseconds', statement_timestamp())";
 
 /**
- * New `changed_at` of a key. Always later than the previous one, even if the transaction began earlier, because
- * replicas ignore changes that are not newer. Citus accepts only expressions that do not depend on the session's time
- * zone.
+ * SQL for the new `changed_at` of a key. Always later than the previous value, even if the
+ * transaction began earlier, because replicas ignore changes that are not newer. Citus accepts only
+ * expressions that do not depend on the session's time zone.
  */
 const NEXT_CHANGE = `greatest(
   statement_timestamp(), (changed_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')`;
@@ -49,7 +50,10 @@ export function isWorking() {
   return { $or: [{ endsAt: null }, { endsAt: { $gt: sql`clock_timestamp()` } }] };
 }
 
-/** Creates a secret key. Only its hash and last four characters are stored, so it cannot be read again. */
+/**
+ * Creates a secret key. Only the hash and the last four characters are stored, so the key cannot be
+ * read again.
+ */
 export function createKey(prefix: KeyPrefix) {
   const secret = createSecretKey(prefix);
   const now = raw<Date>(NOW);
@@ -58,7 +62,7 @@ export function createKey(prefix: KeyPrefix) {
 }
 
 /**
- * Returns one of an owner's active keys by id.
+ * Finds a key by id among an owner's active keys.
  *
  * @throws Refusal API_KEY_NOT_FOUND, also for an expired key and another owner's key
  */
@@ -69,7 +73,8 @@ export function pickKey<Key extends StoredKey>(working: readonly Key[], id: stri
 }
 
 /**
- * Checks that an owner keeps another key without expiry. Without one, it could soon create no more keys.
+ * Checks that an owner keeps another key without an expiry. Without such a key, the owner could
+ * soon create no more keys.
  *
  * @param of kind of the keys
  * @throws Refusal API_KEY_LAST
@@ -87,16 +92,16 @@ export function assertNotLast<Key extends StoredKey>(
 }
 
 /**
- * Default overlap for the key of the call, in seconds. Only this key can read the stored response, which a retry
- * needs if the response was lost.
+ * Default overlap in seconds if a call rotates its own key. If the response is lost, a retry needs
+ * the old key, because only that key can read the stored response.
  */
 const OVERLAP_OF_CURRENT_SECONDS = 600;
 
 /**
- * Returns the overlap of a rotated key in seconds.
+ * Returns the overlap of a rotated key, in seconds.
  *
- * @param asked the requested overlap, if any
- * @param current id of the key of the call, if any
+ * @param asked requested overlap, if any
+ * @param current id of the API key that authenticated the call, if any
  */
 export function overlapSecondsOf(
   key: string,
@@ -108,16 +113,16 @@ export function overlapSecondsOf(
 
 export interface ExpiredKey {
   readonly id: string;
-  /** Previous expiry, or null. */
+  /** Previous expiry. null if there was none. */
   readonly before: Date | null;
   readonly endsAt: Date;
 }
 
 /**
- * Expires keys after the given number of seconds, 0 for immediately, unless they expire earlier. All processes see
- * the change within a second of the commit.
+ * Lets keys expire after the given number of seconds (0 for immediately), unless they expire
+ * earlier. All processes see the change within a second of the commit.
  *
- * @returns the new expiries, in the given order
+ * @returns the new expiries, in the order of the keys
  */
 export async function expireKeys(
   tx: EntityManager,
@@ -145,8 +150,9 @@ export async function expireKeys(
 }
 
 /**
- * Makes all processes reload the keys of an owner within a second of the commit. Needed when the caller's transaction
- * changes data that is cached with them, such as a workspace's limits or an operator's role.
+ * Makes all processes reload the keys of an owner within a second of the commit. Needed if the
+ * caller's transaction changes data that is cached with the keys, such as a workspace's limits or
+ * an operator's role.
  *
  * @param owner id of the workspace or operator
  */
@@ -159,7 +165,8 @@ export async function evictKeys(tx: EntityManager, table: KeyTable, owner: numbe
 }
 
 /**
- * Deletes keys that expired more than 90 days ago by the database's clock. Concurrent replicas share the work.
+ * Deletes keys that expired more than 90 days ago by the database's clock. Replicas can run it
+ * concurrently.
  *
  * @returns the number of deleted keys
  */

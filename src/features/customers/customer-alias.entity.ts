@@ -3,8 +3,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Customer, customerJson } from "./customer.entity.ts";
 
 /**
- * Redirects a merged customer's id, name and email to the surviving customer. Always refers to an existing customer:
- * a second merge updates the aliases.
+ * Redirects a merged customer's id, name and email to the surviving customer. If that customer is
+ * merged too, its aliases are updated, so an alias always refers to an existing customer.
  */
 export const CustomerAlias = defineEntity({
   name: "CustomerAlias",
@@ -30,25 +30,28 @@ export const CustomerAlias = defineEntity({
       name: "customer_alias_by_name",
       properties: ["workspace", "name", "emailLower", "mergedAt", "id"],
     },
-    // The customer's key begins with the workspace.
+    // `customer` stands for the workspace and the customer's id.
     { name: "customer_alias_of_customer", properties: ["customer"] },
   ],
 });
 
 export type CustomerAlias = InferEntity<typeof CustomerAlias>;
 
-/** Selects the customer ids that the id `$2` in workspace `$1` was merged into. */
+/** SQL for the id of the customer into which the customer with id `$2` in workspace `$1` was merged. */
 export const ALIAS_BY_ID = `
   select customer_id::float8 as id from customer_alias where workspace_id = $1 and id = $2`;
 
-/** Like `ALIAS_BY_ID` for the name `$2` and lower-case email `$3`. The last merged alias comes first. */
+/**
+ * Like `ALIAS_BY_ID`, but for the name `$2` and the lower-case email `$3`. If several merged
+ * customers match, the last merged one counts.
+ */
 export const ALIAS_BY_NAME = `
   select customer_id::float8 as id from customer_alias
   where workspace_id = $1 and name = $2 and email_lower = $3
   order by merged_at desc, id desc limit 1`;
 
 /**
- * Returns SQL for the customer of workspace `$1` that another one was merged into.
+ * Returns SQL for the customer of workspace `$1` into which another customer was merged.
  *
  * @param id SQL for the id of the merged customer
  * @param json columns of the customer, as returned by `customerJson`
@@ -61,7 +64,8 @@ export function mergedWithId(id: string, json = customerJson("customer")): strin
 }
 
 /**
- * Like `mergedWithId`, by the name and email of the merged customer. The last merged one wins.
+ * Like `mergedWithId`, but by the name and email of the merged customer. If several match, the last
+ * merged one counts.
  *
  * @param email SQL for the email in lower case
  */

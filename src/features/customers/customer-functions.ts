@@ -20,7 +20,7 @@ export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
     return { data: customerRecordMessage(customer, figures.get(customer.id)) };
   },
 
-  /** Without a difference, the row and its etag stay unchanged. */
+  /** If nothing changes, the row and its etag stay the same. */
   async updateCustomer(request, { caller: { workspaceId } }, { em, loadCustomerFigures }) {
     assertWholePoints(request);
     const before = await findCustomer(em, workspaceId, request.customer, "no key update");
@@ -46,7 +46,7 @@ function assertWholePoints(request: UpdateRequest): void {
   refuseAny(violations);
 }
 
-/** Blank text clears an optional field. */
+/** Returns the changed fields. An empty text clears an optional field. */
 function changesOf(before: CustomerRecord, request: UpdateRequest) {
   const textOf = (property: "idNumber" | "phone" | "notes") => {
     const given = request[property];
@@ -70,6 +70,6 @@ function changesOf(before: CustomerRecord, request: UpdateRequest) {
 function storedAddress(given: CustomerAddressChange | undefined): StoredAddress | undefined {
   if (given === undefined) return undefined;
   const { address, lat = null, lng = null } = given;
-  // Adding 0 turns -0 into 0.
+  // Adding 0 converts -0 to 0.
   return { address, lat: lat && lat + 0, lng: lng && lng + 0 };
 }

@@ -11,8 +11,8 @@ import { wordIndex } from "../../db/words.ts";
 import { REVERSED_MARK } from "../../domain/search-text.ts";
 
 /**
- * Search keys of names: the full name and its last word, in lower case. In byte order, all names with a prefix form
- * one range.
+ * SQL for the search keys of a name: the full name and its last word, in lower case. In byte order,
+ * all names with the same prefix are adjacent.
  */
 export const NAME_KEY = `lower("name") collate "C"`;
 export const LAST_WORD_KEY = `lower(substring("name" from '[^ ]+$')) collate "C"`;
@@ -20,7 +20,10 @@ export const HAS_WORDS = `"name" like '% %'`;
 
 const DIGITS = String.raw`regexp_replace(phone, '\D', '', 'g')`;
 
-/** Searched texts of customers. Includes the digits of the phone as one word, also reversed. */
+/**
+ * SQL for the texts of a customer that a search covers. The digits of the phone number are included
+ * as one word, also in reverse.
+ */
 export const CUSTOMER_TEXTS = [
   "name",
   "email",
@@ -41,12 +44,15 @@ export const CUSTOMER_WORDS = wordIndex(
 
 export interface StoredAddress {
   readonly address: string;
-  /** Coordinates in degrees. Both are null if only the text was given. */
+  /** Latitude in degrees. Both coordinates are null if only the text was given. */
   readonly lat: number | null;
   readonly lng: number | null;
 }
 
-/** A person to whom a workspace ships, unique by workspace, name and email. The case of emails is ignored. */
+/**
+ * A person to whom a workspace ships. Unique by workspace, name and email, ignoring the case of the
+ * email.
+ */
 export const Customer = defineEntity({
   name: "Customer",
   tableName: "customer",
@@ -60,11 +66,11 @@ export const Customer = defineEntity({
     idNumber: p.text().nullable(),
     createdAt: p.datetime(3),
     phone: p.text().nullable(),
-    /** Returned with the customer only, never with shipments. */
+    /** Notes. Returned only with the customer, never with shipments. */
     notes: p.text().nullable(),
     defaultPickup: p.json().$type<StoredAddress>().nullable(),
     defaultDropoff: p.json().$type<StoredAddress>().nullable(),
-    /** Increases with each change. Used as the etag. */
+    /** Version that increases with each change. Used as the etag. */
     version: p.integer().default(1),
   },
   uniques: [{ name: "customer_once", properties: ["workspace", "name", "emailLower"] }],
@@ -91,10 +97,10 @@ export const Customer = defineEntity({
 
 export type Customer = InferEntity<typeof Customer>;
 
-/** A customer with all stored fields. */
+/** All stored fields of a customer. */
 export type CustomerRecord = Row<Customer, "workspace" | "emailLower" | "createdAt">;
 
-/** A customer as shown with shipments. */
+/** Fields of a customer that are returned with shipments. */
 export type CustomerRow = Pick<CustomerRecord, "id" | "name" | "email" | "idNumber">;
 
 const RECORD_COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
@@ -105,7 +111,7 @@ const COLUMNS = RECORD_COLUMNS.filter(({ property }) =>
 /**
  * Returns SQL for a `CustomerRow` as JSON.
  *
- * @param table the table or an alias of it
+ * @param table name or alias of the table
  */
 export function customerJson(table: string): string {
   return jsonOf(COLUMNS, table);
@@ -119,7 +125,7 @@ function jsonOf(columns: ReturnType<typeof columnsOf>, table: string): string {
   return `json_build_object(${columns.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
 }
 
-/** Returns the customer fields that shipments contain. */
+/** Returns the customer fields that are returned with shipments. */
 export function customerRecord({ id, name, email, idNumber }: CustomerRow) {
   return {
     id,
@@ -141,7 +147,11 @@ export function customerMessage(row: CustomerRow): CustomerMessage {
   return toMessage(customerRecord(row));
 }
 
-/** @param figures `undefined` if not requested */
+/**
+ * Returns a customer as an API message.
+ *
+ * @param figures report totals. `undefined` if not requested
+ */
 export function customerRecordMessage(
   record: CustomerRecord,
   figures: RecordOf<CustomerFigures> | undefined,

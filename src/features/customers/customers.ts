@@ -27,14 +27,14 @@ export type CustomerFunctions = Omit<
   "mergeCustomers"
 >;
 
-/** Only `update` prevents shipments from being booked for the customer. */
+/** Strength of the lock on a customer's row. Only `update` prevents bookings for the customer. */
 export type CustomerLock = "no key update" | "update";
 
-/** A customer can be merged between the lookup and the lock. */
+/** Maximum number of lookups. A customer can be merged between the lookup and the lock. */
 const MAX_TRIES = 3;
 
 /**
- * Finds a customer, or the one that it was merged into, and locks its row if `lock` is given.
+ * Finds a customer, or the customer into which it was merged. Locks the row if `lock` is given.
  *
  * @throws Refusal CUSTOMER_NOT_FOUND, also for a customer of another workspace
  */
@@ -71,7 +71,11 @@ const FIND = `select ${customerRecordJson("customer")} as customer from customer
   where workspace_id = $1 and id = $2`;
 const FIND_MERGED = mergedWithId("$2", customerRecordJson("customer"));
 
-/** @param sql selects `customer`, as returned by `customerRecordJson` */
+/**
+ * Runs a query for customers.
+ *
+ * @param sql selects the column `customer`, as returned by `customerRecordJson`
+ */
 export async function selectCustomers(
   em: EntityManager,
   sql: string,
@@ -88,7 +92,7 @@ const UPDATE = `
   where workspace_id = $1 and id = $2`;
 
 /**
- * Stores the changes of a locked customer. Returns it with its new version.
+ * Stores the changes of a locked customer. Returns the customer with the new version.
  *
  * @throws Refusal CUSTOMER_TAKEN
  */

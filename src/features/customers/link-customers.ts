@@ -2,7 +2,7 @@ import { columnsOf, insertionOf, rowsJson } from "../../db/columns.ts";
 import type { Statement } from "../../db/statement.ts";
 import { type CustomerRow, Customer } from "./customer.entity.ts";
 
-/** The customer in a booking request and in the database. */
+/** The customer of a booking, as requested and as stored. */
 export interface BookedCustomer {
   readonly name: string;
   readonly email: string;
@@ -14,9 +14,9 @@ export interface BookedCustomer {
 }
 
 export interface LinkedCustomers {
-  /** In the order of the bookings, each as changed by its booking. */
+  /** The customer of each booking, in order, as changed by that booking. */
   readonly customers: readonly CustomerRow[];
-  /** Customers that are new or have another id number, to be written with their bookings. */
+  /** New customers and customers with a changed id number, which must be written with the bookings. */
   readonly changed: readonly ChangedCustomer[];
 }
 
@@ -26,12 +26,15 @@ interface ChangedCustomer extends CustomerRow {
   readonly createdAt: Date;
 }
 
-/** Returns the email in lower case, for comparison. */
+/** Converts an email to lower case for comparison. */
 export function foldEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/** Finds the customers of a workspace's bookings. Creates one customer for each new combination of name and email. */
+/**
+ * Finds or creates the customer of each booking. Bookings with the same new name and email share
+ * one customer.
+ */
 export function linkCustomers(booked: readonly BookedCustomer[], now: Date): LinkedCustomers {
   const linked = new Map<string, { readonly first: BookedCustomer; readonly row: CustomerRow }>();
   const customers = booked.map((one) => {
@@ -75,8 +78,9 @@ const COLUMNS = columnsOf(
 const insertion = insertionOf("customer", COLUMNS);
 
 /**
- * The separate list of ids keeps PostgreSQL from reading all customers of the workspace. Merged customers no longer
- * exist, so the foreign key rejects their shipments.
+ * Updates id numbers. The separate list of ids prevents PostgreSQL from reading all customers of
+ * the workspace. A customer that was merged in the meantime is not updated, and the foreign key
+ * then rejects its shipments.
  */
 const UPDATE = `
   update customer set id_number = written.id_number, version = customer.version + 1
@@ -84,8 +88,8 @@ const UPDATE = `
   where customer.workspace_id = $1 and customer.id = any ($3::bigint[]) and customer.id = written.id`;
 
 /**
- * Returns the statements that insert new customers and update id numbers. They violate the unique constraint if
- * another transaction has committed the same new customer.
+ * Returns the statements that insert new customers and update id numbers. They fail with a unique
+ * violation if another transaction has committed the same new customer.
  */
 export function customerStatements(
   workspace: number,

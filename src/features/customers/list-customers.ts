@@ -13,8 +13,8 @@ import { type CustomerFunctions, selectCustomers } from "./customers.ts";
 import { foldEmail } from "./link-customers.ts";
 
 /**
- * Lists customers of the workspace: newest first, optionally by email ignoring case, or by a name prefix in
- * alphabetical order.
+ * Lists customers of the workspace, newest first, optionally filtered by email, ignoring case. With
+ * a name prefix, lists them in alphabetical order.
  */
 export const listCustomers: CustomerFunctions["listCustomers"] = async (
   request,
@@ -37,7 +37,7 @@ export const listCustomers: CustomerFunctions["listCustomers"] = async (
 
 interface Search {
   readonly workspace: number;
-  /** Only customers with this email, in lower case. */
+  /** Email filter, in lower case. */
   readonly emailLower: string | undefined;
   readonly after: number | undefined;
   readonly limit: number;
@@ -54,8 +54,8 @@ function findNewest({ workspace, emailLower, after, limit }: Search): Statement 
 }
 
 /**
- * Finds customers by a prefix of their name or its last word, ignoring case, in alphabetical order. Both indexes are
- * read in order and only as far as the page needs.
+ * Finds customers by a prefix of the name or of its last word, ignoring case, in alphabetical
+ * order. Reads both indexes in order and only as far as the page needs.
  */
 function findByName(search: Search & { readonly name: string }): Statement {
   const { workspace, name, emailLower, after, limit } = search;
@@ -75,7 +75,10 @@ function findByName(search: Search & { readonly name: string }): Statement {
   return [sql, values];
 }
 
-/** Returns the name that a customer was found by. The customer may have been merged since. */
+/**
+ * Returns SQL for the key under which a customer was found. Includes merged customers, because the
+ * customer may have been merged since.
+ */
 function keyOf(id: string): string {
   return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end
     from (

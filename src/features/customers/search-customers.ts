@@ -11,8 +11,8 @@ import {
 } from "./customer.entity.ts";
 
 /**
- * Finds customers of a workspace: first those whose name begins with the text, then those with its terms in their
- * name, email, phone or notes. Ignores case.
+ * Finds customers of a workspace, ignoring case. Customers whose name begins with the text come
+ * first, followed by those that match all terms in their name, email, phone or notes.
  */
 export async function searchCustomers(
   em: EntityManager,

@@ -1,7 +1,7 @@
 import { refuse } from "../../domain/refusal.ts";
 import { readPageToken, writePageToken } from "../../pipeline/page.ts";
 
-/** A position as written by a consumer that counts events. */
+/** Matches a position in digits, for consumers that count events themselves. */
 const PLAIN_POSITION = /^(0|[1-9][0-9]{0,15})$/;
 
 /** Returns the public cursor for a position in a workspace's feed. */
@@ -10,7 +10,8 @@ export function writeCursor(workspace: number, position: number): string {
 }
 
 /**
- * Returns the position after which a caller continues. 0, the beginning, without a cursor.
+ * Returns the position after which the caller continues. 0, the beginning of the feed, if there is
+ * no cursor.
  *
  * @param cursor from `writeCursor`, or a position in digits
  * @throws Refusal FIELD_INVALID if it is not a cursor of this workspace's feed

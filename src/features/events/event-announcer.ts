@@ -3,31 +3,35 @@ import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/** Channel for announcements. A payload is a list of workspace ids: `7,12,105`. */
+/** PostgreSQL channel for announcements. A payload is a list of workspace ids, such as `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * Time for which workspaces are collected after an announcement. Announcements are separate from the transactions
- * that caused them, because PostgreSQL serializes the commits of transactions that notify.
+ * Minimum time between announcements, in milliseconds. Workspaces are collected in between.
+ * Announcements are not part of the transactions that cause them, because PostgreSQL serializes the
+ * commits of transactions that notify.
  */
 const BATCH_MS = 20;
 const RETRY_MS = 1_000;
-/** Maximum number of workspaces per announcement. A payload must be under 8000 bytes. */
+/** Maximum number of workspaces in an announcement. A payload must be shorter than 8,000 bytes. */
 const MAX_NAMED = 400;
 
-/** Called with the workspaces of an announcement. `undefined` for all, after a reconnect. */
+/**
+ * Called with the workspaces of an announcement, or with `undefined` for all workspaces after a
+ * reconnect.
+ */
 export type AnnouncementListener = (workspaces: readonly number[] | undefined) => void;
 
 const NOTIFY = "select pg_notify($1, $2)";
 
 /**
- * Announces a workspace's new events or due deliveries when the caller's transaction commits. For
- * rare transactions: see `BATCH_MS`.
+ * Announces a workspace's new events or due deliveries when the caller's transaction commits. Use
+ * it only for rare transactions (see `BATCH_MS`).
  */
 export async function announceWorkspace(tx: EntityManager, workspace: number): Promise<void> {
   await runStatement(tx, NOTIFY, [EVENTS_CHANNEL, String(workspace)]);
 }
 
-/** Announces workspaces with new events to all processes, including this one. */
+/** Announcer of new events to all processes, including this one. */
 export type EventAnnouncer = ReturnType<typeof createEventAnnouncer>;
 
 export function createEventAnnouncer(em: EntityManager, log: Logger) {
@@ -37,8 +41,9 @@ export function createEventAnnouncer(em: EntityManager, log: Logger) {
     announce,
     close,
     /**
-     * Handles the payload of an announcement from any process. `undefined` after a reconnect, when
-     * announcements may have been missed.
+     * Handles an announcement from any process.
+     *
+     * @param payload `undefined` after a reconnect, when announcements may have been missed
      */
     onNotification(payload: string | undefined): void {
       const workspaces = payload?.split(",").map(Number);
@@ -50,7 +55,7 @@ export function createEventAnnouncer(em: EntityManager, log: Logger) {
   };
 }
 
-/** Collects workspaces and announces them together. */
+/** Creates batches of workspaces that are announced together. */
 function createBatches(em: EntityManager, log: Logger) {
   const pending = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
@@ -63,7 +68,10 @@ function createBatches(em: EntityManager, log: Logger) {
     timer = onBehalfOfAll(() => setTimeout(() => (sending = sendPending()), ms));
   }
 
-  /** The timer stays set, so that only one announcement is in flight. */
+  /**
+   * Sends the pending announcement. The timer stays set, so that only one announcement is in
+   * flight.
+   */
   async function sendPending(): Promise<void> {
     let waitMs = BATCH_MS;
     lastSentMs = performance.now();
@@ -84,12 +92,12 @@ function createBatches(em: EntityManager, log: Logger) {
   }
 
   return {
-    /** Announces a workspace whose events are committed. */
+    /** Queues the announcement of a workspace. Its events must be committed. */
     announce(workspace: number): void {
       pending.add(workspace);
       sendIn(Math.max(0, lastSentMs + BATCH_MS - performance.now()));
     },
-    /** Stops announcing. Resolves when an announcement in flight has ended. */
+    /** Stops announcing. Waits for an announcement in flight. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);

@@ -19,11 +19,11 @@ export interface WatchDeps {
   readonly feeds: FeedWatch;
 }
 
-/** A position after every event. */
+/** A position after all events. */
 const BEYOND_ALL = Number.MAX_SAFE_INTEGER;
-/** Maximum number of events that one stream holds in memory. */
+/** Maximum number of events that a stream holds in memory. */
 const BATCH = 50;
-/** Maximum time without a message on a stream, in milliseconds. The documented limit is 15 seconds. */
+/** Interval of heartbeats on a stream, in milliseconds. The documented maximum is 15 seconds. */
 const HEARTBEAT_MS = 10_000;
 
 export const EVENT_FUNCTIONS: Omit<
@@ -31,8 +31,9 @@ export const EVENT_FUNCTIONS: Omit<
   "listShipmentEvents"
 > = {
   /**
-   * Unlike a page token, the cursor is always set, because new events follow the last. A page ends before it is too
-   * large to send. A filtered page also ends after a bounded number of events, possibly without a match.
+   * Always returns a cursor, unlike a page token, because new events can follow. A page ends before
+   * it is too large to send. A filtered page also ends after a limited number of examined events,
+   * possibly without a match.
    */
   async listEvents(request, { caller }, { em }) {
     const { workspaceId } = caller;
@@ -60,8 +61,9 @@ export const EVENT_FUNCTIONS: Omit<
   },
 
   /**
-   * A message without an event is a heartbeat. The first is sent immediately if there are no events yet, because
-   * headers are sent with the first message. Its cursor is past the events of other types.
+   * Streams events. A message without an event is a heartbeat. If there are no events yet, a
+   * heartbeat is sent immediately, because headers are sent with the first message. The heartbeat's
+   * cursor skips events of other types.
    */
   async *watchEvents(request, { caller }, { em, feeds }, signal) {
     const { workspaceId } = caller;

@@ -8,32 +8,35 @@ import type { Event } from "./event.entity.ts";
 
 /** The key of an event within its workspace. */
 export interface EventKey {
-  /** The shipment's reference, or the webhook's id. */
+  /** The shipment's reference or the webhook's id. */
   readonly subject: string;
-  /** From 1 within the subject. */
+  /** Number of the event within the subject, from 1. */
   readonly number: number;
 }
 
 const EVENT_ID = /^evt_([A-Za-z0-9_-]{1,64})_([1-9][0-9]{0,8})$/;
-/** The largest value of an `integer` in PostgreSQL. */
+/** Maximum event number: the maximum of `integer` in PostgreSQL. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
 export function isEventNumber(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_NUMBER;
 }
 
-/** Returns the public id of an event: `evt_<subject>_<number>`. Standard Webhooks forbids a full stop in it. */
+/**
+ * Returns the public id of an event, `evt_<subject>_<number>`. It contains no full stop, which
+ * Standard Webhooks forbids.
+ */
 export function writeEventId({ subject, number }: EventKey): string {
   return `evt_${subject}_${number}`;
 }
 
-/** Returns the key in a public id. `undefined` if the id is malformed. */
+/** Parses the public id of an event. Returns `undefined` if it is malformed. */
 export function readEventId(id: string): EventKey | undefined {
   const [, subject, number] = EVENT_ID.exec(id) ?? [];
   return subject === undefined ? undefined : { subject, number: Number(number) };
 }
 
-/** An old event may have a field that has since been removed. */
+/** JSON options for stored events. An old event may have a field that has since been removed. */
 const LENIENT = { ignoreUnknownFields: true };
 
 export type EventContent = Pick<
@@ -42,7 +45,7 @@ export type EventContent = Pick<
 >;
 
 export interface EventRow extends Omit<EventContent, "data" | "createdAt"> {
-  /** JSON. */
+  /** JSON text of the event's data. */
   readonly data: string;
   readonly createdMs: number;
 }
@@ -63,9 +66,9 @@ export function toEvent(row: EventRow): EventContent {
 }
 
 /**
- * Returns the public representation of an event.
+ * Returns an event as an API message.
  *
- * @param of.test whether it belongs to a test twin
+ * @param of.test whether the event belongs to a test twin
  */
 export function eventMessage(
   event: EventContent,
@@ -87,10 +90,13 @@ export function eventMessage(
   });
 }
 
-/** Upper bound for an event's size without its data, including null fields in the JSON of `/v1`. */
+/**
+ * Upper bound in bytes for an event without its data. Includes the null fields in the JSON of
+ * `/v1`.
+ */
 const WITHOUT_DATA = 2 * 1024;
 
-/** Returns the maximum size of an event in a response, in any format. */
+/** Returns an upper bound for the size of an event in a response of any format, in bytes. */
 export function eventBytes({ data }: Pick<Event, "data">): number {
   return WITHOUT_DATA + jsonBytes(data);
 }

@@ -5,35 +5,37 @@ import type { EventAnnouncer } from "./event-announcer.ts";
 import { loadFeedEnds } from "./load-feed.ts";
 import { createWaiter } from "./waiter.ts";
 
-/** Watches the feeds of all workspaces with streams in this process. */
+/** Watches the event feeds of the workspaces that have streams in this process. */
 export interface FeedWatch {
-  /** Notifies a stream when its workspace's feed may have grown. */
+  /** Subscribes a stream to the feed of a workspace. */
   subscribe(workspace: number): Subscription;
 }
 
 interface Subscription {
   /**
-   * Resolves to true once the feed may have events after the position that the stream has read, or
-   * to false after `ms` or when the signal aborts. One wait at a time.
+   * Resolves to true once the feed may have events after `after`, the position that the stream has
+   * read. Resolves to false after `ms` or when the signal aborts. Only one wait at a time is
+   * allowed.
    */
   wait(after: number, ms: number, signal?: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
-/** Poll interval for all feeds, because announcements can get lost. */
+/** Poll interval for all feeds in milliseconds. Polls are needed because announcements can get lost. */
 const POLL_MS = 1_000;
-/** Time for which announcements are collected after streams were notified. */
+/** Time in milliseconds for which announcements are collected after streams were notified. */
 const PAUSE_MS = 10;
 
-/** A stream, and the position to which it has read. */
+/** A stream and the position it has read. */
 interface Stream {
   readonly notify: () => void;
   after: number;
 }
 
 /**
- * Creates the watch of one process. An announcement notifies the streams of its workspaces. In addition, one statement
- * per second finds the feeds that have grown, regardless of the number of streams.
+ * Creates the watch of one process. An announcement notifies the streams of its workspaces. In
+ * addition, one statement per second finds all feeds that have grown, regardless of the number of
+ * streams.
  */
 export function createFeedWatch(
   em: EntityManager,
@@ -61,7 +63,7 @@ export function createFeedWatch(
     try {
       await notifyBehind(em, watched);
     } catch {
-      // Each stream then gets the error when it reads, or continues.
+      // Each stream then either gets the same error when it reads, or continues.
       for (const streams of watched.values()) notifyAll(streams);
     }
   }
@@ -99,7 +101,7 @@ export function createFeedWatch(
   };
 }
 
-/** Notifies the streams that have not read to the end of their feeds. */
+/** Notifies the streams that have not read their whole feed. */
 async function notifyBehind(
   em: EntityManager,
   watched: ReadonlyMap<number, ReadonlySet<Stream>>,

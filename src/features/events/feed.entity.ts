@@ -2,9 +2,9 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * The end of a workspace's feed. Writers of events raise the position first, which locks the row
- * until the commit. So positions have no gaps and are committed in order. Make it the last
- * statement of a transaction, because other writers of the workspace wait for it.
+ * The end of a workspace's event feed. Writers first increase `position`, which locks the row until
+ * they commit, so positions have no gaps and are committed in order. Increase it at the end of a
+ * transaction, because other writers of the workspace have to wait.
  */
 export const Feed = defineEntity({
   name: "Feed",

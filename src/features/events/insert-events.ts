@@ -10,18 +10,18 @@ interface Subject {
   eventCount: number;
 }
 
-/** An event of a workspace before it is written. */
+/** An event to write. */
 export interface NewEvent extends Row<Event, "workspace" | "position"> {
-  /** Simulated faults of its deliveries, only in test mode. */
+  /** Faults to simulate in deliveries of the event. Only in test mode. */
   readonly deliveryFaults?: DeliveryFaults | undefined;
 }
 
 /**
- * Returns the next event of a subject and counts it. The subject's row must be locked or new, so
- * that event numbers have no gaps.
+ * Creates the next event of a subject and increases the subject's event count. The subject's row
+ * must be locked or new, so that event numbers have no gaps.
  *
  * @param name the subject's name, such as the webhook's id
- * @param event its `data` is the subject after the change, as protobuf JSON
+ * @param event `data` is the subject after the change, as protobuf JSON
  */
 export function nextEvent(
   subject: Subject,
@@ -48,7 +48,7 @@ export interface Subscriber {
 
 const FROM_SUBSCRIBERS = "from webhook where workspace_id = $1 and disabled_reason is null";
 
-/** SQL for the subscribers of the workspace `$1` as JSON. null without subscribers. */
+/** SQL for the subscribers of workspace `$1` as JSON. null if there are none. */
 export const SUBSCRIBERS = `(
   select json_agg(json_build_object('id', id, 'types', types) order by id)
   ${FROM_SUBSCRIBERS})`;
@@ -58,25 +58,31 @@ export const SELECT_SUBSCRIBERS = `select id, types ${FROM_SUBSCRIBERS} order by
 const COLUMNS = columnsOf(Event, "workspace");
 
 /**
- * Writers of a workspace's events wait for each other from here until the end of their
- * transactions, so that positions have no gaps.
+ * Increases the end of a workspace's feed. From this statement to the commit, other writers of the
+ * workspace wait, so that positions have no gaps.
  */
 const RAISE = `
   insert into feed (workspace_id, position, changed_at) values ($1, $2, statement_timestamp())
   on conflict (workspace_id)
     do update set position = feed.position + excluded.position, changed_at = excluded.changed_at`;
 
-/** Positions are 1, 2, 3 ..., after all earlier ones. */
+/** Inserts events with consecutive positions up to the feed's new end. */
 const INSERT = `
   insert into event (workspace_id, ${namesOf(COLUMNS)})
   select feed.workspace_id, ${COLUMNS.map(({ name }) => (name === "position" ? "feed.position - $3 + written.position" : `written.${name}`)).join(", ")}
   from feed cross join json_populate_recordset(null::event, $2) as written
   where feed.workspace_id = $1`;
 
-/** Delay of deliveries that later ones must overtake. */
+/**
+ * Delay in seconds of deliveries that are simulated as out of order, so that later events overtake
+ * them.
+ */
 export const LATE_SECONDS = 10;
 
-/** Deliveries of one subject are due in the order of its events, because it is locked. */
+/**
+ * Returns SQL that inserts deliveries. The deliveries of one subject are due in the order of its
+ * events, because the subject is locked.
+ */
 const deliveryInsertion = (due: string) =>
   insertionOf(
     "webhook_delivery",
@@ -84,7 +90,7 @@ const deliveryInsertion = (due: string) =>
       property: name,
       name,
     })),
-    // The shards of a distributed table have no default for it.
+    // Computed explicitly, because the shards of a distributed table have no default for it.
     { computed: { id: "nextval('webhook_delivery_id_seq')", next_attempt_at: due } },
   );
 
@@ -94,8 +100,9 @@ const insertLateDeliveries = deliveryInsertion(
 );
 
 /**
- * Returns the statements that insert events of a workspace, with a delivery for every subscriber to
- * each type. They must be the last of their transaction. The caller announces the workspace.
+ * Returns the statements that insert events of a workspace, with a delivery to each subscriber of
+ * the event's type. They must be the last statements of a transaction. The caller must announce the
+ * workspace.
  */
 export function eventStatements(
   workspace: number,
@@ -117,7 +124,10 @@ export function eventStatements(
   ];
 }
 
-/** `TestWebhook` sends the test of a webhook only to that webhook. */
+/**
+ * Returns the deliveries of an event. Excludes `webhook.test`, which `TestWebhook` delivers only to
+ * the tested webhook.
+ */
 function deliveriesOf(
   { subject, number, type, createdAt, deliveryFaults }: NewEvent,
   subscribers: readonly Subscriber[],
@@ -137,7 +147,7 @@ function deliveriesOf(
 }
 
 /**
- * Writes events of a workspace, and their deliveries. Other writers of events in the workspace then
+ * Inserts events of a workspace and their deliveries. Other writers of events in the workspace then
  * wait for the end of the transaction.
  */
 export async function insertEvents(

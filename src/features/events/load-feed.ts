@@ -2,13 +2,16 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { type EventContent, type EventRow, toEvent } from "./event-message.ts";
 
-/** Maximum number of events that one search examines. */
+/** Maximum number of events that one query examines. */
 const MAX_LOOKED_AT = 1_000;
 
 export interface FeedPart {
-  /** Oldest first. */
+  /** Loaded events, oldest first. */
   readonly events: readonly EventContent[];
-  /** Position of the last examined event, from which to continue. Unchanged if no event was examined. */
+  /**
+   * Position of the last examined event, from which the next load continues. The given position if
+   * no event was examined.
+   */
   readonly end: number;
   readonly mayHaveMore: boolean;
 }
@@ -24,7 +27,10 @@ const allTypesSql = (next: string) => `
 const OF_ALL_TYPES = allTypesSql("position > $2 order by event.position");
 const OF_ALL_TYPES_NEWEST_FIRST = allTypesSql("position < $2 order by event.position desc");
 
-/** Always returns at least one row with the examined end, without an event if no type matches. */
+/**
+ * Returns SQL that filters events by type. If no event matches, the result is one row without an
+ * event, so that the examined position is always known.
+ */
 const someTypesSql = (next: string, end: "min" | "max", order: "asc" | "desc") => `
   with looked_at as (
     select * from event where workspace_id = $1 and ${next} limit $5
@@ -44,7 +50,7 @@ const OF_SOME_TYPES_NEWEST_FIRST = someTypesSql(
   "min",
   "desc",
 );
-/** Numbers of a subject are in the order of positions. */
+/** Sorts by number, because the numbers of a subject have the same order as positions. */
 const OF_SUBJECT = someTypesSql("position > $2 and subject = $6 order by number", "max", "asc");
 const OF_SUBJECT_NEWEST_FIRST = someTypesSql(
   "position < $2 and subject = $6 order by number desc",
@@ -59,11 +65,17 @@ interface FilteredRow extends Omit<EventRow, "position"> {
 }
 
 interface FeedQuery {
-  /** 0 for the beginning. With `newestFirst`, the load covers events before it. */
+  /**
+   * Position after which to load, 0 for the beginning. With `newestFirst`, the position before
+   * which to load.
+   */
   readonly after: number;
-  /** Empty for all types. Otherwise it examines a bounded number of events. */
+  /** Event types, empty for all. A filter limits the number of examined events. */
   readonly types: readonly string[];
-  /** A shipment's reference or a webhook's id. `undefined` for all. Also bounds the number of examined events. */
+  /**
+   * Shipment's reference or webhook's id. `undefined` for all subjects. A filter limits the number
+   * of examined events.
+   */
   readonly subject?: string | undefined;
   readonly newestFirst?: boolean;
   /** Maximum number of events to load. */
@@ -71,8 +83,9 @@ interface FeedQuery {
 }
 
 /**
- * Loads the workspace's events after a position, oldest first. Positions are committed in order, so no event can
- * appear later before a loaded one. With `newestFirst`, loads those before the position instead.
+ * Loads a workspace's events after a position, oldest first. Positions are committed in order, so
+ * no event can later appear before a loaded one. With `newestFirst`, loads the events before the
+ * position instead.
  */
 export async function loadFeed(
   em: EntityManager,
@@ -130,7 +143,7 @@ const POSITIONS = `
   select workspace_id::float8 as workspace, position::float8 as position from feed
   where workspace_id = any ($1::bigint[])`;
 
-/** Returns the end of each feed by workspace. */
+/** Loads the position of each workspace's newest event. */
 export async function loadFeedEnds(
   em: EntityManager,
   workspaces: readonly number[],
@@ -146,7 +159,10 @@ const NEWEST = `
   from feed join workspace on workspace.id = feed.workspace_id
   where position > 0 and workspace.twin_of is null`;
 
-/** Returns the time of the newest event of a live workspace, in milliseconds since the epoch. null without events. */
+/**
+ * Loads the time of the newest event in live workspaces, in milliseconds since the epoch. null if
+ * there are no events.
+ */
 export async function loadNewestEventMs(em: EntityManager): Promise<number | null> {
   const [row] = await runStatement<{ changedMs: number | null }>(em, NEWEST);
   return row!.changedMs;

@@ -1,7 +1,10 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 
-/** Workspaces whose oldest event is too old. The index of positions finds that event, so no other index is needed. */
+/**
+ * Selects the workspaces whose oldest event is too old. The index on positions finds the oldest
+ * event, so no index on time is needed.
+ */
 const WORKSPACES_WITH_OLD_EVENTS = `
   select feed.workspace_id::float8 as id
   from feed cross join lateral (
@@ -22,8 +25,8 @@ const PURGE = `
   returning 1`;
 
 /**
- * Deletes events older than `retentionDays` by the database's clock, from the beginning of each
- * workspace's feed, in batches. Replicas that purge concurrently share the work.
+ * Deletes events that are older than `retentionDays` by the database's clock, in batches from the
+ * beginning of each workspace's feed. Replicas can run it concurrently.
  *
  * @returns the number of deleted events
  */

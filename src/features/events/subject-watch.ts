@@ -2,11 +2,11 @@ import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { WatchDeps } from "./event-functions.ts";
 import { loadFeedEnds, loadHappened } from "./load-feed.ts";
 
-/** Watches subjects of events, such as shipments, for many listeners. */
+/** Watches the subjects of events, such as shipments. */
 export interface SubjectWatch {
   /**
-   * Calls back with the type of each event of a subject after it resolves. Returns a function that
-   * stops the callbacks.
+   * Calls `changed` with the type of each event of a subject from the moment the promise resolves.
+   * Resolves to a function that removes the listener.
    *
    * @param changed must not throw
    */
@@ -17,14 +17,17 @@ type Listeners = Map<string, Set<(type: string) => void>>;
 
 interface Watched {
   readonly listeners: Listeners;
-  /** Resolves once the first position for the listeners is known. */
+  /** Position of the feed from which listeners are notified. */
   readonly ready: Promise<number>;
   readonly ending: AbortController;
 }
 
 const POLL_MS = 60_000;
 
-/** Creates the watch of one process. One statement reads new events for all listeners of a workspace. */
+/**
+ * Creates the watch of one process. One statement reads the new events for all listeners in a
+ * workspace.
+ */
 export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   const watched = new Map<number, Watched>();
 
@@ -34,7 +37,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
     );
     const begun = { listeners: new Map(), ready, ending: new AbortController() };
     watched.set(workspace, begun);
-    // Current listeners are notified of a failure. The next listener starts a new run.
+    // If the watch fails, it ends for the current listeners. The next listener starts a new one.
     onBehalfOfAll(() => run(deps, workspace, begun)).catch(() => end(workspace, begun));
     return begun;
   }
@@ -64,7 +67,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   };
 }
 
-/** Calls the listeners of a workspace until all have left. */
+/** Notifies the listeners of a workspace until none is left. */
 async function run(
   { em, feeds }: WatchDeps,
   workspace: number,
@@ -83,7 +86,7 @@ async function run(
         }
         if (mayHaveMore) continue;
       } catch {
-        // The feeds notify it again once the database is back.
+        // The feed watch notifies this loop again once the database is back.
       }
       await subscription.wait(after, POLL_MS, signal);
     }

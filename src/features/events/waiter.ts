@@ -1,9 +1,9 @@
-/** A flag that `notify` sets, and that `wait` waits for and resets. */
+/** A flag that `notify` sets. `wait` waits for the flag and resets it. */
 export interface Waiter {
   notify(): void;
   /**
-   * Resolves to true once `notify` has been called since the last wait, or to false after `ms` or
-   * when the signal aborts. One wait at a time.
+   * Resolves to true once `notify` was called after the last wait, or to false after `ms` or when
+   * the signal aborts. Only one wait at a time is allowed.
    */
   wait(ms: number, signal?: AbortSignal): Promise<boolean>;
 }
@@ -25,7 +25,10 @@ export function createWaiter(): Waiter {
   };
 }
 
-/** Resolves after `ms`, when the signal aborts, or when the callback passed to `onStart` is called. */
+/**
+ * Resolves after `ms`, when the signal aborts, or when the callback that `onStart` receives is
+ * called.
+ */
 function sleepUntil(
   ms: number,
   signal: AbortSignal | undefined,

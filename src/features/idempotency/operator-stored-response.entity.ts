@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** Like `StoredResponse`, for the calls of operators. */
+/** Like `StoredResponse`, for calls by operators. */
 export const OperatorStoredResponse = defineEntity({
   name: "OperatorStoredResponse",
   tableName: "operator_stored_response",
@@ -8,10 +8,10 @@ export const OperatorStoredResponse = defineEntity({
   properties: {
     operator: p.bigint("number").primary(),
     key: p.text().primary(),
-    /** `shipments.admin.v1.TariffService/PublishTariff` */
+    /** Full method name, such as `shipments.admin.v1.TariffService/PublishTariff`. */
     method: p.text(),
     requestDigest: p.text(),
-    /** The response message in binary form, sealed if it contains a secret. */
+    /** Binary response message. Sealed if the message contains a secret. */
     response: p.blob(),
     createdAt: p.datetime(3).index("operator_stored_response_by_age"),
   },

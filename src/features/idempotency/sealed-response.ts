@@ -2,12 +2,15 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { getOption, hasOption, type DescMessage } from "@bufbuild/protobuf";
 import { secret } from "../../../gen/shipments/v1/options_pb.js";
 
-/** Inputs of a seal. The database contains all of them except the secret key, of which it stores only the hash. */
+/**
+ * Inputs for sealing. The database stores all of them, except the secret key, of which it stores
+ * only the hash.
+ */
 export interface SealedFor {
-  /** Secret key of the call, with 178 random bits. */
+  /** Secret key that authenticated the call. Contains 178 random bits. */
   readonly secretKey: string;
   readonly idempotencyKey: string;
-  /** Method and digest of the request, which bind the response to it. */
+  /** Method and digest of the request. The sealed response is bound to them. */
   readonly request: string;
 }
 
@@ -39,9 +42,8 @@ export function sealResponse(response: Uint8Array, sealedFor: SealedFor): Buffer
 }
 
 /**
- * Opens a response that may be sealed.
- *
- * @returns `undefined` if it was sealed for another secret key, or was changed
+ * Opens a stored response. Returns it unchanged if it is not sealed. Returns `undefined` if it was
+ * sealed with another secret key or modified.
  */
 export function openResponse(stored: Uint8Array, sealedFor: SealedFor): Uint8Array | undefined {
   if (stored[0] !== MARK) return stored;
@@ -69,11 +71,11 @@ function deriveKey(salt: Uint8Array, { secretKey, idempotencyKey }: SealedFor) {
 
 const secretsKnown = new WeakMap<DescMessage, boolean>();
 
-/** Returns whether a message type has a field marked `secret`, at any depth. */
+/** Whether a message type has a field marked `secret`, at any depth. */
 export function holdsSecret(message: DescMessage): boolean {
   const known = secretsKnown.get(message);
   if (known !== undefined) return known;
-  // For recursive messages.
+  // Ends the recursion for recursive message types.
   secretsKnown.set(message, false);
   const holds = message.fields.some(
     (field) =>

@@ -9,10 +9,10 @@ export const StoredResponse = defineEntity({
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     key: p.text().primary(),
-    /** `shipments.v1.ShipmentService/CreateShipment` */
+    /** Full method name, such as `shipments.v1.ShipmentService/CreateShipment`. */
     method: p.text(),
     requestDigest: p.text(),
-    /** The response message in binary form, sealed if it contains a secret. */
+    /** Binary response message. Sealed if the message contains a secret. */
     response: p.blob(),
     createdAt: p.datetime(3).index("kept_answer_by_age"),
   },

@@ -18,7 +18,7 @@ import type { MethodCall } from "../../pipeline/rpc.ts";
 import { holdsSecret, openResponse, type SealedFor, sealResponse } from "./sealed-response.ts";
 import type { StoredResponse } from "./stored-response.entity.ts";
 
-/** Retention of responses, as a PostgreSQL interval. */
+/** Retention of stored responses, as a PostgreSQL interval. */
 const RETENTION = "24 hours";
 
 export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"]>;
@@ -26,11 +26,11 @@ export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"
 type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
 
 /**
- * Locks the idempotency keys of calls until the transaction ends, and replays the responses stored
+ * Locks the idempotency keys of calls until the transaction ends, and finds the responses stored
  * under them.
  *
- * @param calls all of one audience, with distinct keys, because one transaction can lock a key
- *   twice
+ * @param calls calls of one audience with distinct keys. Keys must differ because one transaction
+ *   can lock a key twice
  * @returns a stored response or a Refusal (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED) for each
  *   call that must not run. Other calls have no entry
  */
@@ -43,7 +43,8 @@ export async function replayStoredResponses<C extends MethodCall>(
   if (keyed.length === 0) return outcomes;
   const { audience } = keyed[0]!.call.caller;
   const locking = lockKeys(tx, audience, keyed);
-  // A pipeline preserves the order of concurrent statements.
+  // In a pipeline, the statements run in the order in which they were sent, so there is no need to
+  // wait.
   if (!("send" in tx)) await locking;
   const reading = loadByOwner(keyed, ownerOfKey, (owner, owned) =>
     readStoredResponses(tx, audience, owner, owned),
@@ -58,8 +59,8 @@ export async function replayStoredResponses<C extends MethodCall>(
 }
 
 /**
- * Returns the statement that stores the response to a call, for the transaction of the call's
- * effect. `undefined` for a call without a key.
+ * Returns the statement that stores a response, for the transaction of the call's effect. Returns
+ * `undefined` if the call has no idempotency key.
  */
 export function storingResponse<C extends MethodCall>(
   methodCall: C,
@@ -82,7 +83,10 @@ export function storingResponse<C extends MethodCall>(
   ];
 }
 
-/** Returns a response in binary form, sealed if it contains a secret, because secrets are stored only as hashes. */
+/**
+ * Returns a response in binary form. Seals it if it contains a secret, because secrets must not be
+ * stored in plain text.
+ */
 function bytesToStore<C extends MethodCall>(methodCall: C, response: ResponseTo<C>): Buffer {
   const { output } = methodCall.method;
   const bytes = Buffer.from(toBinary(output, response));
@@ -99,15 +103,18 @@ function sealedFor(methodCall: MethodCall): SealedFor {
   return { secretKey: credential, idempotencyKey, request: `${methodName(method)} ${digest}` };
 }
 
-/** Storage and lock names for an audience's responses. */
+/** Table and lock names for the responses to an audience. */
 interface Store {
   readonly table: string;
-  /** Column of a key's owner: the workspace, or the operator. */
+  /** Column with the owner of the idempotency key: the workspace or the operator. */
   readonly owner: string;
   readonly lock: string;
 }
 
-/** People repeat their own calls without keys, because a repetition has no further effect. */
+/**
+ * Audiences whose calls can have idempotency keys. The calls of people need none, because repeating
+ * them has no further effect.
+ */
 type StoringAudience = Exclude<Audience, "person">;
 
 const STORES: Readonly<Record<StoringAudience, Store>> = {
@@ -134,7 +141,7 @@ export function keyInUseError(): Refusal {
 const ownerOfKey = ({ call }: MethodCall) => ownerOf(call);
 const keyOf = ({ call }: MethodCall) => call.idempotencyKey!;
 
-/** Tries to lock each key, without waiting for a transaction that holds it. */
+/** Tries to lock each key. Does not wait for transactions that hold a lock. */
 async function lockKeys(
   tx: EntityManager | Transaction,
   audience: Audience,
@@ -154,9 +161,9 @@ async function lockKeys(
 type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
- * Returns the responses stored under an owner's keys, in order. Deletes expired ones before another
- * is stored. A separate statement after the keys are locked, because its snapshot must include the
- * commit of a key's previous holder.
+ * Returns the responses stored under an owner's keys, in order, and deletes expired ones. Must be a
+ * separate statement after the keys are locked, so that its snapshot includes the commit of a key's
+ * previous holder.
  */
 async function readStoredResponses(
   tx: EntityManager | Transaction,
@@ -175,7 +182,8 @@ async function readStoredResponses(
   );
   const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
   if (expired.length > 0) {
-    // Checks the age again, because another call may have stored its response under the key in between.
+    // Checks the age again, because another call may have stored a response under the key in the
+    // meantime.
     const sql = `delete from ${table}
       where ${owner} = $1 and key = any ($2) and created_at < now() - $3::interval`;
     await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key), RETENTION]);
@@ -202,8 +210,9 @@ function methodName({ parent, name }: DescMethodUnary): string {
 }
 
 /**
- * Returns the SHA-256 of the request's canonical JSON, regardless of the order of map entries, and
- * of whether the caller is a courier, who sees fewer fields.
+ * Returns the SHA-256 of a request's canonical JSON, which does not depend on the order of map
+ * entries. Includes whether the caller is a courier, because couriers get fewer fields in
+ * responses.
  */
 function requestDigest({ method, request, call: { caller } }: MethodCall): string {
   const isCourier = caller.audience === "workspace" && caller.keyScope === "courier";
@@ -224,9 +233,8 @@ function sealedError(): Refusal {
 }
 
 /**
- * Deletes stored responses that have expired by the database's clock.
- *
- * @returns the number of deleted rows
+ * Deletes stored responses that have expired by the database's clock. Returns the number of deleted
+ * rows.
  */
 export async function purgeStoredResponses(em: EntityManager): Promise<number> {
   let count = 0;

@@ -22,12 +22,12 @@ import {
 } from "./stored-responses.ts";
 
 /**
- * Runs a call in one transaction with the changes that it records. With an idempotency key, the
- * response is stored in the same transaction, so that the call can be repeated after any failure.
- * Within 24 hours a repetition gets the stored response without another run. Refusals are not
- * stored.
+ * Runs a call in one transaction, together with the audit entries of its changes. If the call has
+ * an idempotency key, the response is stored in the same transaction, so that the call can be
+ * repeated after any failure. A repetition within 24 hours returns the stored response without
+ * running the call again. Refusals are not stored.
  *
- * @param work flushes the data that the response depends on, and returns the response, or its
+ * @param work flushes the data on which the response depends, and returns the response or its
  *   fields
  * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight,
  *   IDEMPOTENCY_KEY_REUSED if the key was used with another request, and errors of `work`
@@ -52,12 +52,19 @@ export function withIdempotency<M extends DescMethodUnary>(
   return traceTransaction([call.received.span], transaction);
 }
 
-/** In a distributed database, bookings and changes lock keys on a node, and other calls on the coordinator. */
+/**
+ * Converts a unique violation to a refusal. In a distributed database, bookings and changes lock
+ * idempotency keys on a node, but other calls lock them on the coordinator, so two calls can hold
+ * the same key.
+ */
 function throwAsInUse(error: unknown): never {
   throw isUniqueViolation(error) ? keyInUseError() : error;
 }
 
-/** Runs each writing call in a separate transaction, which its function gets as `em`. */
+/**
+ * Creates the function that runs each writing call in a separate transaction, passed to the call as
+ * `em`.
+ */
 export function createTransact<Deps extends DatabaseDeps>(deps: Deps): Transact<Deps> {
   return (methodCall, work) => withIdempotency(deps.em, methodCall, (em) => work({ ...deps, em }));
 }
@@ -70,12 +77,12 @@ function resultOf<Result>(outcome: Outcome<Result>): Result {
 /** Work for several calls in one transaction. */
 interface Work<C extends MethodCall, Facts> {
   /**
-   * Loads the data that calls depend on, in order. Sent together with the lookup of their keys, so
-   * also for calls that do not run.
+   * Loads the data for the calls, in order. Sent together with the lookup of the idempotency keys,
+   * so it also loads data for calls that will not run.
    */
   readonly load: (calls: readonly C[]) => Promise<readonly Facts[]>;
   /**
-   * Runs the calls without a stored response, with their loaded data. Returns their outcomes in
+   * Runs the calls that have no stored response, with their loaded data. Returns their outcomes in
    * order. Responses are stored as returned.
    */
   readonly run: (
@@ -85,10 +92,10 @@ interface Work<C extends MethodCall, Facts> {
 }
 
 /**
- * Does the same for several calls in the caller's transaction, each with its own outcome. Uses one
- * round trip, also for the clocks of test twins.
+ * Like `withIdempotency`, for several calls in the caller's transaction. Each call has its own
+ * outcome. Uses one round trip, including the clocks of test twins.
  *
- * @param calls with distinct keys
+ * @param calls calls with distinct keys
  * @returns the outcomes of all calls, in order
  */
 export async function withIdempotencyEach<C extends MethodCall, Facts>(
@@ -118,11 +125,11 @@ export async function withIdempotencyEach<C extends MethodCall, Facts>(
 }
 
 /**
- * Rejects a call while another call with its idempotency key is in flight in this process. Required if calls share a
- * transaction, because the database's lock on the key works only between transactions.
+ * Creates a function that rejects a call while another call with the same idempotency key is in
+ * flight in this process. Required if calls share a transaction, because the database's lock on the
+ * key works only between transactions.
  *
- * @returns a function that runs the work of a call
- * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and errors of the work
+ * @throws Refusal IDEMPOTENCY_KEY_IN_USE, and errors of the work, from the created function
  */
 export function createRejectIfInFlight(): <T>(call: AnyCall, work: () => Promise<T>) => Promise<T> {
   const inFlight = new Set<string>();

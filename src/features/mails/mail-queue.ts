@@ -10,97 +10,104 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
 
-/** An email for a mail server. */
+/** An email to send through a mail server. */
 interface OutgoingMail extends MailContent {
-  /** `<...@...>`, the same for each attempt. */
+  /** Message-ID, as in `<...@...>`. The same for each attempt. */
   readonly messageId: string;
   readonly to: string;
   /**
-   * URL at which a POST unsubscribes from such emails (RFC 8058). `undefined` if the email has no unsubscribe link.
+   * URL to which a POST unsubscribes from such emails (RFC 8058). `undefined` if recipients cannot
+   * unsubscribe.
    */
   readonly unsubscribeUrl?: string | undefined;
 }
 
-/** Sends emails through a mail server. */
+/** Sends an email through a mail server. Resolves to the failure, if any. */
 type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailFailure | undefined>;
 
 /** Reason why an email was not sent. */
 interface MailFailure {
-  /** Permanent, temporary, or because the server accepts no emails at all. */
+  /**
+   * `refused` is permanent, `deferred` is temporary, and `unreachable` means that the server
+   * accepts no emails at all.
+   */
   readonly kind: "refused" | "deferred" | "unreachable";
   readonly code: string | undefined;
   readonly status: number | undefined;
 }
 
-/** Outcome of an attempt. */
+/** Outcomes of an attempt. */
 export const MAIL_OUTCOMES = ["sent", "refused", "deferred", "unreachable"] as const;
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number];
 
-/** State of a queued email. */
 export const QUEUED_STATES = ["waiting", "sent", "failed"] as const;
 
-/** Dependencies of sending emails. */
 export interface SendMailsDeps {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly send: SendMail;
   readonly publicUrl: string;
-  /** Returns a number from 0 to 1, which spreads attempts. */
+  /** Returns a random number from 0 to 1, which spreads retries. */
   readonly random: () => number;
   readonly countAttempt: (outcome: MailOutcome) => void;
-  /** Called for each email that is given up. */
+  /** Called for each email that finally fails. */
   readonly countFailure: () => void;
 }
 
-/** An email that only this process attempts. */
+/** An email leased by this process, so that no other process sends it. */
 export interface LeasedMail {
-  /** Including the current one. */
+  /** Number of attempts, including the current one. */
   readonly attempts: number;
   readonly createdMs: number;
   readonly ageMs: number;
 }
 
-/** A table of emails, with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
+/** A table of emails with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
 export interface MailQueue<Mail extends LeasedMail> extends Pick<
   LeasedQueue<WorkItem>,
   "ofWorkspace" | "find"
 > {
   readonly table: string;
   readonly key: readonly string[];
-  /** SQL for the columns of an email besides those of its lease. */
+  /** SQL for an email's columns other than those of the lease. */
   readonly columns: string;
   keyOf(item: WorkItem): readonly unknown[];
-  /** Time after which an email is no longer sent, in milliseconds. */
+  /** Returns the age after which an email is no longer sent, in milliseconds. */
   lifetimeMs(mail: Mail): number;
   /**
-   * Writes an email. `undefined` if it must not be sent any more.
+   * Creates the content of an email. Returns `undefined` if the email must no longer be sent.
    *
-   * @returns the email with a function that undoes the writing if it is not sent
+   * @returns the email, and a function that reverts side effects if the email is not sent
    */
   write(
     mail: Mail,
   ): Promise<{ readonly mail: OutgoingMail; undo?(): Promise<unknown> } | undefined>;
 }
 
-/** Maximum number of concurrent emails per table in this process. */
+/** Maximum number of emails that this process sends concurrently from each table. */
 export const AT_ONCE = 4;
-/** Duration of a lease in seconds, longer than an attempt. */
+/** Duration of a lease in seconds. Longer than an attempt. */
 const LEASE_SECONDS = 60;
-/** Wait after the first attempt, and maximum wait, in milliseconds. Doubles each time. */
+/**
+ * Delay after the first attempt, and maximum delay, in milliseconds. The delay doubles with each
+ * attempt.
+ */
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 5 * 60_000;
-/** Maximum share by which a wait is extended. */
+/** Maximum jitter, as a share of the delay. */
 const JITTER = 0.1;
-/** First and maximum pause of a process that cannot reach the server, in milliseconds. */
+/** First and maximum pause while the mail server is unreachable, in milliseconds. */
 const FIRST_REST_MS = 1_000;
 const MAX_REST_MS = 60_000;
-/** Delay after a database error, in milliseconds. */
 const RETRY_MS = 1_000;
 
 function statementsOf({ table, key, columns }: MailQueue<never>) {
   const isIt = key.map((column, i) => `${column} = $${i + 1}`).join(" and ");
   const next = key.length + 2;
-  /** Unless the lease has expired and another process has taken it, which counts an attempt. */
+  /**
+   * Condition that this process still owns the email. If the lease expired and another process
+   * acquired it, that process has increased `attempts`.
+   */
   const stillOurs = `where ${isIt} and attempts = $${next - 1}`;
   return {
     lease: `
@@ -114,13 +121,13 @@ function statementsOf({ table, key, columns }: MailQueue<never>) {
 }
 
 /**
- * Creates the workers that send the emails of a table. A lease moves the next attempt past the
- * longest duration of an attempt. So other processes take over the emails of a crashed process, and
- * two never send the same one. An email is duplicated only if a process dies between the server's
- * response and recording it. Both copies have the same Message-ID.
+ * Creates the workers that send the emails of a table. A lease sets the next attempt to a time
+ * after the longest possible attempt. So other processes take over the emails of a crashed process,
+ * and two processes never send the same email. An email is duplicated only if a process dies
+ * between receiving the server's response and recording it. Both copies have the same Message-ID.
  *
- * While the server is unreachable, a process attempts a few emails, with a backoff of up to a
- * minute. An email has failed when the server refuses it, or when its lifetime has passed.
+ * While the server is unreachable, a process attempts only a few emails, with a backoff of up to a
+ * minute. An email fails when the server refuses it or its lifetime has passed.
  *
  * @param givingUp aborts the attempts in flight
  */
@@ -146,9 +153,8 @@ export function createMailWorkers<Mail extends LeasedMail>(
   }
 
   /**
-   * Tries to send an email, and records the outcome.
-   *
-   * @returns `undefined` if it must not be sent any more
+   * Tries to send an email and records the outcome. Returns `undefined` if the email must no longer
+   * be sent.
    */
   async function attempt(key: readonly unknown[], mail: Mail): Promise<MailOutcome | undefined> {
     const note = (statement: string, ...values: unknown[]) =>
@@ -170,7 +176,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
       await note(sql.end, "sent");
       return "sent";
     }
-    // Without the address and the server's text, which often contains it.
+    // Does not log the recipient's address or the server's text, which often contains the address.
     const { messageId } = written.mail;
     log.warn({ mail: messageId, attempts: mail.attempts, ...failure }, "a mail was not sent");
     await written.undo?.().catch(() => undefined);
@@ -193,26 +199,32 @@ export function createMailWorkers<Mail extends LeasedMail>(
   );
 }
 
-/** Raw times, because a distributed database accepts no time zone functions in `returning`. */
+/**
+ * Times as returned by the driver, because a distributed database accepts no time zone functions in
+ * `returning`.
+ */
 interface LeaseTimes {
   readonly createdAt: Date | string;
   readonly leasedUntil: Date | string;
 }
 
-/** By the database's clock. */
+/** Returns the creation time and the age of an email at its lease, by the database's clock. */
 function agesOf({ createdAt, leasedUntil }: LeaseTimes): Omit<LeasedMail, "attempts"> {
   const createdMs = new Date(createdAt).getTime();
   const leasedMs = new Date(leasedUntil).getTime() - LEASE_SECONDS * 1_000;
   return { createdMs, ageMs: leasedMs - createdMs };
 }
 
-/** Returns the wait after this number of attempts, in milliseconds. */
+/** Returns the delay after the given number of attempts, in milliseconds. */
 function nextWaitMs(attempts: number, random: number): number {
   const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), MAX_WAIT_MS);
   return Math.round(waitMs * (1 + JITTER * random));
 }
 
-/** Updates an email, with retries until the database accepts it, because an unrecorded email would be sent twice. */
+/**
+ * Updates an email. Retries until the database accepts the update, because an unrecorded email
+ * would be sent again.
+ */
 async function noteUntil(
   signal: AbortSignal,
   em: EntityManager,
@@ -230,7 +242,7 @@ async function noteUntil(
   }
 }
 
-/** Returns the Message-ID of an email. With the host it is globally unique (RFC 5322, section 3.6.4). */
+/** Returns the Message-ID of an email. The host makes it globally unique (RFC 5322, section 3.6.4). */
 export function messageIdOf(name: string, publicUrl: string): string {
   return `<${name}@${new URL(publicUrl).hostname}>`;
 }

@@ -3,8 +3,9 @@ import { aroundTransaction } from "../../pipeline/rpc.ts";
 import { loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
 /**
- * Deletes a webhook with its deliveries and their attempts. A webhook with many deliveries is disabled first, and
- * they are deleted in batches, because bookings would wait for one large transaction.
+ * Deletes a webhook with its deliveries and their attempts. A webhook with many deliveries is
+ * disabled first, and its deliveries are deleted in batches, because bookings would have to wait
+ * for one large transaction.
  */
 export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransaction(
   async (request, call, { em, now }, transact) => {
@@ -27,16 +28,16 @@ export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransactio
   },
 );
 
-/** Maximum number of deliveries that are deleted in the webhook's transaction. */
+/** Maximum number of deliveries that are deleted in the same transaction as the webhook. */
 const MAX_DELIVERIES = 1_000;
 
-/** Rolls back the transaction if there are more deliveries than expected. */
+/** Thrown to roll back the transaction if the webhook has more than `MAX_DELIVERIES`. */
 class ManyDeliveries extends Error {}
 
 const SOME_DELIVERIES = `
   select from webhook_delivery where workspace_id = $1 and webhook_id = $2 limit $3`;
 
-/** Bookings then create no more deliveries for the webhook. */
+/** Disables the webhook so that bookings create no more deliveries for it. */
 const DISABLE = `
   update webhook set disabled_reason = 'request', updated_at = $3
   where workspace_id = $1 and id = $2 and disabled_reason is null`;

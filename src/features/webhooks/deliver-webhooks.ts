@@ -23,21 +23,27 @@ export interface DeliverDeps extends DispatchDeps, RecordDeps {
 }
 
 export interface Deliveries {
-  /** Starts no more attempts, waits up to 3 s for attempts in flight, and aborts the rest. */
+  /** Stops starting attempts, waits up to 3 s for attempts in flight, and aborts the rest. */
   close(): Promise<void>;
 }
 
-/** Poll interval for work without an announcement: retries, and deliveries of a crashed process. */
+/**
+ * Interval in milliseconds of polls for work that is not announced: retries, and deliveries of a
+ * crashed process.
+ */
 const POLL_MS = 500;
-/** Minimum pause after a poll, as a multiple of its duration, which is long with ten thousand webhooks. */
+/**
+ * Minimum pause after a poll, as a multiple of the poll's duration. Limits the load from polls,
+ * which take long with ten thousand webhooks.
+ */
 const REST_FACTOR = 50;
 const MAX_REST_MS = 5_000;
 const MAX_LOADED = 100;
-/** Maximum time for attempts in flight to finish at shutdown. */
+/** Maximum time for attempts in flight to finish at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
-/** Delay before polling again after an error. */
+/** Delay before the next poll after an error, in milliseconds. */
 const RETRY_MS = 1_000;
-/** Minimum time between log entries for secrets that cannot be opened. */
+/** Minimum time between log entries about secrets that cannot be opened, in milliseconds. */
 const LOG_MS = 60_000;
 
 /**
@@ -129,7 +135,10 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
   };
 }
 
-/** Collects the workspaces that may have due deliveries. A due poll covers all workspaces. */
+/**
+ * Creates a collection of the workspaces that may have due deliveries. When a poll is due, it
+ * covers all workspaces.
+ */
 function createAnnouncedWorkspaces() {
   const announced = new Set<number>();
   const { notify, wait } = createWaiter();
@@ -159,11 +168,12 @@ function createAnnouncedWorkspaces() {
 }
 
 /**
- * Loads the due deliveries of all queues that expect more, and hands each queue to `send`. Forgets the queues of
- * deleted webhooks and of webhooks whose secrets cannot be opened. After their leases expire, any process with the
- * key can acquire them. Queues of an unreachable workspace still expect more.
+ * Loads due deliveries for all queues that may have more, and passes each queue to `send`. Drops
+ * the queue of a webhook that was deleted or whose secrets cannot be opened. After its lease
+ * expires, any process with the key can acquire it. If a workspace is unreachable, its queues are
+ * loaded again later.
  *
- * @throws the database's error. The queues then still expect more
+ * @throws the database's error, after which the queues are loaded again later
  */
 async function fillQueues(
   em: EntityManager,
@@ -191,7 +201,7 @@ async function fillQueues(
   }
 }
 
-/** Opens the active secrets of webhooks, and logs a failure to open them. */
+/** Creates a function that opens the active secrets of webhooks and logs failures. */
 function createOpenSecrets({ secretSeal, now }: DeliverDeps, log: Logger): OpenSecrets {
   let loggedAtMs = -Infinity;
   return (webhook, stored) => {

@@ -13,17 +13,17 @@ export interface DispatchDeps {
   readonly sender: Sender;
   /** Returns the event as JSON, as in the API under `/v1`. */
   readonly eventJson: (event: EventContent, of: { readonly test: boolean }) => string;
-  /** `undefined` while tracing is off. */
+  /** `undefined` if tracing is off. */
   readonly traceAttempt?: TraceAttempt | undefined;
   /** Called with the result of each attempt outside test mode. */
   readonly countAttempt: (result: SendResult) => void;
 }
 
 /**
- * Creates the dispatcher of one process, which sends the deliveries of queues.
+ * Creates the dispatcher of one process, which sends the deliveries in queues.
  *
  * @param record resolves when an outcome is recorded
- * @param onCompleted called when an attempt is recorded and further attempts may have started
+ * @param onCompleted called after an attempt is recorded and the next ones were started
  */
 export function createDispatcher(
   deps: DispatchDeps,
@@ -32,7 +32,7 @@ export function createDispatcher(
   onCompleted: (queue: WebhookQueue) => void,
 ) {
   const acquire = createInFlightLimit();
-  /** Queues that wait for the limit of the process. */
+  /** Queues that wait because the process has reached its limit of attempts in flight. */
   const waiting = new Set<WebhookQueue>();
   const inFlight = new Set<Promise<void>>();
   let closed = false;
@@ -84,7 +84,7 @@ export function createDispatcher(
 
   return {
     send,
-    /** Starts no more attempts. Resolves when those in flight are recorded. */
+    /** Stops starting attempts. Resolves when the attempts in flight are recorded. */
     async close(): Promise<void> {
       closed = true;
       await Promise.all(inFlight);
@@ -92,7 +92,7 @@ export function createDispatcher(
   };
 }
 
-/** The receiver gets no request. */
+/** Result of a simulated failure, for which no request is sent. */
 const SIMULATED_FAILURE: SendResult = {
   durationMs: 0,
   status: 503,
@@ -115,7 +115,7 @@ async function attemptDelivery(
     const result = await sendEvent(delivery, event, target, startedAt, deps);
     return { delivery, wasFailing, attempt: { startedAt, result } };
   } catch (error) {
-    // An event that cannot be written as JSON is retried like a failed attempt.
+    // If an event cannot be serialized, the delivery is retried like a failed attempt.
     log.error({ err: error, delivery: delivery.id }, "a delivery could not be prepared");
     const result = { durationMs: 0, error: "The message could not be prepared." };
     return { delivery, wasFailing, attempt: { startedAt, result } };

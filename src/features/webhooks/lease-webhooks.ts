@@ -17,21 +17,21 @@ export interface LeaseQuota {
 }
 
 const MAX_LEASED: LeaseQuota = { healthy: 1_000, failing: 1_000 };
-/** Maximum number of healthy webhooks, and of failing webhooks, found by one search. */
+/** Maximum number of healthy webhooks, and of failing webhooks, that one search returns. */
 const MAX_FOUND = 1_000;
-/** Duration of a lease from acquisition or renewal. */
+/** Duration of a lease from its acquisition or renewal, in milliseconds. */
 const LEASE_MS = 5_000;
 const RENEW_MS = 1_500;
-/** A process treats its leases as expired this much earlier than the database does. */
+/** Time by which a process treats its leases as expired before the database does, in milliseconds. */
 const MARGIN_MS = 500;
-/** Idle time before the lease of a webhook is released. */
+/** Idle time after which a webhook's lease is released, in milliseconds. */
 const IDLE_MS = 1_000;
 
 /**
- * Webhooks with a due delivery and no lease, longest waiting first.
+ * Returns SQL for webhooks with a due delivery and no lease, longest waiting first.
  *
- * @param workspaces a condition
- * @param earliest leads to the earliest delivery of a webhook
+ * @param workspaces SQL condition that limits the workspaces
+ * @param earliest end of the SQL that selects a webhook's earliest delivery
  */
 const dueSql = (workspaces: string, earliest: string) => `
   select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "foundAt",
@@ -51,11 +51,14 @@ const dueSql = (workspaces: string, earliest: string) => `
   ) as due
   where rank <= ${MAX_FOUND}`;
 
-/** Compares and sorts like the index of due deliveries, so that only the earliest delivery is read. */
+/**
+ * Compares and sorts in the order of the index on due deliveries, so that PostgreSQL reads only the
+ * earliest delivery of each webhook.
+ */
 const EARLIEST = `(delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
         and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
       order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id`;
-/** Repeats the workspace's equality, so that a distributed database queries one node. */
+/** Repeats the condition on the workspace, so that a distributed database queries only one node. */
 const EARLIEST_IN_WORKSPACE = `delivery.workspace_id = $1 and webhook_id = webhook.id
         and next_attempt_at <= now()
       order by next_attempt_at, delivery.id`;
@@ -65,8 +68,9 @@ const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST);
 const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE);
 
 /**
- * Leases webhooks `$2` of workspace `$1`, unless another process has leased them since the search. Skips webhooks
- * that are being deleted, because the lease's foreign key would wait for the deletion.
+ * Leases webhooks `$2` of workspace `$1`. Skips webhooks that another process has leased since the
+ * search. Also skips webhooks that are being deleted, because the lease's foreign key would wait
+ * for the deletion.
  */
 const ACQUIRE = `
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
@@ -78,8 +82,9 @@ const ACQUIRE = `
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
 /**
- * Sets the end of this process's leases of webhooks `$2` to `$4` milliseconds from now. The column has milliseconds,
- * and PostgreSQL rounds: rounding up would extend an expiring lease by half a millisecond.
+ * Sets the end of this process's leases on webhooks `$2` to `$4` milliseconds from now. Truncates
+ * to milliseconds, because PostgreSQL would round up and extend an expiring lease by half a
+ * millisecond.
  */
 const SET_END = `
   update webhook_lease
@@ -90,19 +95,21 @@ const SET_END = `
 interface FoundWebhook extends WebhookKey, DueRow {
   /** Whether its last attempt failed. */
   readonly failing: boolean;
-  /** Time at which it was found, by the clock of its workspace's server. */
+  /** Time of the search, by the clock of the workspace's database server. */
   readonly foundAt: string;
 }
 
 /**
- * Creates the leases of one process. While it leases a webhook, no other process sends its deliveries.
+ * Creates the lease manager of one process. While a webhook is leased, no other process sends its
+ * deliveries.
  *
- * @param worker a unique id of the process
+ * @param worker unique id of the process
  */
 export function createWebhookLeases(em: EntityManager, worker: string) {
   /**
-   * Runs a statement for the webhooks of each workspace. Returns its rows, and the webhooks of workspaces for which
-   * it failed. A lease lost in a database crash can cause duplicates, which a crash causes anyway.
+   * Runs a statement once per workspace. Returns the rows, and the webhooks of workspaces for which
+   * the statement failed. Commits are not durable: a lease that is lost in a database crash can
+   * only cause duplicates, which a crash causes anyway.
    */
   async function ofEachWorkspace<Key extends WebhookKey>(
     sql: string,
@@ -148,7 +155,10 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       );
       return returned;
     },
-    /** Returns the webhooks that this process still leases, and those of workspaces that failed. */
+    /**
+     * Renews leases. Returns the webhooks that this process still leases, and those whose workspace
+     * could not be reached.
+     */
     async renew(webhooks: readonly WebhookKey[]) {
       const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, () => [LEASE_MS]);
       return { held: returned, unknown: failed };
@@ -176,7 +186,7 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
     };
   }
 
-  /** Forgets a webhook. Outcomes of attempts in flight are still recorded. */
+  /** Drops the queue of a webhook. The outcomes of its attempts in flight are still recorded. */
   function forget(queue: WebhookQueue): void {
     queue.leasedUntilMs = 0;
     if (queues.get(nameOf(queue.key)) === queue) queues.delete(nameOf(queue.key));
@@ -188,8 +198,9 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
     const [heldNames, unknownNames] = [new Set(held.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
       if (heldNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
-      // Another process took it after its lease expired, or it was deleted. If that is unknown, the
-      // lease expires, and attempts in flight stay known.
+      // The lease expired and another process acquired it, or the webhook was deleted. If the
+      // workspace is unreachable, the queue is kept with its attempts in flight, and the lease
+      // expires.
       else if (!unknownNames.has(nameOf(queue.key))) forget(queue);
     }
   }
@@ -202,19 +213,22 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   return {
     queues: () => queues.values(),
     forget,
-    /** Leases webhooks with due deliveries, as `acquire` of `createWebhookLeases`. Returns their number. */
+    /**
+     * Leases webhooks with due deliveries, like `acquire` of `createWebhookLeases`. Returns the
+     * number of leased webhooks.
+     */
     async acquire(workspaces: readonly number[] | undefined): Promise<number> {
       const leasedUntilMs = certainEndMs();
       const acquired = await leases.acquire(workspaces, quota());
       for (const key of acquired) {
-        // A queue with an expired lease still knows its attempts in flight.
+        // Reuses the queue of an expired lease, which still has its attempts in flight.
         const queue = queues.get(nameOf(key)) ?? createWebhookQueue(key, leasedUntilMs);
         queue.leasedUntilMs = leasedUntilMs;
         queues.set(nameOf(key), queue);
       }
       return acquired.length;
     },
-    /** Renews leases regularly, and releases those of idle webhooks, until aborted. */
+    /** Renews the leases of busy webhooks and releases those of idle ones, until aborted. */
     async renewPeriodically(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
@@ -230,7 +244,10 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   };
 }
 
-/** Returns the time until which a lease acquired now is certain, on the clock of `performance.now()`. */
+/**
+ * Returns the time until which a lease acquired now is certainly held, on the clock of
+ * `performance.now()`.
+ */
 function certainEndMs(): number {
   return performance.now() + LEASE_MS - MARGIN_MS;
 }

@@ -44,7 +44,10 @@ const LAST_ATTEMPTS = `
     order by number desc limit 1
   ) as last`;
 
-/** Returns the last attempts by delivery id. Deliveries without an attempt are missing. */
+/**
+ * Returns the last attempt of each delivery by delivery id. Deliveries without attempts are
+ * omitted.
+ */
 async function loadLastAttempts(
   em: EntityManager,
   workspace: number,
@@ -58,7 +61,7 @@ async function loadLastAttempts(
 }
 
 /**
- * Leaves only the index in the order of the list. With another, which seems as cheap to PostgreSQL
- * without statistics, all deliveries would be read and sorted.
+ * Makes PostgreSQL use the index in list order. Without statistics, another index seems as cheap,
+ * and all deliveries would be read and sorted.
  */
 const IN_ORDER_OF_INDEX = "set local enable_sort = off";

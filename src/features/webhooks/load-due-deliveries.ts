@@ -16,23 +16,23 @@ export interface DueDelivery {
   readonly workspace: number;
   readonly webhook: string;
   readonly id: number;
-  /** Subject of its event: a shipment's reference, or a webhook's id. */
+  /** Subject of the event: a shipment's reference or a webhook's id. */
   readonly subject: string;
   readonly attempts: number;
-  /** Number of first attempts that fail without being sent. null if no failures are simulated. */
+  /** Number of initial attempts that fail without a request. null if no failures are simulated. */
   readonly simulatedFailures: number | null;
   /** `undefined` if the event is no longer stored. */
   readonly event: EventContent | undefined;
 }
 
 export interface DueQuery extends WebhookKey {
-  /** Ids of deliveries to leave out. */
+  /** Ids of deliveries to exclude, because they are already loaded. */
   readonly held: readonly number[];
   /** Maximum number of deliveries to load. */
   readonly limit: number;
 }
 
-/** A webhook with its due deliveries, in the order in which they became due. */
+/** A webhook and its due deliveries in the order of their due times. */
 export interface DueResult {
   readonly target: WebhookTarget;
   readonly deliveries: readonly DueDelivery[];
@@ -64,7 +64,10 @@ const LOAD = `
   ) as event on true
   order by asked.index, due.next_attempt_at, due.id`;
 
-/** Delivery columns are null without a due delivery. Event columns are null if the event was purged. */
+/**
+ * Row of the result. The delivery's columns are null if none is due. The event's columns are null
+ * if the event was purged.
+ */
 interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly index: number;
   readonly secrets: string;
@@ -74,7 +77,7 @@ interface Row extends Omit<WebhookTarget, "secrets">, Omit<EventRow, "data"> {
   readonly data: string | null;
 }
 
-/** Opens a webhook's stored secrets. `undefined` if this process cannot open them. */
+/** Opens a webhook's stored secrets. Returns `undefined` if this process cannot open them. */
 export type OpenSecrets = (
   webhook: WebhookKey,
   stored: readonly WebhookSecret[],
@@ -82,7 +85,7 @@ export type OpenSecrets = (
 
 /**
  * Reason for a missing result: `gone` if the webhook was deleted or its secrets cannot be opened,
- * `unreachable` if only its workspace cannot be reached.
+ * `unreachable` if only the workspace's database node cannot be reached.
  */
 export type Unloaded = "gone" | "unreachable";
 
@@ -116,7 +119,7 @@ export async function loadDueDeliveries(
 
 function toTarget(key: WebhookKey, row: Row, open: OpenSecrets): WebhookTarget | undefined {
   const { url, isDisabled, isFailing, isTest } = row;
-  // A disabled webhook gets no requests, so no signatures are needed.
+  // A disabled webhook gets no requests, so its secrets are not needed.
   const secrets = isDisabled ? [] : open(key, JSON.parse(row.secrets) as WebhookSecret[]);
   return secrets && { url, secrets, isDisabled, isFailing, isTest };
 }

@@ -30,7 +30,7 @@ export interface DeliveryOutcome {
   readonly delivery: DueDelivery;
   /** Whether the webhook's previous attempt failed. */
   readonly wasFailing: boolean;
-  /** `undefined` if the delivery is given up because the webhook was disabled. */
+  /** `undefined` if no attempt was made because the webhook is disabled. */
   readonly attempt: Attempt | undefined;
 }
 
@@ -38,15 +38,15 @@ export interface RecordDeps {
   readonly em: EntityManager;
   readonly createGroup: CreateGroup;
   readonly now: () => Date;
-  /** Returns a number from 0 to 1, which spreads retries. */
+  /** Returns a random number from 0 to 1, which spreads retries. */
   readonly random: () => number;
 }
 
-/** Maximum number of outcomes per transaction that changes no webhook. */
+/** Maximum number of outcomes in a transaction that changes no webhooks. */
 const MAX_ENDS = 200;
 /** Maximum number of concurrent transactions that change webhooks. */
 const MAX_CHANGES = 2;
-/** Delay before retrying outcomes that could not be recorded. */
+/** Delay before another try to record outcomes, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /** Returns whether recording an outcome also changes the webhook. */
@@ -57,8 +57,8 @@ export function changesWebhook({ attempt, wasFailing }: DeliveryOutcome): boolea
 /**
  * Creates the outcome recorder of one process. Concurrent outcomes share a transaction.
  *
- * @returns resolves once an outcome is recorded, after retries if the database is down, or when the
- *   signal aborts
+ * @returns a function that resolves once an outcome is recorded, after retries if the database is
+ *   down, or when the signal aborts
  */
 export function createOutcomeRecorder(
   deps: RecordDeps,
@@ -91,7 +91,7 @@ export function createOutcomeRecorder(
     }
   }
 
-  /** Whether the last outcome could not be recorded. Many fail together, so only one is logged. */
+  /** Whether the last try failed. Many outcomes fail together, so only the first failure is logged. */
   let isFailing = false;
 
   return async (outcome) => {
@@ -112,10 +112,13 @@ export function createOutcomeRecorder(
 
 const DONE: Outcome<void> = { result: undefined };
 
-/** `key share` prevents deletion of the webhooks. `no key update` also prevents changes. */
+/**
+ * Strength of a row lock on webhooks. `key share` prevents their deletion. `no key update` also
+ * prevents changes.
+ */
 type Strength = "key share" | "no key update";
 
-/** In a fixed order, so that transactions do not deadlock. */
+/** Returns SQL that locks webhooks in a fixed order, so that transactions cannot deadlock. */
 const lockSql = (strength: Strength) => `
   with asked as materialized (
     select distinct webhook from json_array_elements_text($2) as webhook order by webhook
@@ -125,8 +128,8 @@ const lockSql = (strength: Strength) => `
   ) as locked`;
 
 /**
- * Returns the statement that locks webhooks. It must run before any of their deliveries is locked,
- * as in a deletion, and with the final strength. Another order or a later upgrade could deadlock.
+ * Returns the statement that locks webhooks. To avoid deadlocks, it must run before any of their
+ * deliveries is locked, as in a deletion, and with the strongest lock that the transaction needs.
  */
 function lockingWebhooks(
   workspace: number,
@@ -137,9 +140,9 @@ function lockingWebhooks(
 }
 
 /**
- * Leaves deliveries that another process has ended unchanged. Locks and checks them one by one,
- * because a join might read the whole index of pending deliveries. The condition on the attempts is
- * always true: with it PostgreSQL expects one row instead of 100.
+ * Ends deliveries, except those that another process has already ended. Locks and checks them one
+ * by one, because a join might read the whole index on pending deliveries. The condition on
+ * `outcome.attempts` is always true. It makes PostgreSQL expect one row instead of 100.
  */
 const END = `
   with outcome as materialized (
@@ -166,8 +169,8 @@ const END = `
   from ended where number is not null`;
 
 /**
- * Ends successful and given-up deliveries with their attempts, in the caller's transaction. Does
- * not change their webhooks.
+ * Ends deliveries that succeeded or whose webhook is disabled, and stores their attempts, in the
+ * caller's transaction. Does not change the webhooks.
  */
 function endDeliveries(tx: Transaction, outcomes: readonly DeliveryOutcome[], endedAt: Date): void {
   const owned = byOwner(outcomes, ({ delivery }) => delivery.workspace);
@@ -196,9 +199,9 @@ function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
 }
 
 /**
- * Records an attempt and its consequences in the caller's transaction, which has locked the webhook
- * for changes: the end of the delivery, the time of the next attempt, or the disabling of the
- * webhook. A no-op if another process has recorded the attempt.
+ * Records an attempt in the caller's transaction, which must have locked the webhook for changes.
+ * Then ends the delivery, schedules the next attempt or disables the webhook. No-op if another
+ * process has recorded the attempt.
  */
 async function recordAttempt(
   tx: EntityManager,
@@ -266,7 +269,7 @@ function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at
   delivery.endedAt = at;
 }
 
-/** Disables an enabled webhook, and records the event. */
+/** Disables a webhook and records the event. No-op if the webhook is already disabled. */
 async function disable(
   tx: EntityManager,
   webhook: Webhook,

@@ -14,11 +14,11 @@ export type ResolveName = (
   name: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
-/** Result of an attempt: a response, or the reason for a missing one. */
+/** Result of an attempt: a response, or the reason why there is none. */
 export interface SendResult {
   readonly durationMs: number;
   readonly status?: number;
-  /** First KiB of the body. */
+  /** First KiB of the response body. */
   readonly answer?: string;
   readonly retryAfter?: string | undefined;
   readonly error?: string;
@@ -29,18 +29,21 @@ export function isSuccess({ status }: SendResult): boolean {
   return status !== undefined && status >= 200 && status <= 299;
 }
 
-/** Sends webhooks. `send` never rejects. Its result contains the error. */
+/** Sends webhooks. `send` never rejects, but returns errors in its result. */
 export interface Sender {
   send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
   close(): Promise<void>;
 }
 
-/** Maximum duration of an attempt in milliseconds, from resolving the name to the end of the response. */
+/**
+ * Maximum duration of an attempt in milliseconds, from the name resolution to the end of the
+ * response.
+ */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 1_024;
 /**
- * Limits on the connections to one origin. Their number is not limited, because the attempts at
- * each webhook are bounded, and webhooks of the same origin must not wait for each other.
+ * Limits on connections to one origin. Their number is unlimited, because each webhook has a limit
+ * on its attempts, and webhooks of the same origin must not wait for each other.
  */
 const CONNECTIONS = {
   connections: null,
@@ -54,11 +57,11 @@ const CONNECTIONS = {
 class OutOfReachError extends Error {}
 
 /**
- * Creates a sender that connects only to public addresses by https, and to this machine by http if
- * allowed. Names are resolved per connection, and only checked addresses are connected to, so that
- * a name cannot resolve differently in between. Redirects are not followed.
+ * Creates a sender that connects only to public addresses by https and, if allowed, to this machine
+ * by http. Each connection resolves the name and connects to the addresses it has checked, so the
+ * name cannot resolve differently in between. Does not follow redirects.
  *
- * @param options.timeoutMs limit on one attempt. Defaults to 15 seconds
+ * @param options.timeoutMs timeout of one attempt. Defaults to 15 seconds
  */
 export function createSender(options: {
   readonly allowLoopbackHttp: boolean;
@@ -100,7 +103,10 @@ export function createSender(options: {
   };
 }
 
-/** Loaded with the first webhook, because it takes some MiB that a service without webhooks saves. */
+/**
+ * Loads the HTTP client with the first webhook. A service without webhooks saves several MiB of
+ * memory.
+ */
 async function loadClient(resolve: ResolveName, timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));
@@ -128,13 +134,16 @@ function agentOptions(reach: Reach, resolve: ResolveName, timeoutMs: number): Ag
   };
 }
 
-/** IP addresses are not resolved, so the check of name resolution does not see them. */
+/**
+ * Checks a URL whose host is an IP address. No name is resolved for such a URL, so the check during
+ * resolution does not apply.
+ */
 function assertLiteralWithin(url: URL, reach: Reach): void {
   const literal = literalAddress(url);
   if (literal !== undefined && !isWithin(reach, literal)) throw new OutOfReachError();
 }
 
-/** Reads the first KiB of a body. Returns the text read so far on an error. */
+/** Reads the first KiB of a body. On an error, returns the text read so far. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -145,13 +154,13 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
       if (size >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // The status has arrived and determines the result.
+    // Ignored, because the status has arrived and determines the result.
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString("utf8");
   return text.replaceAll("\0", "\uFFFD");
 }
 
-/** Returns the reason for a missing response, without details of the service's network. */
+/** Returns the reason for a missing response. Does not reveal details of the service's network. */
 function describe(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error];
   const causes = errors.flatMap((cause: unknown) => [cause, (cause as { cause?: unknown })?.cause]);

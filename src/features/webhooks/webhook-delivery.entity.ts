@@ -22,13 +22,16 @@ export const WebhookDelivery = defineEntity({
         .ownColumns("webhook_id")
         .updateRule("no action")
         .deleteRule("cascade"),
-    /** The key of the event within the workspace: its subject and its number there. */
+    /** Subject of the event. Together with `number`, it identifies the event in the workspace. */
     subject: p.text(),
     number: p.integer(),
     type: p.text().$type<EventType>(),
     status: p.text().$type<DeliveryStatus>().default("pending"),
     attempts: p.integer().default(0),
-    /** Number of first attempts that fail without being sent. Set by test keys. null otherwise. */
+    /**
+     * Number of initial attempts that fail without a request. Set only by test keys, otherwise
+     * null.
+     */
     simulatedFailures: p.integer().nullable(),
     nextAttemptAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -36,11 +39,11 @@ export const WebhookDelivery = defineEntity({
     endedAt: p.datetime(3).nullable(),
   },
   indexes: [
-    // The webhook's key begins with the workspace.
+    // `webhook` stands for the workspace and the webhook's id.
     { name: "webhook_delivery_by_age", properties: ["webhook", "id"] },
     { name: "webhook_delivery_by_status", properties: ["webhook", "status", "id"] },
     { name: "webhook_delivery_by_end", properties: ["endedAt"] },
-    // Leads to the next due delivery of each webhook, and from one waiting webhook to the next.
+    // Finds the next due delivery of each webhook, and the next webhook with a pending delivery.
     {
       name: "webhook_delivery_due",
       properties: ["webhook", "nextAttemptAt", "id"],
@@ -59,7 +62,7 @@ export const WebhookDelivery = defineEntity({
 
 export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
 
-/** Retention of ended deliveries and their attempts: 30 days. */
+/** Retention of ended deliveries and their attempts, 30 days in milliseconds. */
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** @returns the number of deleted rows */

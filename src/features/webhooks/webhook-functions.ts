@@ -30,16 +30,19 @@ import {
   webhookMessage,
 } from "./webhooks.ts";
 
-/** Default time for which earlier secrets remain active: one day. */
+/** Default time for which earlier secrets remain active, in seconds: one day. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
-/** Maximum number of active secrets. Beyond that the oldest ends immediately. */
+/**
+ * Maximum number of active secrets of a webhook. If exceeded, the oldest secret expires
+ * immediately.
+ */
 const MAX_SECRETS = 5;
 
 export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
   deleteWebhook,
   listWebhookDeliveries,
 
-  /** At most `MAX_WEBHOOKS`, so without pages. */
+  /** Needs no pages, because there are at most `MAX_WEBHOOKS`. */
   async listWebhooks(_request, { caller }, { em }) {
     const where = { workspace: caller.workspaceId };
     const orderBy = { createdAt: "asc", id: "asc" } as const;
@@ -84,7 +87,7 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     return { data: webhookMessage(webhook), secret };
   },
 
-  /** Deliveries that failed while it was disabled are not resumed. */
+  /** Enabling a webhook does not resume deliveries that failed while it was disabled. */
   async updateWebhook(request, call, deps) {
     const { types, clear, enabled } = request;
     const url = request.url === undefined ? undefined : toStoredUrl(request.url, deps);
@@ -100,7 +103,7 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     return { data: webhookMessage(webhook) };
   },
 
-  /** Earlier secrets end after the overlap, or at their existing end if that is sooner. */
+  /** Earlier secrets expire after the overlap, or at their existing expiry if that is sooner. */
   async rotateWebhookSecret(request, call, { em, now, secretSeal }) {
     const webhook = await loadWebhook(em, call, request.webhook, "lock");
     const { workspace, id } = webhook;
@@ -142,10 +145,10 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
 
 type WebhookFigures = Pick<WebhookFiguresMessage, "webhook" | "attempts" | "failedAttempts">;
 
-/** Number of newest deliveries of a webhook whose attempts are counted. */
+/** Number of a webhook's newest deliveries whose attempts are counted. */
 const FIGURES_OF = 500;
 
-/** Every attempt failed, except the last of each successful delivery. */
+/** Counts attempts. All of them failed, except the last attempt of each successful delivery. */
 const FIGURES = `
   select id as webhook, attempts, attempts - delivered as "failedAttempts"
   from webhook cross join lateral (
@@ -166,21 +169,21 @@ async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise
   if (count >= MAX_WEBHOOKS) throw refuse("WEBHOOK_LIMIT");
 }
 
-/** Returns the URL as parsed, so that the displayed URL is the one that receives events. */
+/** Validates and normalizes a URL, so that the displayed URL is the one that receives events. */
 function toStoredUrl(given: string, { allowLoopbackHttp }: WebhookDeps): string {
   const error = webhookUrlError(given, allowLoopbackHttp);
   if (error !== undefined) throw refuse("FIELD_INVALID", `url ${error}.`, { subject: "url" });
   return new URL(given).href;
 }
 
-/** An empty list, or one with `*`, means all types. */
+/** Normalizes event types. An empty list, or a list with `*`, means all types. */
 function toStoredTypes(given: readonly string[]): readonly string[] {
   return given.length === 0 || given.includes("*") ? ["*"] : [...new Set(given)];
 }
 
 /**
- * Creates the delivery of an event to a webhook, regardless of its types. It is due immediately,
- * unless the call simulates otherwise.
+ * Creates the delivery of an event to a webhook, regardless of the webhook's types. It is due
+ * immediately, unless the call simulates a delay.
  *
  * @throws Refusal WEBHOOK_DISABLED
  */

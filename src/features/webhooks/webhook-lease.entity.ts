@@ -2,7 +2,7 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Webhook } from "./webhook.entity.ts";
 
-/** The process that sends a webhook's deliveries. Expires if the process dies. */
+/** Lease of the process that sends a webhook's deliveries. Expires if the process dies. */
 export const WebhookLease = defineEntity({
   name: "WebhookLease",
   tableName: "webhook_lease",

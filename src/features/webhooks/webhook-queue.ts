@@ -9,16 +9,16 @@ export interface DequeuedDelivery {
 interface AttemptOutcome {
   /** `undefined` if no request was sent. */
   readonly isSuccess: boolean | undefined;
-  /** Whether the webhook changed with it, which makes loaded data stale. */
+  /** Whether recording the outcome changed the webhook, which makes loaded data stale. */
   readonly changed: boolean;
 }
 
 /**
- * Maximum age of loaded deliveries. They are then reloaded, so that a changed webhook gets no
- * requests at its old URL.
+ * Time in milliseconds after which loaded deliveries are reloaded, so that a changed webhook gets
+ * no requests at its old URL.
  */
 const MAX_AGE_MS = 500;
-/** Minimum number of deliveries to hold, if as many are due. */
+/** Number of deliveries that a queue holds at least, if that many are due. */
 const MIN_HELD = 16;
 
 /** The loaded due deliveries of a leased webhook. */
@@ -27,12 +27,13 @@ export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
 /**
  * Creates the queue of a newly leased webhook.
  *
- * @param leasedUntilMs time until which the lease is certain, on the clock of `performance.now()`
+ * @param leasedUntilMs time until which the lease is certainly held, on the clock of
+ *   `performance.now()`
  */
 export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
   const due = createDueBuffer();
   const { waiting } = due;
-  /** Ids of the deliveries in flight, at most one per subject. */
+  /** Ids of the deliveries in flight by subject, at most one per subject. */
   const inFlight = new Map<string, number>();
   let target: WebhookTarget | undefined;
   let concurrency = USUAL_CONCURRENCY;
@@ -45,7 +46,10 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     /** Marks the queue as possibly having more due deliveries. */
     expectMore: due.expectMore,
     isLoadWanted: () => due.isIncomplete() && waiting.length < concurrency,
-    /** Begins a load. End it with its result, or with `undefined` if it failed. */
+    /**
+     * Begins a load. The caller must end it with the result, or with `undefined` if the load
+     * failed.
+     */
     beginLoad(): DueQuery {
       const held = [...inFlight.values(), ...waiting.map(({ id }) => id)];
       const limit = Math.max(2 * concurrency, MIN_HELD) - waiting.length;
@@ -58,8 +62,9 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       target = result.target;
     },
     /**
-     * Dequeues the next delivery. `undefined` if the queue is empty, the limit is reached or the lease
-     * may have expired. Deliveries of one subject are sent one after the other.
+     * Dequeues the next delivery. Returns `undefined` if the queue is empty, the webhook's
+     * concurrency is reached or the lease may have expired. Deliveries of one subject are sent one
+     * after the other.
      */
     dequeue(): DequeuedDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
@@ -77,7 +82,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       if (isSuccess !== undefined) concurrency = nextConcurrency(concurrency, isSuccess);
       if (changed) due.forget();
     },
-    /** Whether the webhook's last attempt had failed at the last load. */
+    /** Whether the webhook was failing at the last load. */
     isFailing: () => target?.isFailing ?? false,
     /** Whether the queue has been empty for this time, in milliseconds. */
     isIdle: (ms: number) =>
@@ -86,14 +91,14 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
   return queue;
 }
 
-/** Creates an empty buffer of loaded deliveries that are not in flight yet. */
+/** Creates a buffer for loaded deliveries that are not in flight yet. */
 function createDueBuffer() {
   const waiting: DueDelivery[] = [];
   let mayHaveMore = true;
   let loading: DueQuery | undefined;
   let loadedAtMs = 0;
 
-  /** Discards waiting deliveries and the load in flight, which may be stale. */
+  /** Discards waiting deliveries and the result of a load in flight, which may be stale. */
   function forget(): void {
     waiting.length = 0;
     loading = undefined;
@@ -115,7 +120,10 @@ function createDueBuffer() {
       loadedAtMs = performance.now();
       return (loading = query);
     },
-    /** Returns false if the buffer was discarded since the load began, because the result is stale. */
+    /**
+     * Adds the result of a load. Returns false if the buffer was discarded since the load began,
+     * because the result is stale.
+     */
     endLoad(query: DueQuery, deliveries: readonly DueDelivery[]): boolean {
       if (loading !== query) return false;
       loading = undefined;
@@ -126,17 +134,21 @@ function createDueBuffer() {
   };
 }
 
-/** Initial concurrency of a healthy webhook. This many attempts are always possible. */
+/**
+ * Initial concurrency of a webhook. Up to this number, attempts do not count against the limit of
+ * the process.
+ */
 export const USUAL_CONCURRENCY = 4;
 export const MAX_CONCURRENCY = 64;
-/** Maximum number of attempts in flight per process beyond the usual concurrency of each webhook. */
+/** Maximum number of attempts in flight per process in excess of each webhook's usual concurrency. */
 const MAX_EXTRA = 512;
 
 /**
- * Returns the concurrency of a webhook after an attempt. Each success adds one, so it doubles within one response
- * time. Each failure halves it. A slow receiver gets many concurrent requests, and one that hangs soon gets only one.
+ * Returns the concurrency of a webhook after an attempt. Each success adds one, so the concurrency
+ * doubles within one response time. Each failure halves it. So a slow receiver still gets many
+ * concurrent requests, but a receiver that hangs soon gets only one.
  *
- * @param concurrency from 1 to `MAX_CONCURRENCY`
+ * @param concurrency 1 to `MAX_CONCURRENCY`
  */
 export function nextConcurrency(concurrency: number, isSuccess: boolean): number {
   return isSuccess
@@ -145,16 +157,17 @@ export function nextConcurrency(concurrency: number, isSuccess: boolean): number
 }
 
 /**
- * Acquires a permit for an attempt and returns its release function. `undefined` while the limit of
- * the process is reached.
+ * Acquires a permit for an attempt and returns its release function, or `undefined` if the process
+ * has reached its limit.
  *
  * @param inFlight number of the webhook's attempts in flight
  */
 export type AcquireAttempt = (workspace: number, inFlight: number) => (() => void) | undefined;
 
 /**
- * Creates the limit of one process. The usual concurrency of a webhook is always available. Beyond that, a workspace
- * can have as many attempts in flight as remain for others, so that hanging receivers never take all.
+ * Creates the limit on attempts in flight for one process. Each webhook can always use its usual
+ * concurrency. Beyond that, a workspace can use at most as many permits as remain free, so that
+ * hanging receivers never take all of them.
  */
 export function createInFlightLimit(): AcquireAttempt {
   const extraOf = new Map<number, number>();

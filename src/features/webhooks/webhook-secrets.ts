@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { WebhookKey, WebhookSecret } from "./webhook.entity.ts";
 
-/** Returns the stored form of a secret that is active from now on until its rotation. */
+/** Returns the stored form of a secret without an expiry. */
 export function storedSecret(seal: SecretSeal, key: WebhookKey, secret: string): WebhookSecret {
   return { secret: seal.seal(secret, sealContext(key)), endsAtMs: null };
 }
@@ -12,7 +12,7 @@ export function activeSecrets(secrets: readonly WebhookSecret[], now: Date): Web
   return secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > now.getTime());
 }
 
-/** Returns the active secrets of a webhook. `undefined` if one cannot be opened. */
+/** Opens the given secrets of a webhook. Returns `undefined` if one cannot be opened. */
 export function openSecrets(
   seal: SecretSeal,
   key: WebhookKey,
@@ -35,7 +35,7 @@ const READ = `
   select workspace_id::float8 as workspace, id as webhook, secrets::text as stored from webhook
   where (workspace_id, id) > ($1, $2) order by workspace_id, id limit $3`;
 
-/** Skips secrets that were rotated or sealed by another process. */
+/** Replaces secrets, unless another process has rotated or sealed them. */
 const WRITE = `
   update webhook set secrets = $4
   where workspace_id = $1 and id = $2 and secrets = $3::jsonb returning 1`;
@@ -43,8 +43,7 @@ const WRITE = `
 /**
  * Seals all webhook secrets that are stored in plain text or sealed with an earlier key.
  *
- * @returns the number of webhooks, of newly sealed ones, and of those whose secrets cannot be
- *   opened
+ * @returns the number of webhooks, of those sealed now, and of those whose secrets cannot be opened
  */
 export async function sealStoredSecrets(em: EntityManager, seal: SecretSeal) {
   const count = { webhooks: 0, sealed: 0, unopened: 0 };

@@ -1,7 +1,10 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** Reason for disabling a webhook: by its owner, by a 410 response, or by failing for too long. */
+/**
+ * Reason why a webhook is disabled: by request, after a 410 response, or after failing for too
+ * long.
+ */
 export type DisabledReason = "request" | "gone" | "failing";
 
 export interface WebhookKey {
@@ -9,15 +12,15 @@ export interface WebhookKey {
   readonly webhook: string;
 }
 
-/** An active signing secret, possibly with an end. */
+/** A signing secret. */
 export interface WebhookSecret {
-  /** In plain text or sealed, not hashed, because signing needs it. */
+  /** Secret in plain text or sealed. Not hashed, because signing needs it. */
   readonly secret: string;
-  /** Milliseconds since the epoch. null without an end. */
+  /** Expiry in milliseconds since the epoch. null if there is none. */
   readonly endsAtMs: number | null;
 }
 
-/** A URL of a workspace that receives events. */
+/** URL at which a workspace receives events. */
 export const Webhook = defineEntity({
   name: "Webhook",
   tableName: "webhook",
@@ -26,21 +29,21 @@ export const Webhook = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     id: p.text().primary(),
     url: p.text(),
-    /** Subscribed event types. `*` for all. */
+    /** Subscribed event types. `*` means all types. */
     types: p.array().$type<readonly string[]>(),
-    /** Newest first. */
+    /** Signing secrets, newest first. */
     secrets: p.json().$type<readonly WebhookSecret[]>(),
-    /** null while it is enabled. */
+    /** null if the webhook is enabled. */
     disabledReason: p.text().$type<DisabledReason>().nullable(),
     /** Time of the first failed attempt since the last success. null while attempts succeed. */
     failingSince: p.datetime(3).nullable(),
-    /** Number of its last event. */
+    /** Number of the webhook's last event. */
     eventCount: p.integer().default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },
   indexes: [
-    // Across workspaces, for the operators' list of failing webhooks.
+    // For the operators' list of failing webhooks in all workspaces.
     { name: "webhook_failing", properties: ["failingSince"], where: "failing_since is not null" },
   ],
   checks: [

@@ -23,20 +23,20 @@ import { Webhook } from "./webhook.entity.ts";
 export interface WebhookDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
-  /** Whether webhooks can use plain http to this machine, for local development. */
+  /** Whether webhooks may use plain http to this machine, for local development. */
   readonly allowLoopbackHttp: boolean;
   readonly secretSeal: SecretSeal;
 }
 
 export type WebhookFunctions = ServiceFunctions<typeof WebhookService, Call, WebhookDeps>;
 
-/** `no key update`, so that deliveries of the webhook can be inserted concurrently. */
+/** Uses `no key update`, so that deliveries of the webhook can be inserted concurrently. */
 const LOCK_WEBHOOK = "select from webhook where workspace_id = $1 and id = $2 for no key update";
 
 /**
- * Loads a webhook of the caller's workspace, and locks its row if `lock` is given.
+ * Loads a webhook of the caller's workspace. Locks its row if `lock` is given.
  *
- * @throws Refusal WEBHOOK_NOT_FOUND, the same for an unknown webhook and one of another workspace
+ * @throws Refusal WEBHOOK_NOT_FOUND, also for a webhook of another workspace
  */
 export async function loadWebhook(
   em: EntityManager,
@@ -61,7 +61,7 @@ export function webhookMessage(webhook: Webhook) {
   return toWebhook({ ...webhook, enabled: !webhook.disabledReason });
 }
 
-/** Records an event of a webhook whose row is locked. */
+/** Records an event of a webhook. The webhook's row must be locked. */
 export async function recordWebhookEvent(
   tx: EntityManager,
   webhook: Webhook,
@@ -77,7 +77,11 @@ export async function recordWebhookEvent(
 
 export type LastAttempt = Pick<WebhookAttempt, "status" | "error" | "durationMs">;
 
-/** @param last `undefined` before the first attempt */
+/**
+ * Returns a delivery as an API message.
+ *
+ * @param last `undefined` before the first attempt
+ */
 export function deliveryMessage(delivery: WebhookDelivery, last?: LastAttempt) {
   return toDelivery({
     ...delivery,
