@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-// The package's command `shipment-booking`. Without arguments it runs the demo, like `npm start` in a clone.
+// Package command `shipment-booking`. Without arguments it runs the demo, like `npm start` in a clone.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /** Interval of checking whether npx is still running, in milliseconds. */
 const POLL_MS = 250;
 
-/** Returns the parent of a process and its program name. */
+/** Returns the parent process id and the program name of a process. */
 function readProcess(pid) {
   try {
     const [, name, parent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
     return { parent: Number(parent), name };
   } catch {
-    // macOS has no /proc.
+    // macOS does not have /proc.
     const columns = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], {
       encoding: "utf8",
     });
@@ -21,7 +21,7 @@ function readProcess(pid) {
   }
 }
 
-/** Returns the process id of npx: the parent process, or its parent if npx runs its command in a shell. */
+/** Returns the process id of npx: the parent process, or the grandparent if npx runs the command in a shell. */
 function findNpx() {
   const { parent, name } = readProcess(process.ppid);
   return /(^|[/-])(ba|da|k|z)?sh$/.test(name) ? parent : process.ppid;
@@ -35,7 +35,7 @@ function isRunning(pid) {
   }
 }
 
-// npx does not forward every signal and cannot forward SIGKILL.
+// npx does not forward all signals and cannot forward SIGKILL.
 if (process.env.npm_command === "exec") {
   const parent = process.ppid;
   const npx = findNpx();

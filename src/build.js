@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 
-// Vite contains native code in optional packages. Without it, only the pages are missing and the
+// Vite needs optional packages with native code. If they are missing, there are no pages, and the
 // program runs from its sources.
 const vite = await import("vite").catch(({ message }) => {
   process.stdout.write(`Vite cannot be loaded: nothing is built. ${message}\n`);
 });
-// One process for all, because starting Vite takes as long as building one of them.
+// One process builds all folders, because starting Vite takes as long as one build.
 for (const folder of vite === undefined ? [] : [".", "client", "dashboard", "docs-pages"]) {
   await vite.build({ root: fileURLToPath(new URL(folder, import.meta.url)) });
 }

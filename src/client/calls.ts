@@ -15,13 +15,13 @@ export interface CallOptions {
   /** Aborts the call, with the code `Canceled`. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Time limit of the call with its retries, in milliseconds. 0, or more than 24 days, means no limit.
+   * Timeout of the call with its retries, in milliseconds. 0 or more than 24 days means no timeout.
    * Default: 30,000, and 0 for streams.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Idempotency key of a call that writes: 1 to 255 visible characters. Generated unless given.
-   * Store one with your order to retry the call even after a restart.
+   * Idempotency key of a call that writes: 1 to 255 visible characters. By default a key is generated.
+   * To retry the call even after a restart, store the key with your order.
    */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly onHeader?: ((headers: Headers) => void) | undefined;
 }
 
-/** The RPCs of a service: each returns a promise of the response, pages of a list, or a stream of messages. */
+/** The RPCs of a service. Each returns a promise of the response, pages of a list, or a stream of messages. */
 export type Calls<S extends DescService> = {
   readonly [K in keyof S["method"]]: S["method"][K] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, options?: CallOptions) => Answer<O>
@@ -38,7 +38,7 @@ export type Calls<S extends DescService> = {
       : never;
 };
 
-/** Creates the calls of a service over a transport. They throw only `ShipmentsError`. */
+/** Creates the calls of a service over a transport. Calls throw only `ShipmentsError`. */
 export function createCalls<S extends DescService>(service: S, transport: Transport): Calls<S> {
   return makeAnyClient(service, (method) => {
     if (method.methodKind === "unary") return unaryCall(method, transport);
@@ -68,7 +68,7 @@ function unaryCall(method: DescMethodUnary, transport: Transport) {
 function streamCall(method: DescMethodServerStreaming, transport: Transport) {
   return async function* (request: Fields, options: CallOptions = {}) {
     const { signal, onHeader } = options;
-    // Closes the connection when the caller stops reading.
+    // Aborts the stream when the caller stops reading.
     const taken = new AbortController();
     const ends = signal === undefined ? taken.signal : AbortSignal.any([signal, taken.signal]);
     try {

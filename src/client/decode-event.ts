@@ -3,10 +3,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema, type Event } from "../../gen/shipments/v1/event_pb.js";
 
 /**
- * Decodes the event in a webhook's body, in the JSON of `/v1`. Unknown fields and enum values of
- * newer services are ignored.
+ * Decodes the event in a webhook's body, which is JSON as in `/v1`. Ignores unknown fields and enum
+ * values of newer services.
  *
- * @throws TypeError if the JSON has another form
+ * @throws TypeError if the JSON does not contain an event
  */
 export function decodeEvent(json: unknown): Event {
   const event = create(EventSchema, decodeMessage(EventSchema, json) as { id: string });

@@ -39,17 +39,17 @@ type GivenHeaders = Parameters<Transport["unary"]>[3];
 type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise<Response>;
 
 /**
- * Creates a transport for the Connect protocol over `fetch` with binary messages.
- * `@connectrpc/connect-web` does the same but adds 14 kB (gzip) for JSON messages. It uses parts of
- * Connect that do not follow semantic versioning, so `package.json` pins the version.
+ * Creates a transport for the Connect protocol over `fetch`, with binary messages.
+ * `@connectrpc/connect-web` does the same but adds 14 kB (gzip) for JSON messages. This transport uses
+ * parts of Connect that do not follow semantic versioning, so `package.json` pins the version.
  *
- * A `timeoutMs` of 0 means none.
+ * A `timeoutMs` of 0 means no timeout.
  */
 export function createFetchTransport({ url, key, fetch = globalThis.fetch }: Endpoint): Transport {
   const authorization = `Bearer ${key.trim()}`;
   const send: Send = async ({ url: to, header, signal }, bytes) => {
     const body = bytes as Uint8Array<ArrayBuffer>;
-    // Cloudflare Workers do not support "error". Any status except 200 is refused.
+    // Cloudflare Workers do not support "error". The caller refuses any status except 200.
     const redirect = "manual";
     const init = { method: "POST", headers: header, signal, body, redirect } as const;
     const response = await fetch(to, init).catch(throwBroken);
@@ -119,7 +119,7 @@ async function callUnary<I extends DescMessage, O extends DescMessage>(
   try {
     return { header, trailer, message: fromBinary(output, bytes) };
   } catch (cause) {
-    // Damaged in transit: the service always encodes valid messages.
+    // The response was damaged in transit, because the service always encodes valid messages.
     throw new ConnectError("damaged response", Code.Unavailable, headers, undefined, cause);
   }
 }
@@ -138,9 +138,10 @@ async function openStream<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Rejects a URL or key that `fetch` cannot send, which would look like a broken connection.
+ * Rejects a URL or key that `fetch` cannot send, because the failure would look like a broken connection.
  *
- * @throws TypeError without key and URL, which can contain a password, because errors are logged
+ * @throws TypeError that contains neither the key nor the URL, which can contain a password, because
+ *   errors are logged
  */
 function assertSendable(url: string, authorization: string): void {
   if (!/^[\x20-\x7e]+$/.test(authorization)) {
@@ -150,19 +151,23 @@ function assertSendable(url: string, authorization: string): void {
   try {
     sent = new Request(url).url;
   } catch {
-    // Not a URL, or one with user name and password.
+    // The text is not a URL, or the URL contains a user name and password.
   }
   if (!/^https?:/.test(sent ?? "")) {
     throw new TypeError("url must be an http or https URL without a user name and a password");
   }
 }
 
-/** Connection errors have the code that Connect uses for a proxy without a backend. */
+/** Converts a connection error. It has the code that Connect uses for a proxy without a backend. */
 function throwBroken(cause: unknown): never {
   throw ConnectError.from(cause, Code.Unavailable);
 }
 
-/** @throws ConnectError of the stream, or if it ends without an end message */
+/**
+ * Yields the messages of a stream.
+ *
+ * @throws ConnectError from the stream, or if the stream ends without an end message
+ */
 async function* readMessages<M>(
   body: ReadableStream<Uint8Array>,
   headers: Headers,

@@ -7,23 +7,24 @@ import { wait } from "./wait.ts";
 
 export interface FollowOptions {
   /**
-   * `position` of the last known event, or a returned cursor. `"now"` for future events only.
+   * `position` of the last known event, or a returned cursor. `"now"` yields only future events.
    * Defaults to the beginning.
    */
   readonly after?: bigint | number | string | undefined;
-  /** Only events of these types, such as `shipment.delivered`. Defaults to all. */
+  /** Types of the events to yield, such as `shipment.delivered`. Defaults to all types. */
   readonly types?: readonly string[] | undefined;
   /** Stops the feed. */
   readonly signal?: AbortSignal | undefined;
-  /** Poll interval where streams are unavailable, in milliseconds. Defaults to 2000. */
+  /** Poll interval in milliseconds, used if streams are unavailable. Defaults to 2000. */
   readonly pollMs?: number | undefined;
 }
 
-/** Maximum number of polls before a stream is tried again. */
+/** Maximum number of polls before another attempt to stream. */
 const MAX_POLLS = 16;
 /**
- * The service sends a message at once, then at least every 15 seconds. A stream that is silent for
- * longer is broken. One that sends another message later is working.
+ * Times in milliseconds after which a silent stream counts as broken: before the first message and
+ * after later ones. The service sends a message immediately, then at least every 15 seconds. A stream
+ * that still sends messages after `FIRST_MS` is working.
  */
 const FIRST_MS = 10_000;
 const SILENCE_MS = 30_000;
@@ -31,25 +32,24 @@ const SILENCE_MS = 30_000;
 type EventCalls = Pick<Calls<typeof EventService>, "watchEvents" | "listEvents">;
 
 /**
- * Yields all events of the workspace, then new ones as they happen, each once and in the order of
- * positions. Reads a stream, and polls while it is unavailable. Continues after broken connections
- * and restarts. Ends when `signal` aborts.
+ * Yields all events of the workspace, then new events as they happen. Each event is yielded once, in
+ * the order of positions. Reads a stream, and polls while streams are unavailable. Continues after
+ * broken connections and restarts of the service. Ends when `signal` aborts.
  *
  * Store the `position` of the last event with your data, and pass it as `after` at the next start.
  *
- * @throws ShipmentsError if retrying does not help, for example for a revoked key or an empty
- *   `after`
+ * @throws ShipmentsError if retrying does not help, for example for a revoked key or an empty `after`
  */
 export async function* followEvents(
   events: EventCalls,
   { after, types = [], signal, pollMs = 2_000 }: FollowOptions = {},
 ): AsyncGenerator<Event, void, void> {
-  // As from a truncated file. The feed would start over.
+  // An empty value may come from a truncated file, and the feed would start from the beginning.
   if (after === "") throw ShipmentsError.from(new TypeError("after is empty"));
   const filter = { types: [...types] };
   const options = { signal };
   let cursor = after === undefined ? undefined : String(after);
-  /** Consecutive streams without an event that ended early. */
+  /** Number of consecutive streams that ended early without an event. */
   let failures = 0;
 
   async function* readStream() {
@@ -59,7 +59,7 @@ export async function* followEvents(
       { after: cursor, ...filter },
       signal,
     )) {
-      // Empty if there are no events at all.
+      // `next` is empty if there are no events at all.
       cursor = next || cursor;
       if (data !== undefined || performance.now() - openedMs > FIRST_MS) failures = 0;
       if (data !== undefined) yield data;
@@ -75,7 +75,7 @@ export async function* followEvents(
     }
   }
 
-  /** Polls: once if a stream has worked before, otherwise longer after each failed stream. */
+  /** Polls once if the last stream has worked. Otherwise polls longer after each failed stream. */
   async function* poll() {
     if (failures === 0) return yield* readPages();
     for (let polls = Math.min(2 ** failures, MAX_POLLS); polls > 0; polls--) {
@@ -84,7 +84,11 @@ export async function* followEvents(
     }
   }
 
-  /** Waits after a transient error. @throws other errors */
+  /**
+   * Waits after a transient error.
+   *
+   * @throws other errors
+   */
   async function backOff(thrown: unknown) {
     if (!isRetryable(ShipmentsError.from(thrown))) throw thrown;
     await wait(pollMs, signal).catch(() => {});
@@ -107,7 +111,11 @@ async function presentPosition(events: EventCalls, options: { signal?: AbortSign
   return String(data[0]?.position ?? 0);
 }
 
-/** Reads a stream until it ends, breaks or becomes silent. @throws ShipmentsError if retrying does not help */
+/**
+ * Reads a stream until it ends, breaks or becomes silent.
+ *
+ * @throws ShipmentsError if retrying does not help
+ */
 async function* watch(
   events: EventCalls,
   request: { readonly after: string | undefined; readonly types: string[] },
@@ -118,14 +126,14 @@ async function* watch(
   let timer = setTimeout(() => silence.abort(), FIRST_MS);
   try {
     for await (const message of events.watchEvents(request, { signal: ends })) {
-      // Time in the consumer does not count as silence.
+      // The timer stops, because time spent in the consumer does not count as silence.
       clearTimeout(timer);
       yield message;
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
     }
   } catch (thrown) {
     const error = ShipmentsError.from(thrown);
-    // A proxy that blocks streams may allow polling.
+    // An error without a reason may come from a proxy that blocks streams but allows polling.
     if (error.reason !== undefined && !isRetryable(error)) throw error;
   } finally {
     clearTimeout(timer);

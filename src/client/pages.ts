@@ -3,7 +3,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 /** A page of a list. */
 interface PageShape {
   readonly data: readonly unknown[];
-  /** Token of the next page. Empty on the last one. */
+  /** Token of the next page. Empty on the last page. */
   readonly nextPageToken: string;
 }
 
@@ -24,9 +24,9 @@ export function isPaged(output: DescMessage): boolean {
 }
 
 /**
- * Makes the promise of a page iterable over all items. Later pages are loaded on demand.
+ * Makes the promise of a page iterable over all items. Later pages are loaded when needed.
  *
- * @param loadNext loads the page of a token
+ * @param loadNext loads the page with the given token
  */
 export function toPages<Page extends PageShape>(
   first: Promise<Page>,

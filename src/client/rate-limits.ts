@@ -1,37 +1,37 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** Spaces out calls after a rate limit refusal of their class, by the `RateLimit` headers. */
+/** Delays calls after a rate limit refusal of their class, as the `RateLimit` headers require. */
 export interface RateLimits {
   /**
-   * Reserves the next time at which a call of this method may be sent. Concurrent waiters get different times.
+   * Reserves the next time at which a call of this method may be sent. Concurrent callers get different times.
    *
-   * @returns the delay in milliseconds, 0 for none, `undefined` if it reaches the deadline
+   * @returns the delay in milliseconds, 0 for none, `undefined` if the delay reaches the deadline
    */
   reserve(method: DescMethod, nowMs: number, deadlineMs: number): number | undefined;
-  /** Whether the class of this method is currently blocked. */
+  /** Whether calls of the method's class are currently delayed. */
   isHeld(method: DescMethod, nowMs: number): boolean;
   /** Reads the rate limit headers of a response. */
   note(method: DescMethod, headers: Headers, isRefused: boolean, nowMs: number): void;
 }
 
 /**
- * `"write";r=0;t=1`: the class, and in refusals the seconds until the next call is allowed. In
- * other responses, `t` is the time until the bucket is full.
+ * Matches `"write";r=0;t=1`. `t` is the number of seconds until the next call is allowed in refusals,
+ * and until the bucket is full in other responses.
  */
 const RATE_LIMIT = /^"(\w+)";r=\d+;t=(\d+)$/;
-/** `"write";q=10;w=2`: 10 calls in 2 seconds. */
+/** Matches `"write";q=10;w=2`: 10 calls in 2 seconds. */
 const POLICY = /;q=(\d+);w=(\d+)$/;
 
 interface Limit {
-  /** Time until which the class is blocked. */
+  /** Time until which calls of the class are delayed. */
   heldUntilMs: number;
-  /** The next unreserved time. */
+  /** Next time that no call has reserved. */
   nextMs: number;
   intervalMs: number;
 }
 
 export function createRateLimits(): RateLimits {
-  /** Class of each method, from its first response. */
+  /** Class of each method, known after its first response. */
   const classes = new Map<DescMethod, string>();
   const limits = new Map<string | undefined, Limit>();
   const limitOf = (method: DescMethod) => limits.get(classes.get(method));

@@ -2,7 +2,7 @@ import type { Reason } from "../../gen/client/reasons.js";
 
 export type { Reason };
 
-/** A current price: amounts in the major unit of the currency (ISO 4217), the distance in kilometers. */
+/** Current price. Amounts are in the major unit of the currency (ISO 4217), and the distance is in kilometers. */
 type PriceFacts = Record<
   | "distance_km"
   | "distance_fee"
@@ -15,7 +15,7 @@ type PriceFacts = Record<
   string
 >;
 
-/** UTC instants such as `2026-12-01T07:00:00.000Z`: the booking deadline and the next available window. */
+/** The booking deadline and the next available window, as UTC times such as `2026-12-01T07:00:00.000Z`. */
 type WindowFacts = Partial<
   Record<
     | "cut_off_at"
@@ -28,22 +28,22 @@ type WindowFacts = Partial<
   >
 >;
 
-/** Facts by reason. All are strings. */
+/** Facts by reason. All values are strings. */
 interface Facts {
-  /** For a change of windows only `total` and `currency`. Empty if the currency has changed. */
+  /** Empty if the currency has changed. A change of windows has only `total` and `currency`. */
   readonly PRICE_CHANGED: Readonly<Partial<PriceFacts>>;
   readonly QUOTE_EXPIRED: Readonly<PriceFacts & { expired_at: string }>;
   readonly QUOTE_VOID: Readonly<PriceFacts>;
   /** Reference of the shipment that used the quote. */
   readonly QUOTE_USED: { readonly shipment: string };
-  /** Reference of the shipment that has it. */
+  /** Reference of the shipment with this external reference. */
   readonly EXTERNAL_REFERENCE_TAKEN: { readonly shipment: string };
   readonly WINDOW_INVALID: Readonly<WindowFacts>;
   readonly OUTSIDE_HOURS: Readonly<WindowFacts>;
   readonly CUT_OFF_PASSED: Readonly<WindowFacts>;
   readonly TOO_SOON: Readonly<WindowFacts>;
   readonly TOO_FAR_AHEAD: Readonly<WindowFacts>;
-  /** `payment_provider` or `geocoder` if the service waits for it. */
+  /** `payment_provider` or `geocoder` if the service is waiting for one. */
   readonly UNAVAILABLE: { readonly waits_for?: string };
 }
 

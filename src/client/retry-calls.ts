@@ -8,36 +8,37 @@ import { wait, type Wait } from "./wait.ts";
 /** Retries of calls after transient errors. */
 export interface RetryOptions {
   /**
-   * Maximum number of attempts, including the first. 1 for no retries. Default: 12. Waits for a
-   * rate limit do not count. The timeout of the call can end it earlier.
+   * Maximum number of attempts, including the first. 1 disables retries. Default: 12. Refusals because
+   * of a rate limit do not count. The timeout of the call can end the retries earlier.
    */
   readonly attempts?: number;
   /**
-   * Maximum delay before the second attempt, in milliseconds. Doubles before each further attempt.
-   * Default: 200. The actual delay is a random fraction, so that simultaneous failures are not
-   * retried simultaneously. `Retry-After` is added.
+   * Maximum delay before the second attempt, in milliseconds. The maximum doubles before each further
+   * attempt. Default: 200. The delay is a random fraction of the maximum, so that calls that failed
+   * together are not retried together. `Retry-After` is added.
    */
   readonly baseMs?: number;
-  /** Upper limit of the doubling, in milliseconds. Default: 5,000. */
+  /** Limit of the doubled maximum delay, in milliseconds. Default: 5,000. */
   readonly maxMs?: number;
 }
 
-/** Header by which the service recognizes a retry. */
+/** Request header that lets the service recognize a retry. */
 export const IDEMPOTENCY_KEY = "idempotency-key";
 
-/** Default timeout of a call with its retries, in milliseconds. */
+/** Default timeout of a call with all its retries, in milliseconds. */
 const TIMEOUT_MS = 30_000;
-/** Minimum timeout of one attempt, in milliseconds, if the call has that much time left. */
+/** Minimum timeout of one attempt, in milliseconds, unless the call has less time left. */
 const ATTEMPT_MS = 10_000;
 
 const now = () => performance.now();
 
 /**
- * Adds retries to a transport. A call that writes keeps one idempotency key, so that it takes effect once however
- * often it is sent.
+ * Adds retries to a transport. All attempts of a call that writes have the same idempotency key, so the
+ * call takes effect only once.
  *
- * `timeoutMs` limits a call with its retries. 0 means no limit. One attempt takes at most a third of it, but at least
- * 10 seconds if that much is left, so that a lost response leaves time for retries. Streams are not retried.
+ * `timeoutMs` limits a call with its retries. 0 means no limit. One attempt takes at most a third of
+ * the timeout, but at least 10 seconds if that much time is left, so that a lost response leaves time
+ * for retries. Streams are not retried.
  *
  * @throws ShipmentsError the error of the last attempt, or `DeadlineExceeded`
  */
@@ -48,7 +49,11 @@ export function retryCalls(
 ): Transport {
   const limits = createRateLimits();
 
-  /** Waits until the rate limit of the method admits a call. @returns whether it does so before the deadline */
+  /**
+   * Waits until the rate limit of the method admits a call.
+   *
+   * @returns false if the limit does not admit the call before the deadline
+   */
   async function waitForRate(method: DescMethod, deadlineMs: number, signal?: AbortSignal) {
     do {
       const waitMs = limits.reserve(method, now(), deadlineMs);
@@ -63,11 +68,11 @@ export function retryCalls(
     async unary(method, signal, timeoutMs = TIMEOUT_MS, given, request) {
       const headers = new Headers(given);
       if (writes(method) && !headers.has(IDEMPOTENCY_KEY)) {
-        // 128 random bits. `randomUUID` is unavailable in pages without TLS.
+        // The key has 128 random bits. `randomUUID` is unavailable on pages without TLS.
         headers.set(IDEMPOTENCY_KEY, crypto.getRandomValues(new Uint32Array(4)).join("-"));
       }
       const idempotencyKey = headers.get(IDEMPOTENCY_KEY) ?? undefined;
-      // Encoded once, so that later changes by the caller have no effect.
+      // The request is copied, so that later changes by the caller have no effect.
       const { input } = method;
       const message = fromBinary(input, toBinary(input, create(input, request)));
       const deadlineMs = timeoutMs === 0 ? Infinity : now() + timeoutMs;
@@ -119,7 +124,7 @@ export function isRetryable({ reason, code }: ShipmentsError): boolean {
     case "IDEMPOTENCY_KEY_IN_USE":
       return true;
     case undefined:
-      // No response from the service: a broken connection, a proxy's 429, 502, 503 or 504, or a timeout.
+      // The service did not respond: a broken connection, a proxy's 429, 502, 503 or 504, or a timeout.
       return code === Code.Unavailable || code === Code.DeadlineExceeded;
     default:
       return false;

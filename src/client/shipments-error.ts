@@ -16,22 +16,22 @@ import type { FactsOf, Reason } from "./reasons.ts";
  * (`Code.Canceled`), or its arguments cannot be sent (`Code.InvalidArgument`).
  */
 export class ShipmentsError extends Error {
-  /** Reason of the refusal. Newer services can have reasons that are not in the type. */
+  /** Reason of the refusal. A newer service can return reasons that the type does not contain. */
   readonly reason: Reason | undefined;
   readonly code: Code;
-  /** Errors by path of the field or subject, such as `weight_kg`. */
+  /** Error messages by path of the field or subject, such as `weight_kg`. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** Facts for programs. `is` narrows their names. */
+  /** Facts for programs. `is` narrows the type of their names. */
   readonly facts: Readonly<Partial<Record<string, string>>>;
   /** Id of the call in the service's log. */
   readonly requestId: string | undefined;
-  /** Minimum delay before a retry, in milliseconds. 0 if the response has none. */
+  /** Minimum delay before a retry, in milliseconds. 0 if the response requires none. */
   readonly retryAfterMs: number;
   /** Response headers. */
   readonly headers: Headers;
-  /** Idempotency key of a call that writes. Repeat the call with it: it takes effect at most once. */
+  /** Idempotency key of a call that writes. If you repeat the call with this key, it takes effect at most once. */
   readonly idempotencyKey: string | undefined;
-  /** Number of attempts sent, without those refused because of a rate limit. */
+  /** Number of attempts, without those refused because of a rate limit. */
   readonly attempts: number = 0;
 
   private constructor(error: ConnectError) {
@@ -48,9 +48,10 @@ export class ShipmentsError extends Error {
   }
 
   /**
-   * Creates the error for a thrown value. `InvalidArgument` if it was thrown before the call was sent.
+   * Creates the error for a thrown value. The code is `InvalidArgument` if the value was thrown before
+   * the call was sent.
    *
-   * @param call attempts and idempotency key of the call, if it ends with this error
+   * @param call attempts and idempotency key of the call, if this error ends the call
    */
   static from(
     thrown: unknown,
@@ -67,7 +68,7 @@ export class ShipmentsError extends Error {
     return Object.assign(error, call);
   }
 
-  /** Whether the call was refused for this reason. Narrows the names of its facts. */
+  /** Whether the call was refused for this reason. Narrows the type of the facts. */
   is<R extends Reason>(reason: R): this is RefusedFor<R> {
     return this.reason === reason;
   }
@@ -80,7 +81,8 @@ type RefusedFor<R extends Reason> = Omit<ShipmentsError, "reason" | "facts"> & {
 };
 
 /**
- * Returns the message of an error. `fetch` has the same message for every broken connection, so its cause is used.
+ * Returns the message of an error. `fetch` throws the same message for every broken connection, so the
+ * message of its cause is used.
  */
 function messageOf({ rawMessage, cause }: ConnectError): string {
   const { message, code } = ((cause as Error | undefined)?.cause ?? {}) as Partial<

@@ -2,17 +2,17 @@ import { base64Decode } from "@bufbuild/protobuf/wire";
 import type { Event } from "../../gen/shipments/v1/event_pb.js";
 import { decodeEvent } from "./decode-event.ts";
 
-/** Headers of a request: those of `fetch`, or an object such as Node's, with names in any case. */
+/** Headers of a request: `Headers` as in `fetch`, or an object as in Node, with names in any letter case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
 
 export interface WebhookOptions {
   /** Maximum age of a message, in milliseconds. Defaults to 300,000. */
   readonly toleranceMs?: number;
-  /** Current time in milliseconds since the epoch. Defaults to the clock. */
+  /** Current time in milliseconds since the epoch. Defaults to the system clock. */
   readonly nowMs?: number;
 }
 
-/** The message is not authentic. Respond with 401 or 400. */
+/** Thrown if a message is not authentic. Respond with 401 or 400. */
 export class WebhookError extends Error {
   readonly reason: "HEADER_MISSING" | "TOO_OLD" | "TOO_EARLY" | "SIGNATURE_WRONG" | "NOT_AN_EVENT";
 
@@ -43,7 +43,7 @@ export async function verifyWebhook(
     requireHeader(headers, `webhook-${name}`),
   ) as [string, string, string];
   const ageMs = nowMs - Number(timestamp) * 1_000;
-  // Also false for NaN.
+  // The comparison is also false for NaN.
   if (!(ageMs <= toleranceMs))
     throw new WebhookError("TOO_OLD", `The message's timestamp is ${timestamp}.`);
   if (ageMs < -toleranceMs) {
@@ -77,7 +77,7 @@ const SIGNATURE = /(?<!\S)v1,([A-Za-z\d+/]{43}=)(?!\S)/g;
 async function isSigned(secret: string, signed: ArrayBuffer, signatures: string): Promise<boolean> {
   const hmac = { name: "HMAC", hash: "SHA-256" };
   const bytes = base64Decode(secret.replace("whsec_", ""));
-  // Only the prefix.
+  // The comparison takes constant time.
   if (bytes.length === 0) return false;
   const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["verify"]);
   for (const [, base64] of signatures.matchAll(SIGNATURE)) {

@@ -2,7 +2,7 @@ import { defineConfig } from "vite";
 import { declareTypes } from "./build/declare-types.ts";
 import { slimDefinitions } from "./build/slim-definitions.ts";
 
-// Bundles the client and its definitions into one file, which bundlers can tree-shake. Connect and
+// Bundles the client and its definitions into one file that bundlers can tree-shake. Connect and
 // Protobuf remain separate packages.
 export default defineConfig({
   plugins: [slimDefinitions(), declareTypes(import.meta.dirname)],

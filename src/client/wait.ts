@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** Maximum delay of a timer, in milliseconds. Timers with a longer delay fire at once. */
+/** Maximum delay of a timer, in milliseconds. Timers with a longer delay fire immediately. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /** Resolves after a delay of at most 24 days. Rejects with the code `Canceled` when the signal aborts. */

@@ -3,14 +3,14 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
-/** Maximum time to wait for calls in flight after the input has ended, in milliseconds. */
+/** Maximum time to wait for calls in flight after the end of the input, in milliseconds. */
 const MAX_DRAIN_MS = 60_000;
 
 /**
- * Creates a transport on standard streams that answers the requests in flight when its input ends. The SDK's
- * own transport drops them.
+ * Creates a transport on standard streams. When the input ends, it still responds to the requests in
+ * flight, which the SDK's transport drops.
  *
- * @returns `closed` resolves when the input has ended and its requests are answered
+ * @returns `closed` resolves when the input has ended and all its requests have responses
  */
 export function createAnsweringTransport(
   stdin: Readable,
@@ -24,9 +24,9 @@ export function createAnsweringTransport(
   };
 
   const input = new PassThrough({
-    // Delays the end of the input, at which the SDK's transport closes.
+    // Delays the end of the input, because the SDK's transport closes at that point.
     flush(end) {
-      // After the last input has been passed on.
+      // Runs after the last input has been passed on.
       setImmediate(() => {
         const endOnce = () => {
           clearTimeout(timer);
@@ -65,7 +65,7 @@ export function createAnsweringTransport(
   return { transport, closed: once(input, "end") };
 }
 
-/** Returns the id of a request that gets a response. Subscriptions get none while they last. */
+/** Returns the id of a request that gets a response. Subscriptions get none while they are open. */
 function requestIdOf(message: JSONRPCMessage): string | number | undefined {
   if (!("method" in message && "id" in message)) return undefined;
   return message.method === "subscriptions/listen" ? undefined : message.id;

@@ -5,13 +5,13 @@ import { createOrm, type EntityManager } from "../db/orm.ts";
 import { acquireEmbeddedPostgres, type Lease } from "../embedded-postgres/embedded-postgres.ts";
 import { ENTITIES } from "../server/entities.ts";
 
-/** A command failed for a reason that the operator can act on. The message is shown unchanged. */
+/** Thrown if a command failed for a reason that the operator can act on. The message is printed unchanged. */
 export class CommandRefused extends Error {}
 
 export interface CommandResult {
-  /** For programs. */
+  /** Result for programs. */
   readonly json: object;
-  /** For people. */
+  /** Result for people. */
   readonly lines: readonly string[];
 }
 
@@ -32,10 +32,10 @@ export function commandGroup(
 }
 
 /**
- * Creates a command that runs on the database and prints its result: lines, or with `--json` one JSON object.
+ * Creates a command that uses the database and prints its result as lines or, with `--json`, as one JSON object.
  *
  * @param usage name and arguments, such as `publish <file>`
- * @param options besides `--json`, in the order of help
+ * @param options options besides `--json`, in the order of the help text
  * @param waitMs maximum wait for an unreachable database, in milliseconds
  */
 export function databaseCommand<Given extends object>(
@@ -86,7 +86,7 @@ async function withDatabase(
   use: (database: CommandDatabase) => Promise<void>,
 ): Promise<void> {
   const { databaseUrl, dataDir, warnings } = readConfig(process.env);
-  // Warns only of names that would lead to another database. `serve` warns of all.
+  // Prints only warnings about names that would select another database. `serve` prints all warnings.
   const ofDatabase =
     databaseUrl === undefined ? warnings.filter((it) => / reads DATA/.test(it)) : [];
   for (const warning of ofDatabase) process.stderr.write(`${warning}\n`);
@@ -105,7 +105,7 @@ async function withDatabase(
   }
 }
 
-/** Leases the embedded PostgreSQL. A signal that terminates the command releases it first. */
+/** Leases the embedded PostgreSQL. If a signal terminates the command, the lease is released first. */
 async function acquireForRun(dataDir: string): Promise<Lease> {
   const acquiring = acquireEmbeddedPostgres(dataDir);
   const end = () => {

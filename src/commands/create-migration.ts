@@ -5,8 +5,8 @@ import { createOrm } from "../db/orm.ts";
 import { type MigrationPart, splitMigration } from "../db/split-migration.ts";
 import { ENTITIES } from "../server/entities.ts";
 
-// For developers, as `npm run migration:create -- <name>`: writes migrations from the committed schema snapshot to
-// the schema of the entities, the new snapshot, and the names in the list. DATABASE_URL can be any PostgreSQL.
+// For developers: `npm run migration:create -- <name>` compares the committed schema snapshot with the entities.
+// It writes migrations, the new snapshot, and the names in the list. DATABASE_URL can be any PostgreSQL.
 const [name] = process.argv.slice(2);
 const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {
@@ -23,7 +23,7 @@ if (fileName === "") {
   const timestamp = Number(fileName.split("-")[0]);
   const parts = splitMigration(diff.up);
   const written = parts.map((part, i) => {
-    // Later parts sort after earlier ones.
+    // Later parts need names that sort after earlier parts.
     const file = `${timestamp + i}-${name}${i === 0 ? "" : `-${i + 1}`}`;
     writeFileSync(pathOf(`${file}.ts`), sourceOf(classOf(file), part));
     return file;

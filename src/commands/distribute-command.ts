@@ -1,7 +1,7 @@
 import { DEFAULT_SHARDS, distribute } from "../db/distribute.ts";
 import { databaseCommand, wholeNumber } from "./command.ts";
 
-/** Recommended maximum of Citus. */
+/** Maximum number of shards that Citus recommends. */
 const MAX_SHARDS = 1_024;
 
 export const distributeCommand = databaseCommand<{ shards: number }>(
@@ -17,7 +17,7 @@ export const distributeCommand = databaseCommand<{ shards: number }>(
     const steps: string[] = [];
     await distribute(url, shards, (step) => {
       steps.push(step);
-      // Steps take as long as there is data, so progress is shown.
+      // Progress is printed, because the duration of a step grows with the amount of data.
       if (!json) process.stdout.write(`${step}\n`);
     });
     const end = steps.length === 0 ? "The database is distributed already." : "Done.";

@@ -5,7 +5,7 @@ import { MAX_EXCEPTIONS } from "../domain/schedule/schedule.ts";
 import { readTariffFile } from "./read-tariff-file.ts";
 import { CommandRefused, jsonOption, printResult, wholeNumber } from "./command.ts";
 
-/** A date on which a schedule is closed, with the reason. */
+/** A date on which a schedule is closed, and the reason. */
 interface Closed {
   readonly date: string;
   readonly note: string;
@@ -31,7 +31,7 @@ export const holidaysCommand = new Command("holidays")
     const holidays = await publicHolidays(options);
     const document = await readTariffFile(file);
     const added = closeOn(document, options.schedule, holidays);
-    // Atomic, so that a file is never half written.
+    // The rename is atomic, so the file is never partly written.
     await writeFile(`${file}.tmp`, `${JSON.stringify(document, null, 2)}\n`);
     await rename(`${file}.tmp`, file);
     const lines = added.map(({ date, note }) => `${date}  ${note}`);
@@ -44,7 +44,7 @@ export const holidaysCommand = new Command("holidays")
 const DAY_MS = 86_400_000;
 
 async function publicHolidays({ country, state, year }: HolidayOptions): Promise<Closed[]> {
-  // Loaded lazily, because its tables are large.
+  // Loaded lazily, because the holiday tables are large.
   const { default: Holidays } = await import("date-holidays");
   const known = new Holidays();
   const code = country.toUpperCase();
@@ -71,7 +71,7 @@ function laterDate(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Adds the dates that the schedule does not list yet, and returns them. */
+/** Adds the dates that a schedule does not list yet. Returns the added dates. */
 function closeOn(document: unknown, name: string, holidays: readonly Closed[]): Closed[] {
   const schedules = isObject(document) ? document.schedules : undefined;
   const schedule = (Array.isArray(schedules) ? schedules : []).find(

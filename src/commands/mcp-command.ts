@@ -20,10 +20,14 @@ export const mcpCommand = new Command("mcp")
     await serveAgent(createCallMcp(url, key));
   });
 
-/** Calls a method of the Model Context Protocol on a service. @throws Error with a message for the user */
+/**
+ * Calls a method of the Model Context Protocol on a service.
+ *
+ * @throws Error with a message for the user
+ */
 type CallMcp = (method: string, params: object) => Promise<object>;
 
-/** Protocol revision of both sides. */
+/** Protocol revision that this command and the service use. */
 const PROTOCOL_VERSION = "2025-11-25";
 
 function createCallMcp(url: string, key: string): CallMcp {
@@ -56,7 +60,7 @@ interface McpReply {
   readonly message?: string;
 }
 
-/** Returns an empty object for text that is not JSON, such as a proxy's error page. */
+/** Parses a reply. Returns an empty object for text that is not JSON, such as a proxy's error page. */
 function parseReply(text: string): McpReply {
   try {
     return JSON.parse(text) as McpReply;
@@ -65,10 +69,10 @@ function parseReply(text: string): McpReply {
   }
 }
 
-/** Serves until the agent has closed the input and its calls are answered. */
+/** Serves until the agent has closed the input and all its calls have responses. */
 async function serveAgent(callMcp: CallMcp): Promise<void> {
   const clientInfo = { name: manifest.name, version: manifest.version };
-  // Before the agent gets a response, so that a wrong URL or key is reported at once.
+  // Called before the agent gets a response, so that a wrong URL or key is reported immediately.
   const { serverInfo, instructions } = (await callMcp("initialize", {
     protocolVersion: PROTOCOL_VERSION,
     capabilities: {},

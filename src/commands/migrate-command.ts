@@ -1,7 +1,7 @@
 import { databaseCommand } from "./command.ts";
 
 /**
- * Maximum wait for the database, in milliseconds: it may be starting at the same time, and
+ * Maximum wait for the database, in milliseconds. The database may be starting at the same time, and
  * container platforms restart failed commands with increasing delays.
  */
 const WAIT_MS = 60_000;

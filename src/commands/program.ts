@@ -3,7 +3,7 @@ import { Refusal, type Violation } from "../domain/refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { typedCommand } from "./typed-command.ts";
 
-/** Loads a command. Only the executed one is loaded, because loading takes most of the startup time. */
+/** Commands by name. Only the requested command is loaded, because loading takes most of the startup time. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   migrate: async () => (await import("./migrate-command.ts")).migrateCommand,
@@ -21,21 +21,21 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 /** Runs the command line and exits with its exit code. */
 export async function runProgram(argv: readonly string[]): Promise<never> {
-  // Open handles, such as timers of a broken connection, must not keep the process running.
+  // Open handles, such as the timers of a broken connection, would keep the process running.
   process.exit(await runCommandLine(argv));
 }
 
 /**
  * Runs the command line.
  *
- * @param argv process arguments, including Node's
- * @returns the exit code: 0 success, 1 refused or failed, 2 wrong usage
+ * @param argv process arguments, starting with Node's path
+ * @returns the exit code: 0 for success, 1 if refused or failed, 2 for wrong usage
  */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
   const program = new Command(typedCommand(argv[1]!, process.env))
     .description("Runs and operates the shipment booking service.")
     .version(manifest.version, "-V, --version", "print the version")
-    // Otherwise it would treat the `--version N` of `tariff roll-back` as its own.
+    // Without positional options, the program would treat the `--version N` of `tariff roll-back` as its own option.
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError();
@@ -62,7 +62,9 @@ function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-/** An AggregateError, for a host with several addresses, has no message of its own. */
+/**
+ * Returns the message of an error. An AggregateError, for a host with several addresses, has no message of its own.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.violations.map(lineOf).join("\n");
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("\n");
@@ -74,5 +76,5 @@ function lineOf({ reason, subject, text }: Violation): string {
   return reason === "TARIFF_FAULTY" ? text.replace(`${subject} `, `${subject}: `) : text;
 }
 
-// The sources run directly, as in `npm run dev` and tests.
+// Runs directly if the sources are executed, as in `npm run dev` and tests.
 if (import.meta.main) await runProgram(process.argv);

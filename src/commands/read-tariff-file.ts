@@ -6,12 +6,16 @@ import { CommandRefused } from "./command.ts";
 
 const MAX_FILE_BYTES = MAX_ZONES_BYTES;
 
-/** @throws CommandRefused if there is no such file, or it is too large, not JSON, or has a member twice */
+/**
+ * Reads a tariff from a file.
+ *
+ * @throws CommandRefused if the file does not exist, is too large, is not JSON, or contains a member twice
+ */
 export async function readTariffFile(file: string): Promise<unknown> {
   try {
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    // Without a byte order mark (RFC 8259, 8.1).
+    // The byte order mark is removed, because JSON has none (RFC 8259, 8.1).
     const text = (await readFile(file, "utf8")).replace(/^\uFEFF/, "");
     const document: unknown = JSON.parse(text);
     const duplicate = isObject(document) ? duplicateMember(text, document) : undefined;

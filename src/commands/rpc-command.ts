@@ -53,7 +53,7 @@ export type ResponseJson<M extends DescMethodUnary> = Json<MessageShape<M["outpu
 
 /** Options, or request fields in the JSON dialect. */
 export type Given = Readonly<Record<string, string | number | true | undefined>>;
-/** Flags and description. */
+/** Flags of an option and its description. */
 type Spec = readonly [flags: string, description: string];
 type Options<M extends DescMethodUnary> = Readonly<
   Partial<Record<keyof Json<MessageShape<M["input"]>> | "test" | "last4", Spec | Option>>
@@ -62,7 +62,7 @@ type Options<M extends DescMethodUnary> = Readonly<
 export const WORKSPACE: Spec = ["--workspace <id>", "the workspace's id"];
 export const OPERATOR: Spec = ["--operator <id>", "the operator's id"];
 export const TEST: Spec = ["--test", "of its test twin, whose keys begin with shp_test_"];
-/** Identifies a key instead of its id. */
+/** Returns the option that identifies a key by its last characters instead of its id. */
 export function last4Option(): Option {
   return new Option("--last4 <characters>", "the key's last four characters").argParser((text) => {
     if (/^[0-9A-Za-z]{4}$/.test(text)) return text;
@@ -71,10 +71,10 @@ export function last4Option(): Option {
 }
 
 /**
- * Creates a command for an operator RPC. Options are request fields, lists are printed completely,
- * and the output derives from the response.
+ * Creates a command for an operator RPC. Options are request fields, lists are printed completely, and
+ * the output is created from the response.
  *
- * @param options by request field, in the order of help
+ * @param options options by request field, in the order of the help text
  */
 export function rpcCommand<M extends DescMethodUnary>(
   name: string,
@@ -102,7 +102,10 @@ export function rpcCommand<M extends DescMethodUnary>(
   });
 }
 
-/** Creates an option for a request field, with its allowed values and whether it is required. */
+/**
+ * Creates an option for a request field. The field's rules determine the allowed values and whether the
+ * option is required.
+ */
 export function fieldOption(field: DescField, flags: string, description: string): Option {
   const option = new Option(flags, description);
   const { required: isRequired, type } = getOption(field, fieldRules);
@@ -116,7 +119,7 @@ export function fieldOption(field: DescField, flags: string, description: string
   if (names.length > 0) return option.choices(names);
   if (field.scalar === ScalarType.BOOL) return option;
   const isText = field.scalar === ScalarType.STRING;
-  // Ids and versions count from 1 and have no rule.
+  // Ids and versions start at 1 and have no rule.
   const digits = type.case === undefined ? /^[1-9]\d{0,15}$/ : /^\d{1,16}$/;
   return option.argParser((text) => {
     if (!isText && !digits.test(text)) throw new InvalidArgumentError("It must be a whole number.");
@@ -133,7 +136,7 @@ export function fieldOption(field: DescField, flags: string, description: string
   });
 }
 
-/** Returns the request with ids instead of `test` and `last4`. */
+/** Returns a request in which `test` and `last4` are replaced by ids. */
 export async function withIds(
   em: EntityManager,
   { test, last4, ...request }: Given,
@@ -165,7 +168,7 @@ async function keyEndingIn(
   throw new CommandRefused(`${owner} has several active keys that end in ${last4}; use its RPC.`);
 }
 
-/** Calls an operator RPC as the system account that runs the command. */
+/** Calls an operator RPC on behalf of the system account that runs the command. */
 export async function callRpc<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
@@ -177,7 +180,7 @@ export async function callRpc<M extends DescMethodUnary>(
   return compileEncodeJson(method.output)(response) as ResponseJson<M>;
 }
 
-/** Calls an RPC. For lists, combines the data of all pages. */
+/** Calls an RPC. For a list, combines the data of all pages. */
 async function callForAll<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
@@ -199,12 +202,12 @@ async function callForAll<M extends DescMethodUnary>(
   return { data, next_page_token: "" } as unknown as ResponseJson<M>;
 }
 
-/** Creates a call of an operator RPC by this command, as the system account that runs it. */
+/** Creates a call of an operator RPC by this command. Its name is the system account that runs the command. */
 export function commandLineCall(method: DescMethodUnary): OperatorCall {
   return localCall(method, "command_line", accountName());
 }
 
-/** Returns the account name, or its number if it has none. */
+/** Returns the name of the system account, or its number if it has no name. */
 function accountName(): string {
   try {
     return userInfo().username;
@@ -220,7 +223,7 @@ export function pick<T extends object, K extends keyof T>(
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
 }
 
-/** Returns the line about the expiry of replaced keys, one or all. */
+/** Returns a line about the expiry of one replaced key, or of all other keys. */
 export function replacedLine(overlap: Given[string], owner: string, last4?: Given[string]): string {
   const [all, others, one] = [
     `Every other key of the ${owner}`,
@@ -231,7 +234,7 @@ export function replacedLine(overlap: Given[string], owner: string, last4?: Give
   return `${last4 ? one : all} has stopped. With --overlap SECONDS ${last4 ? "it" : "they"} would go on for a while.`;
 }
 
-/** Returns the instructions for a sign-in link, at `PUBLIC_URL` or the local address. */
+/** Returns the instructions for a sign-in link. The link starts with `PUBLIC_URL` or the local address. */
 export function signInLines(path: string): string[] {
   const { publicUrl, port } = readConfig(process.env);
   return [

@@ -14,17 +14,18 @@ import manifest from "../../package.json" with { type: "json" };
 import type { Tracing } from "../telemetry/tracing.ts";
 import { assertPortsFree, sharedPortsWarning } from "../server/ports.ts";
 
-/** Whether this was loaded from `src/built` instead of the sources. */
+/** Whether this module was loaded from `src/built` instead of the sources. */
 const IS_BUILT = !import.meta.url.endsWith(".ts");
 /** Maximum duration of the shutdown after SIGTERM, in milliseconds. */
 export const END_MS = 9_500;
 /**
- * Time for which idle connections stay open after SIGTERM, for calls that proxies may be sending, in milliseconds.
+ * Time for which idle connections stay open after SIGTERM, in milliseconds, because proxies may be
+ * sending calls on them.
  */
 const IDLE_MS = 1_000;
-/** Interval of checking for a tariff, in milliseconds. */
+/** Interval of checking for the first tariff, in milliseconds. */
 const POLL_MS = 10;
-/** Time without a tariff after which it is reported, in milliseconds. */
+/** Time without a tariff after which the missing tariff is logged, in milliseconds. */
 const SAY_AFTER_MS = 1_000;
 
 export const serveCommand = new Command("serve")
@@ -36,8 +37,8 @@ export const serveCommand = new Command("serve")
   });
 
 /**
- * Returns the environment of the demo: unless set otherwise, webhooks can go to this machine over http, and tracking links
- * and the examples in the guides use its addresses.
+ * Returns the environment of the demo. Unless set otherwise, webhooks can go to this machine over http,
+ * and tracking links and the examples in the guides use this machine's addresses.
  */
 export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { WEBHOOK_ALLOW_LOOPBACK_HTTP, PUBLIC_URL, PUBLIC_GRPC_URL, PORT, GRPC_PORT } = environment;
@@ -49,20 +50,23 @@ export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
   };
 }
 
-/** Returns an empty string for port 0, which is chosen later, and for an invalid port, which `readConfig` reports. */
+/**
+ * Returns the local URL of a port. Empty for port 0, which is chosen later, and for an invalid port,
+ * which `readConfig` reports.
+ */
 function localUrl(port: string): string {
   const isPort = /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535;
   return isPort ? `http://127.0.0.1:${port}` : "";
 }
 
 /**
- * Runs the service until SIGTERM, SIGINT or the end of its terminal: leases the database, migrates, opens the ports,
- * serves, drains. With `demo`, first fills an empty database and prints instructions for a first call.
+ * Runs the service until SIGTERM, SIGINT or the closing of its terminal. Leases the database, migrates it, opens the
+ * ports, serves and drains. With `demo`, first fills an empty database and prints instructions for a first call.
  */
 async function serve(config: Config, demo: boolean): Promise<void> {
   holdYoungGeneration();
   const shutdown = shutdownRequested();
-  // Before anything is created, such as the data folder.
+  // Ports are checked before anything is created, such as the data folder.
   await assertPortsFree(config);
   const { log, flush } = await createLog(config);
   for (const warning of config.warnings) log.warn(warning);
@@ -72,7 +76,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
     process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
   }
   try {
-    // The database starts while code is loading.
+    // The database starts while the code is loading.
     const [database] = await Promise.all([
       openDatabase(config, { log, flush }, shutdown),
       import("../server/app.ts"),
@@ -129,14 +133,17 @@ async function serveOn(
   }
 }
 
-/** Keeps serving for a while after becoming not ready, so that load balancers notice. SIGINT skips the wait. */
+/**
+ * Makes the service not ready and continues to serve for a while, so that load balancers stop sending
+ * calls. SIGINT skips the wait.
+ */
 async function leave(app: App, { shutdownDelaySeconds }: Config, log: Logger): Promise<void> {
   if (shutdownDelaySeconds === 0 || !app.leave()) return;
   log.info({ seconds: shutdownDelaySeconds }, "not ready, still serving before shutdown");
   await Promise.race([sleep(shutdownDelaySeconds * 1_000), once(process, "SIGINT")]);
 }
 
-/** Starts tracing if enabled. The SDK is loaded only then. */
+/** Starts tracing if it is enabled. The SDK is loaded only then. */
 async function startTracing(
   { tracing, trustedProxies }: Config,
   databaseUrl: string,
@@ -151,7 +158,7 @@ async function startTracing(
 /** Waits for the first tariff. Returns false if the service shuts down first. */
 async function untilServing(app: App, log: Logger): Promise<boolean> {
   const waiting = () => app.closedBecause() === undefined && !app.hasTariff();
-  // The demo's tariff has just been published and is loaded soon.
+  // In the demo, the tariff has just been published and will be loaded soon.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
     if (waitedMs === SAY_AFTER_MS) {
       log.warn(
@@ -165,7 +172,10 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
 
 type Database = Pick<Lease, "url" | "release">;
 
-/** Opens the configured database, or leases an embedded one. `undefined` if a shutdown is requested first. */
+/**
+ * Opens the configured database, or leases an embedded one. Returns `undefined` if a shutdown is
+ * requested before it is open.
+ */
 async function openDatabase(
   { databaseUrl, dataDir }: Config,
   { log, flush }: Log,
@@ -185,7 +195,7 @@ async function openDatabase(
   return undefined;
 }
 
-/** Ensures that the process exits in time from now on. */
+/** Makes the process exit within `END_MS`. */
 function endInTime({ log, flush }: Log): void {
   const exit = () => {
     log.error(`work was aborted: it had not finished after ${END_MS / 1_000} s`);
@@ -197,8 +207,8 @@ function endInTime({ log, flush }: Log): void {
 type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
 /**
- * Resolves at the first termination signal. A signal that is sent twice (by a terminal and by npm)
- * does not shorten the shutdown. SIGHUP counts if the terminal was closed. Without a terminal it is
+ * Resolves at the first termination signal. If a signal arrives twice, from a terminal and from npm,
+ * the shutdown is not shortened. SIGHUP counts if the terminal was closed. Without a terminal SIGHUP is
  * ignored, because other programs use it to reload.
  */
 async function shutdownRequested(): Promise<EndSignal> {
@@ -217,22 +227,22 @@ function httpUrl(address: AddressInfo): string {
   return `http://${authority(address)}`;
 }
 
-/** Returns an address for clients: a wildcard is reachable on the loopback address. */
+/** Returns an address for clients. If the service listens on all addresses, clients use the loopback address. */
 function authority({ address, family, port }: AddressInfo): string {
   if (address === "0.0.0.0" || address === "::") return `127.0.0.1:${port}`;
   return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /**
- * Keeps V8's young generation at its initial size of about 1 MiB. During startup, the service
- * creates many long-lived objects, for which V8 would repeatedly double it, and it shrinks only
- * minutes later in an idle process. Reduces the memory after startup from 164 to 137 MiB.
+ * Keeps V8's young generation at its initial size of about 1 MiB. The service creates many long-lived
+ * objects during startup. V8 would repeatedly double the young generation for them, and shrink it only
+ * minutes later in an idle process. This reduces the memory after startup from 164 to 137 MiB.
  */
 function holdYoungGeneration(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** Lets V8 size the young generation again, which takes a second to grow under load. */
+/** Lets V8 resize the young generation again. Under load, growing takes a second. */
 function letYoungGenerationGrow(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
 }

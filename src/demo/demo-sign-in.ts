@@ -6,14 +6,18 @@ import { Membership } from "../features/people/membership.entity.ts";
 import { Person } from "../features/people/person.entity.ts";
 import { callLocally } from "../server/local-rpcs.ts";
 
-/** The service itself, when it fills an empty database. */
+/** Actor of the calls by which the service fills an empty database. */
 export const DEMO = { actor: "service", name: "demo" } as const;
 
-/** Admin of the demo workspace and owner of the platform. */
+/** Emails of the demo workspace's admin and of the platform's owner. */
 const DEMO_EMAIL = "demo@example.org";
 export const OWNER_EMAIL = "owner@example.org";
 
-/** Adds the admin to the demo workspace, or creates a link. @returns the link's path */
+/**
+ * Adds the admin to the demo workspace, or creates another link.
+ *
+ * @returns the path of the link
+ */
 export async function inviteDemoAdmin(em: EntityManager, workspace: number): Promise<string> {
   const fields = { workspace: BigInt(workspace), email: DEMO_EMAIL, role: MemberRole.ADMIN };
   const { inviteWorkspaceMember } = WorkspaceAdminService.method;
@@ -22,9 +26,9 @@ export async function inviteDemoAdmin(em: EntityManager, workspace: number): Pro
 
 /** Sign-in instructions of the demo. */
 export interface DemoSignIn {
-  /** Path of a new link to the demo workspace. `undefined` in other databases. */
+  /** Path of a new link to the demo workspace. `undefined` if the database does not contain the demo. */
   readonly path: string | undefined;
-  /** Commands that print another link to it, and one to the platform. */
+  /** Commands that print another link to the demo workspace, and a link to the platform. */
   readonly commands: readonly string[];
 }
 

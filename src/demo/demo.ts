@@ -8,7 +8,7 @@ import type { App } from "../server/app.ts";
 import { demoSignIn } from "./demo-sign-in.ts";
 import { fillEmptyDatabase } from "./fill-empty-database.ts";
 
-/** Midtown Manhattan to Prospect Park in Brooklyn. */
+/** Route from Midtown Manhattan to Prospect Park in Brooklyn. */
 const SAMPLE_ROUTE = {
   pickup_lat: 40.758,
   pickup_lng: -73.9855,
@@ -17,18 +17,18 @@ const SAMPLE_ROUTE = {
   weight_kg: 2.5,
 };
 
-/** Addresses of a service: URL of the HTTP server, host and port of the gRPC server. */
+/** Addresses of a service: the URL of the HTTP server, and host and port of the gRPC server. */
 export interface Addresses {
   readonly http: string;
   readonly grpc: string;
 }
 
-/** Settings that a command needs to work on a service's database and print its address. */
+/** Settings that a command needs to use the service's database and print its addresses. */
 type CommandSettings = Pick<Config, "databaseUrl" | "dataDir" | "publicUrl">;
 
 /**
- * Fills an empty database, and returns the text with the addresses and instructions for a first
- * call: with the new key, or a placeholder if the database was not empty.
+ * Fills an empty database. Returns the text with the addresses and instructions for a first call. The
+ * text contains the new key, or a placeholder if the database was not empty.
  */
 export async function demoBanner(
   { em, tasks }: Pick<App, "em" | "tasks">,
@@ -77,7 +77,10 @@ function quoteCommand(http: string): string {
   return `curl -sS ${http}/v1/shipments/quote -H "Authorization: Bearer $SHIPMENTS_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(SAMPLE_ROUTE)}'`;
 }
 
-/** Returns the commands that create keys of the first workspace and owner, creating these if missing. */
+/**
+ * Returns the commands that create keys for the first workspace and operator. Includes commands that
+ * create them if they are missing.
+ */
 async function newKeyCommands(em: EntityManager): Promise<string[]> {
   const reading = em.fork();
   const byId = { orderBy: { id: "asc" }, limit: 1 } as const;
@@ -94,7 +97,10 @@ async function newKeyCommands(em: EntityManager): Promise<string[]> {
   return [...ofWorkspace, ofOwner];
 }
 
-/** Returns a command for another terminal, which lacks this service's environment. */
+/**
+ * Returns a command for another terminal. The command sets `DATA_DIR` if necessary, because the other
+ * terminal lacks this service's environment.
+ */
 function commandOn(
   { databaseUrl, dataDir }: CommandSettings,
   command: string,
@@ -105,7 +111,7 @@ function commandOn(
   return `${environment}${address}${COMMAND} ${command}`;
 }
 
-/** Returns the setting with which a command prints links. */
+/** Returns the variable that a command needs to print links. */
 function addressOf({ publicUrl }: CommandSettings, http: string): string {
   if (publicUrl !== undefined && publicUrl !== http) return `PUBLIC_URL=${publicUrl} `;
   const { port } = new URL(http);

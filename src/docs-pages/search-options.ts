@@ -1,8 +1,8 @@
 import type { Options } from "minisearch";
 
-/** An indexed section of a guide, or operation of the API. */
+/** An indexed section of a guide, or an operation of the API. */
 export interface SearchedSection {
-  /** Unique address. */
+  /** Unique URL. */
   readonly href: string;
   readonly heading: string;
   /** Title of the page. */
@@ -10,12 +10,12 @@ export interface SearchedSection {
   readonly text: string;
 }
 
-/** Options of the search index, which must be the same for building and reading. */
+/** Options of the search index. Building and reading the index require the same options. */
 export const SEARCH_OPTIONS: Options<SearchedSection> = {
   idField: "href",
   fields: ["heading", "guide", "text"],
   storeFields: ["heading", "guide", "text"],
-  // Punctuation also separates words, so that `<b>` and `a=b` are found by their words.
+  // Punctuation separates words, so that `<b>` and `a=b` are found by their words.
   tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u),
   searchOptions: {
     boost: { heading: 3, guide: 2 },

@@ -20,7 +20,7 @@ export default defineConfig({
       // Plugin timings are meaningless on a busy machine.
       checks: { bundlerTimings: false },
     },
-    // Data URLs would need a wider policy than the server's.
+    // Data URLs would need a less strict policy than the server's.
     assetsInlineLimit: 0,
   },
 });

@@ -10,9 +10,9 @@ export interface Account {
 const OWN_ACCOUNT = "shipment-booking";
 
 /**
- * Returns the account for PostgreSQL, which refuses to run as root. `undefined`, meaning the
- * current one, unless it is root. Otherwise the owner of the cluster or folder, the account
- * `postgres`, a newly created account, or `nobody`.
+ * Returns the account that runs PostgreSQL, which refuses to run as root. Returns `undefined`, which
+ * means the current account, unless that is root. For root, returns the owner of the cluster or folder,
+ * the account `postgres`, a newly created account, or `nobody`.
  */
 export function accountFor({
   cluster,
@@ -36,7 +36,7 @@ function findAccount(name: string): Account | undefined {
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : undefined;
 }
 
-/** `useradd` exists on Linux, `adduser` in this form in BusyBox. An image may have either or neither. */
+/** Creates an account with `useradd` on Linux, or with BusyBox's `adduser`. An image may have either or neither. */
 function makeAccount(): Account | undefined {
   const noLogin = ["-s", "/usr/sbin/nologin", OWN_ACCOUNT];
   spawnSync("useradd", ["--system", "--user-group", "--no-create-home", ...noLogin]);

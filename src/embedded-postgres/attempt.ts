@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 10;
 
-/** Calls `poll` until it returns a value. Throws after the deadline, in milliseconds since the epoch. */
+/** Calls `poll` until it returns a value. Throws after the deadline, which is in milliseconds since the epoch. */
 export async function until<T>(
   wanted: string,
   deadline: number,

@@ -8,19 +8,20 @@ import { attempt } from "./attempt.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { commandOn, type Programs } from "./programs.ts";
 
-/** The database's superuser in the URL. */
+/** Superuser of the database, as named in the URL. */
 export const USER = "shipments";
 
 const DRAFT_PREFIX = "postgres.new-";
 
-/** Timeout of initdb. A draft twice as old was left by a killed process. */
+/** Timeout of initdb, in milliseconds. A draft that is twice as old was left by a killed process. */
 const INITDB_MS = 60_000;
 
-/** The same string order on every machine. */
+/** Locale with the same string order on every machine. */
 const LOCALE = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
 
 /**
- * Creates the cluster if absent. Concurrent processes get the same one. Refuses a cluster of another major version.
+ * Creates the cluster if it does not exist. Concurrent processes get the same cluster. Rejects a
+ * cluster of another major version.
  */
 export function ensureCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   const version = join(folder.cluster, "PG_VERSION");
@@ -34,7 +35,9 @@ export function ensureCluster(folder: DataFolder, programs: Programs, durable: b
   );
 }
 
-/** Created under another name and renamed when complete, so that a partial cluster is never used. */
+/**
+ * Creates a cluster under another name and renames it when it is complete, so that a partial cluster is never used.
+ */
 function makeCluster(folder: DataFolder, programs: Programs, durable: boolean): void {
   removeOldDrafts(folder.root);
   const draft = mkdtempSync(join(folder.root, DRAFT_PREFIX));
@@ -56,7 +59,10 @@ function removeOldDrafts(root: string): void {
   }
 }
 
-/** A link is created atomically and only once, so concurrent processes share one password. */
+/**
+ * Stores the password of the cluster. A link is created atomically and only once, so concurrent
+ * processes share one password.
+ */
 function havePassword(folder: DataFolder, draft: string): void {
   const proposed = join(draft, "proposed-password");
   writeFileSync(proposed, randomBytes(24).toString("base64url"), { mode: 0o600, flush: true });

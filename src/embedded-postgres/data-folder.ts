@@ -22,7 +22,10 @@ export function openDataFolder(path: string): DataFolder {
   };
 }
 
-/** Node's recursive mkdir never returns where folders cannot be created, such as in /proc. */
+/**
+ * Creates a folder. Node's recursive mkdir is unsuitable, because it never returns if folders cannot be
+ * created, for example in /proc.
+ */
 function makeFolder(path: string): void {
   if (!existsSync(dirname(path))) makeFolder(dirname(path));
   attempt(() => mkdirSync(path, 0o700), "EEXIST");

@@ -7,21 +7,22 @@ import { platformPackage } from "./programs.ts";
 import { HOST, startPostgres, type StartOptions } from "./start-postgres.ts";
 import { until } from "./attempt.ts";
 
-/** A share in a running PostgreSQL: a connection, which ends with its process. */
+/** A lease on a running PostgreSQL. It is a connection, which ends together with its process. */
 export interface Lease {
-  /** Connects as superuser to the database `shipments`. */
+  /** URL for connecting to the database `shipments` as superuser. */
   readonly url: string;
-  /** Resolves when the connection has ended for any reason. */
+  /** Resolves when the lease's connection has ended for any reason. */
   readonly lost: Promise<void>;
-  /** Releases the lease. The last one stops PostgreSQL first. Idempotent. */
+  /** Releases the lease. If it was the last lease, stops PostgreSQL first. Idempotent. */
   release(): Promise<void>;
 }
 
 const DATABASE = "shipments";
 
 /**
- * Advisory lock in the database `postgres` that all leases share. A process that holds it exclusively may stop
- * PostgreSQL. New processes wait for it until their connection ends, and then start another server.
+ * Key of the advisory lock in the database `postgres` that all leases share. A process that holds the
+ * lock exclusively may stop PostgreSQL. New processes then wait for the lock until their connection
+ * ends, and start another server.
  */
 const LEASE_LOCK = 7_265_401;
 
@@ -29,8 +30,8 @@ const LEASE_LOCK = 7_265_401;
 const ACQUIRE_MS = 60_000;
 
 /**
- * Leases the PostgreSQL in `dataDir`: creates it if absent, starts it if it is not running,
- * and joins it if it is, even if the process that started it was killed.
+ * Leases the PostgreSQL in `dataDir`. Creates the cluster if it does not exist, and starts PostgreSQL
+ * if it is not running. A running PostgreSQL is joined even if the process that started it was killed.
  */
 export async function acquireEmbeddedPostgres(
   dataDir: string,
@@ -38,7 +39,8 @@ export async function acquireEmbeddedPostgres(
 ): Promise<Lease> {
   const deadline = Date.now() + ACQUIRE_MS;
   try {
-    // Before the folder is created: without the programs, as in the container image, a folder is useless.
+    // The programs are checked before the folder is created. In the container image they are missing,
+    // and the folder would be useless.
     platformPackage();
     const folder = openDataFolder(dataDir);
     return await until("PostgreSQL to accept connections", deadline, () => {
@@ -65,18 +67,19 @@ async function takeLease(folder: DataFolder, postmaster: Postmaster): Promise<Le
     if (isLast) await stopPostmaster(folder.cluster, postmaster);
     await client!.end();
     if (isLast !== undefined || !findPostmaster(folder.cluster)) return;
-    // The connection was lost, but PostgreSQL is recovering and may have no other lease.
+    // The connection was lost. PostgreSQL may be recovering without any lease, so a new lease is
+    // acquired and released to stop it.
     await (await acquireEmbeddedPostgres(folder.root)).release();
   }
 
   return { url: `${server}/${DATABASE}`, lost, release: () => (released ??= release()) };
 }
 
-/** Opens the connection of a lease. `undefined` while PostgreSQL starts, stops or does not run. */
+/** Opens the connection of a lease. Returns `undefined` while PostgreSQL is starting, stopping or not running. */
 async function connect(connectionString: string): Promise<pg.Client | undefined> {
   const limits = { connectionTimeoutMillis: 5_000, query_timeout: 30_000 };
   const client = new pg.Client({ connectionString, ...limits });
-  // The interrupted query or the lease also reports the end.
+  // The interrupted query or the lease also reports the lost connection.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -91,7 +94,7 @@ async function connect(connectionString: string): Promise<pg.Client | undefined>
   }
 }
 
-/** Whether this was the last lease: the client then holds the lock exclusively. */
+/** Returns whether this was the last lease. The client then holds the lock exclusively. */
 async function giveUp(client: pg.Client): Promise<boolean> {
   await client.query("select pg_advisory_unlock_shared($1)", [LEASE_LOCK]);
   const tried = await client.query("select pg_try_advisory_lock($1) as alone", [LEASE_LOCK]);
@@ -99,8 +102,8 @@ async function giveUp(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Not temporary, unlike a PostgreSQL that is absent, starts or stops (class 57), is full (class
- * 53), or whose database another process creates (42P04, 23505).
+ * Whether an error is permanent. Errors are temporary if PostgreSQL is not running, starting or stopping
+ * (class 57) or full (class 53), or if another process is creating the database (42P04, 23505).
  */
 function isLasting(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(5[37]|42P04|23505)/.test(error.code ?? "");

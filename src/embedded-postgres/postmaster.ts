@@ -3,22 +3,22 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, until } from "./attempt.ts";
 
-/** A running PostgreSQL, as described in its postmaster.pid. */
+/** A running PostgreSQL, as its postmaster.pid describes it. */
 export interface Postmaster {
   pid: number;
   port: number;
   ready: boolean;
 }
 
-/** Timeout of a fast shutdown, and then of an immediate one, in milliseconds. */
+/** Timeout of a fast shutdown, and of a following immediate shutdown, in milliseconds. */
 const STOP_MS = 20_000;
 
-/** A younger postmaster.pid may be incomplete, in milliseconds. */
+/** Age below which a postmaster.pid may be incomplete, in milliseconds. */
 const WRITING_MS = 2_000;
 
 /**
- * Returns the PostgreSQL that runs on the cluster. `undefined` if absent, even if a killed
- * one left its file. Its lines are declared in src/include/utils/pidfile.h.
+ * Returns the PostgreSQL that runs on the cluster. Returns `undefined` if there is none, even if a
+ * killed one has left its file. The lines of the file are declared in src/include/utils/pidfile.h.
  */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   const file = join(cluster, "postmaster.pid");
@@ -29,7 +29,8 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 }
 
 /**
- * Stops PostgreSQL with a fast shutdown, otherwise with an immediate one, after which it recovers at its next start.
+ * Stops PostgreSQL with a fast shutdown. If that takes too long, uses an immediate shutdown, after
+ * which PostgreSQL recovers at its next start.
  */
 export async function stopPostmaster(cluster: string, { pid }: Postmaster): Promise<void> {
   const stop = (signal: NodeJS.Signals) => {
@@ -40,12 +41,12 @@ export async function stopPostmaster(cluster: string, { pid }: Postmaster): Prom
 }
 
 /**
- * Removes remains of a killed PostgreSQL that prevent a start: a postmaster.pid whose number
+ * Removes remains of a killed PostgreSQL that prevent a start: a postmaster.pid whose process id now
  * belongs to another program, and orphaned child processes.
  */
 export function removeRemains(cluster: string): void {
   const children = findChildren(cluster);
-  // A postmaster writes its file before it starts children, so without one these are orphans.
+  // A postmaster writes its file before it starts children. Without a postmaster, all children are orphans.
   if (findPostmaster(cluster)) return;
   for (const pid of children) attempt(() => process.kill(Number(pid), "SIGKILL"), "ESRCH");
   const file = join(cluster, "postmaster.pid");
@@ -53,7 +54,7 @@ export function removeRemains(cluster: string): void {
   if (Date.now() - written > WRITING_MS) rmSync(file, { force: true });
 }
 
-/** Returns the child processes of this cluster's postmaster. Linux only. */
+/** Returns the child processes of this cluster's postmaster. Works only on Linux. */
 function findChildren(cluster: string): string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc")
@@ -61,7 +62,7 @@ function findChildren(cluster: string): string[] {
     .filter((pid) => procFile(pid, "cmdline").startsWith("postgres: "));
 }
 
-/** Whether the process is a running PostgreSQL in the cluster's folder. */
+/** Whether the process is a PostgreSQL that runs in the cluster's folder. */
 function runsOn(pid: string | number, cluster: string): boolean {
   try {
     if (process.platform !== "linux") {
@@ -78,7 +79,7 @@ function runsOn(pid: string | number, cluster: string): boolean {
   }
 }
 
-/** Returns a file of a process in Linux's /proc. Empty after its end. */
+/** Returns a file of a process in Linux's /proc. Returns empty text if the process has ended. */
 function procFile(pid: string | number, name: string): string {
   return attempt(() => readFileSync(`/proc/${pid}/${name}`, "utf8"), "ENOENT", "ESRCH") ?? "";
 }

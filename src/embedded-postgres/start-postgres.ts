@@ -12,25 +12,29 @@ import { findPostmaster, removeRemains } from "./postmaster.ts";
 import { commandOn, type Programs, programsFor } from "./programs.ts";
 
 export interface StartOptions {
-  /** False trades crash safety of the machine for speed in tests. Default true. */
+  /** Whether data survives a crash of the machine. Tests set it to false for speed. Default true. */
   durable?: boolean;
-  /** Defaults to the port of the last start if free, otherwise any port. */
+  /** Port to listen on. Defaults to the port of the last start if it is free, otherwise any free port. */
   port?: number;
 }
 
-/** The only listening address. */
+/** The only address on which PostgreSQL listens. */
 export const HOST = "127.0.0.1";
 
-/** Log size above which a start truncates it, in bytes. */
+/** Log size above which the log is truncated at a start, in bytes. */
 const LOG_LIMIT = 1_048_576;
 
-/** Another process started it or took the port first, or a killed one left remains. */
+/**
+ * Matches log lines after which a retry makes sense: another process has started PostgreSQL or taken
+ * the port, or a killed PostgreSQL has left remains.
+ */
 const TRANSIENT =
   /lock file "postmaster.pid"|Address already in use|pre-existing shared memory block/;
 
 /**
- * Creates the cluster if absent, and starts PostgreSQL on it. Of several concurrent starts, all but one detect its
- * postmaster.pid and exit. Resolves when one accepts connections, or when a retry makes sense.
+ * Creates the cluster if it does not exist, and starts PostgreSQL on it. If several processes start it
+ * concurrently, all but one detect its postmaster.pid and exit. Resolves when PostgreSQL accepts
+ * connections, or when a retry makes sense.
  */
 export async function startPostgres(
   folder: DataFolder,
@@ -54,7 +58,7 @@ export async function startPostgres(
   await sleep(100);
 }
 
-/** Starts it in the background. Returns a function that checks whether it has exited. */
+/** Starts PostgreSQL in the background. Returns a function that checks whether it has exited. */
 async function spawnPostgres(
   cluster: string,
   programs: Programs,
@@ -63,7 +67,7 @@ async function spawnPostgres(
 ): Promise<() => boolean> {
   const { file, args, options } = commandOn(cluster, programs, "postgres");
   for (const [name, value] of Object.entries(settings)) args.push("-c", `${name}=${value}`);
-  // In its own session, so that Ctrl-C in the terminal does not reach the database.
+  // PostgreSQL runs in its own session, so that Ctrl-C in the terminal does not stop it.
   const child = spawn(file, args, { ...options, stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   await once(child, "spawn");
@@ -76,20 +80,24 @@ function settingsFor(durable: boolean, port: number): object {
     listen_addresses: HOST,
     port,
     unix_socket_directories: "",
-    // Tests run many services on one database.
+    // The limit is higher in tests, which run many services on one database.
     max_connections: durable ? 100 : 500,
-    // As on SSDs. A cached plan that scans a small table would remain after the table has grown.
+    // This is a value for SSDs. With the default, PostgreSQL would cache plans that scan a small table,
+    // and keep them after the table has grown.
     random_page_cost: 1.1,
     timezone: "UTC",
     log_timezone: "UTC",
-    // Clients report their own errors, so the log stays small.
+    // The log stays small, because clients report their own errors.
     log_min_messages: "log",
     log_checkpoints: "off",
     ...(durable ? {} : { fsync: "off", full_page_writes: "off", max_wal_size: "256MB" }),
   };
 }
 
-/** Rejects if a requested port is taken. PostgreSQL stores its last arguments. */
+/**
+ * Returns the port for a start. PostgreSQL stores the arguments of its last start. Rejects if a
+ * requested port is taken.
+ */
 async function portFor(cluster: string, port: number | undefined): Promise<number> {
   if (port !== undefined) return freePort(port);
   const opts = attempt(() => readFileSync(join(cluster, "postmaster.opts"), "utf8"), "ENOENT");
@@ -97,7 +105,7 @@ async function portFor(cluster: string, port: number | undefined): Promise<numbe
   return freePort(latest).catch(() => freePort(0));
 }
 
-/** Returns the requested port, or any for 0, if currently free. Rejects if it is taken. */
+/** Returns the requested port if it is free, or any free port for 0. Rejects if the port is taken. */
 async function freePort(wished: number): Promise<number> {
   const server = createServer().listen(wished, HOST);
   await once(server, "listening");

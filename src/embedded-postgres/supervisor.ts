@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { acquireEmbeddedPostgres, type Lease } from "./embedded-postgres.ts";
 
-/** Delay before restarting again, in milliseconds. */
+/** Delay between restarts, in milliseconds. */
 const RETRY_MS = 1_000;
 
 /**
- * Leases the embedded PostgreSQL of a data folder while a service runs. If it is killed, restarts
- * it on the same port, so that `url` stays valid until `release`.
+ * Leases the embedded PostgreSQL of a data folder while a service is running. If PostgreSQL is killed,
+ * restarts it on the same port, so that `url` stays valid until `release`.
  */
 export async function superviseEmbeddedPostgres(
   dataDir: string,

@@ -4,26 +4,26 @@ import { decrypt, encrypt, SEALING_KEY_LENGTH } from "../domain/secret-seal.ts";
 export interface Purpose {
   readonly returnTo: string;
   /**
-   * The browser's current session, which the new one replaces. Stored because the browser does not
-   * send it when it returns from another site.
+   * The browser's current session, which the new session replaces. It is stored in the attempt, because
+   * the browser does not send its cookie when it returns from another site.
    */
   readonly session: string | undefined;
 }
 
-/** State of a sign-in attempt at a provider, which must come back with the same browser. */
+/** State of a sign-in attempt at a provider. The attempt must be completed in the same browser. */
 export interface Attempt extends Purpose {
   /** PKCE verifier (RFC 7636), required to redeem the provider's code. */
   readonly verifier: string;
-  /** Returned in the redirect. */
+  /** Value that the provider returns in the redirect. */
   readonly state: string;
-  /** Returned in the ID token. */
+  /** Value that the provider returns in the ID token. */
   readonly nonce: string;
 }
 
-/** Encrypts attempts for storage in the browser. */
+/** Encrypts attempts, which the browser stores. */
 export interface AttemptSeal {
   close(attempt: Attempt): string;
-  /** Decrypts an attempt. `undefined` if it is older than `ATTEMPT_SECONDS` or invalid. */
+  /** Decrypts an attempt. Returns `undefined` if it is older than `ATTEMPT_SECONDS` or invalid. */
   open(sealed: string): Attempt | undefined;
 }
 
@@ -32,8 +32,8 @@ export const ATTEMPT_SECONDS = 600;
 const CONTEXT = "sign-in attempt";
 
 /**
- * Creates the encryption: AES-256-GCM with a key derived from the client secret, which all replicas
- * share, so that an attempt can end on another replica.
+ * Creates the encryption: AES-256-GCM with a key derived from the client secret. All replicas have this
+ * key, so an attempt can be completed on another replica.
  */
 export function createAttemptSeal(
   clientSecret: string,

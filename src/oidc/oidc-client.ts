@@ -6,7 +6,7 @@ import { createAttemptSeal, type Attempt, type Purpose } from "./attempt-seal.ts
 
 /** An identity provider and its client credentials. */
 export interface OidcSettings {
-  /** Base of `/.well-known/openid-configuration`. */
+  /** Issuer URL, without the path `/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -16,21 +16,20 @@ export interface OidcSettings {
   readonly assumeEmailVerified: boolean;
 }
 
-/** Signs people in at an identity provider, with OpenID Connect's code flow and PKCE. */
+/** Signs people in at an identity provider, using OpenID Connect's code flow with PKCE. */
 export interface OidcClient {
-  /** Host of the provider, for display. */
+  /** Host of the provider, shown to people. */
   readonly name: string;
   /**
-   * Starts an attempt: returns the redirect URL and the state for the browser. Throws UNAVAILABLE
-   * if the provider is unreachable.
+   * Starts an attempt. Returns the redirect URL and the encrypted state for the browser.
+   *
+   * @throws Refusal UNAVAILABLE if the provider is unreachable
    */
   begin(purpose: Purpose): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
-   * Completes an attempt with the query of the redirect. Each attempt ends once, whatever the
-   * result.
+   * Completes an attempt with the query of the redirect. Each attempt can be completed once, whatever the result.
    *
-   * @returns `undefined` if the provider confirms no email, or the redirect belongs to another
-   *   attempt
+   * @returns `undefined` if the provider confirms no email, or the redirect belongs to another attempt
    * @throws Refusal UNAVAILABLE if the provider is unreachable
    */
   finish(query: string, attempt: string | undefined): Promise<SignedInByOidc | undefined>;
@@ -42,15 +41,14 @@ interface SignedInByOidc {
 }
 
 const TIMEOUT_SECONDS = 10;
-/** Cache time of the provider's metadata, in milliseconds. */
+/** Cache lifetime of the provider's metadata, in milliseconds. */
 const REMEMBER_MS = 60 * 60 * 1_000;
 
 /**
- * Creates the client. It contacts the provider and loads its library only at the first attempt, so
- * that the service starts while the provider is unreachable.
+ * Creates the client. It contacts the provider and loads its library at the first attempt, so that the
+ * service starts even if the provider is unreachable.
  *
- * @param spend records that an attempt with this state has ended. Returns false if it had ended
- *   before
+ * @param spend records that the attempt with this state has ended. Returns false if it had already ended
  */
 export function createOidcClient(
   settings: OidcSettings,
@@ -60,7 +58,7 @@ export function createOidcClient(
   const seal = createAttemptSeal(settings.clientSecret);
   const discover = createDiscovery(settings);
 
-  /** Sends a request to the provider. `undefined` if it is refused. */
+  /** Sends a request to the provider. Returns `undefined` if the provider refuses it. */
   async function ask<T>(question: () => Promise<T>): Promise<T | undefined> {
     try {
       return await question();
@@ -117,7 +115,7 @@ interface Discovered {
   readonly provider: OpenidClient.Configuration;
 }
 
-/** Creates the discovery of the provider, on first use and again after a failure or expiry. */
+/** Creates the cached discovery of the provider. It runs on first use, and again after a failure or expiry. */
 function createDiscovery(settings: OidcSettings): () => Promise<Discovered> {
   let known: { readonly found: Promise<Discovered>; readonly untilMs: number } | undefined;
   return () => {
@@ -133,7 +131,7 @@ function createDiscovery(settings: OidcSettings): () => Promise<Discovered> {
 
 async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Promise<Discovered> {
   const library = await import("openid-client");
-  // The configuration allows http on the loopback address only.
+  // The configuration allows http only on the loopback address.
   const insecure = issuer.startsWith("http:") ? [library.allowInsecureRequests] : [];
   try {
     const provider = await library.discovery(
@@ -141,7 +139,7 @@ async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Pr
       clientId,
       undefined,
       clientSecretAuth(library, clientSecret),
-      // Verifies signatures of ID tokens, although they come directly from the provider.
+      // Signatures of ID tokens are verified, although the tokens come directly from the provider.
       { execute: [...insecure, library.enableNonRepudiationChecks], timeout: TIMEOUT_SECONDS },
     );
     return { library, provider };
@@ -152,12 +150,12 @@ async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Pr
   }
 }
 
-/** Discovery failed: the provider is unreachable, or the configuration is wrong. */
+/** Thrown if discovery failed, because the provider is unreachable or the configuration is wrong. */
 class DiscoveryError extends Error {}
 
 /**
- * Sends the secret in the header, which providers accept by default (OpenID Connect Discovery 1.0,
- * section 3), otherwise in the body.
+ * Returns the client authentication. The secret is sent in the header, which is the default (OpenID
+ * Connect Discovery 1.0, section 3). If the provider does not accept that, it is sent in the body.
  */
 function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidClient.ClientAuth {
   const inHeader = library.ClientSecretBasic(secret);
@@ -171,7 +169,7 @@ function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidC
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Returns the email claims from the ID token, otherwise from the userinfo endpoint. */
+/** Returns the email claims of the ID token, or of the userinfo endpoint if the token has none. */
 async function findClaims(
   library: typeof OpenidClient,
   provider: OpenidClient.Configuration,
@@ -191,15 +189,15 @@ async function findClaims(
 }
 
 /**
- * Whether an email is verified: only if `email_verified` is `true` (OpenID Connect Core 1.0, 5.1),
- * or, with the setting, also if it is absent or the text "true".
+ * Whether an email is verified. `email_verified` must be `true` (OpenID Connect Core 1.0, 5.1). With
+ * the setting it may also be absent or the text "true".
  */
 function isVerified(verified: unknown, { assumeEmailVerified }: OidcSettings): boolean {
   if (verified === true) return true;
   return assumeEmailVerified && (verified === undefined || verified === "true");
 }
 
-/** Whether waiting may help: no response, a timeout, or a server error. */
+/** Whether a retry may help: there was no response, a timeout, or a server error. */
 function isAway(error: unknown): boolean {
   if (error instanceof DiscoveryError) return true;
   if (!(error instanceof Error)) return false;

@@ -3,7 +3,7 @@ import { audienceOf, commonReasons } from "../pipeline/common-reasons.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
 import { createOptions } from "./options.ts";
 
-/** Returns the TypeScript type of the reasons for which a workspace's calls can be refused. */
+/** Returns the TypeScript type of the refusal reasons for calls of a workspace. */
 export function clientReasons(registry: Registry): string {
   const options = createOptions(registry);
   const reasons = new Set<RefusalReason>(

@@ -59,7 +59,7 @@ export function describeApi(registry: FileRegistry, version: string): Json {
   };
 }
 
-/** Sorts services for workspaces first, starting with shipments. */
+/** Returns the sort position of a service: services for workspaces come first, starting with shipments. */
 function rankOf({ typeName }: DescService): number {
   if (typeName === "shipments.v1.ShipmentService") return 0;
   return typeName.startsWith("shipments.v1.") ? 1 : 2;

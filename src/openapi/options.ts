@@ -12,8 +12,8 @@ import { getComments } from "@bufbuild/protoplugin";
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads options by extension name, from the given files: the generated code that declares them does
- * not exist yet during generation.
+ * Reads options by extension name from the given files, because the generated code that declares the
+ * options does not exist yet.
  */
 export type Options = <T>(desc: AnyDesc, name: string) => T | undefined;
 
@@ -42,7 +42,8 @@ export function isRequired(rules: ReflectMessage | undefined): boolean {
 }
 
 /**
- * Returns the comment on a declaration, with its lines joined, as the member `description`. Empty without a comment.
+ * Returns a declaration's comment with joined lines, as the member `description`. Returns an empty
+ * object if there is no comment.
  */
 export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   readonly description?: string;
@@ -53,14 +54,14 @@ export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   return text === undefined || text === "" ? {} : { description: text };
 }
 
-/** Returns the description of a response's `data` by its type. Empty for other fields. */
+/** Returns the description of a response's `data`, which is the comment on its type. Empty for other fields. */
 export function dataDescription(field: DescField | undefined): { readonly description?: string } {
   if (field?.name !== "data" || field.message === undefined) return {};
   const noun = nounOf(field.message.name);
   return { description: field.fieldKind === "list" ? `The ${pluralOf(noun)}.` : `The ${noun}.` };
 }
 
-/** `AdminWorkspace` is a workspace, `ApiKey` an API key. */
+/** Returns the noun for a message name: "workspace" for `AdminWorkspace`, "API key" for `ApiKey`. */
 function nounOf(name: string): string {
   const words = name.replace(/^Admin(?=[A-Z])/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
   return words.toLowerCase().replace(/\bapi\b/, "API");

@@ -11,7 +11,7 @@ import { describeApi } from "./describe-api.ts";
 
 const { version } = packageJson;
 
-/** The buf plugin that writes the OpenAPI document of the JSON API and the reasons of the client library. */
+/** A buf plugin that writes the OpenAPI document of the JSON API and the client library's reasons. */
 runNodeJs({
   name: "protoc-gen-openapi",
   version,

@@ -17,10 +17,10 @@ const CALLERS: Readonly<Record<Audience, string>> = {
   person: "account",
 };
 
-/** The next lower role of an operator. */
+/** The next lower role for each operator role. */
 const LESSER_ROLE: Readonly<Record<string, string>> = { operator: "viewer", owner: "operator" };
 
-/** Messages that depend on the call, instead of the reason's example. */
+/** Messages that depend on the call. They replace the reason's example. */
 const OF_CALLS: {
   readonly [R in RefusalReason]?: (call: RefusedCall) => Partial<Words>;
 } = {
@@ -48,7 +48,10 @@ const OF_CALLS: {
   },
 };
 
-/** Operators can create links for their own account. Links for others require the role owner. */
+/**
+ * Returns the message of ROLE_INSUFFICIENT. Operators can create links for their own account, and only
+ * owners can create links for others.
+ */
 function insufficientRole(name: string, needed: string): string {
   const role = LESSER_ROLE[needed];
   return role === undefined

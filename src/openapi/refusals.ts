@@ -7,10 +7,10 @@ import type { Json, Options } from "./options.ts";
 import { refusalExample } from "./refusal-examples.ts";
 import { refusedCall, type RefusedCall, type Sent } from "./refused-call.ts";
 
-/** Headers of refusals of counted calls. */
+/** Headers of refusals, if the call counts toward a rate limit. */
 const COUNTED = ["RateLimit-Policy", "RateLimit"];
 
-/** Headers of each status besides the request id, mostly the headers of counted calls. */
+/** Headers by status, in addition to the request id. Most statuses have the headers of rate-limited calls. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
   401: ["WWW-Authenticate"],
   403: [],
@@ -23,13 +23,13 @@ const EXAMPLE_REQUEST_ID = "3f0c1f5e-7a44-4f0b-9b8e-2d6f6c1f0a53";
 
 export interface Refusals {
   of(method: DescMethod, operationId: string, sent: Sent): Json;
-  /** All referenced responses, as `#/components/responses/...`. */
+  /** Returns all referenced responses, as `#/components/responses/...`. */
   components(): Json;
 }
 
 /**
- * Creates the refusals of all operations. Those with equal reasons and messages are shared and
- * named after the first operation, because generators derive type names from them.
+ * Creates the refusals of all operations. Refusals with equal reasons and messages are shared. They are
+ * named after the first operation, because generators derive type names from the names.
  */
 export function createRefusals(options: Options, registry: Registry): Refusals {
   const components = new Map<string, Json>();
@@ -72,7 +72,7 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
   };
 }
 
-/** Reasons that only sessions and sign-ins meet. */
+/** Reasons that apply only to sessions and sign-ins. */
 export const OF_SESSIONS: readonly RefusalReason[] = [
   "CROSS_SITE",
   "SIGN_IN_REFUSED",
@@ -80,13 +80,13 @@ export const OF_SESSIONS: readonly RefusalReason[] = [
   "NOT_AN_OPERATOR",
 ];
 
-/** Whether a call with the operation's `security` can be refused for the reason. */
+/** Whether a call can be refused for a reason. */
 function canBeMet(reason: RefusalReason, call: RefusedCall): boolean {
   if (OF_SESSIONS.includes(reason)) return call.audience === "person";
   if (reason === "BODY_UNREADABLE") return call.body === "json";
   if (reason === "SCOPE_INSUFFICIENT") return call.limitClass === "write" || !call.forCouriers;
   if (reason !== "ROLE_INSUFFICIENT") return true;
-  // A workspace key has no role, and every operator has the role for reading.
+  // A workspace key has no role, and all operators may read.
   return call.audience === "operator" && !(call.readOnly && call.operatorRole === "viewer");
 }
 

@@ -31,7 +31,7 @@ type FieldViolation = Required<Pick<Violation, "subject" | "text">>;
 export interface RefusedCall extends Sent {
   readonly method: DescMethod;
   readonly audience: Audience;
-  /** `quote`, `read` or `write` */
+  /** `quote`, `read` or `write`. */
   readonly limitClass: string;
   readonly forCouriers: boolean;
   readonly operatorRole: string;
@@ -64,7 +64,10 @@ export function refusedCall(
   };
 }
 
-/** A missing field, otherwise one of the wrong type, otherwise a malformed header or unknown parameter. */
+/**
+ * Returns an example violation. Prefers a missing field, then a field of the wrong type, then an
+ * unknown parameter or malformed header.
+ */
 function violationOf(audience: Audience, sent: Sent, options: Options): FieldViolation {
   const required = sent.fields.find(sent.isRequired);
   if (required !== undefined) {

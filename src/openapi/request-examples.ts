@@ -3,7 +3,7 @@ import { enumNames } from "../json/decode-scalar.ts";
 import type { Json } from "./options.ts";
 import type { Schemas } from "./schemas.ts";
 
-/** Midtown Manhattan to Brooklyn, which the sample tariff covers. */
+/** Route from Midtown Manhattan to Brooklyn, which the sample tariff covers. */
 const ROUTE = {
   pickup_lat: 40.758,
   pickup_lng: -73.9855,
@@ -12,7 +12,7 @@ const ROUTE = {
   weight_kg: 2.5,
 } as const;
 
-/** Values of fields by name. Other fields get a value by their type and rules. */
+/** Example values of fields by name. Other fields get a value that fits their type and rules. */
 const VALUES: Json = {
   ...ROUTE,
   routes: [ROUTE, { ...ROUTE, weight_kg: 10 }],
@@ -41,7 +41,7 @@ const VALUES: Json = {
   replaces: 1,
 };
 
-/** Fields of messages with another value, or that are not required. */
+/** Example values by message. They replace values by field name, or add fields that are not required. */
 const FIELDS: Readonly<Record<string, Json>> = {
   "shipments.v1.CreateQuoteRequest": { valid_for_seconds: 900 },
   "shipments.v1.UpdateShipmentRequest": { dropoff_address: "97 Prospect Park West, Brooklyn" },
@@ -76,10 +76,11 @@ const FIELDS: Readonly<Record<string, Json>> = {
 };
 
 /**
- * Returns an example body of a request, for "Try it out": the required fields, or the first one if none is required.
+ * Returns an example body of a request, for "Try it out". The body contains the required fields, or the
+ * first field if none is required.
  *
- * @param fields those of the body
- * @throws Error for a text with a pattern that its name does not match
+ * @param fields fields of the body
+ * @throws Error for a text field whose pattern does not match the example for its name
  */
 export function requestExample(
   message: DescMessage,

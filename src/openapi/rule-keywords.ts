@@ -1,7 +1,7 @@
 import { isReflectMessage, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import type { Json } from "./options.ts";
 
-/** JSON Schema keywords of rules with a value. */
+/** JSON Schema keywords for rules with a value. */
 const KEYWORDS: Readonly<Record<string, string>> = {
   gt: "exclusiveMinimum",
   gte: "minimum",
@@ -21,13 +21,13 @@ const PARTS: Readonly<Record<string, string>> = {
   keys: "propertyNames",
   values: "additionalProperties",
 };
-/** Rules expressed by the JSON dialect or by the list of required fields. */
+/** Rules that the JSON dialect or the list of required fields already expresses. */
 const EXPRESSED_ELSEWHERE = new Set(["defined_only", "finite", "ignore", "not_in", "required"]);
 
 /**
  * Converts the rules of a field to JSON Schema keywords.
  *
- * @throws Error for a rule without a keyword, so that none is omitted silently
+ * @throws Error for a rule without a keyword, so that no rule is silently omitted
  */
 export function ruleKeywords(rules: ReflectMessage): Json {
   const keywords: Record<string, unknown> = {};
@@ -46,7 +46,7 @@ export function ruleKeywords(rules: ReflectMessage): Json {
   return keywords;
 }
 
-/** Property names are strings, which client generators need to see. */
+/** Returns the keywords for a part of a rule. Client generators need to see that property names are strings. */
 function partKeywords(part: string, rules: ReflectMessage): Json {
   return { ...(part === "propertyNames" ? { type: "string" } : {}), ...ruleKeywords(rules) };
 }

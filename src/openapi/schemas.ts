@@ -22,7 +22,9 @@ type Form = "request" | "response";
 export interface Schemas {
   field(field: DescField, form: Form): Json;
   isRequired(field: DescField): boolean;
-  /** Returns a reference to a message. Requests contain only the fields for which `isInBody` returns true. */
+  /**
+   * Returns a reference to a message's schema. Requests contain only the fields for which `isInBody` returns true.
+   */
   message(message: DescMessage, form: Form, isInBody?: (field: DescField) => boolean): Json;
   readonly components: Record<string, Json>;
 }
@@ -31,7 +33,7 @@ const isAny = () => true;
 
 const TIMESTAMP = "google.protobuf.Timestamp";
 
-/** Creates the schemas of the JSON dialect that `src/json` reads and writes. */
+/** Creates the schemas of the JSON dialect that `src/json` decodes and encodes. */
 export function createSchemas(options: Options, registry: Registry): Schemas {
   const components: Record<string, Json> = {};
   const forms = new Map<string, Form>();
@@ -52,7 +54,7 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     const keywords: Record<string, unknown> = rules === undefined ? {} : { ...ruleKeywords(rules) };
     if (form === "request" && isUpdate(desc.parent, options)) delete keywords["format"];
     const schema = withKeywords(typed(desc, element(desc, form)), keywords);
-    // A text from a list cannot be blank.
+    // Text with listed values cannot be blank.
     const isText = desc.scalar === ScalarType.STRING && !("enum" in schema);
     const nonBlank = isText && isRequired(rules) ? { minLength: 1 } : {};
     const isNullable = form === "response" && mayBeUnset(desc) && !isRequired(rules);
@@ -102,7 +104,10 @@ function hasStandIn(field: DescField, options: Options): boolean {
   return options(field, "shipments.v1.required_unless") !== undefined;
 }
 
-/** Whether fields of a message can be blank, and therefore without a format, to be cleared. */
+/**
+ * Whether a message is the request of an update. Its fields can be blank to clear them, and blank text
+ * does not match a format.
+ */
 function isUpdate(desc: DescMessage, options: Options): boolean {
   return desc.file.services
     .flatMap(({ methods }) => methods)
@@ -111,8 +116,8 @@ function isUpdate(desc: DescMessage, options: Options): boolean {
 }
 
 /**
- * `shipments.admin.v1.GetWorkspaceResponse` becomes `admin.GetWorkspaceResponse`, and
- * `shipments.admin.v1.AdminWorkspace` becomes `admin.Workspace`.
+ * Returns a component name: `admin.GetWorkspaceResponse` for `shipments.admin.v1.GetWorkspaceResponse`,
+ * and `admin.Workspace` for `shipments.admin.v1.AdminWorkspace`.
  */
 function componentName(typeName: string): string {
   const name = typeName.replace(/^shipments\./, "").replace(/(^|\.)v1\./, "$1");
@@ -122,7 +127,8 @@ function componentName(typeName: string): string {
 }
 
 /**
- * Whether a response can lack the field by its type. A rule can require it. The data of a response is always present.
+ * Whether a field's type allows a response without the field. A rule can still require the field. The
+ * `data` of a response is always present.
  */
 function mayBeUnset(field: DescField): boolean {
   if (field.fieldKind !== "message") return field.proto.proto3Optional;

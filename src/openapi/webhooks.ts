@@ -24,7 +24,7 @@ const RESPONSES: Json = {
   default: { description: "Retried, up to 10 attempts in all." },
 };
 
-/** Returns the webhook events by type, from the rules of `Event`. */
+/** Returns the webhook events by type, which the rules of `Event` list. */
 export function webhooksOf(registry: Registry, schemas: Schemas): Json {
   const desc = registry.getMessage("shipments.v1.Event")!;
   const types = schemas.field(desc.field["type"]!, "response") as { enum: readonly string[] };

@@ -1,4 +1,4 @@
-/** Writes the reasons and remedies into the guide to errors, reasons of API callers first. */
+/** Writes the refusal reasons and their remedies into the errors guide. Reasons for API callers come first. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
@@ -7,7 +7,7 @@ import { OF_SESSIONS } from "./refusals.ts";
 const DOCUMENT = new URL("../../gen/openapi/openapi.json", import.meta.url);
 const GUIDE = new URL("../docs/errors.md", import.meta.url);
 
-/** Statuses that only HTTP has. gRPC reports these errors at the HTTP/2 level. */
+/** Statuses that only HTTP responses have. gRPC reports these errors at the HTTP/2 level. */
 const HTTP_ONLY: readonly number[] = [405, 408, 415, 431];
 
 interface Document {
@@ -37,7 +37,7 @@ writeFileSync(
   guide.replace(/^### 400.*?(?=\n## )/ms, () => sections.join("\n")),
 );
 
-/** Returns the reasons with which the operations on some paths can refuse a call. */
+/** Returns the refusal reasons of the operations on some paths. */
 function reasonsOf(isIncluded: (path: string) => boolean): Set<string> {
   const operations = JSON.stringify(Object.entries(paths).filter(([path]) => isIncluded(path)));
   const names = operations.matchAll(/"#\/components\/responses\/([^"]+)"/g);
@@ -53,12 +53,15 @@ function statusOf(reason: RefusalReason): string {
   return HTTP_ONLY.includes(httpStatus) ? `${httpStatus}` : `${httpStatus} ${name}`;
 }
 
-/** Whether a reason's name already explains the problem. */
+/** Whether a reason's name explains the problem, so that its message is not needed. */
 function isClear(reason: RefusalReason): boolean {
   return reason.endsWith("_LIMIT") || ![400, 401, 409, 422].includes(REASONS[reason].httpStatus);
 }
 
-/** Returns a reason's line of the guide: the first sentence of its message unless its name is clear, and its remedy. */
+/**
+ * Returns the guide's line for a reason: its remedy, after the first sentence of its message unless the
+ * name is clear.
+ */
 function describe(reason: RefusalReason, status?: string): string {
   const { subject, text, remedy } = REASONS[reason];
   const key = subject === undefined ? undefined : `\`${subject}\``;

@@ -1,7 +1,7 @@
 import { loadOnce } from "../domain/load-once.ts";
 
 export interface S3Settings {
-  /** Base URL of object keys: a bucket's own host, or a host with the bucket as path. */
+  /** Base URL of objects: a host for the bucket, or a host with the bucket as path. */
   readonly url: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -10,16 +10,16 @@ export interface S3Settings {
 
 export interface S3Client {
   put(key: string, content: Buffer, contentType: string): Promise<void>;
-  /** `undefined` if it does not exist. */
+  /** Returns an object. `undefined` if it does not exist. */
   get(key: string): Promise<Buffer | undefined>;
 }
 
-/** Timeout of a request, in milliseconds, for 5 MiB. */
+/** Timeout of a request in milliseconds, enough for 5 MiB. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Creates the client of an S3-compatible bucket. It loads its library on first use, does not retry
- * or follow redirects, and rejects unless the request succeeds.
+ * Creates the client of an S3-compatible bucket. It loads its library on first use. It neither retries
+ * nor follows redirects, and rejects if a request fails.
  */
 export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
   const client = loadOnce(async () => {
@@ -34,7 +34,7 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
       .fetch(`${url}/${key}`, { ...init, redirect: "error", signal })
       .catch(({ name, cause }) => {
         const why = name === "TimeoutError" ? "in time" : `(${cause?.code ?? cause?.message})`;
-        // Without the original error, whose code the log would take for the database's.
+        // The original error is omitted, because the log would mistake its code for one from the database.
         throw new Error(`The bucket does not answer ${why}.`);
       });
     if (response.ok || response.status === 404) return response;

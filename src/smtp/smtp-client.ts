@@ -2,28 +2,30 @@ import type { SMTPTransportOptions } from "nodemailer/lib/smtp-transport";
 import { loadOnce } from "../domain/load-once.ts";
 
 export interface SmtpSettings {
-  /** `smtp://` or `smtps://`, with user and password if required. */
+  /** URL with `smtp://` or `smtps://`, with user and password if required. */
   readonly url: string;
-  /** An address, or a name with an address in angle brackets. */
+  /** Email address, or a name followed by an email address in angle brackets. */
   readonly from: string;
 }
 
 export interface OutgoingMail {
-  /** `<...@...>`, the same for each attempt. */
+  /** Message id in the form `<...@...>`. It is the same for each attempt. */
   readonly messageId: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** URL whose POST unsubscribes (RFC 8058). `undefined` if absent. */
+  /** URL to which mail programs send a POST to unsubscribe (RFC 8058). */
   readonly unsubscribeUrl?: string | undefined;
 }
 
-/** Failure of an email. `code` and `status` never contain the recipient. */
+/** Failure to send an email. `code` and `status` never contain the recipient. */
 interface SmtpFailure {
   /**
-   * `refused`: the server rejects this recipient permanently. `deferred`: it rejects this email for
-   * now. `unreachable`: no email can be sent.
+   * Kind of failure:
+   * - `refused`: the server permanently rejects this recipient.
+   * - `deferred`: the server temporarily rejects this email.
+   * - `unreachable`: no email can be sent.
    */
   readonly kind: "refused" | "deferred" | "unreachable";
   /** Nodemailer's code, such as `ETIMEDOUT`. */
@@ -33,7 +35,7 @@ interface SmtpFailure {
 }
 
 export interface SmtpClient {
-  /** Sends an email. Never rejects: returns `undefined` on success, otherwise the failure. */
+  /** Sends an email. Never rejects. Returns `undefined` on success, otherwise the failure. */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SmtpFailure | undefined>;
 }
 
@@ -43,8 +45,8 @@ const STEP_MS = 10_000;
 const TOTAL_MS = 30_000;
 
 /**
- * Creates the client. It connects for each email and loads its library for the first one, so that
- * the service starts while the mail server is unreachable.
+ * Creates the client. It connects for each email and loads its library for the first email, so that the
+ * service starts even if the mail server is unreachable.
  */
 export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
   const transport = loadOnce(async () =>
@@ -79,12 +81,15 @@ export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
   };
 }
 
-/** Maximum UTF-8 length of text in an encoded word, whose maximum length is 75 characters (RFC 2047). */
+/**
+ * Maximum UTF-8 length of the text in an encoded word, in bytes. An encoded word has at most 75
+ * characters (RFC 2047).
+ */
 const WORD_BYTES = 45;
 
 /**
- * Encodes a subject that contains the start of an encoded word, which mail programs would decode.
- * Nodemailer encodes only text beyond ASCII.
+ * Encodes a subject that looks like an encoded word, because mail programs would decode it. Nodemailer
+ * encodes only non-ASCII text.
  */
 function encodeSubject(subject: string): string {
   if (!subject.includes("=?")) return subject;
@@ -98,8 +103,8 @@ function encodeSubject(subject: string): string {
 }
 
 /**
- * Returns the connection options. A password is sent to another machine only over TLS. Without one,
- * TLS is used if offered.
+ * Returns the connection options. A password is sent to another machine only over TLS. Without a
+ * password, TLS is used if the server supports it.
  */
 export function transportOptions(url: string): SMTPTransportOptions {
   const { protocol, hostname, port, username, password } = new URL(url);
@@ -124,7 +129,7 @@ function isLoopback(host: string): boolean {
   return /^(localhost|127\..*|::1)$/.test(host);
 }
 
-/** Commands whose replies concern a single email. */
+/** Commands whose replies refer to a single email. */
 const ABOUT_THE_MAIL = ["RCPT TO", "DATA"];
 
 function toFailure(error: unknown): SmtpFailure {
@@ -137,7 +142,7 @@ function toFailure(error: unknown): SmtpFailure {
     readonly responseCode?: number;
     readonly command?: string;
   };
-  // Without a reply, the envelope is invalid and was not sent.
+  // Without a reply, the envelope was invalid and not sent.
   if (code === "EENVELOPE" && status === undefined) return { kind: "refused", code, status };
   if (status === undefined || !ABOUT_THE_MAIL.includes(command)) {
     return { kind: "unreachable", code, status };

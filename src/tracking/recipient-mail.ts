@@ -14,7 +14,7 @@ import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { TEXTS } from "./texts.ts";
 import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracking-page.ts";
 
-/** Contents of an email that the page lacks. */
+/** Contents of an email that the page does not show. */
 export interface RecipientMailExtras {
   readonly trackingUrl: string;
   readonly unsubscribeUrl: string;

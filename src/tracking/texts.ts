@@ -4,7 +4,7 @@ import { es } from "./texts/es.ts";
 import { fr } from "./texts/fr.ts";
 import type { TrackingTexts } from "./tracking-texts.ts";
 
-/** By language tag (RFC 5646). The first is the default. */
+/** Texts by language tag (RFC 5646). The first language is the default. */
 export const TEXTS = { en, es, fr, de } satisfies Record<string, TrackingTexts>;
 
 export type Language = keyof typeof TEXTS;

@@ -53,14 +53,17 @@ footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 @media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
 `;
 
-/** Poll interval of the page, in addition to events, because not every ETA change is one. */
+/**
+ * Poll interval of the page, in milliseconds. The page polls in addition to events, because some
+ * changes of the ETA cause no event.
+ */
 const POLL_MS = 15_000;
 const LIVE_POLL_MS = 60_000;
 
 /**
- * Reloads the page after each event, and regularly, while it is visible. Replaces the main part if it changed, and
- * leaves the form for digits unchanged. A page that was opened with digits is reloaded in that state. Ends with a page without script, that
- * of a completed shipment. Without scripts the page stays as loaded.
+ * Reloads the page after each event, and regularly while it is visible. Replaces the main part if it has
+ * changed, and leaves the form for digits unchanged. A page that was opened with digits stays open. Reloading
+ * stops when the new page has no script, as for a completed shipment. Without scripts the page does not change.
  */
 const SCRIPT = `
 const page = location.pathname.replace(/\\/open$/, "");
@@ -118,7 +121,9 @@ rest();
 
 const digest = (text: string) => createHash("sha256").update(text).digest("base64");
 
-/** Allows the pages only their own style and script, and requests to themselves. */
+/**
+ * Content security policy of the pages. It allows only their own style and script, and requests to the same origin.
+ */
 export const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${digest(STYLE)}'`,
@@ -139,7 +144,7 @@ export interface Reader {
 /** Steps of a shipment, in order. */
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
-/** Details for the verified recipient, or the remaining tries. */
+/** Details for a verified recipient, or the number of remaining tries. */
 type Opened =
   | { readonly address: string; readonly photo: Buffer | undefined; readonly recipientMac: string }
   | { readonly triesLeft: number };
@@ -147,7 +152,7 @@ type Opened =
 /**
  * Renders the tracking page of a shipment.
  *
- * @param at.link last part of its address
+ * @param at.link last part of the page's path
  * @param at.opened result of entering digits, `undefined` before
  */
 export function trackingPage(
@@ -201,7 +206,10 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
   return html(reader, title, content, `${form}${script}`);
 }
 
-/** Outside the part that is replaced, so that entered digits and their result stay. */
+/**
+ * Renders the form for digits. It is outside the part that is replaced, so that entered digits and
+ * their result stay.
+ */
 function openForm(
   { open }: TrackingTexts,
   link: string,
@@ -223,19 +231,19 @@ function kilometers({ locale }: Reader): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer" });
 }
 
-/** Renders the page of an invalid link. */
+/** Renders the page for an invalid link. */
 export function missingPage(reader: Reader): string {
   const { missing, missingWhy } = TEXTS[reader.language];
   return html(reader, missing, saying(missing, missingWhy));
 }
 
-/** Page while the service cannot respond. */
+/** Renders the page shown while the service cannot respond. */
 export function busyPage(reader: Reader): string {
   const { busy, busyWhy } = TEXTS[reader.language];
   return html(reader, busy, saying(busy, busyWhy));
 }
 
-/** Renders the unsubscribe page. It asks for confirmation, because link previews also open links. */
+/** Renders the unsubscribe page. It asks for confirmation, because programs that show previews also open links. */
 export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
   const { mail } = TEXTS[reader.language];
   const asked = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
@@ -271,7 +279,7 @@ function note(text: string): string {
   return `<p class="note">${escapeHtml(text)}</p>`;
 }
 
-/** Returns the time zone of the displayed times. */
+/** Returns the time zone in which times are shown. */
 export function timeZoneOf({ windows, workspace }: TrackedShipment): string {
   return windows.dropoff?.timeZone ?? windows.pickup?.timeZone ?? workspace.timeZone;
 }
@@ -280,7 +288,9 @@ export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeForm
   return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
 }
 
-/** Returns the planned times of pickup and delivery that have not happened, including passed ETAs. */
+/**
+ * Returns the planned times of a pickup and delivery that have not happened yet. Includes ETAs that have passed.
+ */
 export function plansOf(
   tracked: TrackedShipment,
   texts: TrackingTexts,
@@ -304,7 +314,7 @@ export function plansOf(
   return plans.filter((plan) => typeof plan === "string");
 }
 
-/** For cancelled and returned shipments, the completed steps. */
+/** Returns the steps of a shipment. For a canceled or returned shipment, returns only the completed steps. */
 function stepsOf({ status, reachedMs }: TrackedShipment): readonly ShipmentStatus[] {
   if (STEPS.includes(status)) return STEPS;
   return [...STEPS.filter((step) => reachedMs[step] !== undefined), status];
@@ -335,11 +345,11 @@ const WHEN = {
   minute: "2-digit",
 } as const;
 
-/** The 0 in `+49 (0)30`, which is not dialed from abroad. */
+/** Matches the 0 in `+49 (0)30`, which is not dialed from abroad. */
 const TRUNK_PREFIX = /(?<=^\+.*)\(0\)/;
 const PHONE = /^\+?(?:[\s()./-]*\d){5,}[\s()./-]*$/;
 
-/** Returns a link for a contact if it is an email, phone number or web address. */
+/** Returns a link for a contact that is an email, phone number or web address. */
 export function contactLink(contact: string): string {
   const text = escapeHtml(contact);
   if (/^https?:\/\/\S+$/.test(contact)) return `<a href="${text}" rel="noreferrer">${text}</a>`;

@@ -1,7 +1,7 @@
 import type { AttemptReason } from "../domain/shipment/delivery-progress.ts";
 import type { ShipmentStatus } from "../domain/shipment/shipment-state.ts";
 
-/** Texts of the tracking page and emails in one language. Names and times are inserted unchanged. */
+/** Texts of the tracking page and emails in one language. Functions insert names and times unchanged. */
 export interface TrackingTexts {
   readonly title: (sender: string) => string;
   /** Headline of each status. */
@@ -11,15 +11,15 @@ export interface TrackingTexts {
   readonly steps: string;
   readonly pickup: (window: string) => string;
   readonly delivery: (window: string) => string;
-  /** Courier's estimated arrival. */
+  /** Estimated arrival of the courier. */
   readonly eta: (time: string) => string;
-  /** Estimated arrival that has passed. */
+  /** Estimated arrival of the courier that has passed. */
   readonly overdue: (time: string) => string;
   readonly atDoor: string;
   readonly courier: string;
-  /** Distance of the courier. */
+  /** Distance to the courier. */
   readonly away: (distance: string) => string;
-  /** Reason of the last failed delivery. */
+  /** Reason for the last failed delivery attempt. */
   readonly attempt: Readonly<Record<AttemptReason, string>>;
   readonly late: string;
   readonly reference: string;
@@ -41,11 +41,11 @@ export interface TrackingTexts {
     readonly address: string;
     readonly photo: string;
   };
-  /** Additional texts of emails and of the unsubscribe page. */
+  /** Additional texts for emails and for the unsubscribe page. */
   readonly mail: {
-    /** Headline after a failed attempt. */
+    /** Headline after a failed delivery attempt. */
     readonly attempted: string;
-    /** PIN for the courier. */
+    /** PIN that the recipient gives to the courier. */
     readonly pin: (digits: string) => string;
     readonly follow: string;
     readonly why: (sender: string) => string;

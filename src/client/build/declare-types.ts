@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isolatedDeclarationSync } from "rolldown/experimental";
 import type { Plugin } from "vite";
 
-/** Writes the types of each module to a file next to the bundle. Types of definitions stay in `gen`. */
+/** Writes the types of each module to a file next to the bundle. Types of the definitions stay in `gen`. */
 export function declareTypes(folder: string): Plugin {
   return {
     name: "declare-types",

@@ -14,8 +14,8 @@ import type { Plugin } from "vite";
 const OPTION_FILES = /buf_validate|google_api|_options/;
 
 /**
- * Removes the third of the definitions that clients do not read: field rules, paths, roles,
- * refusals, default labels, and duplicate names of optional fields. Keeps whether a method writes.
+ * Removes the third of the definitions that clients do not read: field rules, paths, roles, refusals, default
+ * labels, and duplicate names of optional fields. Keeps the option that declares whether a method writes.
  */
 export function slimDefinitions(): Plugin {
   return {
@@ -28,7 +28,8 @@ export function slimDefinitions(): Plugin {
           const imports = String(names)
             .split(", ")
             .filter((name) => !OPTION_FILES.test(name));
-          // In base64, equal names would rarely be equal text, which gzip needs.
+          // The text is not base64, which would encode equal names differently, so that gzip could not
+          // compress them.
           const binary = JSON.stringify(slimFile(text));
           return `fileDesc(/*@__PURE__*/ btoa(${binary}), [${imports.join(", ")}])`;
         },
@@ -38,8 +39,10 @@ export function slimDefinitions(): Plugin {
 }
 
 /**
+ * Removes options from a file.
+ *
  * @param base64 a `FileDescriptorProto`
- * @returns the smaller one, as a string with one character per byte
+ * @returns the smaller `FileDescriptorProto`, as a string with one character per byte
  */
 function slimFile(base64: string): string {
   const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, "base64"));
@@ -61,7 +64,7 @@ function slimMessage(message: DescriptorProto): void {
     if (field.label === FieldDescriptorProto_Label.OPTIONAL) {
       clearField(field, FieldDescriptorProtoSchema.field.label);
     }
-    // Each optional field has a synthetic one, whose name is unused.
+    // Each optional field has a synthetic oneof, whose name is unused.
     if (field.proto3Optional) message.oneofDecl[field.oneofIndex]!.name = "_";
   }
   if (message.options?.mapEntry) {

@@ -1,4 +1,6 @@
-/** Writes the alerts as a resource of the Prometheus operator, which cannot read them from a file. */
+/**
+ * Writes the alerts as a resource of the Prometheus operator, because the operator cannot read them from a file.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

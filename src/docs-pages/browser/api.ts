@@ -1,15 +1,15 @@
 import "./api.css";
 import { LAYOUT, createReferencePlugin } from "./plugin.ts";
 
-/** The used part of swagger-ui's system object. */
+/** Part of swagger-ui's system object that this page uses. */
 interface SwaggerUi {
   readonly layoutActions: {
-    /** Opens the target of an address, such as `#/ShipmentService/quoteShipment`. */
+    /** Opens the target of a URL fragment, such as `#/ShipmentService/quoteShipment`. */
     parseDeepLinkHash(hash: string): void;
   };
 }
 
-/** The used part of the OpenAPI document. */
+/** Part of the OpenAPI document that this page uses. */
 interface ApiDocument {
   readonly tags: readonly { readonly name: string }[];
   readonly servers: readonly { readonly url: string }[];
@@ -24,17 +24,17 @@ interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Defined by swagger-ui's own script, which the page loads first. */
+/** swagger-ui's own script, which the page loads first, defines this global. */
 declare const SwaggerUIBundle: (options: Readonly<Record<string, unknown>>) => SwaggerUi;
 
 const DOCUMENT = "/openapi.json";
 
 followTheme();
 const response = await fetch(DOCUMENT);
-// Otherwise the prebuilt list of operations stays.
+// If the request fails, the prebuilt list of operations stays.
 if (response.ok) showApi((await response.json()) as ApiDocument);
 
-/** swagger-ui selects dark colors by a class. */
+/** Switches swagger-ui between light and dark colors, which it selects by a class. */
 function followTheme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -42,7 +42,7 @@ function followTheme(): void {
   apply();
 }
 
-/** Tags for workspaces are open, those for operators and people are closed. */
+/** Shows the API. Tags for workspaces are initially open, tags for operators and people are closed. */
 function showApi(api: ApiDocument): void {
   const order = api.tags.map(({ name }) => name);
   const ui = SwaggerUIBundle({
@@ -53,13 +53,13 @@ function showApi(api: ApiDocument): void {
     deepLinking: true,
     docExpansion: "none",
     tagsSorter: (a: string, b: string) => order.indexOf(a) - order.indexOf(b),
-    // Its colors have too little contrast.
+    // The highlighted colors have too little contrast.
     syntaxHighlight: { activated: false },
     persistAuthorization: false,
-    // The default contacts another host.
+    // The default validator contacts another host.
     validatorUrl: null,
   });
-  // swagger-ui reads the address only at startup, and scrolls only on first display.
+  // swagger-ui reads the URL fragment only at startup, and scrolls only when it is first displayed.
   addEventListener("hashchange", () => {
     ui.layoutActions.parseDeepLinkHash(location.hash);
     const id = `operations${location.hash.slice(1).replaceAll("/", "-")}`;
@@ -74,9 +74,9 @@ function tagsOfWorkspaces({ paths }: ApiDocument): Set<string> {
 }
 
 /**
- * Returns the document with bearer keys as the only security scheme. The other header is redundant,
- * and the browser sends the session cookie. Workspace keys are last, because the last field gets
- * the focus. Calls go to the page's own origin, as its policy requires.
+ * Returns the document with bearer keys as the only security scheme. The other key header is redundant,
+ * and the browser sends the session cookie. Workspace keys come last, because the last field gets the
+ * focus. Calls go to the page's own origin, as the page's policy requires.
  */
 function withBearersOnly(api: ApiDocument): ApiDocument {
   const { securitySchemes } = api.components;

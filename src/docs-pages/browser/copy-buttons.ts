@@ -1,9 +1,9 @@
 import { copyText } from "../../dashboard/ui/copy-text.ts";
 
-/** Time for which a button shows that it has copied, in milliseconds. */
+/** Time for which a button confirms a copy, in milliseconds. */
 const SAID_MS = 2_000;
 
-/** Adds a copy button to every code block. It omits the trailing line break. */
+/** Adds a copy button to every code block. The copied text has no trailing line break. */
 export function addCopyButtons(): void {
   for (const block of document.querySelectorAll(".code")) addCopyButton(block);
 }

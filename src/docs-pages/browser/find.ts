@@ -1,17 +1,17 @@
 import MiniSearch from "minisearch";
 import { SEARCH_OPTIONS, type SearchedSection } from "../search-options.ts";
 
-/** A matching section with its matched words. */
+/** A matching section and the words that matched. */
 export interface Found extends SearchedSection {
   readonly terms: readonly string[];
 }
 
-/** Returns sections that contain all words of a query, best first. Words can be incomplete. */
+/** Returns the sections that contain all words of a query, best first. Words can be incomplete. */
 export type Find = (query: string) => readonly Found[];
 
 const MOST = 12;
 
-/** Creates the search from the prebuilt index. */
+/** Creates the search with the prebuilt index. */
 export function createFind(json: string): Find {
   const index = MiniSearch.loadJSON<SearchedSection>(json, SEARCH_OPTIONS);
   return (query) =>

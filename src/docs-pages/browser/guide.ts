@@ -6,12 +6,12 @@ import { startSearch } from "./search.ts";
 addCopyButtons();
 skipNarrow();
 startSearch();
-// On failure the examples stay unchanged.
+// If this fails, the examples stay unchanged.
 void offerOwnKey().catch(() => undefined);
 
 /**
- * Removes elements that currently need no horizontal scrolling from the tab order. Without scripts,
- * all tables and code blocks are in it.
+ * Removes elements that currently need no horizontal scrolling from the tab order. Without scripts, all
+ * tables and code blocks stay in the tab order.
  */
 function skipNarrow(): void {
   const observer = new ResizeObserver((entries) => {

@@ -1,6 +1,6 @@
 import { PERSON_KEY } from "../../dashboard/api/person-key.ts";
 
-/** Placeholder of a test key in examples. */
+/** Placeholder for a test key in examples. */
 const PLACEHOLDER = "shp_test_...";
 const MAX_NAME = 100;
 
@@ -17,8 +17,9 @@ interface Workspace {
 }
 
 /**
- * Offers signed-in readers with permission to insert a test key into the examples. Keys are stored as hashes, so
- * after confirmation a new one is created or the previous one rotated. The page forgets it when left.
+ * Offers to insert a test key into the examples if the reader is signed in and may create keys. Keys
+ * are stored as hashes, so after confirmation a new key is created or the previous one is rotated. The
+ * page discards the key when the reader leaves.
  */
 export async function offerOwnKey(): Promise<void> {
   const placeholders = findPlaceholders();
@@ -33,7 +34,7 @@ export async function offerOwnKey(): Promise<void> {
     .after(offer(workspaces, data.email, placeholders));
 }
 
-/** Returns the text nodes of examples with the placeholder. */
+/** Returns the text nodes of examples that contain the placeholder. */
 function findPlaceholders(): Text[] {
   const placeholders: Text[] = [];
   for (const example of document.querySelectorAll(".code code")) {
@@ -82,7 +83,7 @@ function offer(workspaces: readonly Workspace[], email: string, placeholders: re
   return form;
 }
 
-/** Creates or rotates the key with this name and returns its secret. */
+/** Creates or rotates the key with this name. Returns its secret. */
 async function takeKey(workspace: string, name: string): Promise<string> {
   const { data } = await call<{ data: Key[] }>("/v1/api_keys", { workspace });
   const before = data.find((it) => it.name === name && it.ends_at === null);

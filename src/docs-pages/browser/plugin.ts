@@ -7,20 +7,20 @@ type CreateElement = (
   ...children: unknown[]
 ) => unknown;
 
-/** The used part of the system that swagger-ui passes to plugins. */
+/** Part of the system object, which swagger-ui passes to plugins, that this plugin uses. */
 interface SwaggerSystem {
   readonly React: { readonly createElement: CreateElement };
 }
 
-/** Returns a component of swagger-ui, with `true` one that is connected to the state. */
+/** Returns a component of swagger-ui. With `true`, the component is connected to the state. */
 type GetComponent = (name: string, isContainer?: boolean) => Component;
 
 /** Name of the plugin's layout. */
 export const LAYOUT = "ReferenceLayout";
 
 /**
- * Creates the plugin that embeds swagger-ui in a page with its own title, introduction and
- * landmarks. Keeps authorization, operations and webhooks.
+ * Creates the plugin that embeds swagger-ui in a page with its own title, introduction and landmarks.
+ * Keeps swagger-ui's authorization, operations and webhooks.
  *
  * @param openTags tags whose operations are initially open
  */
@@ -42,7 +42,7 @@ export function createReferencePlugin(openTags: ReadonlySet<string>) {
       wrapComponents: wrappedComponents(createElement),
       statePlugins: {
         layout: {
-          // Its own scrolling would place the target under the top bar.
+          // swagger-ui's scrolling would place the target under the top bar.
           actions: { scrollToElement: (element: Element) => () => element.scrollIntoView() },
           wrapSelectors: { isShown: (isShown: IsShown) => withOpenTags(isShown, openTags) },
         },
@@ -51,10 +51,13 @@ export function createReferencePlugin(openTags: ReadonlySet<string>) {
   };
 }
 
-/** Whether a tag or operation is open. `byDefault` until toggled. */
+/** Whether a tag or operation is open. Returns `byDefault` until the reader toggles it. */
 type IsShown = (key: readonly string[], byDefault: boolean) => boolean;
 
-/** Wrapped selectors already have the state as argument. */
+/**
+ * Wraps `isShown` so that the given tags are open by default. A wrapped selector already contains the
+ * state, so it is called without the state.
+ */
 function withOpenTags(isShown: IsShown, openTags: ReadonlySet<string>) {
   return (_state: unknown, key: readonly string[], byDefault: boolean): boolean => {
     const [kind, tag = ""] = key;
@@ -69,8 +72,11 @@ interface PlainText {
 }
 
 /**
- * Wraps components: descriptions are rendered without HTML, which the page's policy forbids; paths inside buttons are
- * not links; long examples are reachable by keyboard; unnamed or misnamed elements get accessible names.
+ * Wraps components of swagger-ui:
+ * - Descriptions are rendered without HTML, which the page's policy forbids.
+ * - Paths inside buttons are not links.
+ * - Long examples can be scrolled by keyboard.
+ * - Elements without a proper accessible name get one.
  */
 function wrappedComponents(createElement: CreateElement): object {
   const Markdown = ({ source }: { readonly source?: string }) =>
@@ -114,7 +120,7 @@ function wrappedComponents(createElement: CreateElement): object {
 }
 
 /**
- * Renders the Markdown used in the document: paragraphs, lists and code. swagger-ui would use HTML,
+ * Renders the Markdown that the document uses: paragraphs, lists and code. swagger-ui would use HTML,
  * which the page's policy forbids.
  */
 function descriptionElement(source: string, createElement: CreateElement): unknown {
@@ -131,7 +137,7 @@ function descriptionElement(source: string, createElement: CreateElement): unkno
     );
   }
 
-  /** Splitting by a group returns its matches at odd indexes. */
+  /** Renders inline code. Splitting by a group returns the matches at odd indexes. */
   function inline(text: string): unknown[] {
     return text
       .split(/`([^`]+)`/)

@@ -1,16 +1,16 @@
 import type { Find, Found } from "./find.ts";
 
-/** A part of an excerpt, possibly highlighted. */
+/** A part of an excerpt, which may be highlighted. */
 interface Piece {
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-/** Characters before the first match, and in total. */
+/** Number of characters before the first match, and in the whole excerpt. */
 const BEFORE = 50;
 const LENGTH = 170;
 
-/** Elements of the search: a combobox with a list of results. */
+/** Elements of the search: a combobox and a list of results. */
 interface SearchParts {
   readonly root: HTMLElement;
   readonly input: HTMLInputElement;
@@ -19,8 +19,8 @@ interface SearchParts {
 }
 
 /**
- * Starts the search. `/` focuses it from outside fields, arrow keys select a result, Enter opens it
- * and Escape closes the list. The index is loaded on first focus.
+ * Starts the search. `/` focuses the search unless a field has the focus. Arrow keys select a result,
+ * Enter opens it, and Escape closes the list. The index is loaded when the search first gets the focus.
  */
 export function startSearch(): void {
   const parts = findParts();
@@ -43,7 +43,7 @@ export function startSearch(): void {
   });
   input.addEventListener("keydown", (event) => onKey(parts, event));
   input.addEventListener("blur", () => close(parts));
-  // A mouse press would move the focus and close the list before the click.
+  // Pressing the mouse would move the focus and close the list before the click.
   results.addEventListener("mousedown", (event) => event.preventDefault());
   results.addEventListener("click", () => close(parts));
   document.addEventListener("keydown", (event) => {
@@ -117,7 +117,7 @@ function show(parts: SearchParts, query: string, found: readonly Found[]): void 
   status.textContent = found.length === 0 ? "Nothing found" : `${found.length} results`;
 }
 
-/** A link, so that it can be opened in another tab. */
+/** Returns a result as a link, which can be opened in another tab. */
 function optionFor({ href, heading, guide, text, terms }: Found, index: number): HTMLElement {
   const option = document.createElement("a");
   option.id = `result-${index}`;
@@ -148,9 +148,9 @@ function line(name: string, pieces: readonly Piece[]): HTMLElement {
 }
 
 /**
- * Returns the excerpt around the first of the words, with all of them highlighted.
+ * Returns the excerpt around the first match, with all matches highlighted.
  *
- * @param words only letters and digits
+ * @param words words that contain only letters and digits
  */
 function excerptOf(text: string, words: readonly string[]): Piece[] {
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})`, "giu");
@@ -159,6 +159,6 @@ function excerptOf(text: string, words: readonly string[]): Piece[] {
   const end = text.length <= start + LENGTH ? text.length : text.lastIndexOf(" ", start + LENGTH);
   const shown = `${start > 0 ? "… " : ""}${text.slice(start, end)}${end < text.length ? " …" : ""}`;
   if (first === -1) return [{ text: shown, isMatch: false }];
-  // Splitting by a group returns its matches at odd indexes.
+  // Splitting by a group returns the matches at odd indexes.
   return shown.split(pattern).map((piece, at) => ({ text: piece, isMatch: at % 2 === 1 }));
 }

@@ -3,8 +3,8 @@ import { API_PAGE } from "./links.ts";
 import { renderText } from "./render-guide.ts";
 
 /**
- * Returns the contents of the API page: the container of swagger-ui, and a list of all operations
- * until it has loaded or without scripts.
+ * Returns the contents of the API page: the container of swagger-ui, and a list of all operations for
+ * readers without scripts and until swagger-ui has loaded.
  */
 export function apiHtml(api: ApiDocument): string {
   const byTag = Map.groupBy(operationsOf(api), ({ tag }) => tag);
@@ -38,7 +38,7 @@ ${rows.join("\n")}
 </table></div>`;
 }
 
-/** The used part of an OpenAPI document. */
+/** Part of an OpenAPI document that the pages use. */
 export interface ApiDocument {
   readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string }[];
@@ -53,13 +53,13 @@ interface DescribedOperation {
 }
 
 export interface Operation {
-  /** Upper case. */
+  /** HTTP method in upper case. */
   readonly method: string;
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Address in the reference. */
+  /** URL in the reference. */
   readonly href: string;
 }
 

@@ -15,17 +15,17 @@ import { searchIndex } from "./search-index.ts";
 
 type Bundle = Rolldown.OutputBundle;
 
-/** Adds an asset and returns its address. */
+/** Adds an asset and returns its URL path. */
 type AddAsset = (name: string, source: string | Buffer) => string;
 
-/** For crawlers: documents are public, pages behind a key or session are not. */
+/** Rules for crawlers. Documents are public, and other pages require a key or session. */
 const ROBOTS = `User-agent: *
 Allow: /docs
 Allow: /llms.txt
 Disallow: /
 `;
 
-/** Creates every page, the search index, their assets, and the server's top-level files. */
+/** Creates all pages, the search index, their assets, and the server's top-level files. */
 export function docsPages(repository: string): Plugin {
   return {
     name: "docs-pages",
@@ -123,7 +123,7 @@ function apiPage(
   });
 }
 
-/** Unchanged except for the source map URL. */
+/** Adds a file of swagger-ui without its source map URL. */
 function addSwagger(name: string, add: AddAsset): string {
   const file = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
   return add(name, readFileSync(file, "utf8").replace(/\n?(\/\/|\/\*)# sourceMappingURL=.*$/s, ""));

@@ -5,7 +5,9 @@ import type { Guide, Heading } from "./render-guide.ts";
 /** Minimum number of headings for a table of contents. */
 const FEW = 2;
 
-/** Returns the contents of a guide page: text, table of contents, and links to the previous and next guide. */
+/**
+ * Returns the contents of a guide page: the text, a table of contents, and links to the previous and next guide.
+ */
 export function guideHtml(guide: Guide, previous?: Link, next?: Link): string {
   const headings = guide.headings.filter(({ level }) => level <= 3);
   const hasContents = headings.length >= FEW;
@@ -18,7 +20,7 @@ ${turnHtml(previous, next)}
 </div>`;
 }
 
-/** Next to the text on wide screens. */
+/** Returns the table of contents for wide screens, which is next to the text. */
 function contentsHtml(headings: readonly Heading[]): string {
   return `<nav class="contents" aria-label="On this page">
 <h2>On this page</h2>
@@ -26,7 +28,7 @@ ${listHtml(headings)}
 </nav>`;
 }
 
-/** Below the title on narrow screens. */
+/** Returns the table of contents for narrow screens, which is below the title. */
 function foldedContentsHtml(headings: readonly Heading[]): string {
   return `<details class="folded-contents">
 <summary>On this page</summary>

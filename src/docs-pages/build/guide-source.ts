@@ -1,4 +1,4 @@
-/** A picture with its address and size in CSS pixels. */
+/** URL path of a picture and its size in CSS pixels. */
 export interface Picture {
   readonly src: string;
   readonly width: number;

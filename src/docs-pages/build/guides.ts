@@ -4,7 +4,7 @@ import type { Picture } from "./guide-source.ts";
 import { CHANGELOG, GUIDES, START } from "./links.ts";
 import { renderGuide, type Guide } from "./render-guide.ts";
 
-/** A link to a guide in the README. */
+/** Matches a link to a guide in the README. */
 const LINK = /\]\((src\/docs\/[\w-]+\.md)[)#]/g;
 /** Heading of the README's list of guides. */
 const LIST = "\n## Where to go next\n";
@@ -15,7 +15,7 @@ export interface Guides {
   readonly changelog: Guide;
 }
 
-/** Renders the README, the guides in its order, unlisted guides, and the changelog. */
+/** Renders the README, the guides it lists in their order, unlisted guides, and the changelog. */
 export function readGuides(repository: string, picture: (file: string) => Picture): Guides {
   const render = (file: string) =>
     renderGuide({ file, markdown: readFileSync(join(repository, file), "utf8"), picture });

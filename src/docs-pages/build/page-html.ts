@@ -6,7 +6,7 @@ export interface Link {
   readonly text: string;
 }
 
-/** Addresses of page assets. */
+/** URL paths of a page's assets. */
 export interface Assets {
   readonly icon: string;
   readonly searchIndex: string;
@@ -16,13 +16,13 @@ export interface Assets {
 
 /** Contents of one page. */
 export interface PageContent {
-  /** Path of the page. Without it no navigation entry is marked. */
+  /** Path of the page. If absent, no navigation entry is marked. */
   readonly path?: string;
   readonly title: string;
   readonly description: string;
   /** Contents of `main`. */
   readonly main: string;
-  /** Scripts loaded first and unchanged. */
+  /** Scripts that are loaded first and not bundled. */
   readonly plainScripts?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export type Navigation = readonly { readonly heading: string; readonly links: re
 
 const SITE = "Shipments";
 
-/** Returns a complete page. Scripts only add search and copy buttons. */
+/** Returns a complete page. Scripts only add the search and copy buttons. */
 export function pageHtml(page: PageContent, navigation: Navigation, assets: Assets): string {
   const title = page.path === ROOT ? page.title : `${page.title} · ${SITE}`;
   return `<!doctype html>

@@ -1,15 +1,15 @@
 import type { GuideSource } from "./guide-source.ts";
 import { markdownPathOf, resolveLink } from "./links.ts";
 
-/** Fenced code, inline code, or a link or picture. */
+/** Matches fenced code, inline code, or a link or picture. */
 const PART =
   /(?<fence>^ *```\w*)[^\n]*(?<code>[^]*?^ *```)|(`+)[^`]+?\3|(?<mark>!?)\[(?<text>[^\]]*)\]\((?<link>[^)\s]+)\)/gm;
 
 type Parts = Readonly<Record<"fence" | "code" | "mark" | "text" | "link", string | undefined>>;
 
 /**
- * Returns a guide as Markdown for readers who only have the server: links point to Markdown guides,
- * and files that are not served are named by path. Only the language of code blocks is kept.
+ * Returns a guide as Markdown for readers who only have access to the server. Links point to Markdown guides,
+ * and files that are not served are named by path. Info strings of code blocks keep only the language.
  */
 export function plainMarkdown({ file, markdown, picture }: GuideSource): string {
   return markdown.replaceAll(PART, (whole, ...rest) => {

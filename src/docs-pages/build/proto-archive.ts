@@ -2,10 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** Size of a header and of padding, in bytes. */
+/** Block size in bytes. A header is one block, and files are padded to whole blocks. */
 const BLOCK = 512;
 
-/** Returns the definitions as a `tar` compressed with gzip, with the folder `proto`. `buf` accepts it directly. */
+/**
+ * Returns the definitions as a `tar` archive compressed with gzip. They are in the folder `proto`.
+ * `buf` accepts the archive directly.
+ */
 export function protoArchive(repository: string): Buffer {
   const protos = readdirSync(join(repository, "proto"), { recursive: true, encoding: "utf8" });
   const names = [
@@ -17,7 +20,7 @@ export function protoArchive(repository: string): Buffer {
     const content = readFileSync(join(repository, name));
     return [headerOf(name, content.length), content, Buffer.alloc(-content.length & (BLOCK - 1))];
   });
-  // Ends with two empty blocks.
+  // An archive ends with two empty blocks.
   return gzipSync(Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]), { level: 9 });
 }
 
@@ -26,10 +29,10 @@ function octal(value: number, digits: number): string {
 }
 
 /**
- * Returns the header of a readable file without time and owner, so that archives are reproducible
- * (POSIX.1-2017, pax, "ustar Interchange Format").
+ * Returns the header of a readable file (POSIX.1-2017, pax, "ustar Interchange Format"). The header has
+ * no time and owner, so that archives are reproducible.
  *
- * @throws Error for a name that is too long
+ * @throws Error if the name is too long
  */
 function headerOf(name: string, bytes: number): Buffer {
   if (Buffer.byteLength(name) > 100) throw new Error(`${name} is too long a name`);
@@ -44,7 +47,7 @@ function headerOf(name: string, bytes: number): Buffer {
   ] as const) {
     header.write(octal(value, digits), offset);
   }
-  // The checksum field counts as blanks. It is followed by the type, a regular file.
+  // The checksum is computed with blanks in its own field. The type "regular file" follows.
   header.write(`${" ".repeat(8)}0`, 148);
   header.write("ustar\x0000", 257, "latin1");
   header.write(

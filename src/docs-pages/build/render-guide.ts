@@ -7,13 +7,13 @@ import { plainMarkdown } from "./plain-markdown.ts";
 
 /** A heading below the title. */
 export interface Heading {
-  /** 2 or more. */
+  /** Level of the heading, 2 or more. */
   readonly level: number;
   readonly id: string;
   readonly text: string;
 }
 
-/** Text between two headings, for the search. */
+/** Text between two headings, for the search index. */
 export interface Section {
   /** Path with the heading's anchor. */
   readonly href: string;
@@ -25,10 +25,10 @@ export interface Section {
 export interface Guide {
   readonly path: string;
   readonly title: string;
-  /** Start of its first paragraph, up to 160 characters, in whole sentences if one fits. */
+  /** Start of the first paragraph, with up to 160 characters. Contains whole sentences if one fits. */
   readonly description: string;
   readonly html: string;
-  /** For readers without pages. */
+  /** Markdown for readers who do not use the pages. */
   readonly markdown: string;
   readonly headings: readonly Heading[];
   readonly sections: readonly Section[];
@@ -42,8 +42,8 @@ markdownIt.renderer.rules.table_open = () =>
 markdownIt.renderer.rules.table_close = () => "</table></div>\n";
 
 /**
- * Renders a guide. Headings have GitHub's anchors, links point to pages or name the repository
- * file, and code is highlighted.
+ * Renders a guide. Headings have the same anchors as on GitHub, links point to pages or name the
+ * repository file, and code is highlighted.
  */
 export function renderGuide(source: GuideSource): Guide {
   const { file, markdown, picture } = source;
@@ -72,7 +72,7 @@ export function renderText(markdown: string): string {
   return markdownIt.render(markdown);
 }
 
-/** Long lines scroll, also by keyboard. */
+/** Renders a code block. Long lines can be scrolled, also by keyboard. */
 function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   const { content, info } = tokens[index]!;
   const language = info.trim().split(/\s/)[0] ?? "";
@@ -81,7 +81,7 @@ function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   return `<div class="code"><pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${code}</code></pre></div>\n`;
 }
 
-/** An empty column heading becomes an ordinary cell, so that screen readers do not announce it. */
+/** Converts empty column headings to ordinary cells, so that screen readers do not announce them. */
 function unhead(tokens: readonly Token[]): void {
   for (const [index, token] of tokens.entries()) {
     if (token.type !== "th_open" || tokens[index + 1]?.content !== "") continue;
@@ -90,7 +90,7 @@ function unhead(tokens: readonly Token[]): void {
   }
 }
 
-/** Adds an anchor to every heading, and a link to those below the title. */
+/** Adds an anchor to every heading, and a link to each heading below the title. */
 function nameHeadings(tokens: readonly Token[]): Heading[] {
   const slugOf = createSlugs();
   const headings: Heading[] = [];
@@ -115,7 +115,7 @@ function linkTo(href: string, content: Token): void {
   content.children = [open!, ...children, close!];
 }
 
-/** Points links to pages, or names files that are not served. */
+/** Replaces links to files by links to pages, or by the name of a file that is not served. */
 function resolveLinks(children: Token[], from: string): void {
   for (const [index, token] of children.entries()) {
     if (token.type !== "link_open") continue;

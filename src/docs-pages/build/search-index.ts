@@ -3,7 +3,7 @@ import { SEARCH_OPTIONS, type SearchedSection } from "../search-options.ts";
 import { operationsOf, type ApiDocument, type Operation } from "./api-html.ts";
 import type { Guide, Section } from "./render-guide.ts";
 
-/** Returns the index of all guide sections and operations as JSON for `MiniSearch.loadJSON`. */
+/** Returns the index of all guide sections and API operations, as JSON for `MiniSearch.loadJSON`. */
 export function searchIndex(guides: readonly Guide[], api: ApiDocument): string {
   const sections: SearchedSection[] = [
     ...guides.flatMap((guide) => guide.sections.map((it) => ({ ...it, guide: guide.title }))),
