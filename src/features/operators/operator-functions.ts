@@ -74,7 +74,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
     if (kind === "person" && email === undefined) throw emailMissingError();
     if (email !== undefined) await lockOperators(em, () => assertEmailFree(em, email));
     const properties = { name, email: email ?? null, kind, role };
-    // The driver returns a new id as text.
+    // The driver returns the new id as text.
     const id = Number(await em.insert(Operator, { ...properties, createdAt: sql`now()` }));
     const key = await insertOperatorKey(em, id);
     const changes = changesBetween({}, { ...properties, key: key.id });
@@ -140,7 +140,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
       const old = request.key === undefined ? undefined : pickKey(working, request.key);
       const replaced = Map.groupBy(old === undefined ? working : [old], overlapOf);
       for (const [seconds, keys] of replaced) await expireKeys(em, "operator_key", keys, seconds);
-      // Beyond the limit, the keys that expire first are revoked immediately.
+      // If the limit is exceeded, the keys that expire first are revoked immediately.
       const remaining = (await loadWorkingKeys(em, id)).toSorted((a, b) => endMs(a) - endMs(b));
       await expireKeys(em, "operator_key", remaining.slice(0, 1 - MAX_OPERATOR_KEYS), 0);
       const key = await insertOperatorKey(em, id, old?.name ?? null);
@@ -176,7 +176,10 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
     }),
 };
 
-/** Returns the expiry of a key in milliseconds since the epoch, or the latest possible time. */
+/**
+ * Returns the expiry of a key in milliseconds since the epoch, or the largest safe integer if it
+ * has none.
+ */
 function endMs({ endsAt }: OperatorKey): number {
   return endsAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }

@@ -10,15 +10,17 @@ export const OperatorKey = defineEntity({
     operator: () => p.manyToOne(Operator).mapToPk().index("operator_key_of_operator"),
     /** Public id: `key_` and 24 characters. */
     id: p.text().unique("operator_key_id_unique"),
-    /** Purpose of the key. */
     name: p.text().nullable(),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** Expiry. Null for none. */
+    /** Expiry. null if there is none. */
     endsAt: p.datetime(3).nullable().index("operator_key_by_end"),
-    /** Time of the last change of `endsAt` or the operator, by the database's clock. Replicas poll it. */
+    /**
+     * Time of the last change to `endsAt` or the operator, by the database's clock. Replicas poll
+     * it.
+     */
     changedAt: p.datetime(3).index("operator_key_by_change"),
-    /** Time of the last call, to within a few seconds. Null if unused. */
+    /** Time of the last call with the key, to within a few seconds. null if unused. */
     lastUsedAt: p.datetime(3).nullable(),
   },
   checks: [{ name: "operator_key_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],

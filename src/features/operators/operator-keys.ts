@@ -8,7 +8,11 @@ import { Operator } from "./operator.entity.ts";
 
 export const MAX_OPERATOR_KEYS = 20;
 
-/** @returns its id and the secret key, which is stored only as a hash */
+/**
+ * Creates a key of an operator.
+ *
+ * @returns its id and the secret key, of which only the hash is stored
+ */
 export async function insertOperatorKey(
   tx: EntityManager,
   operator: number,
@@ -19,7 +23,7 @@ export async function insertOperatorKey(
   return { secret, id: stored.id };
 }
 
-/** Oldest first. */
+/** Loads the active keys of operators, oldest first. */
 export async function loadWorkingKeys(
   em: EntityManager,
   ...operators: readonly number[]
@@ -28,7 +32,7 @@ export async function loadWorkingKeys(
   return em.find(OperatorKey, where, { orderBy: OLDEST_FIRST, refresh: true });
 }
 
-/** Finds the operator of a key, usually in memory. */
+/** Cache that finds the operator of a key. */
 export type OperatorKeyCache = KeyCache<OperatorCaller>;
 
 export function createOperatorKeyCache(em: EntityManager): OperatorKeyCache {

@@ -10,12 +10,12 @@ export const Operator = defineEntity({
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),
-    /** Required for a person. */
+    /** Email. Required if the operator is a person. */
     email: p.text().nullable(),
     kind: p.text().$type<OperatorKindName>(),
     role: p.text().$type<OperatorRole>(),
     createdAt: p.datetime(3),
-    /** Null if active. */
+    /** Time of revocation. null if active. */
     revokedAt: p.datetime(3).nullable(),
   },
   indexes: [

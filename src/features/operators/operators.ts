@@ -19,10 +19,11 @@ import type { OperatorKey } from "./operator-key.entity.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 
 /**
- * Changes an operator while holding the lock on operators, and records the changes that `change` returns.
+ * Changes an operator while holding the lock on operators, and records the changes that `change`
+ * returns.
  *
- * @param change also returns the rest of the response
- * @returns the changed operator, and the rest of the response
+ * @param change returns the changes, and further fields of the response
+ * @returns the changed operator and the further fields
  * @throws Refusal OPERATOR_NOT_FOUND, OPERATOR_REVOKED, and the refusals of `change`
  */
 export async function changeOperator<Rest extends object>(
@@ -40,7 +41,7 @@ export async function changeOperator<Rest extends object>(
 }
 
 /**
- * Finds an operator, also a revoked one.
+ * Finds an operator. Revoked operators are included.
  *
  * @throws Refusal OPERATOR_NOT_FOUND
  */
@@ -51,15 +52,15 @@ export async function findOperator(em: EntityManager, sent: bigint): Promise<Ope
   return found;
 }
 
-/** Serializes transactions that create or change operators and their keys. */
+/** Locks operators: serializes transactions that create or change operators and their keys. */
 export function lockOperators<T>(tx: EntityManager, load: () => Promise<T>): Promise<T> {
   return lockAndLoad(tx, "operators", 0, load);
 }
 
 /**
- * Checks that the caller is the operator or an owner.
+ * Checks that the caller is the given operator or an owner.
  *
- * @param what the action, completed by "other operators"
+ * @param what beginning of the message, completed by "other operators"
  * @throws Refusal ROLE_INSUFFICIENT
  */
 export function assertSelfOrOwner(
@@ -73,8 +74,8 @@ export function assertSelfOrOwner(
 }
 
 /**
- * Checks that another owner remains. Requires the lock on operators, so that two owners cannot leave at the same
- * time.
+ * Checks that another owner remains if the operator is an owner. Requires the lock on operators, so
+ * that two owners cannot leave at the same time.
  *
  * @throws Refusal OPERATOR_LAST_OWNER
  */
@@ -89,10 +90,10 @@ export async function assertAnotherOwner(
 }
 
 /**
- * Checks that no other active operator has an email, ignoring case. Requires the lock on operators, because a
- * violation of the unique index would not become a refusal.
+ * Checks that no other active operator has an email, ignoring case. Requires the lock on operators,
+ * because a violation of the unique index would not become a refusal.
  *
- * @param except the operator that gets the email, unless new
+ * @param except operator that gets the email, unless it is new
  * @throws Refusal OPERATOR_EMAIL_TAKEN
  */
 export async function assertEmailFree(
@@ -120,7 +121,11 @@ export async function loadOperatorMessage(em: EntityManager, id: number): Promis
   return operatorMessage(operator, await loadWorkingKeys(em, id));
 }
 
-/** Returns an operator as an API message with active keys, oldest first. */
+/**
+ * Returns an operator as an API message.
+ *
+ * @param keys active keys, oldest first
+ */
 export function operatorMessage(operator: Operator, keys: readonly OperatorKey[]) {
   return toMessage({ ...operator, keys });
 }

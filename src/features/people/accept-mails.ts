@@ -2,16 +2,15 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_MAILS } from "./request-mail.ts";
 
-/** Maximum number of requests per statement. */
 const BATCH = 500;
 
-/** One process at a time, so that the emails of a person are counted correctly. */
+/** Locks the check for one process at a time, so that the emails of a person are counted correctly. */
 const LOCK = "select pg_try_advisory_xact_lock(hashtextextended('mails', 0)) as locked";
 
 /**
- * Pending requests, and whether each belongs to a person or an operator below the limit for 15
- * minutes. Accounts are found as in a sign-in by email. Separate from the write, because a
- * distributed database refuses to write a coordinator table from tables of all nodes.
+ * Selects pending requests, and whether each belongs to a person or operator who has not reached
+ * the limit for 15 minutes. Finds accounts like a sign-in by email. Separate from the updates,
+ * because a distributed database cannot update a coordinator table from tables on all nodes.
  */
 const CHECK = `
   with asked as materialized (
@@ -35,15 +34,15 @@ const GIVEN = "(select value::bigint from json_array_elements_text($1))";
 const ACCEPT = `update mail set state = 'waiting' where id in ${GIVEN}`;
 const FORGET = `delete from mail where id in ${GIVEN}`;
 
-/** A request that was checked. */
+/** A request and the result of its check. */
 interface Asked {
   readonly id: number;
   readonly isAccepted: boolean;
 }
 
 /**
- * Checks requests for emails in batches. Returns the number of accepted emails. A no-op while
- * another process does so.
+ * Checks requests for sign-in emails in batches. Returns the number of accepted requests. No-op
+ * while another process checks them.
  */
 export async function acceptMails(em: EntityManager): Promise<number> {
   let count = 0;

@@ -17,10 +17,10 @@ import { Session, SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
 
 const respond = compileResponse(ListSessionsResponseSchema);
 
-/** Maximum number of sessions listed, most recently used first. */
+/** Maximum number of sessions that are listed. */
 const MAX_LISTED = 100;
 
-/** RPCs of signed-in people on their own data. */
+/** RPCs with which signed-in people manage their own data. */
 export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps> =
   {
     getAccount: async (_request, { caller }, { em }) => ({
@@ -28,8 +28,8 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
     }),
 
     /**
-     * A session that is bound to a workspace changes the name in this workspace only, because an admin of the workspace
-     * can use its links.
+     * A session that is bound to a workspace changes the name only in this workspace, because an
+     * admin of the workspace could have used its link.
      */
     async updateAccount({ name }, { caller }, { em }) {
       if (caller.boundTo === null) {
@@ -43,7 +43,10 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
       return { data: await loadAccount(em, caller) };
     },
 
-    /** Most recently used first. A session bound to a workspace sees only sessions bound to the same one. */
+    /**
+     * Lists sessions, most recently used first. A session that is bound to a workspace sees only
+     * sessions bound to the same workspace.
+     */
     async listSessions(_request, { caller: { personId, sessionId, boundTo } }, { em }) {
       const rows = await runStatement<SessionRow>(em.fork(), LIST_SESSIONS, [
         personId,
@@ -55,8 +58,8 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
     },
 
     /**
-     * Takes effect within a second everywhere. A session bound to a workspace can end only sessions
-     * bound to the same one.
+     * Ends a session everywhere within a second. A session that is bound to a workspace can end
+     * only sessions bound to the same workspace.
      */
     async endSession({ session }, { caller: { personId: person, boundTo } }, { em }) {
       const workspace = boundTo === null ? {} : { workspace: boundTo };
@@ -69,7 +72,10 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
     ...SAVED_FILTER_FUNCTIONS,
   };
 
-/** Shows the name that a person chose to the workspaces that they were a member of when the session began. */
+/**
+ * Shows the name that a person chose in the workspaces of which they have been a member since the
+ * session began.
+ */
 const SHOW_NAME = `
   update membership set name = null from session
   where session.id = $2 and membership.person_id = $1 and membership.created_at <= session.created_at
@@ -93,7 +99,7 @@ const LIST_SESSIONS = `
   where person_id = $1 and ($3::bigint is null or workspace_id = $3) and ${SESSION_GOES_ON}
   order by last_seen_at desc, id desc limit $2`;
 
-/** Returns whether the person is known to another workspace, or to the platform. */
+/** Whether the person is known to another workspace or to the platform. */
 async function actsElsewhere(
   em: EntityManager,
   { personId, boundTo }: PersonCall["caller"],

@@ -3,18 +3,22 @@ import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import { SESSION_IDLE } from "./session.entity.ts";
 
-/** Ends the session with a token. Returns whether there was one. */
+/** Ends the session with a token. Returns whether the session existed. */
 export async function endSessionOf(em: EntityManager, token: string): Promise<boolean> {
   const sql = "delete from session where hash = $1 returning 1";
   return (await runStatement(em, sql, [hashKey(token)])).length > 0;
 }
 
-/** Links first. A link used in between has then become a session, which is found. */
+/**
+ * Tables to delete from, links first. A link that is used in between becomes a session, which is
+ * then deleted too.
+ */
 const TABLES = ["sign_in_link", "session"] as const;
 
 /**
- * Ends, in the caller's transaction, the sessions and unused links of a former member for a workspace, even if they
- * join again. Sessions and links for further workspaces remain valid for those.
+ * Ends a former member's sessions and unused links for a workspace, in the caller's transaction.
+ * They stay invalid if the person joins again. If they also apply to other workspaces, they remain
+ * valid there.
  */
 export async function endSignInsOfMember(
   tx: EntityManager,
@@ -41,8 +45,9 @@ export async function endSignInsOfMember(
 }
 
 /**
- * Ends, in the caller's transaction, the sessions and links of an email for the platform, even if
- * the person becomes an operator again. Those bound to a workspace never applied to the platform.
+ * Ends an operator's sessions and links for the platform, in the caller's transaction. They stay
+ * invalid if the person becomes an operator again. Sessions and links that are bound to a workspace
+ * never applied to the platform.
  */
 export async function endSignInsOfOperator(tx: EntityManager, email: string): Promise<void> {
   for (const table of TABLES) {
@@ -55,7 +60,10 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
   }
 }
 
-/** Rows that have ended, by table. One condition each, so that it is read from its index. */
+/**
+ * Tables with a condition for expired rows. Each condition is separate, so that it can use its own
+ * index.
+ */
 const ENDED = [
   ["sign_in_link", "ends_at < now()"],
   ["spent_attempt", "ends_at < now()"],
@@ -63,7 +71,10 @@ const ENDED = [
   ["session", `last_seen_at < now() - ${SESSION_IDLE}`],
 ] as const;
 
-/** Deletes expired sign-in links, attempts and sessions in batches. Returns their number. */
+/**
+ * Deletes expired sign-in links, attempts and sessions in batches. Returns the number of deleted
+ * rows.
+ */
 export async function purgeSignIns(em: EntityManager): Promise<number> {
   let count = 0;
   for (const [table, ended] of ENDED) {

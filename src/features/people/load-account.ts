@@ -26,7 +26,10 @@ interface WorkspaceRow {
 
 const toMessage = compileToMessage(AccountSchema);
 
-/** The person's own name, or for a session that is bound to a workspace, the name that the workspace sees. */
+/**
+ * SQL for the person's own name, or the name that the workspace sees if the session is bound to
+ * one.
+ */
 const NAME = `coalesce(
   case when $2::bigint is null then person.name end,
   (select name from membership
@@ -35,7 +38,7 @@ const NAME = `coalesce(
   person.name,
   split_part(person.email, '@', 1))`;
 
-/** Loads the signed-in person, with the permissions of the session. */
+/** Loads the signed-in person and the permissions of the session. */
 export async function loadAccount(
   em: EntityManager,
   { personId, sessionId, boundTo }: SignedInPerson,

@@ -3,15 +3,17 @@ import { runStatement } from "../../db/statement.ts";
 
 const MAX_COUNTED = 10_000;
 
-/** The pending emails. */
 export interface MailBacklog {
-  /** Number of emails, up to 10,000. */
+  /** Number of pending emails, counted up to 10,000 per table. */
   readonly waiting: number;
-  /** Request time of the oldest, in milliseconds since the epoch. null without pending emails. */
+  /**
+   * Request time of the oldest pending email, in milliseconds since the epoch. null if there is
+   * none.
+   */
   readonly oldestMs: number | null;
 }
 
-/** One query per table, because a distributed database stores them on different nodes. */
+/** Queries per table, because a distributed database stores the tables on different nodes. */
 const BACKLOGS = ["mail", "recipient_notice"].map(
   (table) => `
   select count(*)::float8 as waiting,
@@ -19,7 +21,7 @@ const BACKLOGS = ["mail", "recipient_notice"].map(
   from (select created_at from ${table} where state = 'waiting' limit ${MAX_COUNTED}) as waiting`,
 );
 
-/** Returns the number of pending emails and recipient emails, and the time of the oldest. */
+/** Loads the backlog of emails to people and to recipients. */
 export async function loadMailBacklog(em: EntityManager): Promise<MailBacklog> {
   const backlogs: MailBacklog[] = [];
   for (const sql of BACKLOGS) backlogs.push(...(await runStatement<MailBacklog>(em, sql)));

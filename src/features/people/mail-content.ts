@@ -9,17 +9,16 @@ import {
   mailParagraph,
 } from "../../domain/mail-html.ts";
 
-/** Data of an email. */
+/** Data in a sign-in email. */
 export interface SignInMail {
   /** Public URL of the service, such as `https://book.example.org`. */
   readonly publicUrl: string;
   /** Path and fragment of the link. */
   readonly signInPath: string;
-  /** Name of the workspace of an invitation. `undefined` for a requested link. */
+  /** Name of the workspace to which the person is invited. `undefined` if they requested the link. */
   readonly workspace: string | undefined;
 }
 
-/** Returns the content of a sign-in email. */
 export function mailContent({ publicUrl, signInPath, workspace }: SignInMail): MailContent {
   const link = publicUrl + signInPath;
   const { host } = new URL(publicUrl);

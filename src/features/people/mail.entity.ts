@@ -1,16 +1,16 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { QUEUED_STATES } from "../mails/mail-queue.ts";
 
-/** Kind of an email: a requested sign-in link or an invitation. */
+/** Kinds of emails: a requested sign-in link, or an invitation. */
 const MAIL_KINDS = ["sign_in", "invitation"] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
-/** States of emails: see `createSignInMailWorkers`. */
+/** States of emails. See `createSignInMailWorkers`. */
 const MAIL_STATES = ["asked", ...QUEUED_STATES] as const;
 
 /**
- * An email to a person, kept with its outcome for a day. Contains no secret, because its link is
- * created when it is sent.
+ * An email to a person, kept for a day with its outcome. Contains no secret, because the link is
+ * created when the email is sent.
  */
 export const Mail = defineEntity({
   name: "Mail",
@@ -19,12 +19,15 @@ export const Mail = defineEntity({
     id: p.bigint("number").primary().autoincrement(),
     kind: p.text().$type<MailKind>(),
     state: p.text().$type<(typeof MAIL_STATES)[number]>(),
-    /** As typed. The email goes to the address of the account. */
+    /** Address as entered. The email is sent to the address of the account. */
     email: p.text(),
-    /** Workspace of an invitation. null for other emails. Not a foreign key, because rows live for one day. */
+    /**
+     * Workspace of an invitation, otherwise null. Not a foreign key, because rows are deleted after
+     * a day.
+     */
     workspaceId: p.bigint("number").nullable(),
     createdAt: p.datetime(3).index("mail_by_age"),
-    /** Time of the next attempt. During an attempt, the end of its lease. */
+    /** Time of the next attempt. During an attempt, the expiry of the lease. */
     nextAttemptAt: p.datetime(3),
     /** Number of attempts started. */
     attempts: p.integer().default(0),

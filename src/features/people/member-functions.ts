@@ -14,9 +14,9 @@ import { Membership } from "./membership.entity.ts";
 import { Person } from "./person.entity.ts";
 import { SavedFilter } from "./saved-filter.entity.ts";
 
-/** RPCs of a workspace on its members. */
+/** RPCs with which a workspace manages its members. */
 export const MEMBER_FUNCTIONS: ServiceFunctions<typeof MemberService, Call, InviteDeps> = {
-  /** At most `MAX_MEMBERS`, by email. */
+  /** Lists members by email. Needs no pages, because there are at most `MAX_MEMBERS`. */
   async listMembers(_request, { caller: { workspaceId: workspace } }, { em }) {
     const reading = em.fork();
     const memberships = await reading.find(Membership, { workspace });

@@ -17,24 +17,24 @@ import { Person } from "./person.entity.ts";
 import { insertInvitationMail } from "./request-mail.ts";
 import { findOrInsertPerson, insertSignInLink } from "./sign-in.ts";
 
-/** Returns the stored value of a role in a request. `undefined` if it is omitted. */
+/** Returns the stored value of a role in a request, or `undefined` if it is omitted. */
 export const memberRoleOf = compileEnumName<MemberRole>(MemberRoleSchema);
 
 const toMessage = compileToMessage(MemberSchema);
 
-/** Returns a member as their workspace may see them. */
+/** Returns a member as an API message, with the data that the workspace may see. */
 export function memberMessage(membership: Membership, person: Person): MemberMessage {
   const name = membership.name ?? person.name ?? defaultName(person.email);
   return toMessage({ ...person, ...membership, name, person: person.id });
 }
 
-/** The part of an email before the @. */
+/** Returns the default name: the part of the email before the @. */
 function defaultName(email: string): string {
   return email.slice(0, email.indexOf("@"));
 }
 
 /**
- * Returns a member by the person's id, and locks the memberships of the workspace until the transaction ends.
+ * Finds a member by the person's id. Locks the workspace's memberships until the transaction ends.
  *
  * @throws Refusal MEMBER_NOT_FOUND, also for members of other workspaces
  */
@@ -53,7 +53,7 @@ export async function findMemberForUpdate(
   return { membership, person: await tx.findOneOrFail(Person, membership.person) };
 }
 
-/** Serializes changes of a workspace's members and of their saved filters. */
+/** Locks the members of a workspace: serializes changes of members and of their saved filters. */
 export function lockMembers<T>(
   tx: EntityManager,
   workspace: number,
@@ -63,9 +63,9 @@ export function lockMembers<T>(
 }
 
 /**
- * Writes and records a changed membership.
+ * Writes a changed membership and records the change.
  *
- * @param roles previous and new role. `undefined` without membership
+ * @param roles previous and new role, `undefined` if the person was not or is no longer a member
  * @throws Refusal MEMBER_LAST_ADMIN if the workspace would have no admin left
  */
 export async function flushMembership(
@@ -82,31 +82,29 @@ export async function flushMembership(
   recordChange(tx, call, { subject: `person/${person}`, workspaceId: workspace, changes });
 }
 
-/** Dependencies of invitations. */
 export interface InviteDeps extends DatabaseDeps {
-  /** Whether invited people also get an email. Defaults to false. */
+  /** Whether invited people also receive an email. Defaults to false. */
   readonly sendsMails?: boolean;
 }
 
-/** Invited person and role. */
 export interface Invitation {
   readonly email: string;
-  /** Name of a new member in the workspace. The part of the email before the @ if undefined. */
+  /** Name of a new member in the workspace. Defaults to the part of the email before the @. */
   readonly name: string | undefined;
-  /** `undefined` to keep a member's role. */
+  /** Role. `undefined` keeps the role of an existing member. */
   readonly role: MemberRole | undefined;
-  /** Default role of the first member of a workspace. Later members default to viewer. */
+  /** Default role if the workspace has no members. Otherwise the default is viewer. */
   readonly roleOfFirst: MemberRole;
-  /** Whether they also get an email. */
+  /** Whether the person also receives an email. */
   readonly sendsMails: boolean | undefined;
 }
 
 /**
- * Makes a person a member of a workspace, or changes a member's role, in the caller's transaction.
- * Creates a sign-in link for them.
+ * Adds a person to a workspace or changes a member's role, in the caller's transaction. Creates a
+ * sign-in link for the person.
  *
- * @returns the member, the link's path, which cannot be read again, and whether an email with a
- *   separate link will be sent
+ * @returns the member, the path of the link, which cannot be read again, and whether an email with
+ *   a separate link will be sent
  * @throws Refusal MEMBER_LIMIT if the workspace has `MAX_MEMBERS`, MEMBER_LAST_ADMIN
  */
 export async function invitePerson(

@@ -3,7 +3,7 @@ import { MEMBER_ROLES, type MemberRole } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { Person } from "./person.entity.ts";
 
-/** Role of a person in a workspace, and the personal data that the workspace may see. */
+/** Membership of a person in a workspace, with the personal data that the workspace may see. */
 export const Membership = defineEntity({
   name: "Membership",
   tableName: "membership",
@@ -13,11 +13,11 @@ export const Membership = defineEntity({
     person: () => p.manyToOne(Person).mapToPk().primary().index("membership_of_person"),
     role: p.text().$type<MemberRole>(),
     /**
-     * Name from the invitation, or from a session that is bound to the workspace. Null if the workspace sees the name
-     * that the person chose.
+     * Name from the invitation, or set in a session that is bound to the workspace. null if the
+     * workspace sees the name that the person chose.
      */
     name: p.text().nullable(),
-    /** Last sign-in with a session that acts in the workspace. Null if there is none. */
+    /** Last sign-in with a session that applies to the workspace. null if there is none. */
     lastSignedInAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
   },

@@ -1,16 +1,16 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** A person who can sign in. Never deleted, so that their actions keep their name. */
+/** A person who can sign in. Never deleted, so that their recorded actions still show their name. */
 export const Person = defineEntity({
   name: "Person",
   tableName: "person",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     email: p.text(),
-    /** Chosen by the person, or copied from the operator. Null otherwise. */
+    /** Name that the person chose, or that was copied from the operator. null if there is none. */
     name: p.text().nullable(),
     createdAt: p.datetime(3),
-    /** Last sign-in by any means, never shown to workspaces. Null if there is none. */
+    /** Last sign-in by any method. Never shown to workspaces. null if there is none. */
     lastSignedInAt: p.datetime(3).nullable(),
   },
   indexes: [

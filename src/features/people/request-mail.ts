@@ -3,9 +3,12 @@ import { runStatement } from "../../db/statement.ts";
 import { MAX_MEMBERS } from "../../domain/limits.ts";
 import { unavailable } from "../../domain/refusal.ts";
 
-/** Approximate maximum number of unchecked requests. The service checks them within about a second. */
+/** Approximate maximum number of unchecked requests. Requests are checked within about a second. */
 const MAX_ASKED = 1_000;
-/** Maximum number of emails per person and kind within 15 minutes. Invitations are counted per workspace. */
+/**
+ * Maximum number of emails per person and kind within 15 minutes. Invitations are counted per
+ * workspace and person.
+ */
 export const MAX_MAILS = 3;
 
 const ASK = `
@@ -16,10 +19,10 @@ const ASK = `
   returning 1`;
 
 /**
- * Queues a request for a sign-in email. Behaves the same with or without an account, so that its
- * duration reveals no account. `acceptMails` checks later.
+ * Queues a request for a sign-in email. Takes the same steps whether or not the account exists, so
+ * that its duration does not reveal accounts. `acceptMails` checks the request later.
  *
- * @throws Refusal UNAVAILABLE if too many requests wait
+ * @throws Refusal UNAVAILABLE if too many requests are waiting
  */
 export async function requestSignInMail(em: EntityManager, email: string): Promise<void> {
   if ((await runStatement(em, ASK, [email])).length > 0) return;
@@ -39,7 +42,8 @@ const INVITE = `
   returning 1`;
 
 /**
- * Queues an invitation email in the caller's transaction, which has locked the workspace's members.
+ * Queues an invitation email in the caller's transaction, which must have locked the workspace's
+ * members.
  *
  * @returns false if the workspace or the person has reached the limit
  */

@@ -11,9 +11,9 @@ export const SavedFilter = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().deleteRule("cascade"),
     person: () => p.manyToOne(Person).mapToPk(),
     name: p.text(),
-    /** Query string of the list. */
+    /** Query string of the list page. */
     query: p.text(),
-    /** Whether all members see it. */
+    /** Whether all members of the workspace see the filter. */
     shared: p.boolean().default(false),
   },
   indexes: [

@@ -25,7 +25,7 @@ interface FilterRow {
 
 const COLUMNS = "id::float8 as id, name, query, shared";
 
-/** Each part uses its own index. */
+/** Each part of the union uses its own index. */
 const LIST = `
   (select ${COLUMNS}, null as "sharedBy" from saved_filter
    where person_id = $1 and workspace_id = $2
@@ -39,7 +39,8 @@ const LIST = `
    order by lower(saved_filter.name), saved_filter.id limit ${MAX_SAVED_FILTERS})`;
 
 /**
- * The first condition limits the person's filters, the second the workspace's. Neither counts the replaced filter.
+ * Saves a filter. The first condition limits the person's filters, the second the workspace's
+ * shared filters. Neither counts a filter that is replaced.
  */
 const SAVE = `
   insert into saved_filter (person_id, workspace_id, name, query, shared)
@@ -54,7 +55,7 @@ const SAVE = `
     set name = excluded.name, query = excluded.query, shared = excluded.shared
   returning ${COLUMNS}`;
 
-/** A person's saved filters in the workspaces of the session. */
+/** RPCs on a person's saved filters in the workspaces of the session. */
 export const SAVED_FILTER_FUNCTIONS: Pick<
   ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps>,
   "listSavedFilters" | "saveFilter" | "renameSavedFilter" | "deleteSavedFilter"
@@ -65,7 +66,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
     return { data: rows.map(filterMessage) };
   },
 
-  /** Replaces the filter with the same name. */
+  /** Saves a filter. Replaces a filter with the same name. */
   async saveFilter({ name, query, shared, ...request }, { caller }, { em }) {
     const { workspace, role } = await lockMembership(em, caller, request.workspace);
     if (shared) assertMayShare(role);
@@ -88,7 +89,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
       throw isUniqueViolation(error) ? refuse("SAVED_FILTER_NAME_TAKEN") : error;
     });
     if (row === undefined) throw refuse("SAVED_FILTER_NOT_FOUND");
-    // A refusal rolls the update back.
+    // If this throws, the update is rolled back.
     if (row.shared) assertMayShare(role);
     return { data: filterMessage(row) };
   },
@@ -108,7 +109,7 @@ export const SAVED_FILTER_FUNCTIONS: Pick<
 };
 
 /**
- * Checks that a member with this role may share a filter or change a shared one.
+ * Checks that a role permits sharing filters and changing shared ones.
  *
  * @throws Refusal FIELD_INVALID
  */
@@ -119,7 +120,7 @@ function assertMayShare(role: MemberRole): void {
 }
 
 /**
- * Returns a workspace of the session, and the person's role there.
+ * Returns the requested workspace of the session and the person's role in it.
  *
  * @throws Refusal NOT_A_MEMBER
  */
@@ -140,7 +141,7 @@ async function membershipOf(
   return { workspace, role: found.role };
 }
 
-/** Like `membershipOf`, and serializes changes of the workspace's members and filters. */
+/** Like `membershipOf`, and also locks the workspace's members and filters. */
 function lockMembership(em: EntityManager, caller: SignedInPerson, sent: bigint | undefined) {
   return lockMembers(em, readRecordId(sent) ?? 0, () => membershipOf(em, caller, sent));
 }

@@ -13,7 +13,7 @@ import { mailContent } from "./mail-content.ts";
 import type { MailKind } from "./mail.entity.ts";
 import { findAccount, insertSignInLink, withdrawSignInLink, type Account } from "./sign-in.ts";
 
-/** Time after which an email is no longer sent, in milliseconds. */
+/** Age after which an email is no longer sent, in milliseconds. */
 const LIFETIME_MS: Readonly<Record<MailKind, number>> = {
   sign_in: 15 * 60_000,
   invitation: 24 * 60 * 60_000,
@@ -31,8 +31,8 @@ interface SignInMail extends LeasedMail {
 }
 
 /**
- * Creates the workers that send sign-in emails. A requested email is `asked` until `acceptMails`
- * has found an account. Invitations begin as `waiting`.
+ * Creates the workers that send sign-in emails. A requested email has the state `asked` until
+ * `acceptMails` has found an account. Invitations begin as `waiting`.
  *
  * @param givingUp aborts the attempts in flight
  */
@@ -66,17 +66,16 @@ export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSign
   };
 }
 
-/** Recipient of an email, with the workspace of an invitation. */
+/** Recipient of an email. */
 interface Recipient extends Account {
-  /** Name of the workspace. `undefined` for a requested link. */
+  /** Name of the workspace of an invitation. `undefined` if the person requested the link. */
   readonly workspace: string | undefined;
 }
 
 /**
- * Writes an email with a new link, in the caller's transaction. The link has all rights of the
- * person, because it goes to their inbox.
- *
- * @returns `undefined` if the account or the membership has ended
+ * Creates an email with a new link in the caller's transaction. The link gives access to everything
+ * the person can access, because it is sent to their inbox. Returns `undefined` if the account or
+ * membership no longer exists.
  */
 async function writeMail(tx: EntityManager, mail: SignInMail, publicUrl: string) {
   const recipient = await findRecipient(tx, mail);
@@ -110,7 +109,10 @@ const PURGE = `
     order by created_at limit $1 for update skip locked)
   returning 1`;
 
-/** Deletes emails older than a day in batches, regardless of their outcome. Returns their number. */
+/**
+ * Deletes emails older than a day in batches, regardless of their outcome. Returns the number of
+ * deleted emails.
+ */
 export function purgeMails(em: EntityManager): Promise<number> {
   return deleteInBatches(em, PURGE);
 }

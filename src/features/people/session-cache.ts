@@ -10,15 +10,15 @@ import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 import { SESSION_GOES_ON } from "./session.entity.ts";
 
-/** Duration of a cached lookup in milliseconds, and maximum number of entries. */
+/** Time for which a lookup is cached, in milliseconds, and maximum number of entries. */
 const CACHE_MS = 1_000;
 const MAX_CACHED = 10_000;
 
-/** An active session with its person's rights. */
+/** An active session and the permissions of its person. */
 interface FoundSession extends SignedInPerson {
-  /** Role in the workspace that the call names. null for non-members. */
+  /** Role in the workspace that the call names. null if the person is not a member. */
   readonly memberRole: MemberRole | null;
-  /** Whether that is a test twin. */
+  /** Whether that workspace is a test twin. */
   readonly test: boolean;
   readonly suspended: boolean;
   readonly operatorId: number | null;
@@ -26,19 +26,20 @@ interface FoundSession extends SignedInPerson {
   readonly operatorRole: OperatorRole | null;
 }
 
-/** Finds signed-in people, usually from memory. */
+/** Cache that finds signed-in people. */
 export interface SessionCache extends SessionLookup {
   /**
-   * Evicts all entries after a session has ended or a role has changed in this process, so that it
-   * takes effect immediately.
+   * Evicts all entries. Called after a session has ended or a role has changed in this process, so
+   * that the change takes effect immediately.
    */
   forgetAll(): void;
 }
 
 /**
  * Creates the lookup of sessions. Results and refusals are cached for a second from the start of
- * the lookup, so that ended sessions and changed roles take effect everywhere within that time.
- * lru-cache's `fetchMethod` would cache from the end, and neither refusals nor misses.
+ * the lookup, so that ended sessions and changed roles take effect everywhere within a second.
+ * lru-cache's `fetchMethod` would count from the end of the lookup, and caches neither refusals nor
+ * misses.
  */
 export function createSessionCache(em: EntityManager, findTracking: FindTracking): SessionCache {
   const cached = new LRUCache<string, Promise<Caller | undefined>>({
@@ -67,7 +68,7 @@ export function createSessionCache(em: EntityManager, findTracking: FindTracking
 interface Lookup {
   readonly token: string;
   readonly audience: Audience;
-  /** 0 for an id that no workspace can have. `undefined` if no workspace is named. */
+  /** Requested workspace. 0 for an invalid id, `undefined` if none is named. */
   readonly workspace: number | undefined;
 }
 
@@ -102,7 +103,8 @@ async function findCaller(
 }
 
 /**
- * Uses the operator's name, which owners assign. People can change their own name, and the audit log names operators.
+ * Returns the caller of an operator RPC. The audit log uses the operator's name, which owners
+ * assign, because people can change their own name.
  */
 function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
   if (operatorId === null || operatorName === null || operatorRole === null) {
@@ -121,9 +123,10 @@ function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession
 }
 
 /**
- * Marks the session as used, by a write at most once a minute. A person is the operator with the same email. A
- * session bound to a workspace has no rights elsewhere or for the platform. A session has no rights in a workspace
- * that its person has left since its start. A test twin uses the membership of its live workspace.
+ * Finds an active session and marks it as used, with at most one write per minute. A person is the
+ * operator with the same email. A session that is bound to a workspace has no permissions elsewhere
+ * or for the platform. A session has no permissions in a workspace that the person has left since
+ * it began. A test twin uses the membership of its live workspace.
  */
 const FIND = `
   with seen as (
@@ -151,7 +154,7 @@ const FIND = `
       and operator.kind = 'person' and session.workspace_id is null
   where session.hash = $1 and ${SESSION_GOES_ON}`;
 
-/** Parses the workspace id of a header. Returns 0 for an impossible id. */
+/** Parses the workspace id in a header. Returns 0 for an invalid id. */
 function parseWorkspaceId(workspace: string | undefined): number | undefined {
   if (workspace === undefined) return undefined;
   return /^[1-9]\d{0,14}$/.test(workspace) ? Number(workspace) : 0;

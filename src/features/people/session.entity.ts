@@ -11,10 +11,14 @@ export const Session = defineEntity({
     /** Public id. */
     id: p.bigint("number").autoincrement().unique("session_id_unique"),
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
-    /** The only workspace of the session. null for all of the person's workspaces and the platform. */
+    /**
+     * Workspace to which the session is bound. null if it applies to all of the person's workspaces
+     * and the platform.
+     */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
     /**
-     * Workspaces that the person has left since the start. The session stays invalid there even if they join again.
+     * Workspaces that the person has left since the session began. The session stays invalid there
+     * if they join again.
      */
     leftWorkspaces: p
       .array((id) => Number(id))
@@ -22,9 +26,9 @@ export const Session = defineEntity({
       .default([]),
     userAgent: p.text(),
     createdAt: p.datetime(3),
-    /** Time of the last call, to within a minute. */
+    /** Time of the last call in the session, to within a minute. */
     lastSeenAt: p.datetime(3),
-    /** Latest end. */
+    /** Expiry, regardless of use. */
     endsAt: p.datetime(3).index("session_by_end"),
   },
   checks: [{ name: "session_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],
@@ -32,7 +36,7 @@ export const Session = defineEntity({
 
 export type Session = InferEntity<typeof Session>;
 
-/** Idle timeout of a session. */
+/** Idle timeout of a session, as SQL. */
 export const SESSION_IDLE = "interval '12 hours'";
 
 /** SQL condition for an active session. */

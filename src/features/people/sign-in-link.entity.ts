@@ -9,14 +9,17 @@ export const SignInLink = defineEntity({
   properties: {
     hash: p.text().primary(),
     person: () => p.manyToOne(Person).mapToPk().index("sign_in_link_of_person"),
-    /** The only workspace of its session. null for no limit. */
+    /** Workspace to which the session will be bound. null if it will not be bound. */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
-    /** Workspaces that the person has left since its creation, as in its session. */
+    /**
+     * Workspaces that the person has left since the link was created. The session will be invalid
+     * there.
+     */
     leftWorkspaces: p
       .array((id) => Number(id))
       .columnType("bigint[]")
       .default([]),
-    /** Creator, such as `operator Olga`. null for the person. */
+    /** Creator of the link, such as `operator Olga`. null if the person requested it. */
     madeBy: p.text().nullable(),
     createdAt: p.datetime(3),
     endsAt: p.datetime(3).index("sign_in_link_by_end"),
@@ -26,14 +29,17 @@ export const SignInLink = defineEntity({
 
 export type SignInLink = InferEntity<typeof SignInLink>;
 
-/** A single-use attempt to sign in at an identity provider, or to prove to be a shipment's recipient. */
+/**
+ * A used attempt to sign in with an identity provider, or a used try to prove to be a shipment's
+ * recipient. Prevents reuse.
+ */
 export const SpentAttempt = defineEntity({
   name: "SpentAttempt",
   tableName: "spent_attempt",
   properties: {
-    /** SHA-256 of its state, or of another unique value. */
+    /** SHA-256 of the attempt's `state` parameter, or of another unique value. */
     hash: p.text().primary(),
-    /** Time of its expiry. */
+    /** Time after which the row can be deleted. */
     endsAt: p.datetime(3).index("spent_attempt_by_end"),
   },
   checks: [{ name: "spent_attempt_hash_form", expression: "hash ~ '^[A-Za-z0-9_-]{43}$'" }],

@@ -7,17 +7,22 @@ import { recordingChanges, recordSignIn } from "../audit/record-change.ts";
 import { endSessionOf } from "./end-sign-ins.ts";
 import { Person } from "./person.entity.ts";
 
-/** Maximum number of active links per person and workspace. Beyond that the oldest ends immediately. */
+/**
+ * Maximum number of active links per person and workspace. If exceeded, the oldest link expires
+ * immediately.
+ */
 const MAX_LINKS = 5;
 
 /**
  * Creates a single-use sign-in link, valid for 15 minutes, in the caller's transaction.
  *
- * @param link `workspaceId` is the only workspace of the session, null for all rights of the
- *   person. The creator of a link can use it, so a link by a workspace's admin must not open the
- *   person's other workspaces or the platform. `madeBy` is null for the person
+ * The creator of a link could use it. A link that a workspace's admin creates must therefore not
+ * give access to the person's other workspaces or the platform.
+ *
+ * @param link `workspaceId` binds the session to a workspace, and null gives it all permissions of
+ *   the person. `madeBy` is null if the person requested the link
  * @returns path and fragment of the link. The token is in the fragment, which browsers never send,
- *   so it is in no log, and link scanners do not use it up
+ *   so it appears in no log, and link scanners do not use up the link
  */
 export async function insertSignInLink(
   tx: EntityManager,
@@ -46,10 +51,10 @@ export async function insertSignInLink(
   return PATH + token;
 }
 
-/** Prefix of a link's token. */
+/** Path of a sign-in link, followed by the token. */
 const PATH = "/sign-in#token=";
 
-/** Ends a link that was never handed out, by its path and fragment. */
+/** Deletes a link that was never handed out. */
 export async function withdrawSignInLink(em: EntityManager, signInPath: string): Promise<void> {
   const hash = hashKey(signInPath.slice(PATH.length));
   await runStatement(em, "delete from sign_in_link where hash = $1", [hash]);
@@ -58,19 +63,18 @@ export async function withdrawSignInLink(em: EntityManager, signInPath: string):
 /** Maximum length of a stored user agent, in characters. */
 const MAX_USER_AGENT = 300;
 
-/** The browser of a sign-in. */
+/** The browser that signs in. */
 export interface Browser {
-  /** `User-Agent` header. */
   readonly userAgent: string;
-  /** Token of its previous session, which ends. `undefined` without one. */
+  /** Token of the browser's previous session, which ends. `undefined` if there is none. */
   readonly session: string | undefined;
 }
 
 /**
  * Uses up a sign-in link and starts a session.
  *
- * @returns the session's token, which cannot be read again. `undefined` if no active link has this
- *   token
+ * @returns the session's token, which cannot be read again, or `undefined` if no active link has
+ *   this token
  */
 export async function signInByLink(
   em: EntityManager,
@@ -96,25 +100,25 @@ export async function signInByLink(
   return em.fork().transactional((tx) => recordingChanges(tx, () => signIn(tx)));
 }
 
-/** A link used for a sign-in. */
 interface UsedLink extends SessionBounds {
   readonly email: string;
-  /** null for the person. */
+  /** Creator of the link. null if the person requested it. */
   readonly madeBy: string | null;
 }
 
-/** Person and workspaces of a session. */
+/** Person and permissions of a new session. */
 interface SessionBounds {
   readonly personId: number;
-  /** The only workspace. null for all rights of the person. */
+  /** Workspace to which the session is bound. null for all permissions of the person. */
   readonly workspaceId: number | null;
-  /** Workspaces among them that the person has left since. Text of an array. */
+  /** Workspaces that the person has left since the link was created, as the text of an array. */
   readonly leftWorkspaces?: string;
 }
 
 /**
- * Shows the sign-in to the workspaces in which the session acts. They see the name that the person chose only after a
- * session that is bound to no workspace: an admin can use the links of a workspace.
+ * Records the sign-in in the workspaces to which the session applies. They see the name that the
+ * person chose only after a session that is bound to no workspace, because an admin could have used
+ * a link that is bound to the workspace.
  */
 const SHOW_SIGN_IN = `
   update membership set last_signed_in_at = now(),
@@ -124,8 +128,8 @@ const SHOW_SIGN_IN = `
     and workspace_id <> all ($3::bigint[])`;
 
 /**
- * Starts a session of a person in the caller's transaction, with a maximum of 7 days and an idle
- * timeout of 12 hours. Ends the browser's previous session.
+ * Starts a session in the caller's transaction. It lasts up to 7 days, with an idle timeout of 12
+ * hours. Ends the browser's previous session.
  *
  * @returns the token, which cannot be read again
  */
@@ -148,20 +152,20 @@ async function beginSession(
   return token;
 }
 
-/** Returns a token for a link or a session, with 256 bits. Only its SHA-256 is stored. */
+/** Creates a token with 256 random bits for a link or session. Only its SHA-256 is stored. */
 function createToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Characters in people's emails. Others may fold to these when case is ignored. */
+/** Matches emails in ASCII, as stored. Other characters may become ASCII when case is ignored. */
 const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 
 /**
- * Starts a session of the person with a verified email, ignoring case. An operator becomes a person
- * at the first sign-in.
+ * Starts a session for the person with a verified email, ignoring case. An operator becomes a
+ * person at the first sign-in.
  *
- * @returns the session's token, which cannot be read again. `undefined` if neither a person nor an
- *   operator has this email
+ * @returns the session's token, which cannot be read again, or `undefined` if neither a person nor
+ *   an operator has this email
  */
 export async function signInByEmail(
   em: EntityManager,
@@ -183,7 +187,8 @@ export interface Account {
 }
 
 /**
- * Returns the account with an email, ignoring case. Creates the person of a new operator in the caller's transaction.
+ * Finds the account with an email, ignoring case. Creates the person of a new operator in the
+ * caller's transaction.
  */
 export async function findAccount(tx: EntityManager, email: string): Promise<Account | undefined> {
   const [person] = await runStatement<Account>(
@@ -206,10 +211,11 @@ async function insertOperator(tx: EntityManager, email: string): Promise<Account
 }
 
 /**
- * Returns the person with an email, ignoring case. Creates it in the caller's transaction if
- * necessary. Concurrent creations return the same person.
+ * Finds the person with an email, ignoring case, or creates one in the caller's transaction.
+ * Concurrent calls return the same person.
  *
- * @param name name of a new person, which all their workspaces can see; null until the person chooses one
+ * @param name name of a new person, visible to all their workspaces. null until the person chooses
+ *   one
  */
 export async function findOrInsertPerson(
   tx: EntityManager,
@@ -231,11 +237,12 @@ export async function findOrInsertPerson(
 }
 
 /**
- * Uses up an attempt to sign in at an identity provider.
+ * Uses up an attempt to sign in with an identity provider.
  *
  * @param state unique value of the attempt
- * @param seconds maximum duration of an attempt. Kept for twice as long, because clocks differ
- * @returns false if it was already used
+ * @param seconds maximum duration of an attempt. The record is kept for twice as long, because
+ *   clocks differ
+ * @returns false if the attempt was already used
  */
 export async function spendAttempt(
   em: EntityManager,

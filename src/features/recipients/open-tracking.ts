@@ -12,38 +12,46 @@ export interface OpenDeps extends TrackingDeps {
   readonly bucket: PictureBucket | undefined;
 }
 
-/** Details that a shipment's recipient sees in addition to those on the page. */
+/** Details that only the recipient sees on a tracking page. */
 interface OpenedDetails {
   readonly address: string;
-  /** Opens the page again without the digits; see `recipientMac`. */
+  /** MAC that opens the page again without the digits. See `recipientMac`. */
   readonly recipientMac: string;
   /**
-   * Loads the photo, a JPEG. Returns `undefined` before the delivery, and if the photo cannot be read immediately.
+   * Loads the delivery photo, a JPEG. Resolves to `undefined` before the delivery, or if the photo
+   * cannot be read soon enough.
    */
   loadPhoto(): Promise<Buffer | undefined>;
 }
 
-/** Result of wrong digits, or of any digits once no tries are left. */
+/** Result if the digits are wrong or no tries are left. */
 interface WrongDigits {
   readonly triesLeft: number;
 }
 
-/** Wrong digits accepted for a phone number. Guesses of four digits succeed once in 2,000. */
+/**
+ * Maximum number of wrong tries for a phone number. Guessing four digits then succeeds with a
+ * probability of 1 in 2,000.
+ */
 const MAX_TRIES = 5;
 /** Number of last digits of the phone number that are compared. */
 const DIGITS = 4;
 
-/** Maximum time to wait for a photo in a bucket, in milliseconds. The address is shown without it. */
+/**
+ * Maximum time to wait for a photo in a bucket, in milliseconds. After that the page is shown
+ * without the photo.
+ */
 const PHOTO_MS = 3_000;
 
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
-/** Kept for the maximum lifetime of a link. */
+/** Records a used try for the maximum lifetime of a tracking link. */
 const SPEND = `
   insert into spent_attempt (hash, ends_at) values ($1, now() + interval '60 days')
   on conflict do nothing`;
 
 /**
- * Proof of being a shipment's recipient: digits entered by a person, or the MAC of a page that was opened with them.
+ * Proof that a visitor is the recipient: digits that they entered, or the MAC of a page that was
+ * opened with digits before.
  */
 export interface RecipientProof {
   readonly link: string;
@@ -53,14 +61,16 @@ export interface RecipientProof {
 
 interface OpenedLink {
   readonly found: LinkedShipment;
-  /** `undefined` if the page was opened for another phone number, so that digits must be entered again. */
+  /**
+   * `undefined` if the page was opened for a previous phone number, so that digits must be entered
+   * again.
+   */
   readonly opened: OpenedDetails | WrongDigits | undefined;
 }
 
 /**
- * Opens the part of a tracking page that only the recipient sees.
- *
- * @returns `undefined` if the link is invalid or its shipment has no phone number
+ * Opens the part of a tracking page that only the recipient sees. Returns `undefined` if the link
+ * is invalid or the shipment has no phone number.
  */
 export async function openLinked(
   { link, digits, recipientMac: given }: RecipientProof,
@@ -88,9 +98,9 @@ export async function openLinked(
 }
 
 /**
- * Uses a try if digits do not match. Matching digits use no try.
+ * Uses up a try if the digits are wrong. Correct digits use no try.
  *
- * @returns the result, or `undefined` if the digits match and are accepted
+ * @returns the result, or `undefined` if the digits are accepted
  */
 function tryDigits(
   em: EntityManager,

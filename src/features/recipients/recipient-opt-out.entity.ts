@@ -5,7 +5,7 @@ import { runStatement } from "../../db/statement.ts";
 import { findOptOutSecret } from "../workspaces/installation.entity.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/** A recipient's email to which a workspace sends no more emails, because its reader unsubscribed. */
+/** An email to which a workspace sends no more recipient emails, because its reader unsubscribed. */
 export const RecipientOptOut = defineEntity({
   name: "RecipientOptOut",
   tableName: "recipient_opt_out",
@@ -14,9 +14,9 @@ export const RecipientOptOut = defineEntity({
     workspace: () =>
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     /**
-     * `hmac:` and the HMAC-SHA256 of the email's SHA-256 with the installation's secret, so that the
-     * email can be neither read nor guessed without the secret. Earlier commits stored the SHA-256
-     * without a prefix, in base64url too; `convertOptOuts` replaces it.
+     * `hmac:` and the HMAC-SHA256 of the email's SHA-256 with the installation's secret. Without
+     * the secret, the email can be neither read nor guessed. Earlier versions stored the SHA-256 in
+     * base64url without a prefix. `convertOptOuts` replaces it.
      */
     emailHash: p.text().primary(),
     createdAt: p.datetime(3),
@@ -73,7 +73,10 @@ interface UnkeyedRow {
   readonly createdAt: string;
 }
 
-/** Replaces hashes that were stored without the secret. Inserts first, so that no opt-out is ever missing. */
+/**
+ * Replaces hashes that were stored without the secret. Inserts the new rows first, so that an
+ * opt-out is effective at all times.
+ */
 export async function convertOptOuts(em: EntityManager): Promise<void> {
   for (;;) {
     const rows = await runStatement<UnkeyedRow>(em, FIND_UNKEYED);

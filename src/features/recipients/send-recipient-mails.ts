@@ -18,7 +18,7 @@ import { trackingUrl as trackingUrlOf } from "../workspaces/tracking-urls.ts";
 import { hasOptedOut, insertOptOut } from "./recipient-opt-out.entity.ts";
 
 export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
-  /** Writes the email in the recipient's language. */
+  /** Returns the content of an email in the recipient's language. */
   readonly contentOf: (
     kind: RecipientMailKind,
     tracked: TrackedShipment,
@@ -31,13 +31,16 @@ export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
 }
 
 /**
- * Maximum number of a workspace's concurrent emails per process, so that a slow mail server does
- * not delay other workspaces.
+ * Maximum number of emails that a process sends concurrently for a workspace, so that one workspace
+ * does not delay others while the mail server is slow.
  */
 const OF_WORKSPACE = 2;
-/** Time after which a recipient email is outdated and no longer sent, in milliseconds. */
+/**
+ * Age after which a recipient email is no longer sent, in milliseconds, because its content is
+ * outdated.
+ */
 const LIFETIME_MS = 60 * 60_000;
-/** Time for which the same email is not sent again. */
+/** Time for which an email of the same kind is not sent again, as a PostgreSQL interval. */
 const KEPT = "30 days";
 
 const FIND_DUE = `
@@ -54,8 +57,9 @@ interface LeasedRecipientMail extends LeasedMail {
 }
 
 /**
- * Creates the workers that send recipient emails. An email is not sent if the shipment has progressed since, if the
- * workspace has disabled it, or if the recipient's email was removed or has unsubscribed.
+ * Creates the workers that send recipient emails. An email is dropped if the shipment has
+ * progressed, if the workspace has disabled such emails, or if the recipient's email was removed or
+ * has unsubscribed.
  *
  * @param givingUp aborts the attempts in flight
  */
@@ -96,7 +100,7 @@ async function writeRecipientMail(deps: SendRecipientMailsDeps, leased: LeasedRe
   return { mail: { ...content, messageId, to, unsubscribeUrl } };
 }
 
-/** Content of the unsubscribe page. */
+/** Data for the unsubscribe page. */
 interface Unsubscribing {
   readonly sender: string;
   /** Language of the recipient (RFC 5646). */
@@ -104,12 +108,12 @@ interface Unsubscribing {
 }
 
 /**
- * Unsubscribes the recipient of a shipment from a workspace's emails. `undefined` if the link is
- * invalid or the recipient's email has changed.
+ * Unsubscribes the recipient of a shipment from a workspace's emails. Returns `undefined` if the
+ * link is invalid or the recipient's email has changed.
  *
  * @param link the tracking link
  * @param mac authorizes the unsubscription
- * @param isConfirmed whether to unsubscribe. Otherwise only checks the link
+ * @param isConfirmed whether to unsubscribe. If false, only checks the link
  */
 export async function unsubscribe(
   { link, mac, isConfirmed }: { link: string; mac: string; isConfirmed: boolean },
@@ -124,7 +128,10 @@ export async function unsubscribe(
   return { sender: tracked.workspace.name, recipientLocale: tracked.recipientLocale };
 }
 
-/** Deletes recipient emails older than 30 days in batches, regardless of their outcome. Returns their number. */
+/**
+ * Deletes recipient emails older than 30 days in batches, regardless of their outcome. Returns the
+ * number of deleted emails.
+ */
 export function purgeRecipientMails(em: EntityManager): Promise<number> {
   return deleteOldest(em, "recipient_notice", "created_at", `now() - interval '${KEPT}'`, []);
 }

@@ -17,7 +17,10 @@ import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 
 const toMessage = compileToMessage(AdminWorkspaceSchema);
 
-/** Returns workspaces as operators see them, with payment providers and limits, in the given order. */
+/**
+ * Returns workspaces as API messages for operators, with payment providers and limits, in the given
+ * order.
+ */
 export async function loadAdminWorkspaces(
   em: EntityManager,
   workspaces: readonly Workspace[],
@@ -59,7 +62,11 @@ export async function loadAdminWorkspace(
   return loaded!;
 }
 
-/** @throws Refusal WORKSPACE_NOT_FOUND */
+/**
+ * Finds a workspace. Locks its row if `lock` is given.
+ *
+ * @throws Refusal WORKSPACE_NOT_FOUND
+ */
 export async function findWorkspace(
   em: EntityManager,
   sent: bigint,
@@ -71,7 +78,11 @@ export async function findWorkspace(
   return found;
 }
 
-/** @throws Refusal WORKSPACE_IS_TEST for a test twin, which uses its live workspace's settings */
+/**
+ * Checks that a workspace is not a test twin, which uses the settings of its live workspace.
+ *
+ * @throws Refusal WORKSPACE_IS_TEST
+ */
 export function assertLive({ id, twinOf }: Workspace): void {
   if (!twinOf) return;
   throw refuse(
@@ -126,7 +137,7 @@ export async function evictKeysOfBoth(tx: EntityManager, { id }: Workspace): Pro
   if (twin !== null) await evictKeys(tx, "api_key", twin.id);
 }
 
-/** Returns the variable properties of a workspace for the audit log. */
+/** Returns the properties of a workspace that operators can change, for the audit log. */
 function recordedOf(workspace: AdminWorkspace) {
   const { name, paymentProvider, suspendedAt, timeZone, limits } = workspace;
   return {

@@ -57,8 +57,8 @@ export async function createWorkspace(
 }
 
 /**
- * Serializes the creation of workspaces in a distributed database. Two transactions that each insert a workspace and
- * its twin could deadlock there.
+ * Serializes the creation of workspaces in a distributed database, where two transactions that each
+ * insert a workspace and its twin could deadlock.
  */
 async function lockNewWorkspaces(tx: EntityManager): Promise<void> {
   if (!(await isDistributed(tx))) return;

@@ -14,7 +14,10 @@ interface Position {
   readonly id: number;
 }
 
-/** This form avoids the index of twins, in which half of all workspaces are null. */
+/**
+ * Selects live workspaces. Written so that PostgreSQL does not use the index on twins, in which
+ * half of all entries are null.
+ */
 const IS_LIVE: FilterQuery<Workspace> = { [raw("coalesce(twin_of, 0)")]: 0 };
 
 export async function listWorkspaces(
@@ -40,7 +43,6 @@ function isAfter({ name, id }: Position): FilterQuery<Workspace> {
   return { name: { $gte: name }, $or: [{ name: { $gt: name } }, { id: { $gt: id } }] };
 }
 
-/** Escapes a text for LIKE. */
 function literal(text: string): string {
   return text.replaceAll(/[\\%_]/g, "\\$&");
 }

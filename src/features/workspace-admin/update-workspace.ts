@@ -49,7 +49,7 @@ export async function updateWorkspace(
 const MAX_LOGO_BYTES = 16 * 1024;
 
 /**
- * Returns the logo as stored, null for an empty one.
+ * Validates a logo and returns its stored form, or null if it is empty.
  *
  * @throws Refusal FIELD_INVALID if it is not a PNG of at most 16 KiB
  */

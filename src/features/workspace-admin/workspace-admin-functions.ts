@@ -31,7 +31,7 @@ import {
 import { createWorkspace } from "./create-workspace.ts";
 import { listWorkspaces } from "./list-workspaces.ts";
 
-/** Maximum burst, in calls. */
+/** Maximum burst of a rate limit, in calls. */
 const MAX_BURST = 1_000_000;
 
 export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<

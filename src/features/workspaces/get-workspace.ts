@@ -56,7 +56,7 @@ export async function loadWorkspace(
   };
 }
 
-/** Returns the problems that currently prevent all bookings in a workspace. */
+/** Returns the problems that currently prevent any booking in a workspace. */
 export async function loadBookingBlockers(
   em: EntityManager,
   workspace: number,

@@ -2,13 +2,16 @@ import { defineEntity, p } from "@mikro-orm/core";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/** Identifies this database among those that share a provider account. The migration creates its only row. */
+/**
+ * Identifies this database among the databases that share a provider account. A migration creates
+ * the only row.
+ */
 export const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",
   properties: {
     id: p.text().primary(),
-    /** 32 random bytes in base64url. HMAC key of recipients' opt-outs. Never changes. */
+    /** HMAC key for recipients' opt-outs: 32 random bytes in base64url. Never changes. */
     optOutSecret: p.text(),
   },
 });

@@ -13,12 +13,12 @@ const FIND_OPEN = `
     exists (select from shipment where workspace_id = $1 and ${UNCOUNTED}) as "isUncounted"`;
 
 /**
- * Checks that no payment is open at a removed connection. Call it after the removal, so that no checkout can be
- * opened in between.
+ * Checks that a removed connection has no open payments. Must be called after the removal, so that
+ * no checkout can be opened in between.
  *
- * @param removed the previous connection, null for none
- * @throws Refusal PAYMENTS_OPEN if an accessible account has open payments or refunds, or there are unassigned
- *   payments
+ * @param removed the previous connection, null if there was none
+ * @throws Refusal PAYMENTS_OPEN if an accessible account has open payments or refunds, or if there
+ *   are unassigned payments
  */
 export async function assertNoOpenPayments(
   em: EntityManager,
@@ -28,7 +28,7 @@ export async function assertNoOpenPayments(
   type Found = { readonly isOpen: boolean; readonly isUncounted: boolean };
   const [found] = await runStatement<Found>(em, FIND_OPEN, [removed.workspace]);
   if (found!.isOpen) throw refuse("PAYMENTS_OPEN");
-  // Unassigned payments are at an account.
+  // Only connections with an account can have unassigned payments.
   if (!found!.isUncounted || removed.account === null) return;
   const text =
     "There is an unassigned payment. Refund it at the payment provider or accept it first.";

@@ -3,10 +3,13 @@ import { Workspace } from "./workspace.entity.ts";
 
 const PAYMENT_PROVIDERS = ["manual", "stripe"] as const;
 
-/** Name of a payment provider. `test` is the default of a test twin, and never used by live workspaces. */
+/**
+ * Name of a payment provider. `test` is the default of test twins and is never used by live
+ * workspaces.
+ */
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number] | "test";
 
-/** State of the connected account. Bookings require `ready`. */
+/** States of a connected account. Bookings require `ready`. */
 const CONNECTION_STATES = ["onboarding", "ready", "restricted", "revoked"] as const;
 
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
@@ -14,7 +17,7 @@ export type ConnectionState = (typeof CONNECTION_STATES)[number];
 /** SQL condition for accounts that can no longer take payments. */
 export const STOPPED = "state in ('restricted', 'revoked')";
 
-/** The connected payment provider of a workspace. No row if none is connected. */
+/** The payment provider to which a workspace is connected. There is no row if none is connected. */
 export const PaymentConnection = defineEntity({
   name: "PaymentConnection",
   tableName: "payment_connection",
@@ -23,27 +26,39 @@ export const PaymentConnection = defineEntity({
     provider: p.text().$type<PaymentProviderName>(),
     connectedAt: p.datetime(3),
     state: p.text().$type<ConnectionState>().default("ready"),
-    /** Account at the provider. Null for a provider without accounts. */
+    /** Account at the provider. null for a provider without accounts. */
     account: p.text().nullable(),
-    /** Whether the account is in the provider's live mode. Null without an account. */
+    /** Whether the account is in the provider's live mode. null if there is no account. */
     live: p.boolean().nullable(),
-    /** The account's own key, sealed. Null if the platform's key is used. */
+    /** Sealed key of the account. null if the platform's key is used. */
     ownKey: p.text().nullable(),
-    /** Signing secrets of the workspace's own events, comma-separated and sealed. Set together with the key. */
+    /**
+     * Sealed, comma-separated signing secrets of the events that the provider sends for the
+     * workspace's own key. Set together with `ownKey`.
+     */
     webhookSecrets: p.text().fieldName("notice_secrets").nullable(),
-    /** Requirements that the provider still has, by its own names. */
+    /** Requirements that the account does not meet yet, by the provider's names. */
     missing: p.json().$type<readonly string[]>().defaultRaw("'[]'"),
-    /** Whether the account replaced `manual`, which is restored when the account is disconnected. */
+    /**
+     * Whether the account replaced the provider `manual`. If so, disconnecting the account restores
+     * `manual`.
+     */
     replacedManual: p.boolean().default(false),
-    /** Time of the last check. Null without an account. */
+    /** Time of the last account check. null if there is no account. */
     checkedAt: p.datetime(3).nullable(),
-    /** Time of the next check, or end of the lease of a running one. Null without an account. */
+    /**
+     * Time of the next account check, or expiry of a running check's lease. null if there is no
+     * account.
+     */
     checkAt: p.datetime(3).nullable(),
-    /** Events up to this time are known. Null to read all that the provider still lists. */
+    /**
+     * Time up to which events have been read. null to read all events that the provider still
+     * lists.
+     */
     eventsReadUntil: p.datetime(3).fieldName("heard_until").nullable(),
   },
   indexes: [
-    // Not by workspace, for events to the platform and for checks of accounts.
+    // Not by workspace: finds connections for events to the platform and for account checks.
     { name: "payment_connection_account", properties: ["account"] },
     { name: "payment_connection_by_check", properties: ["checkAt"] },
     { name: "payment_connection_stopped", properties: ["workspace"], where: STOPPED },

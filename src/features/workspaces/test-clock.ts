@@ -9,7 +9,7 @@ const FROZEN_AT = `
   select (extract(epoch from frozen_at) * 1000)::float8 as "frozenAtMs"
   from test_clock where workspace_id = $1`;
 
-/** Returns the time of a frozen test clock, `undefined` if it follows real time. */
+/** Returns the time of a frozen test clock, or `undefined` if it follows real time. */
 export async function findTestTime(
   em: EntityManager | Transaction,
   twin: number,
@@ -19,7 +19,8 @@ export async function findTestTime(
 }
 
 /**
- * Loads the time of calls from test twins, in the same round trip as other reads. Sends no statement for live calls.
+ * Sets the time of calls from test twins, in the same round trip as other reads. Sends no statement
+ * for live calls.
  */
 export async function loadTestTimes(tx: Transaction, calls: readonly AnyCall[]): Promise<void> {
   const twins = Map.groupBy(calls.filter(isOfTwin), ({ caller }) => caller.workspaceId);
@@ -36,14 +37,14 @@ function isOfTwin(call: AnyCall): call is Call {
 
 const MAX_KNOWN = 10_000;
 
-/** Frozen test clocks as last read by this process. */
+/** Times of frozen test clocks, as last read by this process. */
 export type TestTimes = Pick<LRUCache<number, Date>, "get" | "set">;
 
 export function createTestTimes(): TestTimes {
   return new LRUCache<number, Date>({ max: MAX_KNOWN });
 }
 
-/** Returns the time of a test clock, or its last known time during a database outage. */
+/** Returns the time of a frozen test clock. During a database outage, returns its last known time. */
 async function findOrRecallTestTime(
   { em, testTimes }: { readonly em: EntityManager; readonly testTimes: TestTimes },
   twin: number,
@@ -75,7 +76,7 @@ export function byTestClock<Request, Deps, Result>(
   };
 }
 
-/** Returns the time of a call: the time of the test clock, otherwise now. */
+/** Returns the time of a call: its test clock's time if frozen, otherwise the current time. */
 export function timeOf({ testTime }: Pick<Call, "testTime">, now: () => Date): Date {
   return testTime ?? now();
 }

@@ -11,12 +11,15 @@ import {
 
 type Tracking = Pick<WorkspaceCaller, "trackingUrlOf" | "notifiesRecipients">;
 
-/** Finds the data for a workspace's tracking links, and whether recipients receive them. */
+/** Finds the data for a workspace's tracking links, and whether recipients receive emails. */
 export type FindTracking = (em: EntityManager, workspace: number) => Promise<Tracking>;
 
 const UNTRACKED: Tracking = { trackingUrlOf: undefined, notifiesRecipients: false };
 
-/** Maximum number of cached workspaces for internal calls. Others are cached with the caller's key. */
+/**
+ * Maximum number of cached workspaces. Used for internal calls, because for other calls the data is
+ * cached with the caller's key.
+ */
 const MAX_KNOWN = 10_000;
 const KNOWN_MS = 5_000;
 
@@ -27,7 +30,7 @@ const FIND = `
   from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.id = $1`;
 
-/** If two processes insert concurrently, the first one wins. */
+/** Sets a workspace's tracking key. If two processes do so concurrently, the first one wins. */
 const INSERT_KEY = `
   update workspace set tracking_slug = $2, tracking_secret = $3
   where id = $1 and tracking_secret is null`;
@@ -35,10 +38,12 @@ const INSERT_KEY = `
 type Found = TrackingKey & { readonly enabled: boolean; readonly notifiesRecipients: boolean };
 
 /**
- * Creates the lookup. A workspace gets its tracking key on first use, so bookings do not write it.
+ * Creates the lookup. A workspace gets its tracking key at the first lookup, so bookings do not
+ * have to write it.
  *
- * @param publicUrl URL of the service for browsers. Without it, there are no links.
- * @param sendsMails whether a mail server is configured. Without one, as in test mode, recipients receive no emails.
+ * @param publicUrl URL of the service for browsers. Without it, there are no links
+ * @param sendsMails whether a mail server is configured. Without one, and in test mode, recipients
+ *   receive no emails
  */
 export function createFindTracking(
   publicUrl: string | undefined,
@@ -70,12 +75,12 @@ async function findKey(
   if (found.secret !== null) return found;
   if (wasInserted) return undefined;
   const { slug, secret } = createTrackingKey();
-  // If the database is read-only, reads continue without links.
+  // Ignores the error of a read-only database, so that reads continue without links.
   await runStatement(em, INSERT_KEY, [workspace, slug, secret]).catch(() => undefined);
   return findKey(em, workspace, true);
 }
 
-/** Caches results for a few seconds. */
+/** Wraps a lookup so that results are cached for a few seconds. */
 export function rememberTracking(find: FindTracking): FindTracking {
   const known = new LRUCache<number, Tracking>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   return async (em, workspace) => {

@@ -8,7 +8,7 @@ import {
 } from "../../domain/rate-limit.ts";
 import { Workspace } from "./workspace.entity.ts";
 
-/** A workspace's rate limit for one class of methods. Without a row the default applies. */
+/** A workspace's rate limit for one class of methods. The default applies if there is no row. */
 export const WorkspaceLimit = defineEntity({
   name: "WorkspaceLimit",
   tableName: "workspace_limit",
@@ -34,7 +34,7 @@ export const WorkspaceLimit = defineEntity({
 
 export type WorkspaceLimit = InferEntity<typeof WorkspaceLimit>;
 
-/** Returns the rate limits of a workspace for each class of methods, with defaults. */
+/** Loads the rate limits of a workspace, with defaults for classes without a row. */
 export async function findLimits(em: EntityManager, workspace: number): Promise<RateLimits> {
   const own = await em.find(WorkspaceLimit, { workspace });
   return {

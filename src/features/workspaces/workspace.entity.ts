@@ -4,19 +4,18 @@ import { refuse } from "../../domain/refusal.ts";
 import { isTimeZone } from "../../domain/time-zone.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/** Default time zone of a workspace. */
 const DEFAULT_TIME_ZONE = "UTC";
 
-/** Four hours. */
+/** Default of `lateAfterMinutes`: four hours. */
 const DEFAULT_LATE_AFTER_MINUTES = 240;
 
-/** SQL condition for rows of live workspaces. Test twins raise no alerts. */
+/** SQL condition for rows of live workspaces. Used for alerts, which test twins do not raise. */
 export const IS_LIVE =
   "not exists (select from workspace where id = workspace_id and twin_of is not null)";
 
 /**
- * A team account that owns shipments, customers and API keys, or the test twin of one. A twin is a separate
- * workspace, so live and test data cannot mix.
+ * A team account that owns shipments, customers and API keys, or its test twin. A twin is a
+ * separate workspace, so live and test data cannot mix.
  */
 export const Workspace = defineEntity({
   name: "Workspace",
@@ -27,34 +26,40 @@ export const Workspace = defineEntity({
     name: p.text(),
     createdAt: p.datetime(3),
     /**
-     * Start of the suspension, during which calls are refused. Null if active. A twin uses its live workspace's
-     * value.
+     * Start of a suspension, during which calls are refused. null if active. A twin uses the value
+     * of its live workspace.
      */
     suspendedAt: p.datetime(3).nullable(),
-    /** Live workspace of a test twin. Null for a live workspace. Workspaces are never deleted. */
+    /** Live workspace of a test twin. null for a live workspace. Workspaces are never deleted. */
     twinOf: p.bigint("number").nullable().unique("workspace_twin"),
-    /** IANA time zone for days in reports. A twin uses its live workspace's value. */
+    /** IANA time zone for days in reports. A twin uses the value of its live workspace. */
     timeZone: p.text().default(DEFAULT_TIME_ZONE),
     /**
-     * Age at which a shipment without windows is late, in minutes after its booking. A twin uses its live workspace's
-     * value.
+     * Time after the booking at which a shipment without windows is late, in minutes. A twin uses
+     * the value of its live workspace.
      */
     lateAfterMinutes: p.integer().default(DEFAULT_LATE_AFTER_MINUTES),
-    /** The last account that the platform created for it at a provider, connected or not, or null. */
+    /**
+     * Last account that the platform created for the workspace at a provider, even if not
+     * connected. null if there is none.
+     */
     providerAccount: p.text().nullable(),
     /** Number of the next attempt to create an account, from 1. */
     accountAttempt: p.integer().default(1),
-    /** Whether shipments have tracking links. A twin uses its live workspace's value, also for the contact. */
+    /**
+     * Whether shipments have tracking links. A twin uses this value and the contact of its live
+     * workspace.
+     */
     trackingEnabled: p.boolean().default(true),
     /** Whether tracking pages show the courier of a shipment in transit. */
     trackingShowsCourier: p.boolean().default(true),
     /** Whether recipients receive emails about their shipments. */
     notifiesRecipients: p.boolean().default(false),
-    /** Contact for recipients: a phone number, an email or a URL, or null. */
+    /** Contact for recipients: a phone number, an email or a URL. null if there is none. */
     trackingContact: p.text().nullable(),
-    /** PNG logo of tracking pages, or null. Loaded on request only. */
+    /** PNG logo for tracking pages. null if there is none. Loaded only on request. */
     trackingLogo: p.blob().nullable().lazy(),
-    /** Part of tracking URLs. Null until first needed. A twin has a separate one. */
+    /** Part of tracking URLs. null until first needed. A twin has its own. */
     trackingSlug: p.text().nullable(),
     trackingSecret: p.text().nullable(),
   },
@@ -71,8 +76,8 @@ export const Workspace = defineEntity({
 export type Workspace = InferEntity<typeof Workspace>;
 
 /**
- * Returns a workspace with its row locked until the transaction ends, which serializes changes of a workspace and its
- * payment connection. Null if it does not exist.
+ * Loads a workspace and locks its row until the transaction ends. The lock serializes changes of
+ * the workspace and its payment connection. Returns null if the workspace does not exist.
  */
 export async function lockWorkspace(tx: EntityManager, id: number): Promise<Workspace | null> {
   await runStatement(tx, LOCK_WORKSPACE, [id]);
@@ -80,17 +85,20 @@ export async function lockWorkspace(tx: EntityManager, id: number): Promise<Work
 }
 
 /**
- * Returns the live workspace of a test twin, or the workspace itself. It provides name, suspension, members and time
- * zone.
+ * Returns the live workspace of a test twin, or the workspace itself. The live workspace defines
+ * name, suspension, members and time zone.
  */
 export async function findLive(em: EntityManager, workspace: Workspace): Promise<Workspace> {
   return workspace.twinOf ? em.findOneOrFail(Workspace, workspace.twinOf) : workspace;
 }
 
-/** `no key update` permits concurrent inserts of rows that refer to the workspace. */
+/** Uses `no key update`, which permits concurrent inserts of rows that refer to the workspace. */
 const LOCK_WORKSPACE = "select from workspace where id = $1 for no key update";
 
-/** SQL condition that joins `live`, the live workspace of a test twin or the workspace itself, to `workspace`. */
+/**
+ * SQL condition that joins the live workspace, as `live`, to `workspace`. For a live workspace,
+ * both are the same row.
+ */
 export const IS_LIVE_OF = "live.id = coalesce(workspace.twin_of, workspace.id)";
 
 const TIME_ZONE = `
@@ -98,14 +106,14 @@ const TIME_ZONE = `
   from workspace join workspace as live on ${IS_LIVE_OF}
   where workspace.id = $1`;
 
-/** Returns the IANA time zone of a workspace. A twin uses its live workspace's. */
+/** Loads the IANA time zone of a workspace. A twin uses that of its live workspace. */
 export async function findTimeZone(em: EntityManager, workspace: number): Promise<string> {
   const [row] = await runStatement<{ timeZone: string }>(em, TIME_ZONE, [workspace]);
   return row!.timeZone;
 }
 
 /**
- * Returns the requested time zone, or the default for an empty text.
+ * Validates a requested time zone. Returns the default for an empty text.
  *
  * @throws Refusal FIELD_INVALID
  */

@@ -11,26 +11,29 @@ import { GEOJSON } from "../versions/zones-document.ts";
 
 export interface CoverageDocuments {
   /**
-   * Returns the zones of a version, simplified to one of the tolerances of `roundedToleranceM`. Rejects if the
-   * version does not exist or the database fails.
+   * Returns the zones of a version, simplified to a tolerance that `roundedToleranceM` returns.
+   * Rejects if the version does not exist or the database fails.
    */
   find(version: number, toleranceM: number): Promise<CoverageResponse>;
 }
 
 type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 
-/** Maximum size of cached documents, in bytes. The most recent one is kept even if it is larger. */
+/**
+ * Maximum total size of cached documents, in bytes. The most recent one is kept even if it is
+ * larger.
+ */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Shared caches must not store it because a key is required. Clients revalidate each time, which is cheap, so maps
- * show new zones immediately.
+ * `Cache-Control` header. Shared caches must not store the response, because it requires a key.
+ * Clients revalidate each time, which is cheap, so that maps show new zones immediately.
  */
 const CACHE_CONTROL = "private, no-cache";
 
 /**
- * Creates the cache of documents. A worker thread creates one document at a time, once for all concurrent callers.
- * The least recently used documents are evicted.
+ * Creates the cache of documents. A worker thread creates one document at a time, and only once for
+ * all concurrent callers. The least recently used documents are evicted.
  */
 export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): CoverageDocuments {
   const turn = createSemaphore(1);
@@ -83,7 +86,10 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
   };
 }
 
-/** The entity tag contains a hash because another release may simplify differently. */
+/**
+ * Creates the response. Its entity tag contains a hash of the document, because another release may
+ * simplify differently.
+ */
 function toResponse(
   geojson: Uint8Array,
   tariffVersion: number,

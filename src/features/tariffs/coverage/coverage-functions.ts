@@ -12,7 +12,7 @@ export interface CoverageDeps {
   readonly coverage: CoverageDocuments;
 }
 
-/** For the tariff in force, which is the same for all workspaces. */
+/** RPCs on the zones of the tariff in force, which is the same for all workspaces. */
 export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, CoverageDeps> = {
   getCoverage: ({ toleranceM = 0 }, _call, { tariffs, coverage }) =>
     coverage.find(tariffs.current().version, roundedToleranceM(toleranceM)),
@@ -28,8 +28,8 @@ export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, 
 };
 
 /**
- * Returns the name of the zone at a point in the tariff in force, `undefined` outside all zones or if no tariff is in
- * force.
+ * Returns the name of the zone at a point in the tariff in force. Returns `undefined` outside all
+ * zones or if no tariff is in force.
  */
 export function zoneNameAt(
   tariffs: Pick<TariffCache, "current" | "currentVersion">,

@@ -19,15 +19,15 @@ export interface DraftDeps {
 }
 
 /**
- * Maximum size of a draft that is checked in this thread, in bytes. The check takes a few milliseconds. Starting a
- * worker takes longer.
+ * Maximum size of a draft that is checked in this thread, in bytes. The check then takes a few
+ * milliseconds, less than starting a worker.
  */
 const MAX_BYTES_HERE = 32 * 1024;
 
 /**
- * Checks the stored draft, a large one in a worker thread and once for all concurrent callers.
+ * Checks a stored draft. A large draft is checked in a worker thread, once for all concurrent
+ * callers. Returns `undefined` if the draft was removed.
  *
- * @returns `undefined` if the draft was removed
  * @throws Refusal UNAVAILABLE if too many tariff tasks are waiting
  */
 export async function checkStoredDraft(
@@ -53,7 +53,7 @@ async function checkLarge(
   tasks.checks.set(etag, checking);
   try {
     const checked = await checking;
-    // The draft was changed or removed before it was read.
+    // Removes the cached check if the draft was changed or removed before it was read.
     if (checked?.revision !== draft.revision) tasks.checks.delete(etag);
     return checked;
   } catch (error) {
@@ -62,7 +62,10 @@ async function checkLarge(
   }
 }
 
-/** Running out of memory is a result too, because a repeated check would need as much. */
+/**
+ * Checks a draft in a worker thread. Running out of memory counts as a result, because another
+ * check would need as much.
+ */
 async function checkInThread(
   tasks: TariffTasks,
   { id, revision }: TariffDraft,
@@ -75,7 +78,7 @@ async function checkInThread(
   }
 }
 
-/** Error of a draft that needs too much memory to be checked. */
+/** Error for a draft that needs too much memory to be checked. */
 export const TOO_LARGE: TariffFault = { path: "zones", text: TOO_MUCH_MEMORY };
 
 export function faultyTariffError(faults: readonly TariffFault[]): Refusal {

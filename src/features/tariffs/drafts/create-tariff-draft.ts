@@ -14,7 +14,11 @@ import { withFees } from "../versions/document-message.ts";
 import { auditedFees, draftMessage } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
-/** @param given the initial document without zones, unless the draft is a copy */
+/**
+ * Creates a draft, either empty or as a copy of a version.
+ *
+ * @param given initial document without zones, if the draft is not a copy
+ */
 export async function createTariffDraft(
   { name, fromVersion, fees }: CreateTariffDraftRequest,
   call: OperatorCall,
@@ -48,7 +52,7 @@ async function assertCapacity(tx: EntityManager): Promise<void> {
   if (count >= MAX_TARIFF_DRAFTS) throw refuse("TARIFF_DRAFT_LIMIT");
 }
 
-/** Returns the document of a version without its zones, with its key order. */
+/** Loads the document of a version without its zones, in the original key order. */
 async function loadHead(tx: EntityManager, version: number): Promise<object> {
   const [row] = await runSlowStatement<{ head: object | null }>(tx, SELECT_HEAD, [version]);
   if (row === undefined) throw versionNotFoundError(version);
@@ -62,14 +66,14 @@ const SELECT_HEAD = `
   ) as head
   from tariff_version where version = $1`;
 
-/** Copies the zones of a version within the database. Returns their size in bytes. */
+/** Copies the zones of a version to a draft within the database. Returns their size in bytes. */
 async function copyZones(tx: EntityManager, draft: number, version: number): Promise<number> {
   const values = [draft, version];
   const [row] = await runSlowStatement<{ bytes: number }>(tx, COPY_ZONES, values);
   return row!.bytes;
 }
 
-/** `offset 0` makes PostgreSQL evaluate the text once, not for each chunk. */
+/** Uses `offset 0` so that PostgreSQL evaluates the text once, not once per chunk. */
 const COPY_ZONES = `
   with copied as (
     insert into tariff_draft_piece (draft_id, "begin", data)

@@ -51,7 +51,10 @@ export const DRAFT_FUNCTIONS: Pick<
   uploadTariffZones: aroundTransaction(uploadTariffZones),
   publishTariff: aroundTransaction(publishTariff),
 
-  /** At most `MAX_TARIFF_DRAFTS`, last changed first. */
+  /**
+   * Lists drafts, last changed first. Needs no pages, because there are at most
+   * `MAX_TARIFF_DRAFTS`.
+   */
   async listTariffDrafts(_request, _call, { em }) {
     const orderBy = { updatedAt: "desc", id: "desc" } as const;
     const found = await em.fork().find(TariffDraft, {}, { orderBy, limit: MAX_TARIFF_DRAFTS });
@@ -95,7 +98,7 @@ export const DRAFT_FUNCTIONS: Pick<
     };
   },
 
-  /** Without a difference, the row and its etag stay unchanged. */
+  /** If nothing changes, the row and its etag stay the same. */
   async updateTariffDraft(request, call, { em, now }) {
     const draft = await findDraft(em, request.draft, "lock");
     assertEtag("draft", request.etag, draftEtag(draft));
@@ -116,7 +119,7 @@ export const DRAFT_FUNCTIONS: Pick<
 
 interface PieceRow {
   readonly revision: number;
-  /** Null without zones. */
+  /** Chunk of the zones. null if there are none. */
   readonly data: Buffer | null;
 }
 

@@ -18,22 +18,22 @@ import { deleteDraft } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 export interface DocumentToPublish {
-  /** As parsed from JSON. A `version`, as `loadPublishedTariff` adds it, is ignored. */
+  /** Parsed JSON document. Its `version`, which `loadPublishedTariff` adds, is ignored. */
   readonly document: unknown;
-  /** Name of the draft. */
+  /** Name of the temporary draft. */
   readonly name: string;
   readonly note?: string | undefined;
-  /** Whether existing quotes keep their price. Default: true. */
+  /** Whether existing quotes keep their price. Defaults to true. */
   readonly honoursQuotes?: boolean | undefined;
   callOf(method: DescMethod): OperatorCall;
 }
 
 /**
- * Publishes a whole document and replaces the tariff in force. Uses a draft that is removed afterwards, also on
- * failure.
+ * Publishes a document, which replaces the tariff in force. Uses a temporary draft, which is
+ * removed even on failure.
  *
- * @throws Refusal TARIFF_FAULTY with every error and its path, and the refusals of `createTariffDraft`,
- *   `uploadTariffZones` and `publishTariff`
+ * @throws Refusal TARIFF_FAULTY with every error and its path, and the refusals of
+ *   `createTariffDraft`, `uploadTariffZones` and `publishTariff`
  */
 export async function publishDocument(
   deps: DraftDeps,
@@ -62,7 +62,7 @@ export async function publishDocument(
       request: create(DeleteTariffDraftRequestSchema, { draft }),
       call: callOf(method.deleteTariffDraft),
     };
-    // The error of publishing is more useful than the error of deleting the draft.
+    // Ignores errors while deleting the draft, because the publishing error is more useful.
     await transact(deleting, ({ em }) => deleteDraft(em, deleting.call, draft)).catch(
       () => undefined,
     );

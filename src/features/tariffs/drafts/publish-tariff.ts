@@ -28,8 +28,9 @@ import {
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
- * Without `replaces`, it replaces any version in force. A draft equal to the version in force creates no version. The
- * zones are copied within the database.
+ * Publishes a draft as a new version. Without `replaces`, it replaces any version in force. No
+ * version is created if the draft equals the version in force. The zones are copied within the
+ * database.
  */
 export async function publishTariff(
   request: PublishTariffRequest,
@@ -39,7 +40,7 @@ export async function publishTariff(
   const checked = await checkRequested(request, deps);
   const method = TariffService.method.publishTariff;
   const publishing = withIdempotency(deps.em, { method, request, call }, async (tx) => {
-    // Checked after the stored response: a repeated call finds no draft.
+    // Thrown only if there is no stored response, because a repeated call finds no draft.
     if (checked === undefined) throw draftNotFoundError();
     return publishChecked(tx, request, call, checked);
   });
@@ -67,7 +68,10 @@ async function checkRequested(
   return checked;
 }
 
-/** Accepts times up to a minute ago as now, because clocks differ and calls take time. */
+/**
+ * Checks that the effective time is between now and a year from now. Up to a minute ago counts as
+ * now, because clocks differ and calls take time.
+ */
 async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<void> {
   const [row] = await runStatement<{ isPast: boolean; isLate: boolean }>(
     em,
@@ -83,7 +87,10 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
   throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
 }
 
-/** Returns a time in whole milliseconds, rounded up so that it is not before the requested time. */
+/**
+ * Returns the effective time in whole milliseconds, rounded up so that it is not before the
+ * requested time.
+ */
 function effectiveTimeOf(timestamp: Timestamp): string {
   return new Date(toInstantMs(timestamp, Math.ceil)!).toISOString();
 }
@@ -123,8 +130,9 @@ function publication(
 }
 
 /**
- * Inserts the text of the zones, without a byte order mark, before the last brace of the fees, so both texts are
- * unchanged. Times are truncated to milliseconds, because the column could round them up.
+ * Inserts a version. The text of the zones, without a byte order mark, is inserted before the last
+ * brace of the fees, so both texts stay unchanged. Times are truncated to milliseconds, because the
+ * column could round them up.
  */
 const INSERT = `
   insert into tariff_version

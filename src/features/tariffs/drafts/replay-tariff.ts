@@ -22,14 +22,15 @@ import { draftEtag, draftNotFoundError } from "./tariff-drafts.ts";
 
 const failureTypeOf = compileEnumNumber(QuoteFailureTypeSchema);
 
-/** Default number of replayed shipments. */
 const DEFAULT_SHIPMENTS = 1_000;
 
 /**
- * Prices the latest shipments of all workspaces, and the given routes, by the tariff in force and by a draft.
+ * Prices the latest shipments of all workspaces, and the given routes, with the tariff in force and
+ * with a draft.
  *
- * @throws Refusal TARIFF_DRAFT_NOT_FOUND, TARIFF_FAULTY with every error of the draft and its path,
- *   TARIFF_VERSION_NOT_FOUND if no tariff is in force, UNAVAILABLE if too many tariff tasks are waiting
+ * @throws Refusal TARIFF_DRAFT_NOT_FOUND, TARIFF_FAULTY with every error in the draft and its path,
+ *   TARIFF_VERSION_NOT_FOUND if no tariff is in force, UNAVAILABLE if too many tariff tasks are
+ *   waiting
  */
 export async function replayTariff(
   request: ReplayTariffRequestValid,
@@ -75,7 +76,7 @@ export async function replayTariff(
 function replayMessage({ comparison, ...counts }: Replay): TariffReplay {
   if (comparison === undefined) return create(TariffReplaySchema, counts);
   const { totalInForceMinor, totalOfDraftMinor, distribution, largest, refused } = comparison;
-  // Compared tariffs have the same currency.
+  // A comparison exists only if both tariffs have the same currency.
   const currency = counts.currencyInForce;
   return create(TariffReplaySchema, {
     ...counts,

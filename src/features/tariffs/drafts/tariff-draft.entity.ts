@@ -1,6 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 
-/** A tariff in preparation. Its zones are stored in `TariffDraftPiece`. */
+/** A tariff draft. Its zones are stored in `TariffDraftPiece`. */
 export const TariffDraft = defineEntity({
   name: "TariffDraft",
   tableName: "tariff_draft",
@@ -8,10 +8,10 @@ export const TariffDraft = defineEntity({
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),
     author: p.text(),
-    /** The document without its zones. `json` keeps the key order. */
+    /** The document without its zones. Stored as `json`, which preserves the key order. */
     fees: p.json().$type<object>().columnType("json"),
     zonesBytes: p.bigint("number"),
-    /** The version that it was copied from. Null if it started empty. */
+    /** The version from which the draft was copied. null if it started empty. */
     fromVersion: p.integer().nullable(),
     /** Number of changes, part of the etag. */
     revision: p.integer(),
@@ -22,14 +22,14 @@ export const TariffDraft = defineEntity({
 
 export type TariffDraft = InferEntity<typeof TariffDraft>;
 
-/** A chunk of a draft's zones, UTF-8 text as uploaded, up to `PIECE_BYTES` long. */
+/** A chunk of a draft's zones: UTF-8 text as uploaded, up to `PIECE_BYTES` long. */
 export const TariffDraftPiece = defineEntity({
   name: "TariffDraftPiece",
   tableName: "tariff_draft_piece",
   primaryKeys: ["draft", "begin"],
   properties: {
     draft: () => p.manyToOne(TariffDraft).mapToPk().primary().deleteRule("cascade"),
-    /** Offset in bytes. */
+    /** Offset of the chunk, in bytes. */
     begin: p.bigint("number").primary(),
     data: p.blob(),
   },

@@ -42,7 +42,7 @@ export function draftNotFoundError(): Refusal {
 
 type Revised = Pick<TariffDraft, "id" | "revision">;
 
-/** Returns the etag of a draft. It differs after each change and between drafts. */
+/** Returns the etag of a draft. It changes with each change and differs between drafts. */
 export function draftEtag({ id, revision }: Revised): string {
   return `${id}-${revision}`;
 }
@@ -57,7 +57,10 @@ export function draftMessage(draft: TariffDraft): TariffDraftMessage {
   });
 }
 
-/** Maximum length of a list that the audit log contains in full, in characters. */
+/**
+ * Maximum length of a list in the audit log, as JSON in characters. For a longer list, the log
+ * contains only the number of items.
+ */
 const MAX_LIST_LENGTH = 2_000;
 
 /** Returns the fees and schedules of a document for the audit log. */
@@ -74,7 +77,7 @@ export function auditedFees(document: object): Record<string, unknown> {
   };
 }
 
-/** Returns a list, or its length if it is too long. */
+/** Returns a list for the audit log, or its number of items if it is too long. */
 function auditedList(list: unknown, what: string): unknown {
   const isLong = Array.isArray(list) && JSON.stringify(list).length > MAX_LIST_LENGTH;
   return isLong ? `${list.length} ${what}` : list;

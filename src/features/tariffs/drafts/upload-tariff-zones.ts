@@ -16,7 +16,7 @@ import type { DraftDeps } from "./check-stored-draft.ts";
 import { draftEtag, draftMessage, findDraft } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
-/** Uploads the zones of a draft, or their next chunk. They are not parsed before the check. */
+/** Stores the zones of a draft, or their next chunk. They are parsed only when the draft is checked. */
 export async function uploadTariffZones(
   request: UploadTariffZonesRequest,
   call: OperatorCall,
@@ -43,14 +43,17 @@ export async function uploadTariffZones(
   });
 }
 
-/** Returns the zones of a draft for the audit log. Their etag changes even if their size does not. */
+/**
+ * Describes the zones of a draft for the audit log. Includes the etag, which changes even if the
+ * size does not.
+ */
 function auditedZones(draft: TariffDraft) {
   return { zones_bytes: draft.zonesBytes, etag: draftEtag(draft) };
 }
 
 /**
- * Returns the request for comparison with a repeated call. A large one is replaced by a digest, computed in another
- * thread.
+ * Replaces the data in a request with its digest, for the comparison with a repeated call. Computes
+ * it in another thread, because the data can be large.
  */
 async function withDigest(request: UploadTariffZonesRequest): Promise<UploadTariffZonesRequest> {
   const data = await webcrypto.subtle.digest("SHA-256", request.data as Uint8Array<ArrayBuffer>);
@@ -72,7 +75,10 @@ function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequ
 
 const DELETE_PIECES = "delete from tariff_draft_piece where draft_id = $1";
 
-/** In many small statements, each of which meets the database's statement timeout. */
+/**
+ * Inserts chunks with many small statements, each of which stays within the database's statement
+ * timeout.
+ */
 async function insertPieces(
   tx: EntityManager,
   draft: number,

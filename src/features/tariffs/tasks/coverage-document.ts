@@ -8,21 +8,23 @@ import {
 import { boundsOf, packPolygons } from "../../../domain/coverage/packed-polygons.ts";
 import { simplifyPolygons } from "../../../domain/coverage/simplify-polygons.ts";
 
-/** Tolerances of documents in meters: 0, and 1, 2 and 5 times powers of ten. */
+/** Supported tolerances in meters: 0, and 1, 2 and 5 times powers of ten. */
 const TOLERANCES_M = [0, ...[0, 1, 2, 3, 4].flatMap((n) => [1, 2, 5].map((it) => it * 10 ** n))];
 TOLERANCES_M.push(100_000);
 
-/** Returns the largest of these tolerances up to the requested one, 0 or more, in meters. */
+/** Returns the largest supported tolerance that does not exceed the requested one, in meters. */
 export function roundedToleranceM(askedM: number): number {
   return TOLERANCES_M.findLast((toleranceM) => toleranceM <= askedM) ?? 0;
 }
 
 /**
- * Returns valid zones as the text of a GeoJSON FeatureCollection (RFC 7946). Each zone is a Feature with its id and
- * with its name as the only property. Outer rings run anticlockwise, holes clockwise, and positions have no altitude.
+ * Returns valid zones as the text of a GeoJSON FeatureCollection (RFC 7946). Each zone is a Feature
+ * with its id, and with its name as the only property. Outer rings run counterclockwise and holes
+ * clockwise. Positions have no altitude.
  *
- * @param toleranceM maximum distance between simplified and original outlines (see `simplifyPolygons`). Holes up to
- *   this size are left out, and so are polygons, except the largest of a zone. 0: original outlines.
+ * @param toleranceM maximum distance between simplified and original outlines (see
+ *   `simplifyPolygons`), 0 for the original outlines. Polygons and holes up to this size are
+ *   omitted, except the largest polygon of a zone
  */
 export function coverageDocument(zones: readonly Zone[], toleranceM: number): string {
   const shown = toleranceM === 0 ? zones : simplifyZones(zones, toleranceM);
@@ -41,7 +43,7 @@ function geometryOf(polygons: readonly Polygon[]): object {
     : { type: "MultiPolygon", coordinates: polygons };
 }
 
-/** All zones together, because they share borders. */
+/** Simplifies all zones together, because they share borders. */
 function simplifyZones(zones: readonly Zone[], toleranceM: number): Zone[] {
   const large = zones.map((zone) => withoutSpecks(zone, toleranceM));
   const simplified = simplifyPolygons(
@@ -56,7 +58,7 @@ function simplifyZones(zones: readonly Zone[], toleranceM: number): Zone[] {
   });
 }
 
-/** Removes polygons and holes up to the size of the tolerance. */
+/** Removes polygons and holes up to the size of the tolerance, except the zone's largest polygon. */
 function withoutSpecks(zone: Zone, toleranceM: number): Zone {
   const isLarge = (ring: Ring) => extentM(ring) > toleranceM;
   const extents = zone.polygons.map(([outer]) => extentM(outer as Ring));
@@ -71,21 +73,24 @@ function withoutSpecks(zone: Zone, toleranceM: number): Zone {
 function extentM(ring: Ring): number {
   const { coordinates } = packPolygons([[ring]]);
   const { west, south, east, north } = boundsOf(coordinates, 0, coordinates.length);
-  // The side nearer to the equator is the longer one.
+  // Measures the side of the box nearer to the equator, which is longer.
   const lat = Math.abs(south) < Math.abs(north) ? south : north;
   const eastKm = haversineKm({ lat, lng: west }, { lat, lng: east });
   const northKm = haversineKm({ lat: south, lng: west }, { lat: north, lng: west });
   return Math.hypot(eastKm, northKm) * 1000;
 }
 
-/** Returns a ring without altitudes, anticlockwise for the outer one, clockwise for others (RFC 7946, 3.1.6). */
+/**
+ * Returns a ring without altitudes, counterclockwise for the outer ring and clockwise for holes
+ * (RFC 7946, 3.1.6).
+ */
 function wound(ring: Ring, index: number): Position[] {
   const positions = ring.map(([lng, lat]) => [lng as number, lat as number]);
   const isOuter = index === 0;
   return isAnticlockwise(positions) === isOuter ? positions : positions.toReversed();
 }
 
-/** The sign of the area, relative to the first position to limit rounding errors. */
+/** Uses the sign of the area, computed relative to the first position to limit rounding errors. */
 function isAnticlockwise(ring: readonly Position[]): boolean {
   const [x, y] = ring[0] as readonly [number, number];
   let doubleArea = 0;

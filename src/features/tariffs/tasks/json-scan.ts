@@ -1,10 +1,11 @@
 import { MAX_POSITIONS, TOO_MANY_POSITIONS } from "../../../domain/coverage/parse-zones.ts";
 
-/** Maximum memory of parsed zones. It fits 5,000,000 positions in separate triangles. */
+/** Maximum memory of parsed zones, in bytes. Enough for 5,000,000 positions in separate triangles. */
 const MAX_PARSED_BYTES = 576 * 1024 * 1024;
 
 /**
- * Returns why zones are too large to be parsed, without parsing them, or `undefined` if they can be.
+ * Returns why zones are too large to be parsed, without parsing them. Returns `undefined` if they
+ * can be parsed.
  *
  * @param pieces chunks of their text, in order
  */
@@ -18,14 +19,13 @@ export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
   return undefined;
 }
 
-/** Error of zones that need too much memory. */
 export const TOO_MUCH_MEMORY =
   "the zones need too much memory. Remove properties or simplify the outlines";
 
 /*
- * Sizes in V8 on 64-bit machines. A comma counts as a slot of a list that grew by doubling. A key counts as unique,
- * or as an entry of a hash table while it is resized to twice its size. Numbers in mixed lists are allocated
- * separately, those of a position are not.
+ * Sizes in V8 on 64-bit machines. A comma counts as a slot in a list that grows by doubling. A key
+ * counts as unique, or as an entry in a hash table that is being resized to twice its size. Numbers
+ * in mixed lists are allocated separately, but those of a position are not.
  */
 const NESTED_BYTES = 56;
 const STRING_BYTES = 48;
@@ -52,21 +52,21 @@ const COORDINATES = Buffer.from("coordinates");
 const POSITION_COMMAS = 2;
 
 /**
- * Creates a scanner that estimates the memory of parsed JSON from chunks of its text, so that a document can be
- * refused before it is parsed. Accepts any bytes. Invalid JSON makes the parser fail before it uses more memory than
- * estimated.
+ * Creates a scanner that estimates the memory of parsed JSON from chunks of its text, so that a
+ * document can be rejected before it is parsed. Accepts any bytes. On invalid JSON, the parser
+ * fails before it uses more memory than estimated.
  */
 export function createJsonScan() {
   let inString = false;
   let isEscaped = false;
-  /** Number of matched characters of `COORDINATES`, or -1 if this is a different string. */
+  /** Number of characters of the current string that match `COORDINATES`, or -1 if it differs. */
   let matched = -1;
   let depth = 0;
-  /** Since the last bracket. */
+  /** Number of commas since the last bracket. */
   let commas = 0;
-  /** Depth of the enclosing list of coordinates, 0 for none. */
+  /** Depth of the enclosing `coordinates` list, 0 if there is none. */
   let coordinatesDepth = 0;
-  /** The last byte outside strings other than white space, or a quote for a whole string. */
+  /** Last byte outside strings that is not white space. A quote stands for a whole string. */
   let previous = 0;
   let positions = 0;
   let parsedBytes = 0;
@@ -113,9 +113,12 @@ export function createJsonScan() {
         else if (byte > SPACE) readOutside(byte);
       }
     },
-    /** Number of positions in lists called `coordinates`, that is, lists that begin with a number. */
+    /** Returns the number of positions, that is, lists in `coordinates` that begin with a number. */
     positions: () => positions,
-    /** Approximate upper bound for the memory of the parsed value, in bytes, also for unusual texts. */
+    /**
+     * Returns an approximate upper bound for the memory of the parsed value, in bytes, even for
+     * unusual texts.
+     */
     parsedBytes: () => parsedBytes,
   };
 }

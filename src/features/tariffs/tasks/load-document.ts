@@ -3,7 +3,11 @@ import { duplicateMember } from "../../../domain/duplicate-member.ts";
 import { isObject, type TariffFault } from "../../../domain/faults.ts";
 import { oversizeOf } from "./json-scan.ts";
 
-/** @throws Error if the version does not exist */
+/**
+ * Loads the document of a version.
+ *
+ * @throws Error if the version does not exist
+ */
 export async function loadVersionDocument(client: Client, version: number): Promise<object> {
   const { rows } = await client.query<{ document: object }>(
     "select document from tariff_version where version = $1",
@@ -13,16 +17,16 @@ export async function loadVersionDocument(client: Client, version: number): Prom
   return rows[0].document;
 }
 
-/** A draft as a document, possibly with errors. */
+/** The document of a draft. It can have errors. */
 export interface DraftDocument {
-  /** Fees and zones, without `zones` if absent or they are not JSON. */
+  /** Fees and zones. `zones` is missing if none were uploaded or they are not JSON. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly revision: number;
-  /** Why the uploaded zones cannot be used, with `zones` or a path below it. */
+  /** Reason why the uploaded zones cannot be used. The path is `zones` or below. */
   readonly zonesFault?: TariffFault;
 }
 
-/** A database connection of a worker thread or of the service. */
+/** A database connection, in a worker thread or in the service. */
 export interface Queryable {
   query<Row extends object>(
     sql: string,
@@ -59,14 +63,14 @@ export async function loadDraftDocument(
   }
 }
 
-/** One row per chunk, so that no value contains all zones, or one row without zones. */
+/** Selects one row per chunk, so that no value contains all zones, or one row if there are no zones. */
 const SELECT_DRAFT = `
   select case when coalesce("begin", 0) = 0 then fees end as fees, revision, data
   from tariff_draft left join tariff_draft_piece on draft_id = id
   where id = $1 order by "begin"`;
 
 interface DraftRow {
-  /** Null except in the first row. */
+  /** The document without its zones. null except in the first row. */
   readonly fees: Readonly<Record<string, unknown>> | null;
   readonly revision: number;
   readonly data: Buffer | null;

@@ -19,14 +19,13 @@ import { unavailable } from "../../../domain/refusal.ts";
 export interface Tasks {
   /** Loads a version and indexes its zones. */
   readonly load: { readonly input: { readonly version: number }; readonly output: LoadedTariff };
-  /** Finds all errors of a draft. Returns `undefined` if the draft does not exist. */
+  /** Finds all errors in a draft. Returns `undefined` if the draft does not exist. */
   readonly check: {
     readonly input: { readonly draft: number };
     readonly output: CheckedDraft | undefined;
   };
-  /** Prices shipments and routes by a draft and by the tariff in force. */
+  /** Prices shipments and routes with a draft and with the tariff in force. */
   readonly replay: { readonly input: ReplayInput; readonly output: ReplayOutput };
-  /** Returns the differences between two versions. */
   readonly compare: { readonly input: CompareInput; readonly output: CompareOutput };
   /** Returns the GeoJSON of a version's zones, simplified to a tolerance in meters. */
   readonly coverage: {
@@ -35,36 +34,36 @@ export interface Tasks {
   };
 }
 
-/** A tariff ready for quoting, in a form that can be moved between threads. */
+/** A tariff prepared for quoting, in a form that can be transferred between threads. */
 export interface LoadedTariff {
   readonly fees: Fees;
   readonly indexed: IndexedZones | undefined;
   readonly zones: PackedIdentities;
 }
 
-/** Result of the check of a draft. */
+/** Result of checking a draft. */
 export interface CheckedDraft {
-  /** The checked revision of the draft. */
+  /** Revision of the draft that was checked. */
   readonly revision: number;
-  /** In document order. Empty if the draft can be published. */
+  /** Errors in document order. Empty if the draft can be published. */
   readonly faults: readonly TariffFault[];
-  /** Problems that do not prevent publishing, in document order. */
+  /** Warnings, which do not prevent publishing, in document order. */
   readonly warnings: readonly TariffFault[];
-  /** Number of zones, and likewise of tiers. 0 if there are errors. */
+  /** Number of zones. 0 if there are errors. */
   readonly zones: number;
   readonly tiers: number;
   /**
-   * SHA-256 of the document's canonical text, in base64url, as stored with versions. `undefined` if there are errors.
+   * SHA-256 of the document's canonical text in base64url, as stored with versions. `undefined` if
+   * there are errors.
    */
   readonly digest: string | undefined;
 }
 
-/** Input of a replay. */
 interface ReplayInput {
   readonly draft: number;
   /** The version in force, if any. */
   readonly inForce: number | undefined;
-  /** Number of latest shipments, 0 to 10,000. */
+  /** Number of latest shipments to price, 0 to 10,000. */
   readonly shipments: number;
   readonly routes: readonly BookableRoute[];
 }
@@ -78,28 +77,27 @@ type ReplayOutput =
       /** Revision of the draft. */
       readonly revision: number;
       readonly shipments: Replay;
-      /** One per route, in the given order. */
+      /** Quotes for each route, in the given order. */
       readonly routes: readonly { readonly inForce: Quote; readonly ofDraft: Quote }[];
     };
 
-/** The versions to compare. */
 export interface CompareInput {
   readonly from: number;
   readonly to: number;
 }
 
-/** The differences, or the missing versions. */
+/** The differences, or which of the versions do not exist. */
 type CompareOutput =
   | { readonly differences: TariffDifferences; readonly unknown?: undefined }
   | { readonly unknown: readonly (keyof CompareInput)[]; readonly differences?: undefined };
 
-/** A task in a worker thread, with its own database connection. */
+/** A task that runs in a worker thread with its own database connection. */
 export type TariffTask<Name extends keyof Tasks> = (
   client: Client,
   input: Tasks[Name]["input"],
 ) => Promise<Tasks[Name]["output"]>;
 
-/** Input of a worker thread. */
+/** Message that starts a task in a worker thread. */
 export interface TaskRequest<Name extends keyof Tasks> {
   readonly databaseUrl: string;
   readonly name: Name;
@@ -111,25 +109,28 @@ type RunTask = <Name extends keyof Tasks>(
   input: Tasks[Name]["input"],
 ) => Promise<Tasks[Name]["output"]>;
 
-/** Runs tariff tasks in worker threads, so that this thread can serve calls. */
+/** Runs tariff tasks in worker threads, so that this thread stays available for calls. */
 export interface TariffTasks {
   /**
-   * Runs a task for a waiting caller, one at a time.
+   * Runs a task for a waiting caller. Only one such task runs at a time.
    *
-   * @throws Refusal UNAVAILABLE if too many tasks are waiting, TaskTooLargeError if it needs too much memory. Rejects
-   *   if the task fails.
+   * @throws Refusal UNAVAILABLE if too many tasks are waiting, TaskTooLargeError if the task needs
+   *   too much memory, and the errors of the task
    */
   readonly run: RunTask;
-  /** Runs a task immediately, in parallel to others. */
+  /** Runs a task immediately, in parallel with other tasks and without a memory limit. */
   readonly runAtOnce: RunTask;
   /** Finished and running checks of large drafts, by the draft's etag. */
   readonly checks: LRUCache<string, Promise<CheckedDraft | undefined>>;
 }
 
-/** A task exceeded its memory limit. */
+/** Thrown if a task exceeds its memory limit. */
 export class TaskTooLargeError extends Error {}
 
-/** The file is next to this one, also in the built program, with the same extension. */
+/**
+ * URL of the worker, which is next to this file and has the same extension, even in the built
+ * program.
+ */
 const WORKER = new URL(`tariff-worker${extname(import.meta.url)}`, import.meta.url);
 
 /** Maximum number of running and waiting tasks. */
@@ -137,12 +138,11 @@ const MAX_TASKS = 10;
 /** Maximum number of cached checks, one per draft. */
 const MAX_CHECKS = MAX_TARIFF_DRAFTS;
 /**
- * Heap limit for tasks of waiting callers, in MiB. Allocating a list of millions of positions cannot be interrupted,
- * so list sizes are limited as well.
+ * Heap limit for tasks of waiting callers, in MiB. The limit cannot interrupt the allocation of a
+ * list with millions of positions, so list sizes are limited as well.
  */
 const MAX_HEAP_MIB = 768;
 
-/** Creates the runner of tasks on a database. */
 export function createTariffTasks(databaseUrl: string): TariffTasks {
   const turn = createSemaphore(1);
   let tasks = 0;
@@ -162,7 +162,7 @@ export function createTariffTasks(databaseUrl: string): TariffTasks {
   }
 
   return {
-    // The tariff in force must be loaded, so there is no memory limit.
+    // Has no memory limit, because the tariff in force must be loaded in any case.
     runAtOnce: (name, input) => runIn({}, name, input),
     checks: new LRUCache({ max: MAX_CHECKS }),
     async run(name, input) {

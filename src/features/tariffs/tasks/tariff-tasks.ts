@@ -26,7 +26,7 @@ import { validZones } from "../../../domain/coverage/parse-zones.ts";
 import { compareTariffs } from "../../../domain/pricing/compare-tariffs.ts";
 import { coverageDocument } from "./coverage-document.ts";
 
-/** Loads a published document and indexes its zones. Validates only the fees again. */
+/** Loads a published version and indexes its zones. Validates only the fees again. */
 export const loadTask: TariffTask<"load"> = async (client, { version }) =>
   indexTariff(await loadVersionDocument(client, version));
 
@@ -74,10 +74,11 @@ export async function loadAndCheckDraft(
   return { ...checked, faults: [], zones: tariff.zones.length, tiers: tariff.tiers.length, digest };
 }
 
-/** Returns the tariff of a draft, or all of its errors. */
+/** Returns the tariff of a draft, or all errors in the draft. */
 function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
   const parsed = parseTariff(document);
-  // Unparsable zones are missing from the document. Their absence is not the error to report.
+  // Zones that cannot be parsed are missing from the document, so their actual error replaces the
+  // error about missing zones.
   const faults = parsed.faults?.map((fault) =>
     zonesFault !== undefined && fault.path === "zones" ? zonesFault : fault,
   );
@@ -87,7 +88,7 @@ function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
   return faults === undefined ? parsed : { faults };
 }
 
-/** Checks a draft, and prices shipments and routes by it and by the tariff in force. */
+/** Checks a draft, then prices shipments and routes with the draft and with the tariff in force. */
 export const replayTask: TariffTask<"replay"> = async (client, input) => {
   const draft = await loadDraftPricing(client, input.draft);
   if (draft.outcome !== undefined) return draft;
@@ -104,7 +105,8 @@ export const replayTask: TariffTask<"replay"> = async (client, input) => {
   };
 };
 
-// Each document can need a gigabyte, so only the first one's pricing is kept while the second is loaded.
+// Each document can take a gigabyte. Only the pricing from the first one is kept while the second
+// is loaded.
 
 type DraftPricing =
   | { readonly outcome?: undefined; readonly revision: number; readonly pricing: Pricing }
@@ -146,7 +148,7 @@ interface StoredWindow {
   readonly end: string;
 }
 
-/** Returns the latest shipments of all workspaces, newest first. */
+/** Loads the latest shipments of all workspaces, newest first. */
 async function loadLatest(client: Client, count: number): Promise<ReplayedShipment[]> {
   const { rows } = await client.query<Columns & unknown[]>({
     text: `select workspace_id::float8, reference, pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg,

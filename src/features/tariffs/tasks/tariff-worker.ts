@@ -28,7 +28,7 @@ async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promis
   parentPort!.postMessage(output, buffersOf(output));
 }
 
-/** Returns the distinct buffers of all typed arrays in a value. They are transferred instead of copied. */
+/** Returns the distinct buffers of all typed arrays in a value. Transferring them avoids copies. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
   const visit = (part: unknown): void => {

@@ -2,13 +2,13 @@ import { MAX_DEPTH } from "../../../domain/canonical-text.ts";
 import { clip } from "../../../domain/clip.ts";
 import type { TariffFault } from "../../../domain/faults.ts";
 
-/** Maximum length of a path in an error, in characters. Keys can be of any length. */
+/** Maximum length of a path in an error, in characters. Document keys can have any length. */
 const SHOWN_CHARACTERS = 300;
 
 /**
- * Returns why PostgreSQL cannot store a JSON document unchanged, or `undefined` if it can. It rejects NUL and lone
- * surrogates in text, and numbers beyond the range of a double would be lost. `canonicalText` limits the nesting
- * depth.
+ * Returns why PostgreSQL cannot store a JSON document unchanged, or `undefined` if it can.
+ * PostgreSQL rejects NUL and lone surrogates in text. Numbers beyond the range of a double would be
+ * lost. The nesting depth is limited as in `canonicalText`.
  */
 export function unstorableFault(document: object): TariffFault | undefined {
   const found = findUnstorable(document, 0);

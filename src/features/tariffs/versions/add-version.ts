@@ -9,11 +9,14 @@ import {
   type VersionRow,
 } from "./load-version.ts";
 
-/** Advisory lock that serializes publishing. */
+/** Number of the advisory lock that serializes publishing. */
 const PUBLISH_LOCK = 0x5348_5002;
 
 export interface NewVersion {
-  /** The version in force that the publisher expects to replace, 0 for none. Not checked if `undefined`. */
+  /**
+   * Version in force that the publisher expects to replace, 0 for none. `undefined` skips the
+   * check.
+   */
   readonly replaces: number | undefined;
   readonly digest: string;
   insert(version: number, replaces: number | null): Promise<void>;
@@ -25,17 +28,18 @@ export async function lockPublishing(tx: EntityManager): Promise<void> {
 }
 
 /**
- * Adds a version and announces it to every process, unless it equals the version in force. The transaction must have
- * called `lockPublishing`.
+ * Adds a version and announces it to every process, unless it equals the version in force. The
+ * transaction must have called `lockPublishing`.
  *
- * @returns the new version, or the equal one in force
+ * @returns the new version, or the equal version in force
  * @throws Refusal TARIFF_REPLACED, TARIFF_SCHEDULED
  */
 export async function addVersion(
   tx: EntityManager,
   { replaces, digest, insert }: NewVersion,
 ): Promise<{ readonly row: VersionRow; readonly added: boolean }> {
-  // Before reading the version in force, so that a version that takes effect in between is found there.
+  // Must be read before the version in force. A version that takes effect between the two
+  // statements is then found as in force.
   const scheduled = await loadScheduledVersion(tx);
   const inForce = await loadVersionInForce(tx);
   assertReplaces(inForce, replaces);
@@ -72,7 +76,7 @@ function assertNoneScheduled(scheduled: VersionRow | undefined): void {
   );
 }
 
-/** Cancelled versions keep their numbers. */
+/** Returns the number for a new version. The numbers of cancelled versions are not reused. */
 async function nextVersion(tx: EntityManager): Promise<number> {
   const [row] = await runStatement<{ next: number }>(
     tx,

@@ -18,7 +18,7 @@ import type { RecordOf } from "../../../json/records.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Whether a document's value has the type of a field. */
+/** Checks by field type that a value in a document has this type. */
 const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.STRING]: (value) => typeof value === "string",
   [ScalarType.DOUBLE]: (value) => typeof value === "number",
@@ -26,7 +26,10 @@ const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.BOOL]: (value) => typeof value === "boolean",
 };
 
-/** Converts a document to a message. Values of the wrong type are ignored, because a draft can have errors. */
+/**
+ * Converts a document to a message. Ignores values of the wrong type, because a draft can have
+ * errors.
+ */
 export function readDocument<Desc extends DescMessage>(
   schema: Desc,
   document: object,
@@ -52,26 +55,26 @@ function readField(field: DescField, value: unknown): unknown {
   return field.scalar === ScalarType.STRING ? "" : 0;
 }
 
-/** Returns a document with new fees and everything else unchanged. */
+/** Returns a document with its fees replaced. */
 export function withFees(document: object, fees: NewTariffFees | undefined): object {
   return fees === undefined ? document : { ...document, ...written(NewTariffFeesSchema, fees) };
 }
 
-/** Returns a document with new schedules and everything else unchanged. Empty schedules are left out. */
+/** Returns a document with its schedules replaced. Omits empty schedules. */
 export function withSchedules(document: object, given: NewTariffSchedules | undefined): object {
   if (given === undefined) return document;
   const { schedules: _, default_schedule: __, ...others } = document as Json;
   return { ...others, ...written(NewTariffSchedulesSchema, given) };
 }
 
-/** Lists that a document contains even if they are empty. */
+/** Lists that are written to a document even if they are empty. */
 const LISTS: readonly DescField[] = [
   NewTariffFeesSchema.field.tiers,
   NewTariffScheduleSchema.field.hours,
   NewWeeklyHoursSchema.field.days,
 ];
 
-/** Converts a message to a document. Empty values are left out, so that validation reports them as missing. */
+/** Converts a message to a document. Omits empty values, so that validation reports them as missing. */
 function written(schema: DescMessage, message: object): Json {
   const values = message as Json;
   return Object.fromEntries(

@@ -10,21 +10,21 @@ import { compileToMessage } from "../../../json/records.ts";
 import { readDocument } from "./document-message.ts";
 
 /**
- * SQL for the number of the version in force by the database's clock, or null: the highest effective one that was not
- * cancelled. All replicas and bookings use it. Evaluated at the time of the statement, because the transaction may
- * have begun before a version was published.
+ * SQL for the number of the version in force by the database's clock, or null. It is the highest
+ * version that has taken effect and was not cancelled. All replicas and bookings use it. Uses the
+ * time of the statement, because the transaction may have begun before a version was published.
  */
 export const VERSION_IN_FORCE = `(
   select max(version) from tariff_version
   where effective_at <= statement_timestamp() and called_off_at is null)`;
 
 /**
- * SQL condition for candidates of the scheduled version. It is always above the version in force, because no version
- * can be published while one is scheduled.
+ * SQL condition for versions that can be the scheduled version. It is always above the version in
+ * force, because no version can be published while one is scheduled.
  */
 export const AFTER_IN_FORCE = `version > coalesce(${VERSION_IN_FORCE}, 0)`;
 
-/** A version without its zones, at the time of the database's clock. */
+/** A version without its zones, as of a time by the database's clock. */
 export interface VersionRow {
   readonly version: number;
   readonly state: "scheduled" | "in_force" | "replaced" | "called_off";
@@ -37,9 +37,9 @@ export interface VersionRow {
   readonly author: string | null;
   readonly replaces: number | null;
   readonly repeats: number | null;
-  /** Whether quotes from before its effective time keep their price. */
+  /** Whether quotes from before the effective time keep their price. */
   readonly honoursQuotes: boolean;
-  /** Milliseconds since the epoch, like all times here. */
+  /** Publishing time in milliseconds since the epoch. */
   readonly publishedAtMs: number;
   readonly effectiveAtMs: number;
   readonly calledOffAtMs: number | null;
@@ -74,7 +74,7 @@ export function loadVersionInForce(em: EntityManager): Promise<VersionRow | unde
   return loadFirst(em, `version = ${VERSION_IN_FORCE}`);
 }
 
-/** Loads the scheduled version, at most one. Returns `undefined` if absent. */
+/** Loads the scheduled version. There is at most one. Returns `undefined` if there is none. */
 export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
   return loadFirst(
     em,
@@ -83,7 +83,7 @@ export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | un
   );
 }
 
-/** In descending order. */
+/** Loads versions below a version, in descending order. */
 export function loadVersionsBelow(
   em: EntityManager,
   version: number,
@@ -93,7 +93,7 @@ export function loadVersionsBelow(
   return runStatement<VersionRow>(em, sql, [version, limit]);
 }
 
-/** Loads the document in force with its `version`. Returns `undefined` if absent. */
+/** Loads the document in force, with its `version` added. Returns `undefined` if there is none. */
 export async function loadPublishedTariff(em: EntityManager): Promise<object | undefined> {
   const [row] = await runStatement<{ version: number; document: object }>(
     em.fork(),

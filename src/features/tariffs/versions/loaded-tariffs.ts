@@ -10,10 +10,13 @@ export interface PricedTariff {
   readonly pricing: Pricing;
 }
 
-/** How long the previous tariff is kept in memory. */
+/** Time for which the previous tariff is kept in memory, in milliseconds. */
 const KEEP_PREVIOUS_MS = 10_000;
 
-/** Creates the in-memory store of the few tariffs in use. */
+/**
+ * Creates the in-memory store of the tariffs in use: the current, the previous and the upcoming
+ * one.
+ */
 export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pricing>) {
   const loads = new Map<number, Promise<PricedTariff>>();
   let newest: PricedTariff | undefined;
@@ -24,7 +27,10 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
 
   return {
     newest: () => newest,
-    /** Loads a version once for all concurrent callers. Resolves immediately if it is in memory. */
+    /**
+     * Loads a version, once for all concurrent callers. Resolves immediately if the version is in
+     * memory.
+     */
     async load(version: number): Promise<PricedTariff> {
       const known = [newest, previous, upcoming].find((tariff) => tariff?.version === version);
       if (known !== undefined) return known;
@@ -34,7 +40,10 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       return loading;
     },
     isLoading: (version: number) => loads.has(version),
-    /** Makes a tariff current. The previous one is kept for transactions that have read it as in force. */
+    /**
+     * Makes a tariff current. Keeps the previous one for transactions that have read it as in
+     * force.
+     */
     use(loaded: PricedTariff): void {
       const replaced = newest;
       newest = loaded;
@@ -44,9 +53,9 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       };
       setTimeout(drop, KEEP_PREVIOUS_MS).unref();
     },
-    /** The scheduled version in memory, if any. */
+    /** Returns the scheduled version in memory, if any. */
     upcoming: () => upcoming?.version,
-    /** Replaces the loaded scheduled tariff. `undefined` for none. */
+    /** Stores the scheduled tariff. `undefined` removes it. */
     keepUpcoming(loaded: PricedTariff | undefined): void {
       upcoming = loaded;
     },
@@ -54,14 +63,15 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
 }
 
 /**
- * Maximum size of a document that is loaded in this thread, in bytes as stored by PostgreSQL. Loading takes a few
- * milliseconds. Starting a worker takes longer.
+ * Maximum size of a document that is loaded in this thread, in bytes as stored by PostgreSQL.
+ * Loading then takes a few milliseconds, less than starting a worker.
  */
 const MAX_BYTES_HERE = 32 * 1024;
 
 /**
- * Loads a published version for quoting. A worker thread with its own connection reads, parses and indexes a large
- * version, so that this thread can serve calls, and exits to free its memory. Validates only the fees again.
+ * Loads a published version for quoting. For a large version, a worker thread with its own
+ * connection reads, parses and indexes the document, so that this thread stays available for calls.
+ * The worker then exits to free its memory. Validates only the fees again.
  *
  * @throws Error if the version does not exist or the database fails
  */
@@ -76,9 +86,9 @@ export async function loadTariff(
   return pricingOf({ fees, coverage: coverageOf(indexed), zones });
 }
 
-/** Returns the document of a version, `undefined` if it is large. */
+/** Loads the document of a version, or `undefined` if it is large. */
 async function loadSmall(em: EntityManager, version: number): Promise<object | undefined> {
-  // Loads may be requested within a transaction but must not join it.
+  // A load can be requested within a transaction but must not join it.
   const outside = em.fork({ disableContextResolution: true });
   const [row] = await runStatement<{ document: object | null }>(
     outside,

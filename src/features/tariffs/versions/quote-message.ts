@@ -12,7 +12,7 @@ export function quoteMessage(quote: Quote, windows?: Partial<Ends<BookedWindow>>
   return toMessage(quoteRecord(quote, windows));
 }
 
-/** Returns a quote as an API record: the price, or the first reason why there is none. */
+/** Returns a quote as an API record: the price, or the first reason why there is no price. */
 export function quoteRecord(quote: Quote, { pickup, dropoff }: Partial<Ends<BookedWindow>> = {}) {
   const { covered } = quote;
   const failure = covered ? undefined : quote.failures[0];

@@ -9,16 +9,20 @@ import { createLoadedTariffs, loadTariff, type PricedTariff } from "./loaded-tar
 
 export interface TariffCache {
   /**
-   * The newest version known to this process, at most a second old while the database is reachable.
+   * Returns the version that this process uses, at most a second old while the database is
+   * reachable.
    *
    * @throws Refusal UNAVAILABLE if no tariff has been published
    */
   current(): PricedTariff;
   currentVersion(): number | undefined;
-  /** Seconds since `current` differs from the version in force, as of the last `refresh`. */
+  /**
+   * Returns for how many seconds `current` has differed from the version in force, as of the last
+   * `refresh`.
+   */
   lagSeconds(): number;
   /**
-   * Reads the version in force in the caller's transaction.
+   * Reads which version is in force, in the caller's transaction, and returns it.
    *
    * @throws Refusal UNAVAILABLE if no tariff has been published
    */
@@ -31,13 +35,14 @@ export interface TariffCache {
    */
   byVersion(version: number | null): Promise<PricedTariff>;
   /**
-   * Starts loading the version in force if it is not `current`, and waits only for the first version. Later versions
-   * become current once loaded, without delaying changes of keys. A scheduled version is loaded ahead of its time.
+   * Starts loading the version in force if it is not `current`. Waits only for the first version,
+   * so that loads do not delay changes to keys. Later versions become current once they are loaded.
+   * A scheduled version is loaded before it takes effect.
    */
   refresh(reader: Reader): Promise<void>;
 }
 
-/** How long before its effective time a scheduled version is loaded, as a PostgreSQL interval. */
+/** Time before the effective time at which a scheduled version is loaded, as a PostgreSQL interval. */
 const LOAD_AHEAD = "60 seconds";
 
 /** State of the versions in the database. */
@@ -45,7 +50,7 @@ interface VersionsNow {
   readonly inForce: number | null;
   /** The version that takes effect within `LOAD_AHEAD`. */
   readonly upcoming: number | null;
-  /** Whether a given version was cancelled. Null if it does not exist. */
+  /** Whether the current version was cancelled. null if it does not exist. */
   readonly calledOff: boolean | null;
 }
 
@@ -60,8 +65,8 @@ const SELECT_NOW = `
     (select called_off_at is not null from tariff_version where version = $1) as "calledOff"`;
 
 /**
- * Creates the cache. Versions are immutable, so a loaded version never becomes stale, and each is loaded once for all
- * concurrent callers.
+ * Creates the cache. Versions are immutable, so a loaded version never becomes stale. Each version
+ * is loaded once for all concurrent callers.
  */
 export function createTariffCache(options: {
   readonly em: EntityManager;
@@ -80,7 +85,7 @@ export function createTariffCache(options: {
     return tariff;
   }
 
-  /** Loads in the background. The next `refresh` retries after a failure. */
+  /** Loads a version in the background. After a failure, the next `refresh` retries. */
   async function attempt(version: number, then: (tariff: PricedTariff) => void): Promise<void> {
     try {
       then(await loaded.load(version));
@@ -89,20 +94,23 @@ export function createTariffCache(options: {
     }
   }
 
-  /** Makes the version in force current: a newer version, or an earlier one if the newest was cancelled. */
+  /**
+   * Makes the version in force current. It is a newer version, or an earlier one if the newest was
+   * cancelled.
+   */
   async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
     const current = currentVersion();
     if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;
     if (current === undefined) loaded.use(await loaded.load(inForce));
     else if (inForce > current || calledOff === true) {
       void attempt(inForce, (tariff) => {
-        // Unless a booking has made it, or a later one, current in the meantime.
+        // Skipped if a booking has made this version, or a later one, current in the meantime.
         if (currentVersion() === current) loaded.use(tariff);
       });
     }
   }
 
-  /** Loads the version that takes effect soon, and drops one that no longer does. */
+  /** Loads the version that takes effect soon. Drops a loaded version that no longer does. */
   function prepare({ upcoming }: VersionsNow): void {
     if (upcoming === null) loaded.keepUpcoming(undefined);
     else if (upcoming !== loaded.upcoming() && !loaded.isLoading(upcoming)) {
@@ -126,7 +134,7 @@ export function createTariffCache(options: {
     async refresh(reader) {
       const { rows } = await reader.query<VersionsNow>(SELECT_NOW, [currentVersion() ?? null]);
       const [now] = rows as [VersionsNow];
-      // Before `prepare` drops a version that has just taken effect.
+      // Must run before `prepare` drops a version that has just taken effect.
       await follow(now);
       prepare(now);
       lag.note(now.inForce !== null && now.inForce !== currentVersion());

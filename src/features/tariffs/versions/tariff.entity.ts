@@ -1,30 +1,30 @@
 import { defineEntity, p, type InferEntity, type Opt } from "@mikro-orm/core";
 
 /**
- * A published tariff document. The version in force is the highest effective one that was not cancelled. Only
- * `calledOffAt` can change.
+ * A published tariff document. The version in force is the highest one that has taken effect and
+ * was not cancelled. Only `calledOffAt` can change.
  */
 export const TariffVersion = defineEntity({
   name: "TariffVersion",
   tableName: "tariff_version",
   properties: {
     version: p.integer().primary().autoincrement(false),
-    /** The published document. `json` keeps the key order, `jsonb` does not. */
+    /** The published document. Stored as `json`, because `jsonb` does not preserve the key order. */
     document: p.json().$type<object>().columnType("json"),
-    /** SHA-256 of the document's canonical text, in base64url. Equal documents have equal digests. */
+    /** SHA-256 of the document's canonical text in base64url, by which documents are compared. */
     digest: p.text(),
     note: p.text().nullable(),
     publishedAt: p.datetime(3),
-    /** Effective time by the database's clock. */
+    /** Time at which the version takes effect, by the database's clock. */
     effectiveAt: p.datetime(3).defaultRaw("now()"),
     calledOffAt: p.datetime(3).nullable(),
-    /** Publisher. Null for versions published before names were stored. */
+    /** Publisher. null for versions from before publishers were stored. */
     author: p.text().nullable(),
-    /** The version in force at the time of publishing. Null for the first. */
+    /** The version in force at the time of publishing. null for the first version. */
     replaces: p.integer().nullable(),
-    /** The earlier version that a rollback repeats, or null. */
+    /** The earlier version that a rollback repeats, otherwise null. */
     repeats: p.integer().nullable(),
-    /** Whether quotes from before its effective time keep their price. */
+    /** Whether quotes from before the effective time keep their price. */
     honoursQuotes: p.boolean().default(true),
     /** The document without its zones, for queries that need only the fees. */
     fees: p.json<object>().generated("(document::jsonb - 'zones') stored"),

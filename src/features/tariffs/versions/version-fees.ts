@@ -3,30 +3,29 @@ import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { parseValidFees, type Fees } from "../../../domain/pricing/tariff.ts";
 
-/** Fees of all versions, including old ones. They are small without the zones. */
+/** Lookup of the fees of any version, including old ones. */
 export interface VersionFees {
   /**
-   * Returns the fees of versions, synchronously if they are in memory.
-   *
-   * @returns fees by version, without versions that do not exist
+   * Returns the fees of versions, synchronously if they are all in memory. Versions that do not
+   * exist are omitted.
    */
   of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion>;
 }
 
 type FeesByVersion = ReadonlyMap<number, Fees>;
 
-/** Maximum number of cached tiers, about 100 bytes each. A version has at most 1,000. */
+/** Maximum number of cached tiers, at about 100 bytes each. A version has at most 1,000. */
 const MAX_TIERS_KEPT = 100_000;
 
 /**
- * Without schedules, which can be large. The versions are passed as JSON because PostgreSQL replans the query for each
- * list. See `FIND` of shipments.
+ * Selects fees without schedules, which can be large. The versions are passed as JSON, because
+ * PostgreSQL would plan the query again for each list. See `FIND` of shipments.
  */
 const SELECT = `
   select version, fees::jsonb - 'schedules' - 'default_schedule' as fees from tariff_version
   where version in (select json_array_elements_text($1)::int)`;
 
-/** Creates the cache. Versions are immutable. */
+/** Creates the cache. Entries never become stale, because versions are immutable. */
 export function createVersionFees(em: EntityManager): VersionFees {
   const known = new LRUCache<number, Fees>({
     maxSize: MAX_TIERS_KEPT,
@@ -34,7 +33,7 @@ export function createVersionFees(em: EntityManager): VersionFees {
   });
 
   async function load(found: Map<number, Fees>, missing: readonly number[]) {
-    // May be called within a transaction but must not join it. Versions are immutable.
+    // A load can be requested within a transaction but must not join it.
     const outside = em.fork({ disableContextResolution: true });
     const rows = await runStatement<{ version: number; fees: object }>(outside, SELECT, [
       JSON.stringify(missing),

@@ -92,7 +92,7 @@ export const VERSION_FUNCTIONS: Pick<
     return differences;
   },
 
-  /** Creates no version if the repeated one equals the tariff in force. */
+  /** Publishes an earlier version again. Creates no version if it equals the tariff in force. */
   async rollBackTariff({ version: repeats, replaces, note, honoursQuotes = true }, call, { em }) {
     await lockPublishing(em);
     const repeated = await loadVersion(em, repeats);
@@ -114,7 +114,7 @@ export const VERSION_FUNCTIONS: Pick<
     return { data: versionMessage(row), published: added };
   },
 
-  /** Only before its effective time by the database's clock. */
+  /** Cancels a scheduled version. Possible only before its effective time by the database's clock. */
   async callOffTariff({ version }, call, { em }) {
     await lockPublishing(em);
     const isCalledOff = (await runStatement(em, CALL_OFF, [version])).length > 0;
@@ -130,7 +130,7 @@ export const VERSION_FUNCTIONS: Pick<
 
 /** Scope of the list's page tokens. It has no filters. */
 const FILTERS = { list: "tariff_versions" };
-/** Above all versions. */
+/** Number above all versions. */
 const MAX_VERSION = 2 ** 31 - 1;
 
 function toVersionNumber([version]: readonly unknown[]): number | undefined {
@@ -138,10 +138,13 @@ function toVersionNumber([version]: readonly unknown[]): number | undefined {
   return isVersion ? (version as number) : undefined;
 }
 
-/** Size of a version without its note and tiers. */
+/** Upper bound for the size of a version's other fields, in bytes. */
 const OTHER_BYTES = 1_000;
 
-/** Returns the maximum size of a version in a response, in bytes. Escaping can take six bytes per character. */
+/**
+ * Returns an upper bound for the size of a version in a response, in bytes. Escaping can take six
+ * bytes per character.
+ */
 function bytesOf({ fees, note, author }: VersionRow): number {
   const text = (note?.length ?? 0) + (author?.length ?? 0);
   return JSON.stringify(fees).length + 6 * text + OTHER_BYTES;
@@ -152,7 +155,10 @@ interface PieceRow {
   readonly piece: Buffer;
 }
 
-/** A member of `json` keeps its original text. `offset 0` makes PostgreSQL evaluate it once, not for each chunk. */
+/**
+ * Selects the zones of a version in chunks of their original text, which `json` preserves. Uses
+ * `offset 0` so that PostgreSQL evaluates the text once, not once per chunk.
+ */
 const SELECT_ZONES = `
   select digest, substring(zones from start for ${PIECE_BYTES}) as piece
   from (
@@ -192,7 +198,7 @@ function notScheduledError({ version, state }: VersionRow) {
   return refuse("TARIFF_NOT_SCHEDULED", text, { subject: "version" });
 }
 
-/** The document is copied within the database. */
+/** Copies a version, with its document, within the database. */
 const INSERT_COPY = `
   insert into tariff_version
     (document, digest, version, note, published_at, effective_at, author, replaces, repeats, honours_quotes)

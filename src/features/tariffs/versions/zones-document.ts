@@ -8,17 +8,18 @@ import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 /** Media type of zones (RFC 7946, section 12). */
 export const GEOJSON = "application/geo+json";
 
-/** Maximum number of bytes of zones in a row. Limits how long a row blocks this thread. */
+/** Maximum size of a chunk of zones, in bytes. Limits how long processing a row blocks this thread. */
 export const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Loads the zones of a draft or version in chunks. Excess loads wait in order.
+ * Loads the zones of a draft or version in chunks. If too many loads are running, the load waits
+ * its turn.
  *
- * @param sql a constant that selects the chunks of the draft or version `$1`
+ * @param sql constant SQL that selects the chunks of the draft or version `$1`
  */
 export type LoadZones = <Row>(sql: string, named: number) => Promise<Row[]>;
 
-/** Maximum number of concurrent loads. Each occupies a connection of the shared pool for seconds. */
+/** Maximum number of concurrent loads. Each uses a connection of the shared pool for seconds. */
 const MAX_LOADS = 2;
 
 export function createZonesLoader(em: EntityManager): LoadZones {
