@@ -25,7 +25,6 @@ export interface CallOptions {
    */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
-  /** Called with the response headers. */
   readonly onHeader?: ((headers: Headers) => void) | undefined;
 }
 

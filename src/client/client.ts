@@ -37,11 +37,9 @@ export {
 } from "./verify-webhook.ts";
 
 export interface ClientOptions extends Endpoint {
-  /** Retries of calls after transient errors. */
   readonly retry?: RetryOptions;
 }
 
-/** The calls of a workspace, by service. */
 export interface Client {
   readonly addresses: Calls<typeof AddressService>;
   readonly apiKeys: Calls<typeof ApiKeyService>;

@@ -35,7 +35,6 @@ export interface Endpoint {
 
 type GivenHeaders = Parameters<Transport["unary"]>[3];
 
-/** Sends a request with this body. */
 type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise<Response>;
 
 /**

@@ -13,7 +13,6 @@ export interface FollowOptions {
   readonly after?: bigint | number | string | undefined;
   /** Types of the events to yield, such as `shipment.delivered`. Defaults to all types. */
   readonly types?: readonly string[] | undefined;
-  /** Stops the feed. */
   readonly signal?: AbortSignal | undefined;
   /** Poll interval in milliseconds, used if streams are unavailable. Defaults to 2000. */
   readonly pollMs?: number | undefined;

@@ -1,6 +1,5 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 
-/** A page of a list. */
 interface PageShape {
   readonly data: readonly unknown[];
   /** Token of the next page. Empty on the last page. */

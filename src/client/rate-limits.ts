@@ -10,7 +10,6 @@ export interface RateLimits {
   reserve(method: DescMethod, nowMs: number, deadlineMs: number): number | undefined;
   /** Whether calls of the method's class are currently delayed. */
   isHeld(method: DescMethod, nowMs: number): boolean;
-  /** Reads the rate limit headers of a response. */
   note(method: DescMethod, headers: Headers, isRefused: boolean, nowMs: number): void;
 }
 

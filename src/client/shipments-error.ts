@@ -27,7 +27,6 @@ export class ShipmentsError extends Error {
   readonly requestId: string | undefined;
   /** Minimum delay before a retry, in milliseconds. 0 if the response requires none. */
   readonly retryAfterMs: number;
-  /** Response headers. */
   readonly headers: Headers;
   /** Idempotency key of a call that writes. If you repeat the call with this key, it takes effect at most once. */
   readonly idempotencyKey: string | undefined;
@@ -74,7 +73,6 @@ export class ShipmentsError extends Error {
   }
 }
 
-/** An error with a known reason. */
 type RefusedFor<R extends Reason> = Omit<ShipmentsError, "reason" | "facts"> & {
   readonly reason: R;
   readonly facts: FactsOf<R>;

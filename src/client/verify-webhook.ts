@@ -29,8 +29,8 @@ export class WebhookError extends Error {
  *
  *     const event = await verifyWebhook(secret, request.headers, await request.text());
  *
- * @param secrets the webhook's secret, `whsec_...`, during a rotation both. Empty ones are ignored.
- * @param body the raw body: parsing and serializing it again changes it
+ * @param secrets the webhook's secret, `whsec_...`. During a rotation, both secrets. Empty secrets are ignored.
+ * @param body the raw body. Do not parse and serialize it, because that changes it.
  * @throws WebhookError if the message is not authentic
  */
 export async function verifyWebhook(
@@ -53,7 +53,7 @@ export async function verifyWebhook(
     );
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-  // Uses the raw bytes, because decoding drops a byte order mark.
+  // Signs the raw bytes, because decoding would drop a byte order mark.
   const parts = [`${id}.${timestamp}.`, body as Uint8Array<ArrayBuffer>];
   const signed = await new Blob(parts).arrayBuffer();
   for (const secret of typeof secrets === "string" ? [secrets] : secrets) {
@@ -71,17 +71,17 @@ function requireHeader(headers: WebhookHeaders, name: string): string {
   throw new WebhookError("HEADER_MISSING", `The header ${name} is missing.`);
 }
 
-/** 32 bytes in base64, one signature per secret, separated by spaces. */
+/** Matches one signature of 32 bytes in base64. The header has one per secret, separated by spaces. */
 const SIGNATURE = /(?<!\S)v1,([A-Za-z\d+/]{43}=)(?!\S)/g;
 
 async function isSigned(secret: string, signed: ArrayBuffer, signatures: string): Promise<boolean> {
   const hmac = { name: "HMAC", hash: "SHA-256" };
   const bytes = base64Decode(secret.replace("whsec_", ""));
-  // The comparison takes constant time.
+  // The secret has a prefix but no key.
   if (bytes.length === 0) return false;
   const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["verify"]);
   for (const [, base64] of signatures.matchAll(SIGNATURE)) {
-    // Constant-time.
+    // The comparison takes constant time.
     if (await crypto.subtle.verify("HMAC", key, base64Decode(base64!), signed)) return true;
   }
   return false;

@@ -56,7 +56,6 @@ function createCallMcp(url: string, key: string): CallMcp {
 interface McpReply {
   readonly result?: object;
   readonly error?: { readonly code: number; readonly message: string };
-  /** Message of a refusal. */
   readonly message?: string;
 }
 

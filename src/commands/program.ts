@@ -71,7 +71,6 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Formats a violation with its path. */
 function lineOf({ reason, subject, text }: Violation): string {
   return reason === "TARIFF_FAULTY" ? text.replace(`${subject} `, `${subject}: `) : text;
 }

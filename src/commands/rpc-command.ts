@@ -53,7 +53,6 @@ export type ResponseJson<M extends DescMethodUnary> = Json<MessageShape<M["outpu
 
 /** Options, or request fields in the JSON dialect. */
 export type Given = Readonly<Record<string, string | number | true | undefined>>;
-/** Flags of an option and its description. */
 type Spec = readonly [flags: string, description: string];
 type Options<M extends DescMethodUnary> = Readonly<
   Partial<Record<keyof Json<MessageShape<M["input"]>> | "test" | "last4", Spec | Option>>

@@ -50,7 +50,6 @@ export function baseLike(example: string) {
 
 export const flag = z.stringbool({ error: "must be true or false" });
 
-/** Parses comma-separated values. */
 export const list = z
   .string()
   .default("")

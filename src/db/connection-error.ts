@@ -45,7 +45,7 @@ export function connectionError(error: unknown, databaseUrl: string): Connection
   return new ConnectionError(`${reason}; ${wayOut}`, mayPass, error);
 }
 
-/** Describes why none of several servers can be used. */
+/** Describes why no server in a list can be used. */
 export function noPrimaryError(
   failures: readonly { readonly url: string; readonly error: unknown }[],
 ): ConnectionError {

@@ -71,7 +71,6 @@ export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
   const { em, workspaceOf, onCoordinator = false } = options;
-  /** Lanes by server. */
   const lanes = new Map<WorkspaceNode, Lane<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
 

@@ -31,7 +31,6 @@ export interface ApplyOptions {
   readonly onApplied?: ((name: string) => void) | undefined;
 }
 
-/** Applies pending migrations and returns their names. */
 export async function applyMigrations(
   databaseUrl: string,
   { distributed = false, migrations = MIGRATIONS, onApplied }: ApplyOptions = {},

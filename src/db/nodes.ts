@@ -40,7 +40,6 @@ export interface Shard {
 }
 
 interface Placements {
-  /** Shards, sorted by hash. */
   readonly shards: readonly Shard[];
   readonly loadedMs: number;
 }
@@ -49,7 +48,6 @@ interface Known {
   placements?: Placements;
   loading?: Promise<Placements> | undefined;
   readonly nodes: Map<string, Node>;
-  /** Statements of each shard, by shard id. */
   readonly statements: Map<number, Shard["statements"]>;
 }
 

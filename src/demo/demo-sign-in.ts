@@ -24,7 +24,6 @@ export async function inviteDemoAdmin(em: EntityManager, workspace: number): Pro
   return (await callLocally(em, DEMO, inviteWorkspaceMember, fields)).signInPath;
 }
 
-/** Sign-in instructions of the demo. */
 export interface DemoSignIn {
   /** Path of a new link to the demo workspace. `undefined` if the database does not contain the demo. */
   readonly path: string | undefined;

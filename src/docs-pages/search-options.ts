@@ -5,7 +5,7 @@ export interface SearchedSection {
   /** Unique URL. */
   readonly href: string;
   readonly heading: string;
-  /** Title of the page. */
+  /** Title of the page that contains the section. */
   readonly guide: string;
   readonly text: string;
 }

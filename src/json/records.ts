@@ -14,7 +14,7 @@ type Recorded<Value> = Value extends Timestamp
     : Value extends bigint
       ? number | bigint
       : Value extends number
-        ? // An enum, of which a record has the name.
+        ? // An enum. Records contain its name.
           `${number}` extends `${Value}`
           ? number
           : string

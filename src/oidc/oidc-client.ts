@@ -10,7 +10,6 @@ export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Redirect URI after signing in. */
   readonly redirectUri: string;
   /** Whether emails without `email_verified` count as verified. */
   readonly assumeEmailVerified: boolean;

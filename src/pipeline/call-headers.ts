@@ -98,7 +98,6 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   return picked;
 }
 
-/** Headers that can occur several times. */
 interface Lists {
   readonly authorization: string[];
   readonly apiKeys: string[];

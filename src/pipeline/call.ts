@@ -42,13 +42,13 @@ export interface WorkspaceCaller {
   /** Whether this is the test twin of a live workspace. */
   readonly test: boolean;
   readonly suspended: boolean;
-  /** Id of the API key. Undefined for a person. */
+  /** Undefined for a person. */
   readonly keyId: string | undefined;
   /** The API key as shown in events and the audit log. Undefined for a person. */
   readonly key: CallerKey | undefined;
-  /** Scope of the API key. Undefined for a person. */
+  /** Undefined for a person. */
   readonly keyScope: KeyScope | undefined;
-  /** The calling member. Undefined for an API key. */
+  /** Undefined for an API key. */
   readonly member: Member | undefined;
   /** Returns the tracking link of a shipment. Undefined if tracking links are disabled. */
   readonly trackingUrlOf: ((reference: string) => string) | undefined;
@@ -66,7 +66,7 @@ export interface OperatorCaller {
   /** Origin of the call. `service` is the service itself, which creates the first data in an empty database. */
   readonly actor: "operator" | "command_line" | "service";
   readonly operatorId: number | undefined;
-  /** Id of the API key. Undefined without an API key. */
+  /** Undefined without an API key. */
   readonly keyId: string | undefined;
   readonly name: string;
   readonly role: OperatorRole;
@@ -112,7 +112,6 @@ export interface SessionLookup {
   ): Promise<Caller | undefined>;
 }
 
-/** The remote end of a connection. */
 export interface Peer {
   readonly remoteAddress?: string | undefined;
 }
@@ -136,7 +135,7 @@ export interface ReceivedCall {
   hasKeyInQuery: boolean;
   /** For example `shipments.v1.ShipmentService/QuoteShipment`. Undefined before routing. */
   method: string | undefined;
-  /** The caller's deadline. Undefined if the call has none. */
+  /** Undefined if the caller has set no deadline. */
   deadlineMs: number | undefined;
   /** The credential, not yet verified. Undefined until it is read. */
   credential: string | undefined;
@@ -154,7 +153,7 @@ export interface ReceivedCall {
   admitted: AnyCall | undefined;
   /** gRPC status code of the response; 0 is success. Undefined before the response. */
   code: Code | 0 | undefined;
-  /** Whether the response was sent, or the caller disconnected. */
+  /** True once the response was sent or the caller has disconnected. */
   hasEnded: boolean;
   /** Called when `hasEnded` becomes true. */
   onEnd: (() => void) | undefined;
@@ -193,7 +192,6 @@ export interface DeliveryFaults {
   readonly failures: number | null;
 }
 
-/** Problems found while decoding a request. */
 export interface Decoding {
   /** Violations for fields that cannot be decoded, for example because of a wrong JSON type. */
   readonly violations?: readonly Violation[] | undefined;

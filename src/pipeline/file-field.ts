@@ -8,7 +8,6 @@ export const FILE_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
 };
 
-/** Returns the file field of a response, or `undefined`. */
 export function fileFieldOf({ fields }: DescMessage): DescField | undefined {
   return fields.find((it) => it.scalar === ScalarType.BYTES && it.name in FILE_TYPES);
 }

@@ -84,7 +84,6 @@ interface RpcRules {
   /** Whether keys with the courier scope can call the RPC. */
   readonly forCouriers: boolean;
   readonly maxRequestBytes: number;
-  /** All possible refusal reasons. */
   readonly refusalReasons: ReadonlySet<string>;
 }
 

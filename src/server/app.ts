@@ -106,7 +106,6 @@ export type AppConfig = Pick<Config, "host" | "port" | "grpcPort"> &
     >
   > & { readonly databaseUrl: string };
 
-/** Dependencies that tests replace. */
 export interface AppOverrides {
   readonly now?: () => Date;
   /** Clock that is compared with the database's clock, in milliseconds since the epoch. */
@@ -189,7 +188,6 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
 }
 
-/** Returns the functions that record completed calls. */
 function recordersOf({ usage, requestLog }: Pick<Stores, "usage" | "requestLog">) {
   return { countUsage: usage.count, logRequest: requestLog.record };
 }

@@ -40,7 +40,6 @@ const LOG_MS = 1_000;
 /** Maximum time to wait at shutdown for payments in flight, in milliseconds. */
 const GRACE_MS = 3_000;
 
-/** Background work of a process. */
 export interface Background {
   /**
    * Starts following changes by other processes, webhook delivery, payment processing, test mode
@@ -193,7 +192,6 @@ function runJobs(running: Running): Promise<unknown> {
   ]);
 }
 
-/** Writes counts and the heartbeat of this process regularly. */
 function createReports({ em, log, usage, requestLog, repeat }: Running) {
   const heartbeat = createReplicaHeartbeat(em, manifest.version);
   let running: Promise<unknown> | undefined;

@@ -27,7 +27,6 @@ const MAX_ROUND_TRIP_MS = 1_000;
 const POLL = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
   current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
-/** Creates the monitor of the database's clock. */
 export function createDatabaseClock(
   log: Pick<Logger, "warn" | "info">,
   clockMs: () => number = Date.now,

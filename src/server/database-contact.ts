@@ -9,7 +9,6 @@ import {
 
 /** Tracks whether the database is reachable and logs outages. */
 export interface DatabaseContact {
-  /** Records a response of the database. */
   reached(): void;
   /** Seconds since the last response, or since startup if there has been none. */
   ageSeconds(): number;

@@ -88,7 +88,7 @@ export function createInstruments(registry: Registry) {
     countUnlogged: (count: number) => unlogged.inc(count),
     countFallback: () => fallbacks.inc(),
     countRateLimited: (limitClass: LimitClass) => refused.inc({ class: limitClass }),
-    /** @param count undefined if the purge failed */
+    /** @param count number of deleted rows, undefined if the purge failed */
     countPurge(kind: Purged, count: number | undefined) {
       if (count === undefined) failures.inc({ kind });
       else rows.inc({ kind }, count);

@@ -11,7 +11,6 @@ export const INSTANCE = `${hostname()}-${process.pid}`;
 /** Fields of every line, which identify the process in aggregated logs. */
 const BASE = { service: "shipments", version: manifest.version, instance: INSTANCE };
 
-/** A log on standard output with its flush function. */
 export interface Log {
   readonly log: Logger;
   /** Writes pending lines. Await it before exiting. */

@@ -4,7 +4,6 @@ import { connect, createServer } from "node:net";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../transport/connections/transport-server.ts";
 
-/** Listening addresses in the configuration. */
 export type Addresses = Pick<Config, "host" | "port" | "grpcPort" | "operationsPort" | "reusePort">;
 
 /**

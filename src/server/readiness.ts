@@ -1,4 +1,3 @@
-/** Readiness of the service. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
@@ -40,7 +39,6 @@ export function createReadiness(
       phase = "shutting down";
       shutdown.abort();
     },
-    /** Aborts calls in flight. */
     end: () => end.abort(),
     /** Aborts at shutdown. Streams without an end then finish. */
     shutdownSignal: shutdown.signal,

@@ -44,10 +44,8 @@ import type { Language } from "../tracking/texts.ts";
 import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES, ADMIN_SERVICES, SERVICES } from "./services.ts";
 
-/** Build folder of the dashboard. */
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
 
-/** Build folder of the guides and the API reference. */
 const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
 let documents: readonly string[] | undefined;
@@ -166,7 +164,6 @@ const agents = ({ geocoder }: ServersOptions["config"]) => ({
   hasGeocoder: geocoder !== undefined,
 });
 
-/** Returns the handlers of the dashboard and its map data. */
 function dashboardHandlers(
   tiles: MapTiles | undefined,
   options: Parameters<typeof createMapTiles>[1],

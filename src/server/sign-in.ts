@@ -10,7 +10,6 @@ import { createOidcClient } from "../oidc/oidc-client.ts";
 import type { OidcSignIn } from "../transport/http/sign-in-oidc.ts";
 import type { SignIn } from "../transport/http/sign-in.ts";
 
-/** Creates the sign-in methods for the HTTP server. */
 export function createSignIn(deps: SignInDeps): SignIn {
   const { em, sessions, config } = deps;
   return {

@@ -120,7 +120,6 @@ function serverAttributes(host = ""): Attributes {
 
 const EMAIL = /[^/]*(?:@|%40)[^/]*/gi;
 
-/** Removes possible secrets from a path. */
 function withoutSecrets(path: string): string {
   const cut = cutKeys(path);
   return /@|%40/.test(cut) ? cut.replace(EMAIL, "REDACTED") : cut;

@@ -18,7 +18,6 @@ import { contactLink, datesOf, plansOf, type Reader, timeZoneOf } from "./tracki
 export interface RecipientMailExtras {
   readonly trackingUrl: string;
   readonly unsubscribeUrl: string;
-  /** PIN for the courier. */
   readonly pin: string | undefined;
 }
 

@@ -141,7 +141,6 @@ export interface Reader {
   readonly locale: string;
 }
 
-/** Steps of a shipment, in order. */
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
 /** Details for a verified recipient, or the number of remaining tries. */
@@ -231,7 +230,6 @@ function kilometers({ locale }: Reader): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer" });
 }
 
-/** Renders the page for an invalid link. */
 export function missingPage(reader: Reader): string {
   const { missing, missingWhy } = TEXTS[reader.language];
   return html(reader, missing, saying(missing, missingWhy));

@@ -4,22 +4,21 @@ import type { ShipmentStatus } from "../domain/shipment/shipment-state.ts";
 /** Texts of the tracking page and emails in one language. Functions insert names and times unchanged. */
 export interface TrackingTexts {
   readonly title: (sender: string) => string;
-  /** Headline of each status. */
   readonly headline: Readonly<Record<ShipmentStatus, string>>;
   /** Name of each status in the list of steps. */
   readonly step: Readonly<Record<ShipmentStatus, string>>;
   readonly steps: string;
   readonly pickup: (window: string) => string;
   readonly delivery: (window: string) => string;
-  /** Estimated arrival of the courier. */
+  /** Text for the estimated arrival of the courier. */
   readonly eta: (time: string) => string;
-  /** Estimated arrival of the courier that has passed. */
+  /** Text for an estimated arrival that has passed. */
   readonly overdue: (time: string) => string;
   readonly atDoor: string;
   readonly courier: string;
-  /** Distance to the courier. */
+  /** Text for the distance to the courier. */
   readonly away: (distance: string) => string;
-  /** Reason for the last failed delivery attempt. */
+  /** Text for the reason of the last failed delivery attempt. */
   readonly attempt: Readonly<Record<AttemptReason, string>>;
   readonly late: string;
   readonly reference: string;
@@ -36,7 +35,7 @@ export interface TrackingTexts {
     readonly digits: string;
     readonly show: string;
     readonly wrong: (triesLeft: number) => string;
-    /** Shown when no tries are left. */
+    /** Text shown when no tries are left. */
     readonly locked: string;
     readonly address: string;
     readonly photo: string;
@@ -45,7 +44,7 @@ export interface TrackingTexts {
   readonly mail: {
     /** Headline after a failed delivery attempt. */
     readonly attempted: string;
-    /** PIN that the recipient gives to the courier. */
+    /** Text for the PIN that the recipient gives to the courier. */
     readonly pin: (digits: string) => string;
     readonly follow: string;
     readonly why: (sender: string) => string;

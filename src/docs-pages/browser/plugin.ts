@@ -15,7 +15,6 @@ interface SwaggerSystem {
 /** Returns a component of swagger-ui. With `true`, the component is connected to the state. */
 type GetComponent = (name: string, isContainer?: boolean) => Component;
 
-/** Name of the plugin's layout. */
 export const LAYOUT = "ReferenceLayout";
 
 /**

@@ -14,13 +14,11 @@ export interface Assets {
   readonly scripts: readonly string[];
 }
 
-/** Contents of one page. */
 export interface PageContent {
   /** Path of the page. If absent, no navigation entry is marked. */
   readonly path?: string;
   readonly title: string;
   readonly description: string;
-  /** Contents of `main`. */
   readonly main: string;
   /** Scripts that are loaded first and not bundled. */
   readonly plainScripts?: readonly string[];

@@ -5,7 +5,6 @@ import { highlight } from "./highlight.ts";
 import { createSlugs, pathOf, resolveLink } from "./links.ts";
 import { plainMarkdown } from "./plain-markdown.ts";
 
-/** A heading below the title. */
 export interface Heading {
   /** Level of the heading, 2 or more. */
   readonly level: number;

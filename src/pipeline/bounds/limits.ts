@@ -13,7 +13,7 @@ export const CONNECTIONS = {
   /** Maximum number of open connections, in total and per address. The address can belong to a proxy. */
   maxConnections: 10_000,
   maxConnectionsOfAddress: 5_000,
-  /** Maximum time from connecting to the first request. */
+  /** Maximum time from connecting to the first request, in milliseconds. */
   silentMs: 10_000,
   /**
    * Maximum number of concurrent calls per connection. The limit is lower for HTTP/1.1, because
@@ -36,7 +36,7 @@ export const CONNECTIONS = {
   /** Maximum time that a response may make no progress, normally and under memory pressure. */
   stallMs: 30_000,
   slowMs: 1_000,
-  /** Interval between checks of the connections. */
+  /** Interval between checks of the connections, in milliseconds. */
   sweepMs: 1_000,
 } as const;
 

@@ -14,7 +14,6 @@ const MAX_COUNTED = 10_000;
 /** Key of the counter that further origins share when that number is reached. */
 const ANYBODY = "";
 
-/** Counts failed attempts by origin. */
 export interface FailedAttempts {
   /**
    * Makes an attempt. It counts as failed until it succeeds, so that concurrent attempts cannot exceed the limit.

@@ -72,7 +72,6 @@ export function createTurns(atOnce: number, maxWaitMs: number = LOOKUPS.maxWaitM
     return promise;
   }
 
-  /** Passes the slot to the next waiter. */
   function end(): void {
     const [next] = waiting;
     if (next === undefined) return void running--;

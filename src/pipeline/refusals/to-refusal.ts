@@ -7,7 +7,7 @@ import type { Rpc } from "../rpc.ts";
 
 export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 
-/** Converts an error to a refusal and records it. */
+/** Converts an error to a refusal and stores it in the call. */
 export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**

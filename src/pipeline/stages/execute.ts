@@ -7,7 +7,6 @@ import type { RpcResponse } from "../rpc-response.ts";
 import type { Rpc } from "../rpc.ts";
 import { assertBefore, waitUntil } from "./deadline.ts";
 
-/** A decoded request with the problems found while decoding. */
 export interface DecodedRequest extends Decoding {
   readonly request: Message;
 }
@@ -42,7 +41,7 @@ export function createExecute(options: {
       call.idempotencyKey = readIdempotencyKey(headers.idempotencyKeys);
     }
     const begin = () => {
-      // The call may have waited for other calls.
+      // The deadline may have passed while the call was waiting for other calls.
       assertBefore(deadlineMs);
       return rpc.run(request, call);
     };

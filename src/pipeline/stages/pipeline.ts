@@ -47,7 +47,7 @@ export interface Pipeline {
    * Runs `admit`, reads the request, runs `execute` and responds, for servers that implement reading and writing.
    */
   readonly serveUnary: ServeUnary;
-  /** Lookups of credentials, also outside calls. */
+  /** Lookups of credentials, which are also used outside calls. */
   readonly lookups: Lookups;
   readonly refuseCall: RefuseCall;
   /** Like `refuseCall`, for errors outside calls. */
@@ -80,7 +80,6 @@ export interface PipelineOptions {
   readonly sessions: SessionLookup;
   readonly clientAddress: ClientAddress;
   readonly isHttps: boolean;
-  /** Aborts at shutdown. */
   readonly shutdownSignal: AbortSignal;
   /** Aborts when calls in flight are canceled. */
   readonly endSignal: AbortSignal;

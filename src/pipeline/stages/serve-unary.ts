@@ -13,10 +13,9 @@ export interface UnaryExchange {
    * neither if the caller disconnects. Thrown errors count as `failed`.
    */
   read(received: (decode: () => DecodedRequest) => void, failed: (error: unknown) => void): void;
-  /** Whether the caller has disconnected. */
   isGone(): boolean;
   respond(response: RpcResponse, call: AnyCall): void | Promise<void>;
-  /** Never throws. */
+  /** Sends a refusal. Never throws. */
   refuse(refusal: Refusal): void;
 }
 

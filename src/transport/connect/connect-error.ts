@@ -104,7 +104,6 @@ function factBytes(facts: Refusal["facts"]): number {
   );
 }
 
-/** Truncates a message for `grpc-message`. */
 export function truncateMessage(text: string): string {
   const message = text.toWellFormed();
   if (encodedBytes(message) <= MAX_MESSAGE_BYTES) return message;

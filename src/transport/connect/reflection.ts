@@ -93,7 +93,7 @@ type Question =
     }
   | { case: undefined; value?: undefined };
 
-/** Response fields, for both versions. */
+/** Response fields, the same for both versions. */
 type Answer =
   | { case: "fileDescriptorResponse"; value: { fileDescriptorProto: Uint8Array[] } }
   | {

@@ -23,7 +23,6 @@ export interface ConnectionCalls {
   /** Stops counting `bytes` of a response that have been sent. */
   sent(response: PendingResponse, bytes: number): void;
   end(response: PendingResponse): void;
-  /** Removes all calls after the connection has closed. */
   clear(): void;
   readonly peer: { readonly remoteAddress?: string | undefined };
   readonly hasCome: () => boolean;
@@ -103,7 +102,6 @@ export function createConnectionCalls(
   };
 }
 
-/** Creates the registry of a connection's open calls. */
 function createOpenCalls(ofServer: ServerTotals) {
   /** Bytes held by each call, or NOT_SERVED. */
   const bytesOf = new Map<PendingResponse, number>();
@@ -140,7 +138,6 @@ function createOpenCalls(ofServer: ServerTotals) {
   };
 }
 
-/** Creates the queue of a connection's waiting calls. */
 function createWaitingCalls(maxWaiting: number, ofServer: ServerTotals) {
   let calls: WaitingCall[] = [];
   /** Index of the next call in `calls`. */

@@ -1,7 +1,6 @@
 import { Server, type AddressInfo } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 
-/** Listening address of a server. */
 export interface ListenAddress {
   readonly host: string;
   /** Port number, 0 for any free port. */
@@ -19,7 +18,6 @@ export interface TransportServer {
    * calls after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
-  /** Number of calls in flight on all connections. */
   openCalls(): number;
   openConnections(): number;
 }

@@ -93,7 +93,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
    * terminate the process.
    */
   function sendError(makeError: () => ConnectError): void {
-    // After the start of a response, no error can be sent.
+    // Once the response has started, an error can no longer be sent.
     if (answered) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     try {
       const error = makeError();

@@ -18,7 +18,6 @@ calls need an API key.</li>
 <p>The <a href="/docs">guides</a> begin with a first booking, and the
 <a href="/docs/api">reference of the JSON API</a> has every field.</p>`;
 
-/** Links for programs, by topic. */
 const LINKS = {
   guides: "/docs",
   llms: "/llms.txt",

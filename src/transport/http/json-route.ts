@@ -19,7 +19,6 @@ import type { Route } from "./routes.ts";
 import { nearestByWords } from "../../domain/nearest-name.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
-/** A route with precompiled decoders. */
 export interface JsonRoute extends Route {
   readonly decodePath: DecodeParameters;
   readonly decodeQuery: DecodeParameters;

@@ -65,7 +65,6 @@ function settingOf(tiles: MapTiles | undefined) {
   return "url" in tiles ? { url: tiles.url, attribution } : { archive: ARCHIVE, attribution };
 }
 
-/** An open file. */
 interface Archive {
   readonly file: FileHandle;
   readonly size: number;

@@ -19,7 +19,6 @@ interface HttpProviderEvent {
 }
 
 export interface ProviderEventOptions {
-  /** Signature header of each provider. */
   readonly signatureHeaders: Readonly<Record<string, string>>;
   /** Stores a provider event, or throws a Refusal. */
   readonly receive: (event: HttpProviderEvent) => Promise<void>;

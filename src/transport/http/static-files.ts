@@ -10,7 +10,7 @@ import type { HttpHandler } from "./responses.ts";
 interface ChosenFile {
   /** Path within the folder, starting with `/`. */
   readonly file: string;
-  /** Status of the response. Default 200. */
+  /** Defaults to 200. */
   readonly status?: number;
   /** Whether the response depends on the Accept header. */
   readonly byAccept?: boolean;

@@ -15,7 +15,6 @@ import { forMethods, type HttpHandler } from "./responses.ts";
 import { redirect } from "./sign-in-browser.ts";
 import { beginStream, createStreamSlots } from "./tracking-stream.ts";
 
-/** Language of a page and locale of its dates. */
 interface Reader<Language extends string> {
   readonly language: Language;
   readonly locale: string;

@@ -6,12 +6,10 @@ import type { Tool } from "./tools.ts";
 /** A response with notes for the agent. */
 export type NotedResponse = readonly [response: JsonObject, notes: readonly string[]];
 
-/** Calls the RPC once. */
 type MakeCall = (args: JsonObject) => Promise<CallOutcome>;
 
 export type ReadShipment = (reference: string) => Promise<CallOutcome>;
 
-/** A tool that returns lists. */
 type ListTool = Pick<Tool, "size"> & { readonly paging: Paging };
 
 /**

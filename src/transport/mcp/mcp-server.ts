@@ -29,7 +29,6 @@ export interface McpOptions {
   readonly product: { readonly name: string; readonly version: string };
   /** Path of the OpenAPI document. */
   readonly apiDescription: string;
-  /** Build folder of the guides. */
   readonly docsFolder: string;
   readonly hasGeocoder: boolean;
 }

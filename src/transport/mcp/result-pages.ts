@@ -2,7 +2,6 @@ import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { refuse } from "../../domain/refusal.ts";
 import { type JsonObject, MAX_RESULT_BYTES, sizeOf } from "./tool-result.ts";
 
-/** Paging of a list. */
 export type Paging =
   /** The RPC has pages. `next` returns the argument's value for the next page, or `undefined` on the last page. */
   | { readonly argument: string; next(response: JsonObject): string | undefined }
@@ -18,7 +17,6 @@ const CURSOR = {
   next: ({ has_more: hasMore, cursor }) => (hasMore === true ? String(cursor) : undefined),
 } satisfies Paging;
 
-/** Returns the paging of a list method. */
 export function pagingOf({ input, output }: DescMethodUnary): Paging {
   const paged = [PAGE_TOKEN, CURSOR].find(({ argument }) =>
     input.fields.some(({ name }) => name === argument),

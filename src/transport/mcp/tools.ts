@@ -17,7 +17,7 @@ interface ToolRpc {
   readonly method: DescMethodUnary;
   /** Field that limits a list, and its default for agents. */
   readonly size?: readonly [field: string, count: number];
-  /** Whether it needs a geocoder. */
+  /** Whether the tool needs a geocoder. */
   readonly needsGeocoder?: true;
   /**
    * Whether calls with equal arguments count as the same call without an idempotency key, because the
