@@ -9,14 +9,12 @@ export interface TariffFault {
 /** Collects errors in order, up to a limit. */
 export interface TariffFaults {
   readonly list: readonly TariffFault[];
-  /** Maximum number of errors that are kept. */
   readonly limit: number;
   /** Whether the limit is reached and validation can stop. */
   readonly full: boolean;
   add(path: string, text: string): void;
 }
 
-/** Creates an empty collection that keeps the first `limit` errors. */
 export function createTariffFaults(limit: number): TariffFaults {
   const list: TariffFault[] = [];
   return {

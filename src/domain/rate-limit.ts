@@ -61,7 +61,6 @@ export interface Verdict {
  */
 const CALL = 1_000_000;
 
-/** State of a token bucket at one moment. */
 export interface Bucket {
   /** Available calls in millionths, 0 to `burst` million. */
   microCalls: number;
@@ -88,7 +87,6 @@ export function consumeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Ve
   return verdictOf(allowed, bucket.microCalls, limit);
 }
 
-/** Returns a consumed call to the bucket. */
 export function returnCall(bucket: Bucket, { burst }: RateLimit): void {
   bucket.microCalls = Math.min(burst * CALL, bucket.microCalls + CALL);
 }

@@ -91,7 +91,11 @@ export function unavailable(
   return refuse("UNAVAILABLE", text, { retryAfterSeconds: 1, cause, ...options });
 }
 
-/** @throws Refusal ETAG_STALE if an etag is given and is not a current one of the resource */
+/**
+ * Checks an etag, if one is given.
+ *
+ * @throws Refusal ETAG_STALE if the etag is not current
+ */
 export function assertEtag(
   of: "shipment" | "customer" | "draft",
   etag: string | undefined,

@@ -109,7 +109,7 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
       return someHolds(lng, lat) || (Math.abs(lng) === 180 && someHolds(-lng, lat));
     },
     metersToNearestZone(point) {
-      // The computed distance of a very close point can be 0.
+      // At least 1, because the computed distance of a very close point can be 0.
       return Math.max(1, Math.ceil(metersToBoundary(boundaries, point)));
     },
   };

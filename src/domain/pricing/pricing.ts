@@ -43,7 +43,7 @@ export function routeOf(fields: RouteFields): Route {
   };
 }
 
-/** A reason why a route has no price, with a message for people. */
+/** A reason why a route has no price, with a display message. */
 export interface QuoteFailure {
   readonly failure: "coverage" | "weight" | "window";
   readonly message: string;
@@ -58,7 +58,6 @@ export interface CoveredQuote {
   readonly baseFeeMinor: number;
   /** Distance fee plus weight fee. */
   readonly subtotalMinor: number;
-  /** Sum of the window fees. */
   readonly windowFeeMinor: number;
   /** The greater of subtotal and base fee, plus the window fee. */
   readonly totalMinor: number;

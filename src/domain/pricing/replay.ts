@@ -19,7 +19,6 @@ export interface BothTariffs {
 }
 
 export interface Replay {
-  /** Number of routes that were priced. */
   readonly routes: number;
   readonly servedByBoth: number;
   /** Number of routes that only the draft serves. */
@@ -76,7 +75,11 @@ interface ChangeBucket {
 /** Maximum number of changes that are listed, and of refused shipments. */
 const MAX_LISTED = 20;
 
-/** @param shipments the newest first */
+/**
+ * Prices shipments with both tariffs and compares the results.
+ *
+ * @param shipments newest first
+ */
 export function replayShipments(
   { inForce, ofDraft }: BothTariffs,
   shipments: readonly ReplayedShipment[],

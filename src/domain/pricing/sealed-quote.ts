@@ -25,7 +25,7 @@ export interface HeldQuote {
   readonly expiresAtMs: number;
 }
 
-/** A key that encrypts quotes, with a unique number from 1 to 2^32 − 1. */
+/** A key that encrypts quotes, with a unique id from 1 to 2^32 − 1. */
 export interface QuoteKey {
   readonly id: number;
   readonly key: KeyObject;

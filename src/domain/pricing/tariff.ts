@@ -48,7 +48,6 @@ export interface Tariff extends Fees {
   readonly zones: readonly Zone[];
 }
 
-/** A tariff, or the errors in the document. */
 export type ParsedTariff =
   | { readonly tariff: Tariff; readonly faults?: undefined }
   | { readonly tariff?: undefined; readonly faults: readonly TariffFault[] };

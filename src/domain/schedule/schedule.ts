@@ -46,7 +46,6 @@ export interface CutOff {
   readonly atMinute: number;
 }
 
-/** The schedules of a tariff and their zones. */
 export interface Scheduling {
   readonly schedules: readonly Schedule[];
   /** Schedule index of each zone, in the order of the zones. -1 for a zone without a schedule. */
@@ -68,5 +67,4 @@ export const MIN_WINDOW_MINUTES = 10;
 export const MAX_WINDOW_MINUTES = 1_500;
 export const MAX_SLOT_MINUTES = 1_440;
 export const MAX_HORIZON_DAYS = 366;
-/** Default booking horizon in days. */
 export const DEFAULT_HORIZON_DAYS = 30;

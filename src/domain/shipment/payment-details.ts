@@ -23,7 +23,6 @@ export interface PaymentDetails {
   readonly error: string | null;
   /** Reason why the pending refund failed. null if it did not fail. */
   readonly refundError: string | null;
-  /** Refunded amount in minor units. */
   readonly refundedMinor: number;
   /** Amount lost in disputes, in minor units. Absent if zero. */
   readonly disputedMinor?: number;

@@ -55,7 +55,6 @@ export type Trigger =
   | "prove"
   | "locate";
 
-/** The new state, or the message of a refusal. */
 export type Transition =
   | { readonly next: ShipmentState; readonly refusal?: undefined }
   | { readonly next?: undefined; readonly refusal: string };

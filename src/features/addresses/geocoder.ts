@@ -55,7 +55,6 @@ export class GeocoderUnavailable extends Error {
   }
 }
 
-/** A request to a geocoder. */
 export interface GeocoderRequest {
   /** Path below the base URL, such as `/search`. */
   readonly path: string;

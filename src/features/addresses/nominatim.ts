@@ -7,7 +7,7 @@ import {
 } from "./geocoder.ts";
 import { wellFormed } from "./point-feature.ts";
 
-/** Parses a number in text form. */
+/** Creates a schema for a coordinate in text form, between `-most` and `most` degrees. */
 const degrees = (most: number) =>
   z
     .string()

@@ -1,7 +1,6 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { CallerKey } from "../../pipeline/call.ts";
 
-/** Kinds of actors in the audit log. */
 export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
 
 /** A changed property with its old and new value. Empty values are null. */

@@ -55,9 +55,8 @@ export const SUBJECT_KINDS = [
 export interface RecordedChange {
   /** Kind and id of the changed resource, such as `workspace/12` or `operator/3`. */
   readonly subject: `${(typeof SUBJECT_KINDS)[number]}/${number | string}`;
-  /** The affected workspace, if any. */
   readonly workspaceId?: number;
-  /** Changed properties. Must not contain secrets. */
+  /** Must not contain secrets. */
   readonly changes: readonly Change[];
 }
 

@@ -9,7 +9,6 @@ export interface BookedCustomer {
   /** New id number. `undefined` keeps the stored one. */
   readonly idNumber: string | undefined;
   readonly row: CustomerRow | null;
-  /** Id for a new customer. */
   readonly newId: number;
 }
 

@@ -10,7 +10,6 @@ interface Subject {
   eventCount: number;
 }
 
-/** An event to write. */
 export interface NewEvent extends Row<Event, "workspace" | "position"> {
   /** Faults to simulate in deliveries of the event. Only in test mode. */
   readonly deliveryFaults?: DeliveryFaults | undefined;

@@ -78,7 +78,6 @@ interface FeedQuery {
    */
   readonly subject?: string | undefined;
   readonly newestFirst?: boolean;
-  /** Maximum number of events to load. */
   readonly limit: number;
 }
 

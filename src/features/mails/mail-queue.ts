@@ -10,7 +10,6 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
 
-/** An email to send through a mail server. */
 interface OutgoingMail extends MailContent {
   /** Message-ID, as in `<...@...>`. The same for each attempt. */
   readonly messageId: string;
@@ -25,7 +24,6 @@ interface OutgoingMail extends MailContent {
 /** Sends an email through a mail server. Resolves to the failure, if any. */
 type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailFailure | undefined>;
 
-/** Reason why an email was not sent. */
 interface MailFailure {
   /**
    * `refused` is permanent, `deferred` is temporary, and `unreachable` means that the server
@@ -36,7 +34,6 @@ interface MailFailure {
   readonly status: number | undefined;
 }
 
-/** Outcomes of an attempt. */
 export const MAIL_OUTCOMES = ["sent", "refused", "deferred", "unreachable"] as const;
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number];
 

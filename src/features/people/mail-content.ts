@@ -9,7 +9,6 @@ import {
   mailParagraph,
 } from "../../domain/mail-html.ts";
 
-/** Data in a sign-in email. */
 export interface SignInMail {
   /** Public URL of the service, such as `https://book.example.org`. */
   readonly publicUrl: string;

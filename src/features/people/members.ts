@@ -95,7 +95,6 @@ export interface Invitation {
   readonly role: MemberRole | undefined;
   /** Default role if the workspace has no members. Otherwise the default is viewer. */
   readonly roleOfFirst: MemberRole;
-  /** Whether the person also receives an email. */
   readonly sendsMails: boolean | undefined;
 }
 

@@ -66,7 +66,6 @@ export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSign
   };
 }
 
-/** Recipient of an email. */
 interface Recipient extends Account {
   /** Name of the workspace of an invitation. `undefined` if the person requested the link. */
   readonly workspace: string | undefined;

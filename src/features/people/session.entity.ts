@@ -8,7 +8,7 @@ export const Session = defineEntity({
   tableName: "session",
   properties: {
     hash: p.text().primary(),
-    /** Public id. */
+    /** Public id, separate from the secret token. */
     id: p.bigint("number").autoincrement().unique("session_id_unique"),
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
     /**

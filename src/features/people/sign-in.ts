@@ -63,7 +63,6 @@ export async function withdrawSignInLink(em: EntityManager, signInPath: string):
 /** Maximum length of a stored user agent, in characters. */
 const MAX_USER_AGENT = 300;
 
-/** The browser that signs in. */
 export interface Browser {
   readonly userAgent: string;
   /** Token of the browser's previous session, which ends. `undefined` if there is none. */
@@ -181,7 +180,6 @@ export async function signInByEmail(
 
 /** A person who can sign in. */
 export interface Account {
-  /** Id of the person. */
   readonly id: number;
   readonly email: string;
 }

@@ -74,8 +74,8 @@ interface UnkeyedRow {
 }
 
 /**
- * Replaces hashes that were stored without the secret. Inserts the new rows first, so that an
- * opt-out is effective at all times.
+ * Replaces hashes that were stored without the secret. Inserts the new rows before it deletes the
+ * old ones, so that each opt-out is effective at all times.
  */
 export async function convertOptOuts(em: EntityManager): Promise<void> {
   for (;;) {

@@ -47,8 +47,10 @@ const RETRY_MS = 1_000;
 const LOG_MS = 60_000;
 
 /**
- * Delivers webhooks together with other replicas until closed. The states of a delivery, and the files
- * that change them. `due`, `delivered` and `failed` are rows, the states in between are in memory:
+ * Delivers webhooks, together with other replicas, until closed.
+ *
+ * The diagram shows the states of a delivery and the files that change them. `due`, `delivered` and
+ * `failed` are stored in the database. The states in between are in memory.
  *
  *             announced, or     loaded into      concurrency
  *             polled (0.5 s)    its queue        and limit allow it    2xx
@@ -61,7 +63,7 @@ const LOG_MS = 60_000;
  *             '------------- attempts left <-- record-outcomes --> no retries --> failed
  *              retry: due in 5 s, 5 min, ... 24 h                  or disabled
  *
- * - A receiver hangs: `send-webhook` aborts each attempt after 15 s, as failed. The webhook's concurrency
+ * - A receiver hangs: each attempt fails after 15 s, when `send-webhook` aborts it. The webhook's concurrency
  *   halves from 4 to 1, and `webhook-schedule` schedules the retry of each delivery. Other webhooks are
  *   not delayed, because each has a reserved concurrency, and failing webhooks are leased from a separate
  *   quota. After 5 days without a success the webhook is disabled.
@@ -145,13 +147,16 @@ function createAnnouncedWorkspaces() {
   let pollAtMs = 0;
   return {
     notify,
-    /** @param workspaces `undefined` for all */
+    /** Adds announced workspaces. `undefined` makes a poll of all workspaces due. */
     add(workspaces: readonly number[] | undefined) {
       if (workspaces === undefined) pollAtMs = 0;
       else for (const workspace of workspaces) announced.add(workspace);
       notify();
     },
-    /** Takes the workspaces announced since the last call. `undefined` for all. */
+    /**
+     * Returns and clears the announced workspaces. Returns `undefined`, meaning all, if a poll is
+     * due.
+     */
     drain(): readonly number[] | undefined {
       const workspaces = [...announced];
       announced.clear();

@@ -93,7 +93,7 @@ const SET_END = `
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
 interface FoundWebhook extends WebhookKey, DueRow {
-  /** Whether its last attempt failed. */
+  /** Whether the webhook's last attempt failed. */
   readonly failing: boolean;
   /** Time of the search, by the clock of the workspace's database server. */
   readonly foundAt: string;
@@ -137,9 +137,9 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
 
   return {
     /**
-     * Leases unleased webhooks with a due delivery, longest waiting first.
+     * Leases webhooks that have a due delivery and no lease, longest waiting first.
      *
-     * @param workspaces limits the search. `undefined` for all
+     * @param workspaces workspaces to search. `undefined` for all
      */
     async acquire(
       workspaces: readonly number[] | undefined,
@@ -163,7 +163,7 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, () => [LEASE_MS]);
       return { held: returned, unknown: failed };
     },
-    /** Ends leases, so that another process can acquire them immediately. */
+    /** Releases leases, so that another process can acquire them immediately. */
     async release(webhooks: readonly WebhookKey[]): Promise<void> {
       await ofEachWorkspace(SET_END, webhooks, () => [0]);
     },

@@ -28,7 +28,6 @@ export interface DueDelivery {
 export interface DueQuery extends WebhookKey {
   /** Ids of deliveries to exclude, because they are already loaded. */
   readonly held: readonly number[];
-  /** Maximum number of deliveries to load. */
   readonly limit: number;
 }
 
@@ -89,11 +88,7 @@ export type OpenSecrets = (
  */
 export type Unloaded = "gone" | "unreachable";
 
-/**
- * Loads the due deliveries of webhooks.
- *
- * @returns a result for each query
- */
+/** Loads the due deliveries of webhooks. Returns a result for each query. */
 export async function loadDueDeliveries(
   em: EntityManager,
   queries: readonly DueQuery[],

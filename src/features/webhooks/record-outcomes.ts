@@ -25,7 +25,6 @@ interface Attempt {
   readonly result: SendResult;
 }
 
-/** Outcome of a due delivery. */
 export interface DeliveryOutcome {
   readonly delivery: DueDelivery;
   /** Whether the webhook's previous attempt failed. */
@@ -49,7 +48,7 @@ const MAX_CHANGES = 2;
 /** Delay before another try to record outcomes, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Returns whether recording an outcome also changes the webhook. */
+/** Whether recording an outcome also changes the webhook. */
 export function changesWebhook({ attempt, wasFailing }: DeliveryOutcome): boolean {
   return attempt !== undefined && (wasFailing || !isSuccess(attempt.result));
 }

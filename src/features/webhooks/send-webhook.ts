@@ -9,7 +9,7 @@ import {
   type Reach,
 } from "../../domain/webhook/webhook-address.ts";
 
-/** Resolves a host name to its addresses; `family` is 4 or 6. */
+/** Resolves a host name to its addresses. `family` is 4 or 6. */
 export type ResolveName = (
   name: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
@@ -24,7 +24,7 @@ export interface SendResult {
   readonly error?: string;
 }
 
-/** Returns whether the receiver accepted a message. */
+/** Whether the receiver accepted the message. */
 export function isSuccess({ status }: SendResult): boolean {
   return status !== undefined && status >= 200 && status <= 299;
 }

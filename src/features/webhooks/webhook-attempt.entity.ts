@@ -16,7 +16,7 @@ export const WebhookAttempt = defineEntity({
         .ownColumns("delivery_id")
         .updateRule("no action")
         .deleteRule("cascade"),
-    /** From 1 within the delivery. */
+    /** Number of the attempt within the delivery, from 1. */
     number: p.integer().primary(),
     startedAt: p.datetime(3),
     durationMs: p.integer(),

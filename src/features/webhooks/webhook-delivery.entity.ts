@@ -65,7 +65,7 @@ export type WebhookDelivery = InferEntity<typeof WebhookDelivery>;
 /** Retention of ended deliveries and their attempts, 30 days in milliseconds. */
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** @returns the number of deleted rows */
+/** Deletes deliveries that ended before the retention period. Returns the number of deleted rows. */
 export function purgeDeliveries(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - RETENTION_MS);
   return deleteOldest(em, "webhook_delivery", "ended_at", "$1", [before]);

@@ -12,7 +12,6 @@ export interface WebhookKey {
   readonly webhook: string;
 }
 
-/** A signing secret. */
 export interface WebhookSecret {
   /** Secret in plain text or sealed. Not hashed, because signing needs it. */
   readonly secret: string;

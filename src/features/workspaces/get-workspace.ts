@@ -27,7 +27,6 @@ export async function getWorkspace(_request: unknown, call: Call, { em, ...deps 
   return { data: await loadWorkspace(em.fork(), call, deps) };
 }
 
-/** Returns the caller's workspace as an API record. */
 export async function loadWorkspace(
   em: EntityManager,
   { caller: { workspaceId, limits, test } }: Call,

@@ -60,7 +60,6 @@ export function createFindTracking(
   };
 }
 
-/** Returns the URL of a shipment's public tracking page. */
 export function trackingUrl(publicUrl: string, key: TrackingKey, reference: string): string {
   return `${publicUrl}/t/${trackingLink(key, reference)}`;
 }

@@ -22,7 +22,7 @@ export const Workspace = defineEntity({
   tableName: "workspace",
   properties: {
     id: p.bigint("number").primary().autoincrement(),
-    /** A twin uses its live workspace's name. */
+    /** A twin uses the name of its live workspace. */
     name: p.text(),
     createdAt: p.datetime(3),
     /**

@@ -63,7 +63,7 @@ export function draftMessage(draft: TariffDraft): TariffDraftMessage {
  */
 const MAX_LIST_LENGTH = 2_000;
 
-/** Returns the fees and schedules of a document for the audit log. */
+/** Returns the fees and schedules of a document for the audit log, with long lists shortened. */
 export function auditedFees(document: object): Record<string, unknown> {
   const fees = document as Readonly<Record<string, unknown>>;
   const { currency, base_fee, rate_per_km, tiers, schedules, default_schedule } = fees;

@@ -105,7 +105,6 @@ export function createJsonScan() {
   }
 
   return {
-    /** Scans the next chunk. */
     read(piece: Uint8Array): void {
       for (let i = 0; i < piece.length; i++) {
         const byte = piece[i]!;

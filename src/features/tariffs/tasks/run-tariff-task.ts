@@ -41,7 +41,6 @@ export interface LoadedTariff {
   readonly zones: PackedIdentities;
 }
 
-/** Result of checking a draft. */
 export interface CheckedDraft {
   /** Revision of the draft that was checked. */
   readonly revision: number;
@@ -74,7 +73,6 @@ type ReplayOutput =
   | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] }
   | {
       readonly outcome: "replayed";
-      /** Revision of the draft. */
       readonly revision: number;
       readonly shipments: Replay;
       /** Quotes for each route, in the given order. */
@@ -156,7 +154,7 @@ export function createTariffTasks(databaseUrl: string): TariffTasks {
       workerData: { databaseUrl, name, input } satisfies TaskRequest<Name>,
       resourceLimits,
     });
-    // Rejects if the worker fails.
+    // `once` rejects if the worker fails.
     const [output] = (await once(worker, "message")) as [Tasks[Name]["output"]];
     return output;
   }

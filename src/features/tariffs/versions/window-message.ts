@@ -4,12 +4,11 @@ import type { Span } from "../../../domain/schedule/calendar.ts";
 import type { Ends } from "../../../domain/route-ends.ts";
 import type { BookedWindow } from "../../../domain/schedule/decide-windows.ts";
 
-/** Returns a window as an API record. */
 export function windowRecord({ startMs, endMs, timeZone }: BookedWindow) {
   return { start: startMs, end: endMs, timeZone };
 }
 
-/** Returns the windows of a request in whole milliseconds. */
+/** Returns the windows of a request, with times in whole milliseconds since the epoch. */
 export function windowsOf(request: {
   readonly pickupWindow?: TimeWindow | undefined;
   readonly dropoffWindow?: TimeWindow | undefined;
