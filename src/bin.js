@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Interval of checking whether npx is still running, in milliseconds. */
+/** Interval of checks that npx is still running, in milliseconds. */
 const POLL_MS = 250;
 
 /** Returns the parent process id and the program name of a process. */

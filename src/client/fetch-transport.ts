@@ -27,7 +27,7 @@ import {
 export interface Endpoint {
   /** URL of the HTTP server, such as `https://shipments.example.org`. */
   readonly url: string;
-  /** Secret key of the workspace: `shp_...`, or `shp_test_...` for test mode. */
+  /** Secret key of the workspace: `shp_...` in live mode, `shp_test_...` in test mode. */
   readonly key: string;
   /** Sends requests. Defaults to the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;

@@ -75,7 +75,7 @@ function explain(error: unknown, databaseUrl: string) {
   return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
 }
 
-/** Returns the missing privilege that PostgreSQL's message omits. `undefined` for other messages. */
+/** Returns the missing privilege, which PostgreSQL's message does not name. `undefined` for other messages. */
 function rightOn(reason: string): string | undefined {
   const [, kind] = /^permission denied for (schema|database) /.exec(reason) ?? [];
   if (kind === undefined) return undefined;

@@ -52,7 +52,11 @@ const CLUSTER = `
     (select count(*)::int from pg_dist_node
      where groupid > 0 and isactive and shouldhaveshards and noderole = 'primary') as workers`;
 
-/** @throws ConnectionError unless this is the coordinator of a cluster with workers */
+/**
+ * Checks the connected server.
+ *
+ * @throws ConnectionError unless it is the coordinator of a cluster with worker nodes
+ */
 async function assertCluster(client: Client): Promise<void> {
   const { rows: extensions } = await client.query<{ extversion: string }>(
     "select extversion from pg_extension where extname = 'citus'",

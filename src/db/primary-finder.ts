@@ -90,7 +90,7 @@ function createFinder(urls: readonly string[], target: ServerTarget): PrimaryFin
   };
 }
 
-/** Waits for all servers, because the newest may respond last. */
+/** Finds the newest writable server. Waits for all servers, because the newest may respond last. */
 async function findPrimary(
   urls: readonly string[],
   target: ServerTarget,

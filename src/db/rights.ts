@@ -27,7 +27,11 @@ const MISSING_RIGHTS = `
   group by wanted
   order by min(kind) desc, min(ordinality)`;
 
-/** @throws ConnectionError that lists missing privileges on schema, tables and sequences */
+/**
+ * Checks that the current user has all required privileges.
+ *
+ * @throws ConnectionError that lists missing privileges on schema, tables and sequences
+ */
 export async function assertRights(client: Pick<Client, "query">): Promise<void> {
   // Without the usage privilege, the schema is not in the search path.
   const { rows: schemas } = await client.query("select current_schema() as schema");

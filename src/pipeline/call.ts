@@ -151,7 +151,7 @@ export interface ReceivedCall {
   decoded: { readonly method: DescMethod; readonly request: Message } | undefined;
   /** The admitted call. Undefined before admission and if admission fails. */
   admitted: AnyCall | undefined;
-  /** gRPC status code of the response; 0 is success. Undefined before the response. */
+  /** gRPC status code of the response, 0 for success. Undefined before the response. */
   code: Code | 0 | undefined;
   /** True once the response was sent or the caller has disconnected. */
   hasEnded: boolean;

@@ -21,7 +21,7 @@ export interface RecipientMailExtras {
   readonly pin: string | undefined;
 }
 
-/** Creates the email to a recipient about an event of a shipment. */
+/** Creates the email that informs a recipient about an event of a shipment. */
 export function recipientMail(
   kind: RecipientMailKind,
   tracked: TrackedShipment,

@@ -4,8 +4,9 @@ import type { Caller, WorkspaceCaller } from "../call.ts";
 import type { Rpc, StreamRpc } from "../rpc.ts";
 
 /**
- * @throws Refusal WORKSPACE_SUSPENDED, SCOPE_INSUFFICIENT, ROLE_INSUFFICIENT, LIVE_MODE_ONLY,
- *   TEST_MODE_ONLY
+ * Checks that the caller may call an RPC.
+ *
+ * @throws Refusal WORKSPACE_SUSPENDED, SCOPE_INSUFFICIENT, ROLE_INSUFFICIENT, LIVE_MODE_ONLY, TEST_MODE_ONLY
  */
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {

@@ -72,7 +72,7 @@ const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 /**
  * Whether an If-None-Match header matches an entity tag by weak comparison (RFC 9110, 13.1.2).
  *
- * @param tag in double quotes, without `W/`
+ * @param tag entity tag in double quotes, without `W/`
  */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
