@@ -7,7 +7,7 @@ const MAX_IN_FLIGHT = 6;
 
 /**
  * Combines concurrent reads into shared database round trips. Keys are collected until the end of the
- * tick, or until fewer than two reads are in flight. On a distributed database each node has its own
+ * tick, and longer while two reads are in flight. On a distributed database each node has its own
  * reads, so that the loss of a node affects only its workspaces.
  *
  * @param read returns a result for each key, in order

@@ -8,8 +8,8 @@ const LOCK = "select pg_advisory_xact_lock(hashtextextended($1, $2))";
  * Locks a limited resource, such as the webhooks of a workspace, until the transaction ends, then loads
  * what counts toward the limit. Every transaction that adds to the resource must call this function.
  *
- * - One server: `load` runs in separate statements after the lock. In `read committed` they see
- *   everything that earlier holders of the lock committed, so concurrent additions count each other.
+ * - One server: `load` runs in separate statements after the lock. At the isolation level `read committed`
+ *   they see everything that earlier holders of the lock committed, so concurrent additions count each other.
  * - Citus: a transaction of `em` locks on the coordinator, and a group commit locks on the node of the
  *   workspace. While a workspace is moving or a process cannot reach its node, two group commits may
  *   lock on different servers for some seconds and together exceed the limit.

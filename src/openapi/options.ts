@@ -54,7 +54,7 @@ export function descriptionOf(desc: Parameters<typeof getComments>[0]): {
   return text === undefined || text === "" ? {} : { description: text };
 }
 
-/** Returns the description of a response's `data`, which is the comment on its type. Empty for other fields. */
+/** Returns the description of a response's `data`, such as "The shipments." Empty for other fields. */
 export function dataDescription(field: DescField | undefined): { readonly description?: string } {
   if (field?.name !== "data" || field.message === undefined) return {};
   const noun = nounOf(field.message.name);

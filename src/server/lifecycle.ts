@@ -17,8 +17,8 @@ export interface Lifecycle {
    */
   prepare(): Promise<void>;
   /**
-   * Opens the public ports. Call it after `prepare`, because proxies send calls as soon as a port is
-   * open. Rejects if the service closes first.
+   * Opens the public ports. Call it after `prepare`, because proxies forward any response of an open
+   * port. Rejects if the service closes first.
    */
   listen(): Promise<ListeningAddresses>;
   /**

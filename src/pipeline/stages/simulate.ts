@@ -8,7 +8,7 @@ import { deadlineError } from "./deadline.ts";
 
 /**
  * Applies the faults in the `Simulate` header of a test mode call before the body is read. Returns a promise
- * if the call is delayed. Also records the response header, which reports that other calls ignore `Simulate`.
+ * if the call is delayed. Also records the value of the response header, which is `ignored` for other calls.
  *
  * @throws Refusal FIELD_INVALID, and the simulated refusals UNAVAILABLE, RATE_LIMITED and
  *   IDEMPOTENCY_KEY_IN_USE. DEADLINE_EXCEEDED if the delay exceeds the deadline

@@ -91,7 +91,7 @@ export function createConnections(
 interface Connection {
   readonly address: string;
   readonly calls: ConnectionCalls;
-  /** Time of the connect, on the clock of `performance.now()`. */
+  /** Time when the connection was opened, on the clock of `performance.now()`. */
   readonly sinceMs: number;
 }
 

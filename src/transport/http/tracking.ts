@@ -65,7 +65,7 @@ export interface TrackingPages<Language extends string> {
 
 const PREFIX = "/t/";
 /**
- * Matches punctuation, plain or percent-encoded, that programs add to the end of a link in a text
+ * Matches punctuation, plain or percent-encoded, that programs include at the end of a link in a text
  * message. No link ends with such a character.
  */
 const TRAILING =
