@@ -3,7 +3,7 @@ export const LIMIT_CLASSES = ["quote", "read", "write"] as const;
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number];
 
-/** A token bucket limit for the calls of one class. */
+/** Token bucket parameters for the calls of one class. */
 export interface RateLimit {
   /** Refill rate in calls per second, 1 to 1,000,000. */
   readonly rate: number;
@@ -49,7 +49,6 @@ export interface RateLimitState {
 
 export interface Verdict {
   readonly allowed: boolean;
-  /** Number of calls left after this call. */
   readonly remaining: number;
   /** Seconds until the next token if the bucket is empty, otherwise until it is full. */
   readonly resetSeconds: number;

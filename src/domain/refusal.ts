@@ -2,7 +2,7 @@ import { REASONS } from "./refusal-reasons.ts";
 
 export type RefusalReason = keyof typeof REASONS;
 
-/** A reason whose message is always the same. */
+/** Reasons whose message is always the same. */
 export type FixedReason = {
   [R in RefusalReason]: (typeof REASONS)[R]["isFixed"] extends true ? R : never;
 }[RefusalReason];
@@ -41,7 +41,11 @@ export class Refusal extends Error {
   /** Details for programs, depending on the reason, such as the new price. */
   readonly facts: Readonly<Record<string, string>>;
 
-  /** @param violations at least one */
+  /**
+   * Creates a refusal.
+   *
+   * @param violations at least one
+   */
   constructor(violations: readonly Violation[], options: RefusalOptions = {}) {
     const [first] = violations;
     super(summarize(first!.text, violations.length).toWellFormed(), { cause: options.cause });

@@ -1,4 +1,3 @@
-/** The two ends of a route, in order. */
 export const ENDS = ["pickup", "dropoff"] as const;
 
 export type End = (typeof ENDS)[number];

@@ -26,9 +26,8 @@ export function haversineKm(from: Point, to: Point): number {
 }
 
 /**
- * Returns the great-circle arc between two points, in radians, 0 to π.
- *
- * @param eastward longitude difference in radians
+ * Returns the great-circle arc between two points, given their latitudes and the difference of
+ * their longitudes. All angles are in radians, the arc from 0 to π.
  *
  * Formula: haversine, R. W. Sinnott, "Virtues of the Haversine", Sky and Telescope 68 (1984).
  */

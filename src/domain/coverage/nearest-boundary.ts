@@ -72,7 +72,7 @@ interface Search {
   readonly boundaries: Boundaries;
   readonly target: Target;
   arc: number;
-  /** Arc from which boundaries are skipped. */
+  /** Boundaries at this arc or more are skipped. */
   goal: number;
 }
 

@@ -81,7 +81,7 @@ export function sideOfPath(before: Corner, p: Corner, after: Corner, c: Corner):
   return left ? 1 : -1;
 }
 
-/** Whether a and b lie in the same direction from p. */
+/** Whether a and b lie in the same direction from p, on a line with p. */
 function isSameWay(p: Corner, a: Corner, b: Corner): boolean {
   return sideOf(p, a, b) === 0 && compareCorners(p, a) > 0 === compareCorners(p, b) > 0;
 }

@@ -14,7 +14,7 @@ interface Simplification {
   readonly kept: Uint8Array;
   /** Number of decimals of rounded coordinates, in degrees. */
   readonly decimals: number;
-  /** Minimum weight of a kept vertex, in meters. */
+  /** Weight from which a vertex is kept, in meters. */
   readonly leastWeightM: number;
 }
 

@@ -80,7 +80,6 @@ export function createPricing({ zones, ...fees }: Tariff): Pricing {
   return pricingOf({ fees, coverage: createCoverage(zones), zones: packIdentities(zones) });
 }
 
-/** Creates a pricing from a tariff's fees and its indexed zones. */
 export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): Pricing {
   const { tiers, scheduling } = parts.fees;
   return {

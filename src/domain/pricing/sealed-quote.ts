@@ -20,7 +20,6 @@ export interface HeldQuote {
   readonly route: Route;
   readonly pickupWindow?: QuotedWindow | undefined;
   readonly dropoffWindow?: QuotedWindow | undefined;
-  /** Tariff version that determines the price. */
   readonly tariffVersion: number;
   readonly expiresAtMs: number;
 }

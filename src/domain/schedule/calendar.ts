@@ -36,7 +36,7 @@ export interface Day extends Span {
   readonly cutOffs: readonly (Span & { readonly atMs: number })[];
 }
 
-/** A schedule whose dates are computed lazily. */
+/** The dates of a schedule, computed lazily. */
 export interface Calendar {
   readonly schedule: Schedule;
   /** Returns a date by its number. Supports at least the years 1970 to 9999. */

@@ -18,7 +18,7 @@ export interface WindowDecision {
   readonly violations: readonly WindowViolation[];
   /** Booking deadline in milliseconds since the epoch. `undefined` without a cut-off. */
   readonly cutOffAtMs: number | undefined;
-  /** Fee of the window. 0 outside the opening hours. */
+  /** 0 outside the opening hours. */
   readonly feeMinor: number;
 }
 

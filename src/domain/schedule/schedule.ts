@@ -28,7 +28,7 @@ export interface Hours {
    * if the hours end on the next date.
    */
   readonly closesMinute: number;
-  /** Fee of a window within these hours. */
+  /** Fee for a window within these hours, in minor units. */
   readonly feeMinor: number;
 }
 

@@ -45,7 +45,7 @@ interface Frame {
   readonly components: ReadonlyMap<number, Component>;
 }
 
-/** State of a decoder before a scan. */
+/** What a decoder would know before a scan. */
 interface Decoder {
   frame: Frame | undefined;
   /** Exif orientation, 1 to 8. */

@@ -12,7 +12,6 @@ export interface Courier {
   readonly externalId: string | null;
 }
 
-/** Reason why a pickup or delivery failed. */
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";
 
 export interface Attempt {
@@ -28,7 +27,7 @@ type Etas = Readonly<Record<End, number | null>>;
 /** Progress of a shipment between payment and its final status, as reported by the courier. */
 export interface DeliveryProgress {
   readonly courier: Courier | null;
-  /** End at which the courier currently is. */
+  /** End at which the courier is waiting. null if at neither. */
   readonly arrivedAt: End | null;
   readonly etas: Etas;
   /** ETAs in the last event. New ETAs are compared with these. */

@@ -26,7 +26,7 @@ export interface PaymentDetails {
   readonly refundedMinor: number;
   /** Amount lost in disputes, in minor units. Absent if zero. */
   readonly disputedMinor?: number;
-  /** `null` if the payment was never disputed. */
+  /** null if the payment was never disputed. */
   readonly dispute: DisputeStatus | null;
   /** Whether the provider accepts refunds while the dispute is open. Absent if false. */
   readonly disputeRefundable?: true;

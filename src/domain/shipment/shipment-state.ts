@@ -171,7 +171,6 @@ export function stateError(text: string): Refusal {
   return refuse("SHIPMENT_STATE", text, { subject: "shipment" });
 }
 
-/** Possible payment statuses for each status. */
 export const PAYMENTS_OF: Readonly<Record<ShipmentStatus, readonly PaymentStatus[]>> = {
   pending: ["awaiting_payment"],
   awaiting_pickup: ["paid"],

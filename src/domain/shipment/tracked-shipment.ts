@@ -42,7 +42,7 @@ export interface TrackedShipment {
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
   /** Recipient's language (RFC 5646). */
   readonly recipientLocale: string | undefined;
-  /** Whether the recipient can enter digits to see more details. */
+  /** Whether the recipient can enter digits of their phone number to see more details. */
   readonly canOpen: boolean;
   /** Name of the dropoff's zone. `undefined` outside all zones. */
   readonly area: string | undefined;

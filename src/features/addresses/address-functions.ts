@@ -41,7 +41,7 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
     return { data: (await reverse(call, { lat, lng })).map(toAddress), attribution };
   },
 
-  /** Returns each address once, as used last. */
+  /** Returns each address once, in the form used last. */
   async listRecentAddresses({ customer, limit = DEFAULT_LIMIT }, { caller }, { em }) {
     const filters = readShipmentFilters(caller.workspaceId, {
       customerId: customer,

@@ -45,7 +45,6 @@ export interface GeocoderOptions {
 interface Lookup {
   readonly request: GeocoderRequest;
   readonly read: (answer: unknown) => readonly FoundAddress[];
-  /** Tracing span of the call that caused the request. */
   readonly span: CallSpan | undefined;
 }
 
@@ -127,7 +126,11 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
   };
 }
 
-/** @throws GeocoderUnavailable */
+/**
+ * Runs a lookup and reports its outcome and duration.
+ *
+ * @throws GeocoderUnavailable
+ */
 async function observe(
   { request, read, span }: Lookup,
   { kind: geocoder, url, onLookup }: GeocoderOptions,

@@ -63,7 +63,11 @@ export async function insertKey(
   return { data: apiKeyMessage(await tx.findOneOrFail(ApiKey, stored.hash)), apiKey: secret };
 }
 
-/** @throws Refusal API_KEY_LIMIT */
+/**
+ * Creates an API key and records the change.
+ *
+ * @throws Refusal API_KEY_LIMIT
+ */
 export async function createWorkspaceKey(
   tx: EntityManager,
   call: Call | OperatorCall,

@@ -126,7 +126,7 @@ export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): voi
   });
 }
 
-/** Formats the caller, such as `operator Olga`. */
+/** Returns the kind and name of the caller, such as `operator Olga`. */
 export function describeActor({ caller }: AnyCall): string {
   const { actor, actorName } = actorOf(caller);
   return `${actor.replace("_", " ")} ${actorName}`;

@@ -39,7 +39,6 @@ interface CachedKey<C> {
   readonly endsAtMs: number;
   /** `changedAt` at the time of loading, in milliseconds since the epoch. */
   readonly changedAtMs: number;
-  /** Whether the key was used since the last `drainUsed`. */
   used: boolean;
 }
 
@@ -168,7 +167,7 @@ interface KeyChange {
   readonly hash: string;
   /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
-  /** Whether the key has expired by the database's clock. */
+  /** Whether the key has expired, by the database's clock. */
   readonly ended: boolean;
 }
 

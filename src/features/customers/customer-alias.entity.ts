@@ -12,7 +12,7 @@ export const CustomerAlias = defineEntity({
   primaryKeys: ["workspace", "id"],
   properties: {
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
-    /** Id of the merged customer. */
+    /** Former id of the merged customer. */
     id: p.bigint("number").primary(),
     name: p.text(),
     emailLower: p.text(),

@@ -66,7 +66,7 @@ export const Customer = defineEntity({
     idNumber: p.text().nullable(),
     createdAt: p.datetime(3),
     phone: p.text().nullable(),
-    /** Notes. Returned only with the customer, never with shipments. */
+    /** Returned only with the customer, never with shipments. */
     notes: p.text().nullable(),
     defaultPickup: p.json().$type<StoredAddress>().nullable(),
     defaultDropoff: p.json().$type<StoredAddress>().nullable(),
@@ -125,7 +125,6 @@ function jsonOf(columns: ReturnType<typeof columnsOf>, table: string): string {
   return `json_build_object(${columns.map(({ property, name }) => `'${property}', ${table}.${name}`).join(", ")})`;
 }
 
-/** Returns the customer fields that are returned with shipments. */
 export function customerRecord({ id, name, email, idNumber }: CustomerRow) {
   return {
     id,

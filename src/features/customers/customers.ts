@@ -14,7 +14,7 @@ import { foldEmail } from "./link-customers.ts";
 
 export interface CustomerDeps {
   readonly em: EntityManager;
-  /** Loads report totals of a workspace's customers, by id. */
+  /** Loads the report totals of customers, by customer id. */
   readonly loadCustomerFigures: (
     em: EntityManager,
     workspace: number,

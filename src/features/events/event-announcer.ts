@@ -31,7 +31,7 @@ export async function announceWorkspace(tx: EntityManager, workspace: number): P
   await runStatement(tx, NOTIFY, [EVENTS_CHANNEL, String(workspace)]);
 }
 
-/** Announcer of new events to all processes, including this one. */
+/** Sends announcements of new events to all processes, including this one. */
 export type EventAnnouncer = ReturnType<typeof createEventAnnouncer>;
 
 export function createEventAnnouncer(em: EntityManager, log: Logger) {

@@ -19,7 +19,7 @@ export interface WatchDeps {
   readonly feeds: FeedWatch;
 }
 
-/** A position after all events. */
+/** Position after all events. */
 const BEYOND_ALL = Number.MAX_SAFE_INTEGER;
 /** Maximum number of events that a stream holds in memory. */
 const BATCH = 50;

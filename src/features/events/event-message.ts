@@ -6,7 +6,7 @@ import { WebhookSchema } from "../../../gen/shipments/v1/webhook_pb.js";
 import { jsonBytes } from "../../pipeline/page.ts";
 import type { Event } from "./event.entity.ts";
 
-/** The key of an event within its workspace. */
+/** Key of an event within its workspace. */
 export interface EventKey {
   /** The shipment's reference or the webhook's id. */
   readonly subject: string;

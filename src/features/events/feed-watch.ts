@@ -7,7 +7,6 @@ import { createWaiter } from "./waiter.ts";
 
 /** Watches the event feeds of the workspaces that have streams in this process. */
 export interface FeedWatch {
-  /** Subscribes a stream to the feed of a workspace. */
   subscribe(workspace: number): Subscription;
 }
 
@@ -26,7 +25,7 @@ const POLL_MS = 1_000;
 /** Time in milliseconds for which announcements are collected after streams were notified. */
 const PAUSE_MS = 10;
 
-/** A stream and the position it has read. */
+/** A stream and the position up to which it has read. */
 interface Stream {
   readonly notify: () => void;
   after: number;

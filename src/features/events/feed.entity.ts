@@ -2,9 +2,9 @@ import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * The end of a workspace's event feed. Writers first increase `position`, which locks the row until
- * they commit, so positions have no gaps and are committed in order. Increase it at the end of a
- * transaction, because other writers of the workspace have to wait.
+ * The end of a workspace's event feed. Writers increase `position` before they insert events, which
+ * locks the row until they commit. So positions have no gaps and are committed in order. Do both at
+ * the end of a transaction, because other writers of the workspace have to wait.
  */
 export const Feed = defineEntity({
   name: "Feed",

@@ -39,7 +39,7 @@ export function nextEvent(
   };
 }
 
-/** An enabled webhook with its subscribed types. */
+/** An enabled webhook and its subscribed event types. */
 export interface Subscriber {
   readonly id: string;
   readonly types: readonly string[];

@@ -6,7 +6,7 @@ import { type EventContent, type EventRow, toEvent } from "./event-message.ts";
 const MAX_LOOKED_AT = 1_000;
 
 export interface FeedPart {
-  /** Loaded events, oldest first. */
+  /** Oldest first. */
   readonly events: readonly EventContent[];
   /**
    * Position of the last examined event, from which the next load continues. The given position if

@@ -17,7 +17,7 @@ type Listeners = Map<string, Set<(type: string) => void>>;
 
 interface Watched {
   readonly listeners: Listeners;
-  /** Position of the feed from which listeners are notified. */
+  /** Position in the feed after which listeners are notified. */
   readonly ready: Promise<number>;
   readonly ending: AbortController;
 }

@@ -31,7 +31,7 @@ const KEY_LENGTH = 32;
 const NONCE_LENGTH = 12;
 const CIPHER = "aes-256-gcm";
 
-/** Seals a response, so that only the secret key opens it. */
+/** Encrypts a response. Only the holder of the secret key can decrypt it. */
 export function sealResponse(response: Uint8Array, sealedFor: SealedFor): Buffer {
   const salt = randomBytes(SALT_LENGTH);
   const { key, nonce } = deriveKey(salt, sealedFor);

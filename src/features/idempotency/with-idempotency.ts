@@ -74,7 +74,7 @@ function resultOf<Result>(outcome: Outcome<Result>): Result {
   throw outcome.refused;
 }
 
-/** Work for several calls in one transaction. */
+/** Functions that perform several calls in one transaction. */
 interface Work<C extends MethodCall, Facts> {
   /**
    * Loads the data for the calls, in order. Sent together with the lookup of the idempotency keys,

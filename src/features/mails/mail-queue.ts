@@ -47,7 +47,7 @@ export interface SendMailsDeps {
   /** Returns a random number from 0 to 1, which spreads retries. */
   readonly random: () => number;
   readonly countAttempt: (outcome: MailOutcome) => void;
-  /** Called for each email that finally fails. */
+  /** Called for each email that will not be retried. */
   readonly countFailure: () => void;
 }
 

@@ -10,12 +10,12 @@ export const Operator = defineEntity({
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     name: p.text(),
-    /** Email. Required if the operator is a person. */
+    /** Required if the operator is a person. */
     email: p.text().nullable(),
     kind: p.text().$type<OperatorKindName>(),
     role: p.text().$type<OperatorRole>(),
     createdAt: p.datetime(3),
-    /** Time of revocation. null if active. */
+    /** null if active. */
     revokedAt: p.datetime(3).nullable(),
   },
   indexes: [

@@ -34,7 +34,6 @@ const GIVEN = "(select value::bigint from json_array_elements_text($1))";
 const ACCEPT = `update mail set state = 'waiting' where id in ${GIVEN}`;
 const FORGET = `delete from mail where id in ${GIVEN}`;
 
-/** A request and the result of its check. */
 interface Asked {
   readonly id: number;
   readonly isAccepted: boolean;

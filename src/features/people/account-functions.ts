@@ -17,7 +17,6 @@ import { Session, SESSION_GOES_ON, SESSION_IDLE } from "./session.entity.ts";
 
 const respond = compileResponse(ListSessionsResponseSchema);
 
-/** Maximum number of sessions that are listed. */
 const MAX_LISTED = 100;
 
 /** RPCs with which signed-in people manage their own data. */
@@ -84,7 +83,7 @@ const SHOW_NAME = `
 interface SessionRow {
   readonly id: number;
   readonly userAgent: string;
-  /** Times are in milliseconds since the epoch. */
+  /** Start of the session in milliseconds since the epoch, like the times below. */
   readonly createdAt: number;
   readonly lastSeenAt: number;
   readonly endsAt: number;

@@ -12,7 +12,6 @@ import {
 export interface SignInMail {
   /** Public URL of the service, such as `https://book.example.org`. */
   readonly publicUrl: string;
-  /** Path and fragment of the link. */
   readonly signInPath: string;
   /** Name of the workspace to which the person is invited. `undefined` if they requested the link. */
   readonly workspace: string | undefined;

@@ -29,7 +29,6 @@ export const Mail = defineEntity({
     createdAt: p.datetime(3).index("mail_by_age"),
     /** Time of the next attempt. During an attempt, the expiry of the lease. */
     nextAttemptAt: p.datetime(3),
-    /** Number of attempts started. */
     attempts: p.integer().default(0),
   },
   indexes: [

@@ -11,7 +11,7 @@ export const SavedFilter = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().deleteRule("cascade"),
     person: () => p.manyToOne(Person).mapToPk(),
     name: p.text(),
-    /** Query string of the list page. */
+    /** URL query string of the list page. */
     query: p.text(),
     /** Whether all members of the workspace see the filter. */
     shared: p.boolean().default(false),

@@ -14,7 +14,6 @@ import { SESSION_GOES_ON } from "./session.entity.ts";
 const CACHE_MS = 1_000;
 const MAX_CACHED = 10_000;
 
-/** An active session and the permissions of its person. */
 interface FoundSession extends SignedInPerson {
   /** Role in the workspace that the call names. null if the person is not a member. */
   readonly memberRole: MemberRole | null;
@@ -64,7 +63,6 @@ export function createSessionCache(em: EntityManager, findTracking: FindTracking
   };
 }
 
-/** Credentials of a call. */
 interface Lookup {
   readonly token: string;
   readonly audience: Audience;

@@ -105,7 +105,6 @@ interface UsedLink extends SessionBounds {
   readonly madeBy: string | null;
 }
 
-/** Person and permissions of a new session. */
 interface SessionBounds {
   readonly personId: number;
   /** Workspace to which the session is bound. null for all permissions of the person. */
@@ -178,7 +177,6 @@ export async function signInByEmail(
   });
 }
 
-/** A person who can sign in. */
 export interface Account {
   readonly id: number;
   readonly email: string;

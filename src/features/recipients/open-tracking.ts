@@ -44,7 +44,7 @@ const DIGITS = 4;
 const PHOTO_MS = 3_000;
 
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
-/** Records a used try for the maximum lifetime of a tracking link. */
+/** Records a used try. Kept for the maximum lifetime of a tracking link. */
 const SPEND = `
   insert into spent_attempt (hash, ends_at) values ($1, now() + interval '60 days')
   on conflict do nothing`;

@@ -100,7 +100,6 @@ async function writeRecipientMail(deps: SendRecipientMailsDeps, leased: LeasedRe
   return { mail: { ...content, messageId, to, unsubscribeUrl } };
 }
 
-/** Data for the unsubscribe page. */
 interface Unsubscribing {
   readonly sender: string;
   /** Language of the recipient (RFC 5646). */

@@ -13,7 +13,7 @@ export interface DispatchDeps {
   readonly sender: Sender;
   /** Returns the event as JSON, as in the API under `/v1`. */
   readonly eventJson: (event: EventContent, of: { readonly test: boolean }) => string;
-  /** `undefined` if tracing is off. */
+  /** Starts a tracing span for an attempt. `undefined` if tracing is off. */
   readonly traceAttempt?: TraceAttempt | undefined;
   /** Called with the result of each attempt outside test mode. */
   readonly countAttempt: (result: SendResult) => void;

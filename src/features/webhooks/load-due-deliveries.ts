@@ -31,7 +31,7 @@ export interface DueQuery extends WebhookKey {
   readonly limit: number;
 }
 
-/** A webhook and its due deliveries in the order of their due times. */
+/** A webhook and its due deliveries, earliest first. */
 export interface DueResult {
   readonly target: WebhookTarget;
   readonly deliveries: readonly DueDelivery[];

@@ -18,7 +18,7 @@ export const WebhookLease = defineEntity({
         .ownColumns("webhook_id")
         .updateRule("no action")
         .deleteRule("cascade"),
-    /** Id of the process. */
+    /** Unique id of the process. */
     worker: p.text(),
     leasedUntil: p.datetime(3),
   },

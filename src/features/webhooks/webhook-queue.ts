@@ -21,7 +21,7 @@ const MAX_AGE_MS = 500;
 /** Number of deliveries that a queue holds at least, if that many are due. */
 const MIN_HELD = 16;
 
-/** The loaded due deliveries of a leased webhook. */
+/** In-memory queue of the due deliveries of a leased webhook. */
 export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
 
 /**

@@ -19,7 +19,6 @@ export interface WebhookSecret {
   readonly endsAtMs: number | null;
 }
 
-/** URL at which a workspace receives events. */
 export const Webhook = defineEntity({
   name: "Webhook",
   tableName: "webhook",

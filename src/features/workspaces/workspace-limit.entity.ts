@@ -17,7 +17,6 @@ export const WorkspaceLimit = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary(),
     limitClass: p.text().$type<LimitClass>().primary(),
     rate: p.integer(),
-    /** Maximum number of calls in a burst. */
     burst: p.integer(),
   },
   checks: [

@@ -53,7 +53,7 @@ export const Workspace = defineEntity({
     trackingEnabled: p.boolean().default(true),
     /** Whether tracking pages show the courier of a shipment in transit. */
     trackingShowsCourier: p.boolean().default(true),
-    /** Whether recipients receive emails about their shipments. */
+    /** Whether recipients are sent emails about their shipments. */
     notifiesRecipients: p.boolean().default(false),
     /** Contact for recipients: a phone number, an email or a URL. null if there is none. */
     trackingContact: p.text().nullable(),

@@ -20,7 +20,6 @@ import { uploadTariffZones } from "./upload-tariff-zones.ts";
 export interface DocumentToPublish {
   /** Parsed JSON document. Its `version`, which `loadPublishedTariff` adds, is ignored. */
   readonly document: unknown;
-  /** Name of the temporary draft. */
   readonly name: string;
   readonly note?: string | undefined;
   /** Whether existing quotes keep their price. Defaults to true. */

@@ -42,7 +42,10 @@ export function draftNotFoundError(): Refusal {
 
 type Revised = Pick<TariffDraft, "id" | "revision">;
 
-/** Returns the etag of a draft. It changes with each change and differs between drafts. */
+/**
+ * Returns the etag of a draft. Each change of a draft changes it, and no two drafts have the same
+ * one.
+ */
 export function draftEtag({ id, revision }: Revised): string {
   return `${id}-${revision}`;
 }

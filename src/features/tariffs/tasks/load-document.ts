@@ -76,7 +76,11 @@ interface DraftRow {
   readonly data: Buffer | null;
 }
 
-/** @throws TypeError if the bytes are not UTF-8 */
+/**
+ * Decodes UTF-8.
+ *
+ * @throws TypeError if the bytes are not valid UTF-8
+ */
 function decodeUtf8(bytes: Buffer): string {
   // The decoder strips a byte order mark (RFC 8259, 8.1).
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -17,7 +17,7 @@ import { unavailable } from "../../../domain/refusal.ts";
 
 /** Tariff tasks that run in worker threads, with their inputs and outputs. */
 export interface Tasks {
-  /** Loads a version and indexes its zones. */
+  /** Loads a tariff version and indexes its zones. */
   readonly load: { readonly input: { readonly version: number }; readonly output: LoadedTariff };
   /** Finds all errors in a draft. Returns `undefined` if the draft does not exist. */
   readonly check: {
@@ -48,7 +48,7 @@ export interface CheckedDraft {
   readonly faults: readonly TariffFault[];
   /** Warnings, which do not prevent publishing, in document order. */
   readonly warnings: readonly TariffFault[];
-  /** Number of zones. 0 if there are errors. */
+  /** 0 if there are errors. */
   readonly zones: number;
   readonly tiers: number;
   /**
@@ -60,14 +60,13 @@ export interface CheckedDraft {
 
 interface ReplayInput {
   readonly draft: number;
-  /** The version in force, if any. */
+  /** Number of the version in force, if any. */
   readonly inForce: number | undefined;
   /** Number of latest shipments to price, 0 to 10,000. */
   readonly shipments: number;
   readonly routes: readonly BookableRoute[];
 }
 
-/** A replay, or the reason why it failed. */
 type ReplayOutput =
   | { readonly outcome: "no_such_draft" | "no_tariff_in_force" }
   | { readonly outcome: "faulty"; readonly faults: readonly TariffFault[] }

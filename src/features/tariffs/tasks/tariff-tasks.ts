@@ -30,7 +30,6 @@ import { coverageDocument } from "./coverage-document.ts";
 export const loadTask: TariffTask<"load"> = async (client, { version }) =>
   indexTariff(await loadVersionDocument(client, version));
 
-/** Indexes the zones of a valid document. */
 export function indexTariff(document: object): LoadedTariff {
   const { fees, zones } = parseValidTariff(document);
   return { fees, indexed: indexZones(zones), zones: packIdentities(zones) };

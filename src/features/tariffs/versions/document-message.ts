@@ -18,7 +18,7 @@ import type { RecordOf } from "../../../json/records.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Checks by field type that a value in a document has this type. */
+/** Predicates by field type: whether a value in a document has the type. */
 const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.STRING]: (value) => typeof value === "string",
   [ScalarType.DOUBLE]: (value) => typeof value === "number",
@@ -55,7 +55,6 @@ function readField(field: DescField, value: unknown): unknown {
   return field.scalar === ScalarType.STRING ? "" : 0;
 }
 
-/** Returns a document with its fees replaced. */
 export function withFees(document: object, fees: NewTariffFees | undefined): object {
   return fees === undefined ? document : { ...document, ...written(NewTariffFeesSchema, fees) };
 }

@@ -53,7 +53,7 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       };
       setTimeout(drop, KEEP_PREVIOUS_MS).unref();
     },
-    /** Returns the scheduled version in memory, if any. */
+    /** Returns the number of the scheduled version in memory, if any. */
     upcoming: () => upcoming?.version,
     /** Stores the scheduled tariff. `undefined` removes it. */
     keepUpcoming(loaded: PricedTariff | undefined): void {

@@ -130,7 +130,7 @@ export const VERSION_FUNCTIONS: Pick<
 
 /** Scope of the list's page tokens. It has no filters. */
 const FILTERS = { list: "tariff_versions" };
-/** Number above all versions. */
+/** Maximum version number that PostgreSQL can store. */
 const MAX_VERSION = 2 ** 31 - 1;
 
 function toVersionNumber([version]: readonly unknown[]): number | undefined {
