@@ -33,9 +33,10 @@ export interface ProcessedRequest {
  * - `dripping`: the same, but the response arrives byte by byte and never ends
  * - `rateLimited`: 429 without processing
  * - `failed`: 500 without processing, repeated for the same key for a day
+ * - `refused`: 400 without processing
  * - `held`: the request waits unprocessed until it is released
  */
-export type Fault = "cut" | "garbled" | "dripping" | "rateLimited" | "failed" | "held";
+export type Fault = "cut" | "garbled" | "dripping" | "rateLimited" | "failed" | "refused" | "held";
 
 /** A failure planned for the next requests. */
 export interface PendingFault {
@@ -84,6 +85,7 @@ const KEPT_SECONDS = 24 * 60 * 60;
 /** Error responses of failures without processing. */
 const REFUSED_BY: Partial<Record<Fault, StripeRefusal>> = {
   rateLimited: invalidRequest("Request rate limit exceeded.", { code: "rate_limit", status: 429 }),
+  refused: invalidRequest("This request is not allowed."),
   failed: new StripeRefusal(500, { type: "api_error", message: "An unknown error occurred." }),
 };
 

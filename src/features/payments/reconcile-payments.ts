@@ -107,15 +107,12 @@ export function createReconcilePayment(deps: ReconcileDeps): ReconcilePayment {
     let step: ReconcileStep;
     try {
       step = await poll(deps, leased, worker, expire);
-      await release(step.dueAt, step.isSuspended === true ? leased.failures + 1 : 0);
+      await release(step.dueAt, step.isFailed === true ? leased.failures + 1 : 0);
     } catch (error) {
       const { workspace, reference } = key;
       log.warn({ err: error, workspace, shipment: reference }, "payment not reconciled");
-      const failures = leased.failures + 1;
-      const waitedMs = Math.min(RETRY_MS * 2 ** Math.min(leased.failures, 10), MAX_RETRY_MS);
-      const dueAt = new Date(now().getTime() + waitedMs);
       // If the database is unavailable, the lease expires.
-      await release(dueAt, failures).catch(() => undefined);
+      await release(retryAt(leased, now()), leased.failures + 1).catch(() => undefined);
       if (error instanceof LeaseLost) return "busy";
       throw error;
     }
@@ -134,8 +131,8 @@ interface ReconcileStep {
   readonly dueAt: Date | null;
   /** Error of the provider, which is already stored with the shipment. */
   readonly refused?: ProviderRefused;
-  /** Whether polling stops because the account is inaccessible. */
-  readonly isSuspended?: boolean;
+  /** Whether the poll failed: the account is inaccessible, or the provider does not carry out an action. */
+  readonly isFailed?: boolean;
 }
 
 /** Reconciles a leased payment. If the account is inaccessible, records that on the shipment. */
@@ -154,7 +151,7 @@ async function poll(
       apply: (row, { version }, at) =>
         applyLostAccess(row, { version, isOpen: leased.state === "open", reason }, at),
     });
-    return { dueAt: null, isSuspended: true };
+    return { dueAt: null, isFailed: true };
   };
   if (access === undefined) return suspend("The account is no longer connected.");
   const online = onlineProvider(deps.providers, leased.provider);
@@ -202,8 +199,13 @@ async function reconcile(
       leased = await requestRefund(em, known, snapshot, applied.refundAttempt);
     }
   }
-  // The provider may not show the last action yet, so poll again soon.
-  return { dueAt: new Date(now().getTime() + RETRY_MS) };
+  // The provider does not show the last action yet, or keeps refusing to expire the checkout.
+  return { dueAt: retryAt(leased, now()), isFailed: true };
+}
+
+/** Returns the time of the next attempt after a failed poll, with exponential backoff. */
+function retryAt({ failures }: LeasedPayment, now: Date): Date {
+  return new Date(now.getTime() + Math.min(RETRY_MS * 2 ** Math.min(failures, 10), MAX_RETRY_MS));
 }
 
 const SELECT_CONNECTION = `

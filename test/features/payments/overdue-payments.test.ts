@@ -59,6 +59,25 @@ test("a refund that Stripe does not answer for is overdue after ten minutes, unt
   await eventually("nothing to be overdue", async () => (await payments()).overdue_payments === 0);
 });
 
+test("a checkout that Stripe refuses to expire is polled ever more rarely, and is overdue", async () => {
+  const { reference, session } = await bookCheckout(setup, workspace);
+  const line = `POST /v1/checkout/sessions/${session}/expire`;
+  const refused = stripe.fault(line, "refused", { times: 1_000 });
+  await takeStep(service, workspace.apiKey, reference, "cancel");
+  await eventually("the checkout to be overdue", async () => {
+    clock.ms += MINUTE_MS + UNEVEN_MS;
+    await work();
+    return (await payments()).payments[0]?.failures >= 8;
+  });
+  refused.release();
+  await eventually("nothing to be overdue", async () => {
+    clock.ms += MINUTE_MS;
+    await work();
+    return (await payments()).overdue_payments === 0;
+  });
+  expect(stripe.books(workspace.account).sessions.get(session)!.status).toBe("expired");
+});
+
 test("metrics tell what is overdue, by kind", async () => {
   const text = await eventually("the figures to be read", async () => {
     const metrics = (await service.request("/metrics")).text;
