@@ -230,14 +230,14 @@ export function replacedLine(overlap: Given[string], owner: string, last4?: Give
     `The key ...${last4}`,
   ];
   if (overlap) return `${last4 ? `${one} stops` : `${others} stop`} in ${overlap} seconds.`;
-  return `${last4 ? one : all} has stopped. With --overlap SECONDS ${last4 ? "it" : "they"} would go on for a while.`;
+  return `${last4 ? one : all} has stopped. With --overlap SECONDS ${last4 ? "it" : "they"} would remain valid for a while.`;
 }
 
 /** Returns the instructions for a sign-in link. The link starts with `PUBLIC_URL` or the local address. */
 export function signInLines(path: string): string[] {
   const { publicUrl, port } = readConfig(process.env);
   return [
-    "The link to sign in by, once, within 15 minutes; shown only once:",
+    "The sign-in link, valid once within 15 minutes and shown only once:",
     `${publicUrl ?? `http://127.0.0.1:${port}`}${path}`,
   ];
 }

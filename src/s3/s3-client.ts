@@ -35,7 +35,7 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
       .catch(({ name, cause }) => {
         const why = name === "TimeoutError" ? "in time" : `(${cause?.code ?? cause?.message})`;
         // The original error is omitted, because the log would mistake its code for one from the database.
-        throw new Error(`The bucket does not answer ${why}.`);
+        throw new Error(`The bucket did not respond ${why}.`);
       });
     if (response.ok || response.status === 404) return response;
     await response.body?.cancel();

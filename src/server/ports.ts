@@ -34,7 +34,7 @@ export async function sharedPortsWarning(
   setting = MIGRATES,
 ): Promise<string | undefined> {
   if (!reusePort || (await readFile(setting, "latin1").catch(() => "")).startsWith("1")) return;
-  return "connections that wait at the ports when a process ends may be reset: let the others take them, by `sysctl -w net.ipv4.tcp_migrate_req=1`";
+  return "connections that wait at the ports when a process ends may be reset: run `sysctl -w net.ipv4.tcp_migrate_req=1`, so that the other processes take them over";
 }
 
 /** Checks that the host is valid by listening briefly on another free port. */

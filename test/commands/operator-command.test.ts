@@ -150,7 +150,7 @@ test("without --json the commands print sentences, and a key only when it is cre
     /^Operator 1: Ada, viewer\nIts key, shown only once: sho_\w{36}\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1")).toMatch(
-    /^The new key, shown only once: sho_\w{36}\nEvery other key of the operator has stopped. With --overlap SECONDS they would go on for a while.\n$/,
+    /^The new key, shown only once: sho_\w{36}\nEvery other key of the operator has stopped. With --overlap SECONDS they would remain valid for a while.\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1", "--overlap", "60")).toMatch(
     /^The new key, shown only once: sho_\w{36}\nThe other keys of the operator stop in 60 seconds.\n$/,

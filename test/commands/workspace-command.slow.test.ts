@@ -272,7 +272,7 @@ test("without --json the commands print sentences, and a key only when it is cre
     "Workspace 1 has no payment provider.\n",
   );
   expect(await words("key", "rotate", "--workspace", "1")).toMatch(
-    /^The new key, shown only once: shp_\w{36}\nEvery other key of the workspace has stopped. With --overlap SECONDS they would go on for a while.\n$/,
+    /^The new key, shown only once: shp_\w{36}\nEvery other key of the workspace has stopped. With --overlap SECONDS they would remain valid for a while.\n$/,
   );
   const rotated = await words("key", "rotate", "--workspace", "1", "--overlap", "60");
   expect(rotated).toMatch(

@@ -143,7 +143,7 @@ function goOn(visit: Visit, path: string, session: string, isHttps: boolean): vo
   const target = escapeHtml(path);
   const title = "You are signed in";
   const refresh = `<meta http-equiv="refresh" content="0; url=${target}">`;
-  showPage(visit, 200, page(title, `<p><a href="${target}">Go on</a></p>`, refresh), {
+  showPage(visit, 200, page(title, `<p><a href="${target}">Continue</a></p>`, refresh), {
     "set-cookie": [session, attemptCookie("", 0, isHttps)],
   });
 }

@@ -262,7 +262,7 @@ test("a workspace has four exports at a time in a process, and the next is refus
   const requests = Array.from({ length: MAX_EXPORTS }, open);
   const responses = await Promise.all(requests.map((request) => once(request, "response")));
   expect(responses.map(([{ statusCode }]) => statusCode)).toEqual(Array(MAX_EXPORTS).fill(200));
-  const text = "The workspace has 4 exports running; try again when one of them has ended.";
+  const text = "The workspace has 4 exports running. Try again when one of them has ended.";
   await expectRefused(service.request(PATH, { apiKey: own }), "RATE_LIMITED", text);
   expect((await service.request(PATH, { apiKey })).status).toBe(200);
   for (const [index, request] of requests.entries()) {

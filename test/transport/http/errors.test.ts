@@ -453,7 +453,7 @@ test.each(["", "x".repeat(200_000)])(
   "HTTP/1.1 on the gRPC server is told where JSON is",
   async (rest) => {
     const text =
-      "This port speaks gRPC, by HTTP/2; the JSON API and the dashboard are at the port PORT.";
+      "This port serves gRPC over HTTP/2. The JSON API and the dashboard are on the port PORT.";
     const answer = await rawHttp(
       service.grpcUrl,
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,
