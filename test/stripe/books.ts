@@ -12,15 +12,15 @@ import {
   type Stamp,
 } from "./objects.ts";
 
-/** The object of an event of this type. */
+/** Object that an event of this type contains. */
 type Subject<T extends Stripe.Event["type"]> = Extract<Stripe.Event, { type: T }>["data"]["object"];
 
-/** Range of a session's lifetime. */
+/** Shortest and longest lifetime of a session, in seconds. */
 const EXPIRY_SECONDS = { least: 30 * 60, most: 24 * 60 * 60 };
-/** In the currency's smallest unit. */
+/** Largest amount of a payment, in the currency's smallest unit. */
 const LARGEST_AMOUNT = 99_999_999;
 
-/** The objects of one account at Stripe, and all changes to them. */
+/** An account's objects at Stripe, and all operations that change them. */
 export class Books {
   readonly account: Stripe.Account;
   readonly sessions = new Map<string, Stripe.Checkout.Session>();
@@ -28,19 +28,19 @@ export class Books {
   readonly charges = new Map<string, Stripe.Charge>();
   readonly refunds = new Map<string, Stripe.Refund>();
   readonly disputes = new Map<string, Stripe.Dispute>();
-  /** Oldest first. */
+  /** Events of the account, oldest first. */
   readonly events: Stripe.EventBase[] = [];
 
   /** Whether the platform has access to the account. */
   authorised = true;
-  /** Status of refunds requested from now on. */
+  /** Status of refunds that are requested from now on. */
   refundsBecome: RefundStatus = "succeeded";
 
   readonly #intentData = new Map<string, Stripe.Checkout.SessionCreateParams.PaymentIntentData>();
   readonly #stamp: () => Stamp;
   readonly #onEvent: (event: Stripe.EventBase) => void;
 
-  /** @param onEvent receives each event */
+  /** @param onEvent called with each event */
   constructor(
     account: Stripe.Account,
     stamp: () => Stamp,
@@ -99,7 +99,7 @@ export class Books {
     return session;
   }
 
-  /** Expires sessions after their expiry time. */
+  /** Expires the sessions whose expiry time has passed. */
   expireDue(): void {
     for (const { id, status, expires_at } of this.sessions.values()) {
       if (status === "open" && expires_at <= this.#stamp().created) this.expireSession(id);
@@ -131,7 +131,7 @@ export class Books {
     this.#complete(session);
   }
 
-  /** Completes or fails a processing payment. */
+  /** Completes a processing payment with success or failure. */
   completeProcessing(sessionId: string, outcome: "succeeded" | "failed"): void {
     const session = this.session(sessionId);
     const intent = this.#intentOf(session);
@@ -165,7 +165,7 @@ export class Books {
         code: "charge_already_refunded",
       });
     }
-    // The rest after a lost dispute can be refunded. An open dispute blocks refunds unless it is an inquiry.
+    // The remainder after a lost dispute can be refunded. An open dispute blocks refunds unless it is an inquiry.
     const blocking = disputes.filter((one) => isOpen(one) && !one.is_charge_refundable);
     if (left === 0 || blocking.length > 0) {
       throw invalidRequest(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
@@ -192,8 +192,8 @@ export class Books {
   }
 
   /**
-   * Changes the status of a refund. If it failed or was canceled, the money returns to the account, even after a
-   * success.
+   * Changes the status of a refund. If it fails or is canceled, the money returns to the account,
+   * even if the refund had succeeded before.
    */
   completeRefund(id: string, status: "succeeded" | "failed" | "canceled"): void {
     const refund = found(this.refunds, "refund", id);
@@ -286,7 +286,7 @@ export class Books {
     return this.intents.get(idOf(session.payment_intent) ?? "");
   }
 
-  /** Returns the session's intent, which Stripe creates at the first confirmation. */
+  /** Returns the session's payment intent. Stripe creates it at the first confirmation. */
   #confirm(session: Stripe.Checkout.Session): Stripe.PaymentIntent {
     const known = this.#intentOf(session);
     if (known !== undefined) return known;
@@ -359,7 +359,7 @@ function isOpen({ status }: Stripe.Dispute): boolean {
   return status === "needs_response" || status === "warning_needs_response";
 }
 
-/** @throws StripeRefusal if no object has this id */
+/** Returns the object with this id. @throws StripeRefusal if there is none */
 function found<T>(objects: ReadonlyMap<string, T>, kind: string, id: string): T {
   const object = objects.get(id);
   if (object === undefined) throw missing(kind, id);

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 
-/** An error response with Stripe's status and `error` body. */
+/** An error response with Stripe's status and `error` object. */
 export class StripeRefusal extends Error {
   readonly status: number;
   readonly error: Partial<Stripe.StripeRawError>;
@@ -12,7 +12,7 @@ export class StripeRefusal extends Error {
   }
 }
 
-/** The error of an invalid request. */
+/** Creates the error for an invalid request. */
 export function invalidRequest(
   message: string,
   {
@@ -23,17 +23,17 @@ export function invalidRequest(
   return new StripeRefusal(status, { type: "invalid_request_error", message, ...details });
 }
 
-/** The error of an unknown id. `kind` is Stripe's name of the object type. */
+/** Creates the error for an unknown id. `kind` is Stripe's name for the object type. */
 export function missing(kind: string, id: string): StripeRefusal {
   return invalidRequest(`No such ${kind}: '${id}'`, { code: "resource_missing", status: 404 });
 }
 
-/** The error of an unknown key. */
+/** Creates the error for an unknown key. */
 export function unauthenticated(key: string): StripeRefusal {
   return invalidRequest(`Invalid API Key provided: ${masked(key)}`, { status: 401 });
 }
 
-/** The error of an account that the key cannot access, whether it exists or not. */
+/** Creates the error for an account that the key cannot access, whether or not the account exists. */
 export function noAccess(key: string, account: string): StripeRefusal {
   return invalidRequest(
     `The provided key '${masked(key)}' does not have access to account '${account}' (or that ` +
@@ -42,7 +42,7 @@ export function noAccess(key: string, account: string): StripeRefusal {
   );
 }
 
-/** Returns a key as Stripe shows it: `sk_test_*****cdef`. */
+/** Masks a key as Stripe does: `sk_test_*****cdef`. */
 function masked(key: string): string {
   const kept = /^[a-z]+_(test|live)_/.exec(key)?.[0] ?? "";
   return `${kept}${"*".repeat(Math.max(key.length - kept.length - 4, 0))}${key.slice(-4)}`;

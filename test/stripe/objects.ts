@@ -2,29 +2,29 @@ import { randomBytes } from "node:crypto";
 import type { Stripe } from "stripe";
 import samples from "./samples/samples.json" with { type: "json" };
 
-/** Returns a new id in Stripe's format: `re_1` and 22 letters and digits. */
+/** Returns a new id in Stripe's format, such as `re_1` and 22 letters and digits. */
 export function newId(prefix: string): string {
   return `${prefix}_1${randomBytes(11).toString("hex")}`;
 }
 
-/** Returns the id of a field that may contain the object. */
+/** Returns the id in a field that can contain an id or the expanded object. */
 export function idOf(field: string | { readonly id: string } | null): string | undefined {
   return typeof field === "object" ? field?.id : field;
 }
 
-/** Properties of each new object. */
+/** Properties that every new object has. */
 export interface Stamp {
-  /** Seconds since the epoch. */
+  /** Creation time, in seconds since the epoch. */
   readonly created: number;
   readonly livemode: boolean;
 }
 
-/** Returns Stripe's sample of an object type with the given properties replaced. */
+/** Returns Stripe's sample object of a kind, with some properties replaced. */
 function sampled<T extends object>(kind: keyof typeof samples, own: Partial<T>): T {
   return { ...(structuredClone(samples[kind]) as object as T), ...own };
 }
 
-/** Returns metadata as stored: numbers as text, without nulls. */
+/** Returns metadata as Stripe stores it: numbers as text, nulls removed. */
 function stringMetadata(sent: Stripe.MetadataParam | "" | null = {}): Stripe.Metadata {
   return Object.fromEntries(
     Object.entries(sent || {}).flatMap(([key, value]) =>
@@ -33,7 +33,7 @@ function stringMetadata(sent: Stripe.MetadataParam | "" | null = {}): Stripe.Met
   );
 }
 
-/** Returns an account without details, which cannot charge yet. */
+/** Creates an account without details. It cannot charge yet. */
 export function newAccount(
   { created }: Stamp,
   { metadata }: Stripe.AccountCreateParams,
@@ -49,7 +49,7 @@ export function newAccount(
   return account;
 }
 
-/** Sets the requirements of an account. It can charge once there are none. */
+/** Sets an account's open requirements. The account can charge only if there are none. */
 export function demand(account: Stripe.Account, due: string[]): void {
   account.charges_enabled = due.length === 0;
   account.payouts_enabled = due.length === 0;
@@ -58,7 +58,7 @@ export function demand(account: Stripe.Account, due: string[]): void {
   account.requirements!.disabled_reason = due.length === 0 ? null : "requirements.past_due";
 }
 
-/** Returns a link to the account's onboarding page, valid for five minutes. */
+/** Creates a link to the account's onboarding page, valid for five minutes. */
 export function newAccountLink({ created }: Stamp, account: string): Stripe.AccountLink {
   return sampled<Stripe.AccountLink>("account_link", {
     created,
@@ -67,7 +67,7 @@ export function newAccountLink({ created }: Stamp, account: string): Stripe.Acco
   });
 }
 
-/** Returns an open session. Its amount is in the currency's smallest unit. */
+/** Creates an open session. The amount is in the currency's smallest unit. */
 export function newSession(
   { created, livemode }: Stamp,
   amount: number,
@@ -94,7 +94,7 @@ export function newSession(
   });
 }
 
-/** Returns an intent that awaits a payment method. */
+/** Creates a payment intent that awaits a payment method. */
 export function newIntent(
   { created, livemode }: Stamp,
   { amount_total, currency }: Stripe.Checkout.Session,
@@ -118,7 +118,7 @@ export function newIntent(
   });
 }
 
-/** Returns a charge of an intent's full amount. */
+/** Creates a charge for the full amount of an intent. */
 export function newCharge(
   { created, livemode }: Stamp,
   { id, amount, currency, metadata }: Stripe.PaymentIntent,
@@ -146,10 +146,10 @@ export function newCharge(
   });
 }
 
-/** Status of a refund. Pending ones and those that require action can still succeed or fail. */
+/** Status of a refund. Refunds that are pending or require action can still succeed or fail. */
 export type RefundStatus = "pending" | "requires_action" | "succeeded" | "failed" | "canceled";
 
-/** Returns a pending refund of a charge. Its amount is in the currency's smallest unit. */
+/** Creates a pending refund of a charge. The amount is in the currency's smallest unit. */
 export function newRefund(
   { created }: Stamp,
   { id, currency, payment_intent }: Stripe.Charge,
@@ -168,7 +168,7 @@ export function newRefund(
   });
 }
 
-/** Returns an open dispute of a charge's full or partial amount. */
+/** Creates an open dispute about a charge's full or partial amount. */
 export function newDispute(
   { created, livemode }: Stamp,
   { id, currency, payment_intent }: Stripe.Charge,
@@ -187,7 +187,7 @@ export function newDispute(
   });
 }
 
-/** Returns an event with the current state of an object. */
+/** Creates an event that contains the current state of an object. */
 export function newEvent(
   { created, livemode }: Stamp,
   type: Stripe.Event["type"],

@@ -6,12 +6,12 @@ import { idOf, newAccountLink, type Stamp } from "./objects.ts";
 
 /** Context of a request. */
 interface Call {
-  /** Of the account in the request. */
+  /** Books of the account that the request addresses. */
   readonly books: Books;
   /** Value of `:id` in the path. */
   readonly id: string;
   readonly stamp: Stamp;
-  /** Returns an account of the caller by its id. @throws StripeRefusal if the caller has no access */
+  /** Returns the books of an account. @throws StripeRefusal if the caller has no access to it */
   account(id: string): Books;
   /** Creates a connected account. */
   connect(params: Stripe.AccountCreateParams): Books;
@@ -21,11 +21,11 @@ interface Call {
 export interface Route {
   readonly method: string;
   readonly path: RegExp;
-  /** Parses the parameters of a form. Returns the action to run. */
+  /** Parses and validates form parameters. Returns the action to run. */
   prepare(call: Call, form: string): () => object;
 }
 
-/** Parsers by parameter. Parameters that the service does not send are unknown. */
+/** Parsers by parameter name. Only the parameters that the service sends are known. */
 type Shape<P> = { readonly [K in keyof P]?: z.ZodType<P[K]> };
 
 const text = z.string().min(1);
@@ -69,7 +69,7 @@ const refundCreate: z.ZodType<Stripe.RefundCreateParams> = z.strictObject({
   metadata,
 } satisfies Shape<Stripe.RefundCreateParams>);
 
-/** For refunds and disputes. */
+/** Parameters for listing refunds and disputes. */
 const listOfPayment: z.ZodType<Stripe.RefundListParams & Stripe.DisputeListParams> = z.strictObject(
   { ...page, payment_intent: text } satisfies Shape<Stripe.RefundListParams>,
 );
@@ -97,7 +97,7 @@ const accountLinkCreate: z.ZodType<Stripe.AccountLinkCreateParams> = z.strictObj
   return_url: text,
 } satisfies Shape<Stripe.AccountLinkCreateParams>);
 
-/** Events are listed for 30 days. */
+/** Time for which Stripe lists events, in seconds: 30 days. */
 const EVENTS_LISTED_SECONDS = 30 * 24 * 60 * 60;
 
 export const ROUTES: readonly Route[] = [
@@ -153,7 +153,7 @@ const isOf =
   ({ payment_intent }: Stripe.Refund | Stripe.Dispute) =>
     idOf(payment_intent) === intent;
 
-/** Returns one page of a list, newest first, from objects sorted oldest first. */
+/** Returns one page of a list, newest first. `objects` must be sorted oldest first. */
 function list<T extends { readonly id: string }>(
   objects: readonly T[],
   { limit = 10, starting_after: after }: Stripe.PaginationParams,
@@ -163,10 +163,10 @@ function list<T extends { readonly id: string }>(
   return { object: "list", data: rest.slice(0, limit), has_more: rest.length > limit };
 }
 
-/** Values of a form by name: strings, lists and objects. */
+/** A value in a decoded form. */
 type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
-/** Parses Stripe's notation for objects and lists: `a[b][0][c]=1` is `{ a: { b: [{ c: "1" }] } }`. */
+/** Decodes Stripe's notation for nested objects and lists: `a[b][0][c]=1` is `{ a: { b: [{ c: "1" }] } }`. */
 function decodeForm(form: string): FormValue {
   const tree: Node = new Map();
   for (const [name, value] of new URLSearchParams(form)) {

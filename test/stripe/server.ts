@@ -7,16 +7,16 @@ import { invalidRequest, noAccess, StripeRefusal, unauthenticated } from "./erro
 import { newId, type Stamp } from "./objects.ts";
 import { ROUTES, type Route } from "./routes.ts";
 
-/** Keys and accounts that requests refer to. */
+/** Keys and accounts known to the server. */
 export interface Directory {
   stamp(): Stamp;
-  /** Account of each key. */
+  /** Account id by key. */
   readonly keys: ReadonlyMap<string, string>;
   /** All accounts by id, including the platform's. */
   readonly accounts: ReadonlyMap<string, Books>;
   readonly platform: Books;
   connect(params: Stripe.AccountCreateParams): Books;
-  /** Runs after a request was processed, before its response. */
+  /** Called after processing a request, before its response is sent. */
   beforeResponse(): Promise<void>;
 }
 
@@ -29,20 +29,20 @@ export interface ProcessedRequest {
 /**
  * A simulated failure:
  * - `cut`: the request is processed, and the connection breaks during the response
- * - `garbled`: the request is processed, and the response is `{}`, as from a proxy
- * - `dripping`: the same, but the response arrives byte by byte and never ends
+ * - `garbled`: the request is processed, and the response is `{}`, as if from a proxy
+ * - `dripping`: the request is processed, and the response arrives byte by byte without end
  * - `rateLimited`: 429 without processing
- * - `failed`: 500 without processing, repeated for the same key for a day
+ * - `failed`: 500 without processing, repeated for the same idempotency key for a day
  * - `refused`: 400 without processing
  * - `held`: the request waits unprocessed until it is released
  */
 export type Fault = "cut" | "garbled" | "dripping" | "rateLimited" | "failed" | "refused" | "held";
 
-/** A failure planned for the next requests. */
+/** A failure planned for upcoming requests. */
 export interface PendingFault {
-  /** Resolves when a request has hit it. */
+  /** Resolves when the first request is affected. */
   readonly met: Promise<void>;
-  /** Releases held requests, and holds no further ones. */
+  /** Releases the held requests and stops holding new ones. */
   release(): void;
 }
 
@@ -54,13 +54,13 @@ interface Planned {
   readonly released: Promise<void>;
 }
 
-/** A response, whether or not it was sent. */
+/** A response stored for an idempotency key, even if it could not be sent. */
 interface StoredAnswer {
   readonly status: number;
   readonly body: object;
 }
 
-/** A request of an account with an idempotency key. */
+/** An account's request that has an idempotency key. */
 interface Keyed {
   readonly request: string;
   readonly startedSeconds: number;
@@ -71,25 +71,25 @@ interface Keyed {
 interface Received {
   readonly method: string;
   readonly path: string;
-  /** The form in the body, or the query for reads. */
+  /** The body's form parameters, or the query for reads. */
   readonly form: string;
   readonly idempotencyKey: string | undefined;
   readonly request: IncomingMessage;
 }
 
-/** Interval between bytes of an endless response, in milliseconds. */
+/** Interval between the bytes of a dripping response, in milliseconds. */
 const DRIP_MS = 10;
-/** Stripe keeps keys for a day. */
+/** Retention of idempotency keys, in seconds: one day. */
 const KEPT_SECONDS = 24 * 60 * 60;
 
-/** Error responses of failures without processing. */
+/** Error responses for failures that prevent processing. */
 const REFUSED_BY: Partial<Record<Fault, StripeRefusal>> = {
   rateLimited: invalidRequest("Request rate limit exceeded.", { code: "rate_limit", status: 429 }),
   refused: invalidRequest("This request is not allowed."),
   failed: new StripeRefusal(500, { type: "api_error", message: "An unknown error occurred." }),
 };
 
-/** Stripe's HTTP server, on a free port of the loopback address. */
+/** Simulated Stripe HTTP server on a free loopback port. */
 export class StripeServer {
   readonly processed: ProcessedRequest[] = [];
 
@@ -107,7 +107,7 @@ export class StripeServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, always on the same port. */
+  /** Starts listening. The port stays the same after closing and reopening. */
   async open(): Promise<void> {
     this.#server = createServer((request, response) => void this.#serve(request, response));
     this.#server.listen(this.#port, "127.0.0.1");
@@ -125,7 +125,7 @@ export class StripeServer {
     await once(server, "close");
   }
 
-  /** Plans a failure for the next requests whose method and path start with `line`. */
+  /** Plans a failure for the next `times` requests whose method and path start with `line`. */
   fault(line: string, fault: Fault, times: number): PendingFault {
     const met = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ export class StripeServer {
     } else response.end(text);
   }
 
-  /** Checks a request in Stripe's order and processes it. */
+  /** Checks a request in the same order as Stripe, and processes it. */
   async #answer(
     received: Received,
     planned: Planned | undefined,
@@ -189,7 +189,7 @@ export class StripeServer {
     }
   }
 
-  /** Returns the bearer token of a request and the books that it belongs to. */
+  /** Returns the key of a request and the books of the key's account. */
   #authenticate(request: IncomingMessage): { key: string; own: Books } {
     const key = (header(request, "authorization") ?? "").replace(/^Bearer /, "");
     const own = this.#directory.accounts.get(this.#directory.keys.get(key) ?? "");
@@ -197,7 +197,7 @@ export class StripeServer {
     return { key, own };
   }
 
-  /** @throws StripeRefusal unless the account is the caller's or connected to it */
+  /** Returns an account's books. @throws StripeRefusal unless it is the caller's or a connected account */
   #reach(key: string, own: Books, id: string): Books {
     const books = this.#directory.accounts.get(id);
     const isConnected = own === this.#directory.platform && books?.authorised;
@@ -206,9 +206,10 @@ export class StripeServer {
   }
 
   /**
-   * Starts a request with its idempotency key, or returns the stored response.
+   * Records a request by its idempotency key, or returns the stored response to an earlier one.
    *
-   * @throws StripeRefusal if the key belongs to another request or its first request is still running
+   * @throws StripeRefusal if the key was used for a different request, or if the earlier request is
+   * still running
    */
   #begin({ account }: Books, { idempotencyKey, path, form }: Received): StoredAnswer | undefined {
     if (idempotencyKey === undefined) return undefined;
@@ -233,7 +234,7 @@ export class StripeServer {
     return keyed.answer;
   }
 
-  /** Stores a response, including failures but not rate limiting. */
+  /** Stores a response for its idempotency key. Includes failures, but not rate limiting. */
   #finish({ account }: Books, { idempotencyKey }: Received, answer: StoredAnswer): void {
     const name = `${account.id} ${idempotencyKey}`;
     const keyed = this.#keyed.get(name);
@@ -279,7 +280,7 @@ function carryOut(books: Books, run: () => object, refusal?: StripeRefusal): Sto
   }
 }
 
-/** @throws the error, unless it is a StripeRefusal */
+/** Converts a StripeRefusal to a response. @throws any other error */
 function refusedBy(error: unknown): StoredAnswer {
   if (!(error instanceof StripeRefusal)) throw error;
   return { status: error.status, body: { error: error.error } };

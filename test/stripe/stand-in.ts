@@ -4,64 +4,69 @@ import { Books } from "./books.ts";
 import { demand, idOf, newAccount, newId, type RefundStatus } from "./objects.ts";
 import { StripeServer, type Fault, type PendingFault, type ProcessedRequest } from "./server.ts";
 
-/** Payments of one session, in the currency's smallest unit. */
+/** Charges and refunds of one session, in the currency's smallest unit. */
 export interface PaymentLine {
   readonly session: string;
   /** The session's `client_reference_id`. */
   readonly reference: string | null;
-  /** Number of successful charges, and their sum. */
+  /** Number and sum of the successful charges. */
   readonly charges: number;
   readonly charged: number;
-  /** Number of refunds that have not failed or been canceled, and their sum. */
+  /** Number and sum of the refunds that have neither failed nor been canceled. */
   readonly refunds: number;
   readonly refunded: number;
 }
 
-/** A URL that receives events. */
+/** A webhook endpoint that receives events. */
 export interface WebhookEndpoint {
   readonly url: string;
   /** Signing secret, `whsec_...`. */
   readonly secret: string;
   /**
-   * Account whose events it receives. `undefined` for the platform's endpoint, which receives those of all connected
-   * accounts.
+   * Account whose events the endpoint receives. `undefined` for the platform's endpoint, which
+   * receives the events of all connected accounts.
    */
   readonly account?: string;
 }
 
-/** An undelivered event for an endpoint. */
+/** An event to be delivered to an endpoint. */
 export interface PendingDelivery {
   readonly event: Stripe.EventBase;
   readonly endpoint: WebhookEndpoint;
 }
 
-/** Selects events. Default: all. */
+/** Selects deliveries. Matches all by default. */
 export type DeliveryFilter = (delivery: PendingDelivery) => boolean;
 
 /**
- * Simulates Stripe with a server on the loopback address. It stores accounts, sessions, intents, charges, refunds,
- * disputes, events and idempotency keys like Stripe. A service connects with `STRIPE_API_URL=url` and
- * `STRIPE_SECRET_KEY=secretKey`. Objects start as Stripe's samples. It accepts the parameters that the service sends,
- * typed by Stripe's package.
+ * Simulates Stripe with a server on the loopback address. It stores accounts, sessions, intents,
+ * charges, refunds, disputes, events and idempotency keys as Stripe does. New objects start as
+ * copies of Stripe's samples. The server accepts only the parameters that the service sends, typed
+ * by Stripe's package. A service connects with `STRIPE_API_URL=url` and
+ * `STRIPE_SECRET_KEY=secretKey`.
  *
- * ```ts const stripe = await startStripe();                  // ends with its test or file const account =
- * stripe.addAccount();                 // connected, may charge stripe.addWebhook({ url, secret: "whsec_..." });
- * // the platform's: events of connected accounts // ... the service creates a session by POST /v1/checkout/sessions
- * with Stripe-Context: account ... stripe.pay(session.id);                              // actions of people at
- * Stripe are plain methods await stripe.deliverEvents({ times: 3, reversed: true });
- * expect(stripe.payments(account)).toEqual([...]);     // charges and refunds ```
+ * ```ts
+ * const stripe = await startStripe();
+ * const account = stripe.addAccount();
+ * stripe.addWebhook({ url, secret: "whsec_..." });
+ * // The service creates a session for the account.
+ * stripe.pay(session.id);
+ * await stripe.deliverEvents({ times: 3, reversed: true });
+ * expect(stripe.payments(account)).toEqual([...]);
+ * ```
  *
- * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with `expireDue`. All other
- * changes are explicit. Sessions, refunds and disputes are found by id alone, whatever their account.
+ * The clock is `now`. Sessions expire at the first request after their `expires_at`, or with
+ * `expireDue`. All other changes need an explicit call. Sessions, refunds and disputes are found by
+ * id in all accounts.
  */
 export class StripeStandIn {
   readonly secretKey: string;
   /**
-   * When events are delivered: `held` until `deliverEvents`, `sent` immediately, `first` before the response to the
-   * request that caused them. Events without a 2xx response are held.
+   * When events are delivered: `held` until `deliverEvents`, `sent` immediately, or `first`, before
+   * the response to the request that caused them. Events that get no 2xx response are held.
    */
   delivery: "held" | "sent" | "first" = "held";
-  /** Held events, in order. */
+  /** Held deliveries, in order. */
   held: PendingDelivery[] = [];
 
   readonly #accounts = new Map<string, Books>();
@@ -90,7 +95,7 @@ export class StripeStandIn {
     });
   }
 
-  /** `http://127.0.0.1:PORT`, constant. */
+  /** URL of the server, `http://127.0.0.1:PORT`. It never changes. */
   get url(): string {
     return this.#server.url;
   }
@@ -100,7 +105,7 @@ export class StripeStandIn {
     return this.#server.processed;
   }
 
-  /** Accepts connections, initially and after `goAway`. */
+  /** Accepts connections, initially and again after `goAway`. */
   async comeBack(): Promise<void> {
     await this.#server.open();
   }
@@ -110,7 +115,7 @@ export class StripeStandIn {
     await this.#server.close();
   }
 
-  /** Stops after the deliveries in flight. */
+  /** Stops the server after the deliveries in flight have completed. */
   async stop(): Promise<void> {
     await this.#server.close();
     await this.whenSent();
@@ -125,14 +130,14 @@ export class StripeStandIn {
     return this.#server.fault(line, fault, times);
   }
 
-  /** Adds a connected account that can charge. Returns its id, which can exist in both modes. */
+  /** Adds a connected account that can charge. Returns its id. The same id can exist in both modes. */
   addAccount(id?: string): string {
     const { account } = this.#open({}, id);
     enable(account);
     return account.id;
   }
 
-  /** Adds a key that belongs to the account. */
+  /** Adds an API key for an account. */
   addKey(account: string): string {
     const key = newId(`sk_${this.#livemode ? "live" : "test"}`);
     this.#keys.set(key, account);
@@ -143,13 +148,13 @@ export class StripeStandIn {
     this.#keys.delete(key);
   }
 
-  /** Completes the account's onboarding or its later requirements. */
+  /** Completes the account's onboarding, or meets requirements that were added later. */
   completeOnboarding(account: string): void {
     enable(this.books(account).account);
     this.books(account).accountUpdated();
   }
 
-  /** Adds a requirement, without which the account cannot charge. */
+  /** Adds a requirement that blocks charges until it is met. */
   restrictAccount(account: string): void {
     demand(this.books(account).account, ["individual.verification.document"]);
     this.books(account).accountUpdated();
@@ -160,7 +165,7 @@ export class StripeStandIn {
     this.books(account).deauthorise();
   }
 
-  /** Pays a session. @throws Error unless it is open */
+  /** Pays an open session. @throws Error if the session is not open */
   pay(session: string): void {
     this.#booksOf(session).pay(session);
   }
@@ -170,7 +175,7 @@ export class StripeStandIn {
     this.#booksOf(session).failPayment(session);
   }
 
-  /** Pays a session with a method that takes days. */
+  /** Starts the payment of a session with a method that takes days. */
   startProcessing(session: string): void {
     this.#booksOf(session).startProcessing(session);
   }
@@ -188,19 +193,22 @@ export class StripeStandIn {
     this.#booksOf(refund).completeRefund(refund, outcome);
   }
 
-  /** Refunds a session's payment as the account's owner. Returns the refund's id. */
+  /**
+   * Refunds a session's payment, fully by default, as the account's owner does in Stripe. Returns
+   * the refund's id.
+   */
   refundByHand(session: string, amount?: number): string {
     const books = this.#booksOf(session);
     const payment_intent = idOf(books.session(session).payment_intent)!;
     return books.createRefund({ payment_intent, ...(amount !== undefined && { amount }) }).id;
   }
 
-  /** Disputes a session's full payment or a part. Returns the dispute's id. */
+  /** Disputes a session's payment fully or partly. Returns the dispute's id. */
   openDispute(session: string, { amount }: { readonly amount?: number } = {}): string {
     return this.#booksOf(session).openDispute(session, amount).id;
   }
 
-  /** Opens an inquiry of the bank for a session's full payment. A refund is possible and closes the inquiry. */
+  /** Opens a bank inquiry about a session's full payment. A refund is possible and closes the inquiry. */
   openInquiry(session: string): string {
     return this.#booksOf(session).openInquiry(session).id;
   }
@@ -214,19 +222,19 @@ export class StripeStandIn {
     this.#booksOf(dispute).closeDispute(dispute, outcome);
   }
 
-  /** Expires sessions after their expiry time. */
+  /** Expires the sessions whose expiry time has passed. */
   expireDue(): void {
     for (const books of this.#accounts.values()) books.expireDue();
   }
 
-  /** Returns the objects of an account. */
+  /** Returns the books of an account. */
   books(account: string): Books {
     const books = this.#accounts.get(account);
     if (books === undefined) throw new Error(`there is no account ${account}`);
     return books;
   }
 
-  /** Returns charges and refunds per session of an account, oldest first. */
+  /** Returns an account's charges and refunds per session, oldest session first. */
   payments(account: string): PaymentLine[] {
     const { sessions, charges, refunds } = this.books(account);
     return [...sessions.values()].map((session) => {
@@ -249,17 +257,17 @@ export class StripeStandIn {
     });
   }
 
-  /** Sends future events to a URL. */
+  /** Sends future events to an endpoint. */
   addWebhook(endpoint: WebhookEndpoint): void {
     this.#endpoints.push(endpoint);
   }
 
   /**
-   * Delivers held events one by one. Returns the statuses of the responses, 0 for none. Events without a 2xx response
-   * stay held.
+   * Delivers the held events one by one. Returns the response statuses, 0 without a response.
+   * Events that get no 2xx response stay held.
    *
    * @param times number of deliveries per event
-   * @param reversed whether the newest is delivered first
+   * @param reversed whether to deliver the newest event first
    */
   async deliverEvents({
     times = 1,
@@ -278,7 +286,7 @@ export class StripeStandIn {
     return statuses;
   }
 
-  /** Drops held events, which are never delivered. Returns their number. */
+  /** Drops held deliveries and returns their number. */
   dropEvents(where: DeliveryFilter = () => true): number {
     return this.#takeHeld(where).length;
   }
@@ -303,7 +311,7 @@ export class StripeStandIn {
     return books;
   }
 
-  /** Holds or delivers an event. The platform receives it with the id of the connected account. */
+  /** Holds or delivers an event. The platform's endpoint receives it with the connected account's id. */
   #tell(event: Stripe.EventBase, account: string): void {
     for (const endpoint of this.#endpoints) {
       const isOwn = endpoint.account === account;
@@ -330,7 +338,7 @@ export class StripeStandIn {
     return wanted;
   }
 
-  /** Returns the books that contain an id. */
+  /** Returns the books of the account that has an object with this id. */
   #booksOf(id: string): Books {
     for (const books of this.#accounts.values()) {
       const { sessions, refunds, disputes } = books;
@@ -346,7 +354,7 @@ function enable(account: Stripe.Account): void {
   demand(account, []);
 }
 
-/** Delivers an event like Stripe, signed at this time. Returns the status, or 0 without a response. */
+/** Delivers an event signed as Stripe does, with this time. Returns the status, or 0 without a response. */
 async function send({ event, endpoint }: PendingDelivery, timestamp: number): Promise<number> {
   const payload = JSON.stringify(event, null, 2);
   const { url, secret } = endpoint;
@@ -368,7 +376,7 @@ async function send({ event, endpoint }: PendingDelivery, timestamp: number): Pr
 /**
  * Starts a Stripe simulation, which stops with the current test or file.
  *
- * @param now current time, in milliseconds since the epoch
+ * @param now returns the current time, in milliseconds since the epoch
  * @param livemode whether keys and objects belong to live mode
  */
 export async function startStripe({

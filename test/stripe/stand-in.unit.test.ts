@@ -12,7 +12,7 @@ const open = () =>
     line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: 1_269 } }],
   }).id;
 
-/** Creates one object of each kind and state. Returns them. */
+/** Creates and returns one object of each kind and state. */
 function everything(): object[] {
   const sessions = Array.from({ length: 5 }, open);
   const [paid, declined, processing, failed, expired] = sessions as [string, ...string[]];
@@ -38,8 +38,8 @@ const kindOf = (value: unknown) =>
   value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
 
 /**
- * Returns the paths at which the types of values differ from a sample. Nulls in either are ignored and left to the
- * type checker.
+ * Returns the paths at which the types of two values differ. Nulls in either value are ignored and
+ * left to the type checker.
  */
 function differences(sample: unknown, given: unknown, path: string): string[] {
   const [wanted, found] = [kindOf(sample), kindOf(given)];

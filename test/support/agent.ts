@@ -2,21 +2,21 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { onTestFinished } from "vitest";
 import type { Endpoints } from "./endpoints.ts";
 
-/** Result of a tool call, whose text is equivalent, or its error text. */
+/** Result of a tool call: structured data and the equivalent text, or an error text. */
 interface ToolAnswer {
   readonly json: any;
   readonly isError: boolean;
-  /** Size of the text, in bytes. */
+  /** Size of the text in bytes. */
   readonly bytes: number;
 }
 
-/** An agent with a Model Context Protocol client. */
+/** An agent that uses a Model Context Protocol (MCP) client. */
 export interface Agent {
   readonly client: Client;
   call(name: string, args?: Record<string, unknown>): Promise<ToolAnswer>;
 }
 
-/** Connects the official client with a workspace's key. Defaults to protocol revision 2025. */
+/** Connects the official MCP client with a workspace's key. Defaults to protocol revision 2025. */
 export async function connectAgent(
   { httpUrl }: Pick<Endpoints, "httpUrl">,
   apiKey: string,

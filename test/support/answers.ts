@@ -12,10 +12,10 @@ export async function data(call: Answer | Promise<Answer>): Promise<any> {
 }
 
 /**
- * Asserts that a call is refused for a reason, with these messages by subject, or one message
- * without a subject. Defaults to the reason's fixed message.
+ * Asserts that a call is refused for a reason, with the given messages by subject, or with one
+ * message without a subject. Defaults to the reason's fixed message.
  *
- * @param facts facts of the refusal for programs
+ * @param facts machine-readable facts in the refusal
  */
 export async function expectRefused(
   call: Answer | Promise<Answer>,
@@ -34,7 +34,7 @@ export async function expectRefused(
   return answer;
 }
 
-/** Returns the invalid fields of a refused call. */
+/** Returns the names of the invalid fields in a refused call. */
 export async function invalidFields(call: Answer | Promise<Answer>): Promise<string[]> {
   const { code, body, text } = await call;
   expect(code, text).toBe("FIELD_INVALID");

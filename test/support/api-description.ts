@@ -10,7 +10,7 @@ import type { Endpoints } from "./endpoints.ts";
 /** The committed OpenAPI document. */
 export const DESCRIPTION = JSON.parse(readFileSync("gen/openapi/openapi.json", "utf8"));
 
-/** Returns the document's example body of a method. Empty for a method without a body. */
+/** Returns a method's example body from the document. Empty for a method without a body. */
 export function exampleBody(method: DescMethod): Readonly<Record<string, unknown>> {
   if (!hasOption(method, http)) return {};
   const { case: verb, value: path } = getOption(method, http).pattern;
@@ -18,29 +18,30 @@ export function exampleBody(method: DescMethod): Readonly<Record<string, unknown
   return requestBody?.content["application/json"]?.example ?? {};
 }
 
-/** Body of a request that deliberately violates the document. */
+/** Options for a request whose body may deliberately violate the document. */
 export interface CheckedOptions extends RequestOptions {
   readonly mayBreakRules?: boolean;
 }
 
-/** Calls that are checked against the document. */
+/** Calls that are validated against the OpenAPI document. */
 export interface CheckedCalls {
   /**
-   * Sends a request. Asserts that the document has its path, that the body conforms unless it may violate the rules,
-   * and that status, headers and body of the response conform without additional fields.
+   * Sends a request. Asserts that the path is documented, that the body conforms unless it may
+   * violate the document, and that the response's status, headers and body conform without
+   * additional fields.
    */
   call(
     endpoints: Pick<Endpoints, "request">,
     path: string,
     options?: CheckedOptions,
   ): Promise<Answer>;
-  /** Operations with the statuses they have returned, such as `getShipment 404`. */
+  /** Operations called so far with the returned status, such as `getShipment 404`. */
   readonly seen: ReadonlySet<string>;
   /** Asserts that a value conforms to the schema at a path of the document. */
   assertFollows(value: unknown, ...location: readonly string[]): void;
 }
 
-/** Creates the checked calls. */
+/** Creates calls that are validated against the document. */
 export function createCheckedCalls(): CheckedCalls {
   const validatorAt = createValidators();
   const seen = new Set<string>();
@@ -104,7 +105,7 @@ export function createCheckedCalls(): CheckedCalls {
   };
 }
 
-/** Compiles schemas of the document with additional properties disallowed. */
+/** Compiles validators for schemas in the document. They reject additional properties. */
 function createValidators(): (location: readonly string[]) => ValidateFunction {
   const closed = structuredClone(DESCRIPTION);
   for (const schema of Object.values<any>(closed.components.schemas)) {
@@ -124,7 +125,7 @@ function createValidators(): (location: readonly string[]) => ValidateFunction {
   };
 }
 
-/** Returns the matching path template with the fewest variables. */
+/** Returns the path template with the fewest variables that matches a path. */
 function templateOf(path: string): string {
   const [pure] = path.split("?");
   const variables = (template: string) => template.split("{").length;
@@ -135,7 +136,7 @@ function templateOf(path: string): string {
   return found!;
 }
 
-/** Resolves a reference at a path of the document. */
+/** Resolves a `$ref` at a location in the document. */
 function targetOf(location: readonly string[]): readonly string[] {
   const reference: string | undefined = at(location).$ref;
   return reference === undefined ? location : reference.slice(2).split("/");

@@ -1,7 +1,7 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import fc from "fast-check";
 
-/** Text that has broken programs, or any other. `isWellFormed` only where it must be sent as UTF-8. */
+/** Arbitrary text, often text that has broken programs. Filter with `isWellFormed` to send it as UTF-8. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",
@@ -23,13 +23,13 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 50 }),
 );
 
-/** Edge values of doubles, or any others. */
+/** Arbitrary doubles, often edge values. */
 const anyDouble: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, -0, 5e-324, -5e-324, 1e308, -1e308, 90, -180, 0.01, NaN, Infinity, -Infinity),
   fc.double(),
 );
 
-/** Text of a JSON value, including forms that JSON.stringify never writes. */
+/** JSON text of arbitrary values, including forms that JSON.stringify never writes. */
 export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "1e999",
@@ -47,7 +47,7 @@ export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
   fc.json(),
 );
 
-/** A value that a field of this kind can hold. */
+/** Returns arbitrary values that a field of this kind can hold. */
 function anyFieldValue(field: DescField): fc.Arbitrary<unknown> {
   switch (field.fieldKind) {
     case "scalar":
@@ -87,7 +87,7 @@ function anyScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
   }
 }
 
-/** Any message of this kind: fields are occasionally extreme, otherwise as in `usual`. */
+/** Returns arbitrary messages of this type. A few fields are extreme, the others are as in `usual`. */
 export function anyMessage(
   schema: DescMessage,
   usual: Readonly<Record<string, unknown>>,
@@ -105,7 +105,7 @@ export function anyMessage(
   });
 }
 
-/** Text of a JSON object for a request of this kind, or of nearly valid JSON. */
+/** Returns JSON text for a request of this type. Some texts are only nearly valid JSON. */
 export function anyJsonObject(
   schema: DescMessage,
   usual: Readonly<Record<string, unknown>>,

@@ -8,7 +8,7 @@ export function resolved(part: any): any {
   return keys.reduce((found: any, name) => found[name], DESCRIPTION);
 }
 
-/** Values that conform to a request schema of the OpenAPI document, with short lists. */
+/** Returns arbitrary values that conform to a request schema, with short lists. */
 export function arbitraryOf(schema: any): fc.Arbitrary<any> {
   const it = resolved(schema);
   switch (it.type) {

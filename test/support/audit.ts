@@ -1,6 +1,6 @@
 import type { TestService } from "./service.ts";
 
-/** Returns the audit entries of a workspace, in order. */
+/** Returns a workspace's audit entries, oldest first. */
 export async function auditEntriesOf(
   { app }: Pick<TestService, "app">,
   workspaceId: number,

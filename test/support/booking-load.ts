@@ -2,24 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BOOKING } from "./bookings.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-/** Delay before a client repeats a booking, in milliseconds. */
+/** Delay before a client retries a booking, in milliseconds. */
 const RETRY_MS = 50;
 
-/** Clients that book one shipment after the other. */
+/** Concurrent clients that each book one shipment after another. */
 export interface BookingLoad {
   /** References of acknowledged shipments by idempotency key. */
   readonly acknowledged: ReadonlyMap<string, string>;
-  /** Number of responses other than 201 by status. `lost` is a connection without a response. */
+  /** Number of responses other than 201 by status. `lost` counts connections that broke without a response. */
   readonly refused: ReadonlyMap<string, number>;
   /** Times of acknowledgement, on the clock of `performance.now()`. */
   readonly acknowledgedAtMs: readonly number[];
-  /** Resolves when every started booking is acknowledged. Rejects if one never can be. */
+  /** Stops new bookings. Resolves when all started ones are acknowledged, rejects if one cannot be. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts clients that share some services. Each repeats its booking with the same idempotency key
- * until it is acknowledged.
+ * Starts clients that share some services. Each client retries a booking with the same idempotency
+ * key until it is acknowledged.
  */
 export function startBookingLoad(
   services: readonly Pick<Endpoints, "request">[],

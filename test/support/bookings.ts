@@ -4,7 +4,7 @@ import type { Door } from "./client.ts";
 import type { TestService } from "./service.ts";
 import { SHIPMENT_TEXTS } from "./shipment-texts.ts";
 
-/** A route in the sample tariff's zones: Midtown Manhattan to Prospect Park. */
+/** A route within the sample tariff's zones: Midtown Manhattan to Prospect Park. */
 export const COVERED_ROUTE = {
   pickup_lat: 40.758,
   pickup_lng: -73.9855,
@@ -13,7 +13,7 @@ export const COVERED_ROUTE = {
   weight_kg: 2.5,
 } as const;
 
-/** A booking in the sample tariff's zones. */
+/** A booking within the sample tariff's zones. */
 export const BOOKING = {
   ...COVERED_ROUTE,
   customer_name: "Ada Lovelace",
@@ -22,7 +22,7 @@ export const BOOKING = {
   dropoff_address: "95 Prospect Park West, Brooklyn",
 } as const;
 
-/** The route for an RPC client. */
+/** `COVERED_ROUTE` for an RPC client. */
 export const RPC_ROUTE = {
   pickupLat: COVERED_ROUTE.pickup_lat,
   pickupLng: COVERED_ROUTE.pickup_lng,
@@ -31,7 +31,7 @@ export const RPC_ROUTE = {
   weightKg: COVERED_ROUTE.weight_kg,
 };
 
-/** The booking for an RPC client. */
+/** `BOOKING` for an RPC client. */
 export const RPC_BOOKING = {
   ...RPC_ROUTE,
   customerName: BOOKING.customer_name,
@@ -40,7 +40,7 @@ export const RPC_BOOKING = {
   dropoffAddress: BOOKING.dropoff_address,
 };
 
-/** A shipment as JSON of the HTTP server. */
+/** A shipment as the HTTP server's JSON. */
 export type ShipmentJson = Record<string, any>;
 
 /** Price of `BOOKING` with the sample tariff. */
@@ -54,7 +54,7 @@ export const BOOKING_PRICE = {
   currency: "USD",
 } as const;
 
-/** Breakdown of that price. */
+/** Line items of `BOOKING_PRICE`. */
 export const BOOKING_BREAKDOWN = [
   { kind: "distance", quantity: 9.532, unit: "km", rate: 1.2, amount: 11.44 },
   { kind: "weight", quantity: 2.5, unit: "kg", rate: 0.5, amount: 1.25 },
@@ -69,7 +69,7 @@ export const WITHOUT_WINDOWS = {
 /** A payment for `BOOKING`. */
 export const PAYMENT = { amount: 12.69, currency: "USD" } as const;
 
-/** Any time in responses: UTC with milliseconds. */
+/** Matches any time in a response: UTC with milliseconds. */
 export const ANY_TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** Every field of a shipment booked with `BOOKING`. */
@@ -91,7 +91,7 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
     name: BOOKING.customer_name,
     email: BOOKING.customer_email,
     id_number: null,
-    // Not included in shipments.
+    // Shipments omit these customer fields.
     phone: null,
     notes: null,
     default_pickup: null,
@@ -135,7 +135,7 @@ export function book(
   return data(service.as(apiKey).createShipment({ ...BOOKING, ...fields }));
 }
 
-/** Calls that change a shipment's status, with their bodies. */
+/** Body of each call that changes a shipment's status. */
 const STEPS = {
   pay: ["recordPayment", PAYMENT],
   advance: ["advanceShipment", {}],
@@ -145,7 +145,7 @@ const STEPS = {
 
 export type Step = keyof typeof STEPS;
 
-/** Requests one step. */
+/** Calls one of `STEPS`. */
 export function takeStep(
   service: Pick<TestService, "as">,
   apiKey: string,
@@ -157,7 +157,7 @@ export function takeStep(
   return service.as(apiKey, door)[method]({ shipment, ...fields });
 }
 
-/** Books a shipment and takes it through successful steps. */
+/** Books a shipment and applies the given steps, which must all succeed. */
 export async function bookAnd(
   service: Pick<TestService, "as">,
   apiKey: string,
@@ -171,19 +171,19 @@ export async function bookAnd(
   return shipment;
 }
 
-/** A reference of no shipment. */
+/** A well-formed reference that no shipment has. */
 export const NO_REFERENCE = "SHP-0000000000ZZ";
 
 /** Body of the HTTP response for a missing shipment. */
 export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };
 
-/** The same for a text that cannot be a reference. */
+/** HTTP response body for text that cannot be a reference. */
 export const IMPOSSIBLE_REFERENCE = {
   message: "There is no such shipment. A reference looks like SHP-4T8ZK2M0QWXE.",
   errors: {},
 };
 
-/** Price facts of `BOOKING` in a refusal, by the sample tariff. */
+/** Facts about the price of `BOOKING` in a refusal, with the sample tariff. */
 export const PRICE_FACTS = {
   distance_km: "9.532",
   distance_fee: "11.44",

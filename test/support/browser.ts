@@ -1,15 +1,15 @@
 import type { Answer, RequestOptions } from "./client.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-/** A signed-in person without a browser. */
+/** Session of a signed-in person, used without a browser. */
 export interface SignedIn {
-  /** `Cookie` header of the browser. */
+  /** Value of the session's `Cookie` header. */
   readonly cookie: string;
-  /** Sends a request as a page of the site. */
+  /** Sends a request with the headers of a same-site page. */
   request(path: string, options?: RequestOptions): Promise<Answer>;
 }
 
-/** Invites a person to a workspace with its key, and signs them in with the link. */
+/** Invites a person to the workspace that owns the key, and signs them in with the link. */
 export async function signIn(
   service: Endpoints,
   apiKey: string,
@@ -19,7 +19,7 @@ export async function signIn(
   return signInByPath(service, body.sign_in_path);
 }
 
-/** Signs in with the path of a link. */
+/** Signs in with the path of a sign-in link. */
 export async function signInByPath(service: Endpoints, path: string): Promise<SignedIn> {
   const entered = await postForm(service, "/sign-in", { token: path.split("#token=")[1]! });
   if (entered.status !== 303) throw new Error(`sign-in answered ${await entered.text()}`);
@@ -32,7 +32,7 @@ export async function signInByPath(service: Endpoints, path: string): Promise<Si
   };
 }
 
-/** Sends a form as a page of the site, unless the headers differ. */
+/** Sends a form with the headers of a same-site page. The given headers override them. */
 export function postForm(
   service: Endpoints,
   path: string,

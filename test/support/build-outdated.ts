@@ -6,7 +6,7 @@ import { build } from "vite";
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const BUILT = "built";
 
-/** Sources of the documents besides their own folder. */
+/** Sources of the documents outside the documents' own folder. */
 const DOCUMENTS = [
   "README.md",
   "CHANGELOG.md",
@@ -21,7 +21,7 @@ const DOCUMENTS = [
   "src/dashboard/ui/copy-text.ts",
 ];
 
-/** Builds client, dashboard and documents if a source is newer than the last build. */
+/** Builds the client, dashboard and documents if a source is newer than the last build. */
 export async function buildOutdated(): Promise<void> {
   await buildIfNew("src/client", "client.js", ["gen/shipments"]);
   await buildIfNew("src/dashboard", "index.html", []);

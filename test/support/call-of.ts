@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS } from "../../src/domain/rate-limit.ts";
 import { readCallHeaders } from "../../src/pipeline/call-headers.ts";
 import { admitCall, receiveCall, type Call } from "../../src/pipeline/call.ts";
 
-/** A call of a workspace, as the pipeline makes it, for functions that a test calls directly. */
+/** Returns a workspace's pipeline call, for functions that tests call directly. */
 export function callOf(workspaceId: number): Call {
   const limits = DEFAULT_LIMITS;
   const received = receiveCall(readCallHeaders([]), {});

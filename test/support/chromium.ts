@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium, type Browser } from "playwright-core";
 
-/** Names of Chromium's programs. Debian's headless one is first, because it needs a third of the CPU time. */
+/** Names of Chromium's executables. Debian's headless one is first because it uses a third of the CPU time. */
 const PROGRAMS = [
   "chromium-headless-shell",
   "chromium",
@@ -12,16 +12,16 @@ const PROGRAMS = [
   "microsoft-edge",
 ];
 
-/** Programs that macOS keeps outside PATH. */
+/** Executables of macOS applications, which are not on PATH. */
 const MAC_PROGRAMS = ["Chromium", "Google Chrome", "Microsoft Edge"].map(
   (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
 );
 
 /**
- * Returns the path of an installed Chromium: `CHROMIUM_PATH`, a program on `PATH`, a macOS
- * application or a Playwright download. `undefined` if absent.
+ * Returns the path of an installed Chromium: `CHROMIUM_PATH`, an executable on `PATH`, a macOS
+ * application or a Playwright download. `undefined` if there is none.
  *
- * @throws Error if `CHROMIUM_PATH` is not a program
+ * @throws Error if `CHROMIUM_PATH` is not an executable
  */
 export function findChromium(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -51,7 +51,7 @@ const INSTALLED = findChromium();
 /** Whether browser tests can run. */
 export const HAS_CHROMIUM = INSTALLED !== undefined;
 
-/** Starts the installed Chromium without its sandbox, which root cannot use. */
+/** Starts the installed Chromium without its sandbox, which does not work for root. */
 export function launchChromium(): Promise<Browser> {
   if (INSTALLED === undefined) throw new Error("There is no Chromium: set CHROMIUM_PATH.");
   return chromium.launch({ executablePath: INSTALLED, args: ["--no-sandbox"] });

@@ -6,7 +6,7 @@ import { ownFolder } from "./when-over.ts";
 
 const MISSING = "/nowhere/chromium";
 
-/** Creates a folder with empty programs. */
+/** Creates a folder with empty executables. */
 function programs(...names: string[]): string {
   const folder = ownFolder("chromium");
   for (const name of names) writeFileSync(join(folder, name), "", { mode: 0o755 });

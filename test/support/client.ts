@@ -19,9 +19,9 @@ import { inDialect } from "./dialect.ts";
 import { PROTOCOLS, rpcClient, type ServerUrls } from "./rpc-client.ts";
 import { plainError } from "./rpc-error.ts";
 
-/** Both servers of a service. */
+/** The HTTP and the gRPC server of a service. */
 export interface Servers extends ServerUrls {
-  /** Sends a request to the HTTP server. With a body it is a POST of JSON. */
+  /** Sends a request to the HTTP server. A request with a body is a JSON POST by default. */
   request(path: string, options?: RequestOptions): Promise<Answer>;
 }
 
@@ -29,7 +29,7 @@ export interface Servers extends ServerUrls {
 export interface RequestOptions {
   readonly apiKey?: string | undefined;
   readonly method?: string;
-  /** Sent as JSON. Text and bytes are sent unchanged. */
+  /** Request body, sent as JSON. Text and bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -39,15 +39,15 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed JSON, for an error its message and errors. `undefined` if it is not JSON. */
+  /** Parsed JSON body. For an error, its message and errors. `undefined` if the body is not JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert its shape
   // themselves
   readonly body: any;
-  /** Reason of an error, otherwise `undefined`. */
+  /** Reason in an error response, otherwise `undefined`. */
   readonly code: string | undefined;
 }
 
-/** Wire name of a field. */
+/** Wire name (snake_case) of a field. */
 type WireName<Name> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
   : "";
@@ -61,8 +61,8 @@ type Fields<Request extends DescMessage> = object & {
 type CallHeaders = Readonly<Record<string, string>>;
 
 /**
- * Calls a method with fields by wire name, in JSON, and with headers. The response of a stream is
- * its text, which only JSON has.
+ * Calls a method with JSON fields by wire name, and with headers. A stream's response is its text
+ * and is only available over JSON.
  */
 type CallMethod<Request extends DescMessage> = (
   fields?: Fields<Request>,
@@ -85,10 +85,10 @@ type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : n
   ? All
   : never;
 
-/** All methods of workspaces and operators. */
+/** All methods for workspaces and operators. */
 export type TestClient = Together<ClientOf<(typeof SERVICES | typeof ADMIN_SERVICES)[number]>>;
 
-/** Transport of a client. All transports accept and return the same values. */
+/** Transport of a client. Requests and responses have the same form on all transports. */
 export type Door = "json" | "grpc" | keyof typeof PROTOCOLS;
 
 const METHODS = {
@@ -100,9 +100,9 @@ function byName(methods: readonly DescMethod[]) {
   return new Map(methods.map((method) => [method.localName, method]));
 }
 
-/** Returns the client of a key's owner. */
+/** Returns a client for the owner of a key. */
 export function clientOf(servers: Servers, apiKey: string | undefined, door: Door): TestClient {
-  // `GetWorkspace` is a method of both audiences.
+  // `GetWorkspace` exists for workspaces and for operators.
   const known = apiKey?.startsWith("sho_")
     ? new Map([...METHODS.workspace, ...METHODS.operator])
     : new Map([...METHODS.operator, ...METHODS.workspace]);
@@ -153,7 +153,7 @@ function callByRpc(servers: Servers, apiKey = "", door: Exclude<Door, "json">): 
   };
 }
 
-/** Returns the equivalent JSON response. */
+/** Converts an RPC error to the equivalent JSON response. */
 function refusalOf(error: ConnectError): Answer {
   const { code, message, details } = plainError(error);
   const { ErrorInfo, BadRequest, PreconditionFailure } = details as Record<string, any>;

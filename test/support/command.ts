@@ -7,17 +7,17 @@ import { runCommandLine } from "../../src/commands/program.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** Environment of a command besides PATH, isolated from the developer's. */
+/** Environment variables of a command in addition to PATH, isolated from the developer's. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** Exit code and output of a finished command. */
+/** Exit code and output of a command that has exited. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command in its own process. */
+/** A command that runs in a separate process. */
 export interface Running {
   readonly process: ChildProcess;
   /** Standard output so far. */
@@ -26,7 +26,7 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `shipments <args>`. Killed at the end of the test. */
+/** Starts `shipments <args>` in a separate process, which is killed at the end of the test. */
 export function startCommand(
   args: readonly string[],
   environment: Environment,
@@ -37,7 +37,7 @@ export function startCommand(
   return startProcess(process.execPath, all, cached, { stdin });
 }
 
-/** Starts a program in a folder, by default this repository. Killed at the end of the test. */
+/** Starts a program in a folder, by default this repository. The test kills it at its end. */
 export function startProcess(
   file: string,
   args: readonly string[],
@@ -64,7 +64,7 @@ export function startProcess(
   return { process: child, stdout: () => stdout, stderr: () => stderr, ended };
 }
 
-/** Standard streams of a command that runs in this process. */
+/** Standard streams for a command that runs in this process. */
 interface Terminal {
   readonly env: Environment;
   stdout: string;
@@ -85,7 +85,7 @@ for (const name of ["stdout", "stderr"] as const) {
   };
 }
 
-/** Runs `shipments <args>` in this process, because starting one takes longer than most commands. */
+/** Runs `shipments <args>` in this process. Starting a process takes longer than most commands. */
 export async function runCommand(
   args: readonly string[],
   environment: Environment,
@@ -95,7 +95,7 @@ export async function runCommand(
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
-/** Runs the command in its own process. */
+/** Runs `shipments <args>` in a separate process until it exits. */
 export function runProcess(args: readonly string[], environment: Environment): Promise<Ended> {
   return startCommand(args, environment).ended;
 }

@@ -14,8 +14,8 @@ const PRICES = {
 };
 
 /**
- * A tariff with the counties of the United States as zones (us-atlas, 1:10,000,000), without the
- * few that cross themselves: 3,191 of 3,231.
+ * Returns a tariff whose zones are the counties of the United States (us-atlas, 1:10,000,000):
+ * 3,191 of 3,231, without those whose outline crosses itself.
  */
 export function countyTariff(): object {
   const url = new URL(import.meta.resolve("us-atlas/counties-10m.json"));

@@ -3,7 +3,7 @@ import { getOption, hasOption, type DescMethod, type DescService } from "@bufbui
 import { http } from "../../gen/google/api/annotations_pb.js";
 import type { Audience } from "../../src/pipeline/call.ts";
 
-/** Generated code of each audience's services. */
+/** Folder of the generated code for each audience's services. */
 const GENERATED: Readonly<Record<Audience, URL>> = {
   workspace: new URL("../../gen/shipments/v1/", import.meta.url),
   operator: new URL("../../gen/shipments/admin/v1/", import.meta.url),
@@ -29,14 +29,14 @@ function isService(exported: unknown): exported is DescService {
   return (exported as { kind?: string } | null)?.kind === "service";
 }
 
-/** An HTTP request that calls a method with given fields. */
+/** An HTTP request that calls a method. */
 export interface HttpCall {
   readonly method: string;
   readonly path: string;
   readonly body: any;
 }
 
-/** Returns all HTTP requests that call a method with the given fields, by its descriptor. Empty if it has no path. */
+/** Returns one HTTP request for each path of a method. Empty if the method has no path. */
 export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
@@ -49,7 +49,7 @@ export function httpCalls(method: DescMethod, fields: Readonly<Record<string, an
       delete rest[name];
       return value;
     });
-    // The path needs a field that is not given.
+    // The path needs a field that is missing from `fields`.
     if (!bound) return [];
     const httpMethod = pattern.case!.toUpperCase();
     if (body === "*") return [{ method: httpMethod, path, body: rest }];

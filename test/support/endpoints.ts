@@ -14,17 +14,17 @@ import {
 } from "./client.ts";
 import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 
-/** Both servers of a service on the loopback address, in any process. */
+/** Both servers of a service on the loopback address, in this or another process. */
 export interface Endpoints extends Servers {
-  /** Returns the methods of workspaces and operators, called with a key, by default over JSON. */
+  /** Returns a client for a key, by default over JSON. */
   as(apiKey: string | undefined, door?: Door): TestClient;
-  /** A gRPC client of the shipment service with the key as metadata. */
+  /** Creates a gRPC client for the shipment service, with the key as metadata. */
   grpcClient(apiKey: string): Client<typeof ShipmentService>;
-  /** A gRPC client of another service. */
+  /** Creates a gRPC client for another service. */
   grpcClient<S extends DescService>(apiKey: string, service: S): Client<S>;
 }
 
-/** Returns clients for the servers at these URLs. */
+/** Creates clients for the servers at these URLs. */
 export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
   const urls = { httpUrl, grpcUrl };
   const endpoints: Endpoints = {
@@ -61,7 +61,7 @@ async function readAnswer(response: Response): Promise<Answer> {
 }
 
 /**
- * Returns the response of an HTTP server. For errors, asserts the keys, that the code matches the
+ * Converts an HTTP response. For an error, asserts the body's keys, that the code matches the
  * status, and that the id matches the header.
  */
 export function answerOf(status: number, headers: Headers, text: string): Answer {
@@ -75,7 +75,7 @@ export function answerOf(status: number, headers: Headers, text: string): Answer
   return { status, headers, text, body: rest, code };
 }
 
-/** Returns the body of an error with one violation, of a field or another subject, or of one without any. */
+/** Returns the expected body of an error with one violation, of the given field or subject if any. */
 export function errorBody(message: string, subject?: string) {
   return { message, errors: subject === undefined ? {} : { [subject]: [message] } };
 }

@@ -2,14 +2,14 @@ import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { IDLE_MS } from "./limits.ts";
 
-/** Delay between polls, in milliseconds: a tenth of the time waited so far. */
+/** Returns the delay before the next poll, in milliseconds: a tenth of the time waited so far, 5 to 100. */
 const restAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 5), 100);
 
 /**
- * Calls `poll` until it returns a value other than undefined and false, and returns that.
+ * Calls `poll` until it returns a value other than `undefined` or `false`, and returns that value.
  *
  * @param wanted description of the condition for the error message
- * @throws Error after half a minute of idle CPU time, and errors of `poll`
+ * @throws Error after half a minute of idle CPU time, and any error from `poll`
  */
 export async function eventually<T>(
   wanted: string,
@@ -25,7 +25,7 @@ export async function eventually<T>(
   }
 }
 
-/** Returns the idle time of a processor since boot, on average, in milliseconds. */
+/** Returns the average idle time of a processor since boot, in milliseconds. */
 function idleMs(): number {
   const all = cpus();
   return all.reduce((sum, { times }) => sum + times.idle, 0) / all.length;

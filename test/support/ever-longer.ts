@@ -1,8 +1,8 @@
 import { IDLE_MS } from "./limits.ts";
 
 /**
- * Tests a time limit that also applies to the passing case, which a slow machine can exceed:
- * retries a failure with twice the limit, up to a limit that no machine exceeds.
+ * Tests a time limit that a slow machine can exceed even if the code is correct. Retries a failed
+ * attempt with twice the limit, up to a limit that no machine exceeds.
  *
  * @param firstMs initial limit in milliseconds
  */

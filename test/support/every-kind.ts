@@ -14,7 +14,7 @@ import {
 
 type FieldInit = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 
-/** Descriptor of a message `shapes.<name>` with one field of every kind in the dialect. */
+/** Creates a descriptor of the message `shapes.<name>` with one field of every kind in the dialect. */
 export function describeEveryKind(): DescMessage {
   return declare([
     field("number", 1, Type.DOUBLE),
@@ -38,12 +38,12 @@ export function describeEveryKind(): DescMessage {
   ]);
 }
 
-/** Descriptor of a message `shapes.Shape` with the given fields. */
+/** Creates a descriptor of the message `shapes.Shape` with the given fields. */
 export function describeFields(...fields: FieldInit[]): DescMessage {
   return declare(fields);
 }
 
-/** A singular field. */
+/** Describes a singular field. */
 export function field(name: string, number: number, type: Type): FieldInit {
   return { name, number, type, label: Label.OPTIONAL };
 }

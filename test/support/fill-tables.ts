@@ -1,23 +1,24 @@
 import type pg from "pg";
 import { insertCustomers, insertShipments } from "./insert-shipments.ts";
 
-/** Contents of a filled database, for calls that name some of it. */
+/** Records in a filled database that calls can name. */
 export interface Filled {
-  /** A customer of the workspace with a tenth of its shipments. */
+  /** Id of a customer with a tenth of the workspace's shipments. */
   readonly customer: number;
-  /** A shipment of the workspace with events. */
+  /** Reference of a shipment with events in the workspace. */
   readonly shipment: string;
-  /** A webhook of the workspace with all of its deliveries. */
+  /** Id of the webhook that has all of the workspace's deliveries. */
   readonly webhook: string;
 }
 
 /**
- * Inserts this many rows into every growing table: half in the workspace, where a workspace can
- * have many, the rest in as many other workspaces. One percent is old enough to be purged.
+ * Inserts `rows` rows into every growing table. If a workspace can have many rows in a table, half
+ * of them belong to the workspace `own`, and each other row to a different workspace. One percent
+ * is old enough to be purged.
  */
 export async function fillTables(sql: pg.Client, own: number, rows: number): Promise<Filled> {
   const half = rows / 2;
-  // Without triggers and foreign keys, because the events have no consumers and the keys are valid.
+  // Disables triggers and foreign keys: the events have no consumers, and the keys are known to be valid.
   await sql.query("set session_replication_role = replica");
   const workspaces = await sql.query(
     `insert into workspace (name, created_at)

@@ -5,18 +5,18 @@ import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { TEST_MS } from "./limits.ts";
 import { rpcError, type RpcError } from "./rpc-error.ts";
 
-/** Debian's `python3-grpcio` belongs to this interpreter, regardless of PATH. */
+/** The interpreter for which Debian installs `python3-grpcio`, regardless of PATH. */
 const PYTHON = "/usr/bin/python3";
 const SCRIPT = fileURLToPath(new URL("../transport/grpc/foreign_client.py", import.meta.url));
 
 /** Whether Python with grpcio is installed. */
 export const HAS_GRPCIO = spawnSync(PYTHON, ["-c", "import grpc"]).status === 0;
 
-/** One call for grpcio. */
+/** A call to make with grpcio. */
 export interface ForeignCall {
   readonly kind?: "unary" | "stream" | "bidi";
   readonly path: string;
-  /** The encoded request. */
+  /** Encoded request message. */
   readonly message: Uint8Array;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly timeoutSeconds?: number;
@@ -25,19 +25,19 @@ export interface ForeignCall {
   readonly alone?: boolean;
 }
 
-/** Result of a call, as reported by grpcio. */
+/** Result of a call as grpcio reports it. */
 export interface ForeignAnswer {
   readonly headers: Headers;
   readonly messages: readonly Buffer[];
-  /** grpcio's name: `OK`, `UNIMPLEMENTED`. */
+  /** grpcio's name of the status, such as `OK` or `UNIMPLEMENTED`. */
   readonly code: string;
   /** Status message. */
   readonly text: string;
-  /** Error in the trailers with its details. `undefined` on success. */
+  /** Error from the trailers, with details. `undefined` on success. */
   readonly error: RpcError | undefined;
 }
 
-/** A line printed by the script, discriminated by its fields. */
+/** A line that the script prints. Its fields determine its type. */
 interface Line {
   readonly call: number;
   readonly headers?: [string, string][];
@@ -50,9 +50,9 @@ interface Line {
 type Pending = { -readonly [K in keyof ForeignAnswer]?: ForeignAnswer[K] } & { messages: Buffer[] };
 
 /**
- * Makes all calls concurrently with grpcio, and resolves after the last one.
+ * Makes all calls concurrently with grpcio. Resolves when all have completed.
  *
- * @param onMessage called with each message of any call
+ * @param onMessage called with each message that any call receives
  * @throws Error if the script fails
  */
 export async function callByGrpcio(

@@ -5,7 +5,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { GeocoderKind } from "../../src/features/addresses/geocoder-client.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A place known to the stand-in. */
+/** A place that the stand-in can find. */
 interface Place {
   readonly number?: string;
   readonly street?: string;
@@ -81,7 +81,7 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** A request to the stand-in. */
+/** A request that the stand-in received. */
 interface Asked {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -91,14 +91,14 @@ interface Asked {
 /** A geocoder stand-in on a free loopback port. */
 export interface GeocoderStandIn {
   readonly url: string;
-  /** Settings of a service that uses it. */
+  /** Settings for a service that uses the stand-in. */
   readonly settings: { readonly geocoder: NonNullable<Config["geocoder"]> };
   readonly asked: Asked[];
-  /** Overrides its responses. `undefined` for normal ones. */
+  /** Overrides the responses. `undefined` for normal responses. */
   answer: ((response: ServerResponse) => void) | undefined;
 }
 
-/** Starts a server that finds `PLACES` by any of their words, and responds like a geocoder of the kind. */
+/** Starts a geocoder of the given kind that finds `PLACES` by any of their words. */
 export async function startGeocoder(kind: GeocoderKind): Promise<GeocoderStandIn> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://geocoder");
@@ -209,7 +209,7 @@ function partsOf({ name, number, street, postcode, city, country }: Place): stri
   return [name, number, street, postcode, city, country].filter((part) => part !== undefined);
 }
 
-/** Returns the places with a word for each prefix in the text. */
+/** Returns the places that have a matching word for every prefix in the text. */
 function matching(text: string): readonly Place[] {
   const words = text.toLowerCase().split(/[\s,]+/);
   return PLACES.filter((place) => {
@@ -218,7 +218,7 @@ function matching(text: string): readonly Place[] {
   });
 }
 
-/** Returns the nearest one within about a kilometer. */
+/** Returns the nearest place within about a kilometer. */
 function near(lat: string | undefined, lon: string | undefined): readonly Place[] {
   const distanceTo = (place: Place) => Math.hypot(place.lat - Number(lat), place.lng - Number(lon));
   return PLACES.filter((place) => distanceTo(place) < 0.01)

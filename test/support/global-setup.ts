@@ -14,23 +14,29 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Servers on which databases are created: one server, or the nodes of a Citus cluster, its coordinator first. */
+    /**
+     * URLs of the servers on which databases are created: one server, or a Citus cluster's nodes,
+     * coordinator first.
+     */
     adminDatabaseUrls: readonly string[];
-    /** The migrated, empty template database. Databases of this run begin with its name. */
+    /** Name of the migrated, empty template database, and prefix of all databases in this run. */
     templateDatabase: string;
-    /** The template with the sample tariff in force. */
+    /** Name of the template database with the sample tariff in force. */
     tariffTemplateDatabase: string;
   }
 }
 
-/** Reverts a set-up step. */
+/** Reverts a setup step. */
 type Undo = () => Promise<void>;
 
 /**
- * Sets up the run: builds program and pages, starts PostgreSQL, and creates a migrated template database. The server
- * is the run's own, in a temporary folder, or that of TEST_DATABASE_URL, on which only databases with this run's
- * prefix are created and dropped. TEST_DATABASE_URL can name the nodes of a Citus cluster, its coordinator first,
- * separated by spaces. Databases are then distributed.
+ * Sets up the run: builds the program and pages, starts PostgreSQL and creates a migrated template
+ * database.
+ *
+ * Without TEST_DATABASE_URL, the run starts its own server in a temporary folder. On a server given
+ * by TEST_DATABASE_URL, the run creates and drops only databases with its own prefix.
+ * TEST_DATABASE_URL can also list the nodes of a Citus cluster, coordinator first, separated by
+ * spaces. Databases are then distributed.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();
@@ -72,7 +78,7 @@ async function enterServer(): Promise<[urls: readonly string[], leave: Undo]> {
   }
 }
 
-/** Shards of a distributed database. Few, because every test clones their tables. */
+/** Number of shards in a distributed database. Small, because every test clones their tables. */
 const SHARDS = 4;
 
 async function makeTemplate(adminUrls: readonly string[], template: string): Promise<void> {
@@ -95,7 +101,7 @@ async function makeTariffTemplate(
   await closeForCloning(adminUrls, name);
 }
 
-/** PostgreSQL does not clone databases with connections, such as those between nodes. */
+/** Closes connections to a database, such as those between nodes. PostgreSQL cannot clone a database in use. */
 async function closeForCloning(adminUrls: readonly string[], name: string): Promise<void> {
   for (const node of adminUrls) {
     await runSql(node, `alter database ${name} allow_connections false`);

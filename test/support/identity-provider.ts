@@ -6,17 +6,17 @@ import { Provider } from "oidc-provider";
 import type { Config } from "../../src/config/config.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A local identity provider that accepts any login. */
+/** A local identity provider that accepts every login. */
 export interface IdentityProvider {
-  /** Settings of a service that uses it. */
+  /** Settings for a service that uses the provider. */
   readonly config: NonNullable<Config["oidc"]>;
-  /** Stops accepting requests. */
+  /** Refuses connections until `start`. */
   stop(): Promise<void>;
-  /** Accepts requests again at the same address, without its previous sessions. */
+  /** Accepts requests again at the same address. Earlier sessions are lost. */
   start(): Promise<void>;
 }
 
-/** Returns the provider's claims about a login. */
+/** Returns the provider's claims about the user with this login. */
 type Claims = (login: string) => Readonly<Record<string, unknown>>;
 
 const CLIENT = { clientId: "shipments", clientSecret: "a secret between service and provider" };
@@ -24,12 +24,13 @@ const CLIENT = { clientId: "shipments", clientSecret: "a secret between service 
 const verified: Claims = (login) => ({ email: login, email_verified: true });
 
 /**
- * Starts an identity provider. Stop it when done.
+ * Starts an identity provider. The caller must stop it.
  *
  * @param publicUrl public URL of the service
  * @param claims claims about a login, by default the login as verified email
- * @param inIdToken whether the ID token contains them, or only the userinfo response
- * @param authMethod how it accepts the client secret
+ * @param inIdToken whether the ID token contains the claims. Otherwise only the userinfo response
+ * does
+ * @param authMethod method by which clients send their secret
  * @param assumeEmailVerified whether the service accepts emails without `email_verified`
  */
 export async function startIdentityProvider({
@@ -66,7 +67,7 @@ export async function startIdentityProvider({
     clientAuthMethods: [authMethod],
     claims: { email: ["email", "email_verified"] },
     conformIdTokenClaims: !inIdToken,
-    // In seconds. Set explicitly to avoid warnings.
+    // Lifetimes in seconds, set explicitly to avoid warnings.
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     cookies: { keys: ["a key of the test's"] },
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256" }] },

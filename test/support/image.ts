@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProcess, type Environment, type Running } from "./command.ts";
 
-/** Whether images can be built and run: by root on Linux, with buildah. */
+/** Whether images can be built and run. Requires root, Linux and buildah. */
 export const canBuildImages =
   process.platform === "linux" &&
   spawnSync("buildah", ["--version"]).status === 0 &&
   spawnSync("unshare", ["--mount", "true"]).status === 0;
 
-/** Start configuration of an image, as container engines read it. */
+/** Start configuration that container engines read from an image. */
 interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
@@ -23,22 +23,26 @@ interface ImageConfig {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** An image built for a test, in separate storage. */
+/** An image built for a test, in its own storage. */
 export interface Image {
   readonly config: ImageConfig;
-  /** Folder in which its files are visible. */
+  /** Folder where the image's files are mounted. */
   readonly files: string;
-  /** Build output. */
+  /** Output of the build. */
   readonly output: string;
   /**
-   * Starts a program like a container engine with a read-only root file system: as the image's user, in its folder,
-   * with its environment and the given one, and only `/tmp` writable. Uses this machine's network.
+   * Starts a program as a container engine with a read-only root file system does: with the image's
+   * user, working folder and environment, plus the given environment. Only `/tmp` is writable. The
+   * program uses this machine's network.
    */
   start(program: readonly string[], environment?: Environment): Running;
   remove(): void;
 }
 
-/** Run by sh in a separate mount namespace. Arguments: the image's folder, user and group, folder, program. */
+/**
+ * Script that sh runs in a separate mount namespace. Arguments: the image's folder, user and group,
+ * folder, program.
+ */
 const ENTER = `set -e
 mount --bind "$1" "$1"
 mount -o remount,bind,ro "$1"
@@ -48,7 +52,7 @@ root=$1 user=$2 group=$3 folder=$4
 shift 4
 exec unshare --root "$root" --wd "$folder" --setgid "$group" --setuid "$user" -- "$@"`;
 
-/** Builds the image on a base with this machine's Node. */
+/** Builds the image on a base that contains this machine's Node. */
 export async function buildImage(): Promise<Image> {
   const folder = mkdtempSync(join(tmpdir(), "image-"));
   const env = storageIn(folder);
@@ -71,7 +75,7 @@ export async function buildImage(): Promise<Image> {
   }
 }
 
-/** Environment in which buildah stores everything in a folder, in the fastest way. */
+/** Returns an environment in which buildah stores everything in a folder, with its fastest settings. */
 function storageIn(folder: string): NodeJS.ProcessEnv {
   const file = join(folder, "storage.conf");
   const folders = `graphroot = "${folder}/graph"\nrunroot = "${folder}/run"`;
@@ -84,7 +88,7 @@ function storageIn(folder: string): NodeJS.ProcessEnv {
 
 const TAG = "localhost/shipment-booking:test";
 
-/** Runs a program that must succeed, asynchronously, and returns its output. */
+/** Runs a program that must succeed, and returns its output. */
 async function outputOf(
   [file, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,

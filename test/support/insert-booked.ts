@@ -2,11 +2,14 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { insertCustomers, insertShipments, type Bulk } from "./insert-shipments.ts";
 
-/** States of shipments for `insertBooked`. */
+/** Statuses of a paid shipment in transit, for `insertBooked`. */
 export const PAID = { status: "'in_transit'", paymentStatus: "'paid'" } as const;
 export const CANCELLED = { status: "'cancelled'", paymentStatus: "'refunded'" } as const;
 
-/** Inserts shipments of 12.69 each, booked at a time. Defaults to USD, awaiting payment and without a quote. */
+/**
+ * Inserts shipments booked at a given time for 12.69 each. By default in USD, awaiting payment and
+ * without a quote.
+ */
 export async function insertBooked(
   client: pg.Client,
   workspace: number,
@@ -36,11 +39,11 @@ export async function insertBooked(
     quoted,
     references,
   ]);
-  // They have no events.
+  // The inserted shipments have no events, so the roll-up must start over.
   await client.query("delete from booking_roll_up where workspace_id = $1", [workspace]);
 }
 
-/** Inserts the number of quoting calls of a workspace in an hour. */
+/** Inserts a workspace's number of quote calls in an hour. */
 export async function insertQuotes(
   client: pg.Client,
   workspace: number,

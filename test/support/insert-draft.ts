@@ -1,12 +1,12 @@
 import type pg from "pg";
 
-/** Offset at which the zones of a draft are split, in bytes. */
+/** Offset at which a draft's zones are split into two chunks, in bytes. */
 const CUT = 101;
 
 /**
  * Inserts a draft with its zones in two chunks, and returns its id.
  *
- * @param zones text and bytes are stored unchanged, other values as JSON
+ * @param zones zones of the draft. Text and bytes are stored unchanged, other values as JSON
  */
 export async function insertDraft(
   client: pg.Client,

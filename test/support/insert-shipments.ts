@@ -1,10 +1,10 @@
 import pg from "pg";
 
-/** Shipments to insert directly into the database. */
+/** Shipments to insert directly into the database, with SQL expressions for their columns. */
 export interface Bulk {
   readonly workspace: number;
   readonly count: number;
-  /** SQL expressions over `i`, which counts from 1, of the column's type. */
+  /** SQL expressions of the column's type. They can use `i`, which counts from 1. */
   readonly status?: string;
   readonly paymentStatus?: string;
   readonly customer: string;
@@ -12,22 +12,22 @@ export interface Bulk {
   readonly externalReference?: string;
   readonly pickupAddress?: string;
   readonly dropoffAddress?: string;
-  /** Five expressions: pickup_lat, pickup_lng, dropoff_lat, dropoff_lng, weight_kg. */
+  /** Expressions for pickup_lat, pickup_lng, dropoff_lat, dropoff_lng and weight_kg. */
   readonly route?: readonly [string, string, string, string, string];
   readonly totalMinor?: string;
   readonly currency?: string;
-  /** As stored, of type jsonb. */
+  /** Delivery windows as stored, of type jsonb. */
   readonly windows?: string;
   readonly paymentDetails?: string;
-  /** Makes references of different bulks distinct. */
+  /** Makes the references of different bulks distinct. */
   readonly salt?: string;
 }
 
 const SAMPLE_ROUTE = ["40.758", "-73.9855", "40.6782", "-73.9442", "2.5"] as const;
 
 /**
- * Inserts shipments priced with the first version of the sample tariff, and rolls up their
- * bookings, because they have no events. Returns their references by `i`.
+ * Inserts shipments priced with the first version of the sample tariff. Also rolls up their
+ * bookings, because the shipments have no events. Returns their references in the order of `i`.
  */
 export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<string[]> {
   const status = bulk.status ?? "'pending'";
@@ -55,7 +55,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
   return rows.map((row) => row.reference);
 }
 
-/** Inserts shipments of one customer, every third cancelled and the others pending. */
+/** Inserts a customer's shipments: every third one is cancelled, the others are pending. */
 export async function insertPendingAndCancelled(
   databaseUrl: string,
   bulk: Required<Pick<Bulk, "workspace" | "count" | "createdAt">>,
@@ -74,7 +74,7 @@ export async function insertPendingAndCancelled(
   }
 }
 
-/** Inserts customers with consecutive numbers in their names, and returns the first id. */
+/** Inserts customers whose names contain consecutive numbers. Returns the first id. */
 export async function insertCustomers(
   client: pg.Client,
   workspace: number,

@@ -6,8 +6,8 @@ import { startProcess, type Environment, type Running } from "./command.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /**
- * The first commit from which upgrades are supported. Counts as the last release until there is a
- * tag such as `v1.2.3`.
+ * The first commit from which upgrades are supported. It counts as the last release until a tag
+ * such as `v1.2.3` exists.
  */
 export const FIRST_RELEASE = commitThatAdded(`src/db/migrations/${BASELINE}.ts`);
 
@@ -16,11 +16,11 @@ function commitThatAdded(path: string): string {
   return spawnSync("git", args, { encoding: "utf8" }).stdout.trim();
 }
 
-/** Code of the last release, in a separate folder. */
+/** Code of the last release, checked out into a separate folder. */
 export interface Release {
   /** Tag or commit. */
   readonly name: string;
-  /** Starts `shipments <args>` of that release. Killed at the end of the test. */
+  /** Starts `shipments <args>` of that release. The test kills it at its end. */
   start(args: readonly string[], environment: Environment): Running;
   remove(): void;
 }
@@ -38,12 +38,12 @@ export function nameOfLastRelease(repository = "."): string {
   return last === "" ? FIRST_RELEASE : last;
 }
 
-/** Whether the repository contains that version, unlike shallow clones and archives. */
+/** Whether the repository contains this version. Shallow clones and archives do not. */
 export function hasCode(name: string): boolean {
   return spawnSync("git", ["cat-file", "-e", `${name}^{commit}`]).status === 0;
 }
 
-/** Checks out a release's code with its packages. */
+/** Checks out a release and links or installs its packages. */
 export function checkOut(name: string): Release {
   const folder = makeTemporaryFolder("release");
   const archive = execFileSync("git", ["archive", name], { maxBuffer: 2 ** 30 });
@@ -69,7 +69,7 @@ type Versions = Readonly<Record<string, string>>;
 
 interface Manifest {
   readonly dependencies: Versions;
-  /** Includes the packages from which the program is built. */
+  /** Packages needed to build the program. */
   readonly devDependencies: Versions;
 }
 
@@ -77,7 +77,7 @@ function manifestIn(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Whether this repository has exactly these package versions. */
+/** Whether this repository has exactly these package versions installed. */
 function installed(dependencies: Versions): boolean {
   const versionOf = (name: string): string | undefined => {
     try {

@@ -1,6 +1,6 @@
 /**
  * Leases the embedded PostgreSQL in the given folder, prints the URL, and releases the lease when
- * its input ends. Tests kill this process.
+ * standard input ends. Tests kill this process.
  */
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 

@@ -3,36 +3,36 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { freePort } from "./free-port.ts";
 import { whenOver } from "./when-over.ts";
 
-/** An email as received by the server. */
+/** An email that the server received. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Raw headers and parts. */
+  /** Raw headers and parts of the message. */
   readonly raw: string;
-  /** By lower-case name, unfolded. */
+  /** Unfolded headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The decoded parts. */
+  /** Decoded text part. */
   readonly text: string;
   readonly html: string;
 }
 
 /** A local mail server. */
 export interface MailServer {
-  /** `smtp://127.0.0.1:...` */
+  /** URL of the server: `smtp://127.0.0.1:...` */
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
-  /** Number of connections so far. */
+  /** Returns the number of connections so far. */
   connections(): number;
-  /** Stops accepting email. */
+  /** Refuses connections until `start`. */
   stop(): Promise<void>;
-  /** Accepts email again at the same address. */
+  /** Accepts connections again at the same address. */
   start(): Promise<void>;
 }
 
 /**
  * Starts a mail server, which stops with the test or its file.
  *
- * @param options options of smtp-server
+ * @param options options for the smtp-server package
  */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];

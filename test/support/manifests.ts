@@ -21,7 +21,7 @@ export interface Manifest {
   readonly [field: string]: any;
 }
 
-/** Models and their modules. */
+/** Kubernetes models and the modules that export them. */
 const MODELS = {
   ConfigMap: [ConfigMap, "v1"],
   Deployment: [Deployment, "apps/v1"],
@@ -35,8 +35,9 @@ const MODELS = {
 } as const;
 
 /**
- * Kinds of the Prometheus operator and the Gateway API, which have their own schemas, and secrets,
- * whose values kustomize wraps in a way that Kubernetes accepts but its schema does not.
+ * Kinds that are not validated: those of the Prometheus operator and the Gateway API, which have
+ * their own schemas, and secrets, whose values kustomize wraps in a way that Kubernetes accepts but
+ * its schema does not.
  */
 const WITHOUT_MODEL = [
   "PrometheusRule",
@@ -65,8 +66,8 @@ function modelOf({ apiVersion, kind }: Manifest) {
 }
 
 /**
- * Returns fields unknown to Kubernetes, as reported by the TypeScript compiler: schemas allow them,
- * object literals do not.
+ * Returns the fields that Kubernetes does not know. The TypeScript compiler reports them for object
+ * literals, while the schemas allow unknown fields.
  */
 export function findUnknownFields(manifests: readonly Manifest[]): string[] {
   const folder = makeTemporaryFolder("manifests");
@@ -92,20 +93,20 @@ export function findUnknownFields(manifests: readonly Manifest[]): string[] {
   }
 }
 
-/** Returns the manifests in the YAML files of a folder, except those for kustomize. */
+/** Returns the manifests in a folder's YAML files, without files for kustomize. */
 export function readManifests(folder: string): Manifest[] {
   const files = readdirSync(folder).filter((name) => name !== "kustomization.yaml");
   return files.flatMap((name) => parseManifests(readFileSync(join(folder, name), "utf8")));
 }
 
-/** Whether kubectl with a kustomize that supports components is installed. */
+/** Whether kubectl is installed with a kustomize that supports components. */
 export const hasKustomize = (() => {
   const version = ["version", "--client", "--output", "json"];
   const { status, stdout } = spawnSync("kubectl", version, { encoding: "utf8" });
   return status === 0 && /"kustomizeVersion": "v[5-9]\./.test(stdout);
 })();
 
-/** Returns the output of kustomize for a folder. */
+/** Runs kustomize on a folder and returns the manifests. */
 export function buildManifests(folder: string): Manifest[] {
   const options = { encoding: "utf8", maxBuffer: 2 ** 24 } as const;
   const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], options);

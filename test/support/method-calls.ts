@@ -22,28 +22,28 @@ import { take } from "./take.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 import { addWebhook } from "./webhooks.ts";
 
-/** Caller of all methods of workspaces and operators, and the contents of its fields. */
+/** Workspace and operator that call all methods, and the text for the fields. */
 export interface MethodCaller {
   readonly workspace: TestWorkspace & { readonly twin: TestWorkspace };
   readonly operator: TestOperator;
-  /** Payment stand-in, required for payment methods. */
+  /** Stripe stand-in, required for payment methods. */
   readonly stripe?: StripeStandIn;
-  /** A word of letters in every free text. */
+  /** Word that every free text contains. Consists of letters. */
   readonly mark?: string;
-  /** Value of every free text. Contains the mark. */
+  /** Value for every free text field. Must contain `mark`. */
   readonly text?: string;
 }
 
 /** Fields of a call as JSON. */
 export type Fields = Record<string, any>;
 
-/** Calls any method of workspaces and operators successfully, and with an effect if possible. */
+/** Calls any method successfully for workspaces and operators, and with an effect if possible. */
 export interface MethodCalls {
-  /** Returns the fields of a successful call, with the text in every free text field. */
+  /** Returns fields for a successful call. Every free text field contains `text`. */
   validFields(method: DescMethod): Promise<Fields>;
-  /** Returns the caller for the last created fields: a workspace or the operator. */
+  /** Returns the caller for the fields created last: a workspace or the operator. */
   callerOf(method: DescMethod): { readonly id: number; readonly apiKey: string };
-  /** Calls a method on each of its paths, or reads two messages of a stream, which returns none. */
+  /** Calls a method on each of its paths. For a stream, reads two messages and returns no response. */
   call(
     method: DescMethod,
     fields: Readonly<Fields>,
@@ -51,28 +51,28 @@ export interface MethodCalls {
   ): Promise<Answer[]>;
 }
 
-/** Creates the object that a field names, after the previous fields, and returns the field's value. */
+/** Creates the object that a field names and returns the field's value. Receives the fields made so far. */
 type MakeField = (method: DescMethod, made: Readonly<Fields>) => unknown;
 
 type FieldValue = MakeField | string | number | boolean | object | undefined;
 
-/** Whether operators call a method. */
+/** Whether a method is for operators. */
 export function isOfOperators({ parent }: DescMethod): boolean {
   return parent.typeName.startsWith("shipments.admin.");
 }
 
-/** Whether a method concerns payments at a provider. */
+/** Whether a method handles payments through a provider. */
 export function isOfProvider({ parent, name }: DescMethod): boolean {
   const isOfShipment = /^(CreateCheckout|RetryRefund|AcceptUncountedPayment)$/.test(name);
   return parent.name === "PaymentConnectionService" || isOfShipment;
 }
 
-/** Creates the calls of a caller. Each call with given fields creates the objects they name. */
+/** Creates the calls. `validFields` creates new objects for the fields to name. */
 export function createMethodCalls(service: TestService, caller: MethodCaller): MethodCalls {
   const { workspace, operator, mark = "words", text = "Some words" } = caller;
   const { apiKey } = workspace;
   const { em } = service.app;
-  /** Workspace of the last provider call. */
+  /** Workspace of the most recent call to the provider. */
   let paying = workspace as TestWorkspace;
   let made = 0;
   const newEmail = () => `${mark}'${++made}@example.org`;
@@ -90,8 +90,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   const newReference = async (method: DescMethod) => (await bookFor(method))["reference"];
 
   /**
-   * Values of fields by name, or functions that create them: for one method, one service or all.
-   * Other fields are omitted unless they are required.
+   * Values of fields by name, or functions that create them. A name can apply to one method, to one
+   * service or to all. Missing fields are omitted unless they are required.
    */
   const FIELDS: Readonly<Record<string, FieldValue>> = {
     ...BOOKING,
@@ -185,7 +185,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return fields;
   }
 
-  /** Returns the text for a required text in any form, otherwise the example of a required field. */
+  /** Returns the default value of a required field: `text` if any text is valid, otherwise an example. */
   function requiredValue(method: DescMethod, field: DescField): FieldValue {
     const { required, type } = getOption(field, rules);
     const isFilled = type?.case === "repeated" && type.value.minItems > 0n;
@@ -194,7 +194,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return isText ? text : (exampleBody(method)[field.name] as FieldValue);
   }
 
-  /** Creates a shipment in the status that a method changes. */
+  /** Books a shipment and brings it into the status from which the method starts. */
   async function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
     if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
@@ -228,7 +228,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     if (name === "CheckPaymentConnection") caller.stripe!.restrictAccount(account);
   }
 
-  /** Creates a shipment of a workspace with provider payments in the state that the method needs. */
+  /** Books a shipment with provider payments, in the state from which the method starts. */
   async function bookPaying({ name }: DescMethod): Promise<string> {
     const stripe = caller.stripe!;
     const account = await connect();
@@ -278,10 +278,10 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return (await postAsOperator("tariff_drafts", fields)).id;
   }
 
-  /** Creates a draft that differs from all previous tariffs. */
+  /** Creates a draft that differs from every earlier tariff. */
   function newDraft(): Promise<number> {
     const { zones: _, source: __, tiers, ...fees } = SAMPLE_TARIFF as Fields;
-    // The bookings' prices stay the same.
+    // Changes only the heaviest tier, so prices of the bookings stay the same.
     const heaviest = { ...tiers.at(-1), flat_fee: `${50 + ++made}.00` };
     return anyDraft({ ...fees, tiers: [...tiers.slice(0, -1), heaviest] });
   }

@@ -1,6 +1,6 @@
 import type { Endpoints } from "./endpoints.ts";
 
-/** A sample in Prometheus' text format. */
+/** A sample in the Prometheus text format. */
 interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (-?[0-9.e+-]+|[+-]Inf|N
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 /**
- * Parses Prometheus' text exposition format 0.0.4 strictly.
+ * Parses the Prometheus text format 0.0.4 strictly.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @throws Error for an invalid line, or a sample without a TYPE line
@@ -44,7 +44,7 @@ export function parsePrometheus(text: string): Map<string, Metric> {
   return metrics;
 }
 
-/** Returns the number of calls in flight, as counted by the service. */
+/** Returns the service's metric for the number of calls in flight. */
 export async function callsInFlight(endpoints: Endpoints): Promise<number> {
   const { text } = await endpoints.request("/metrics");
   return Number(/^shipments_requests_in_flight (\d+)$/m.exec(text)?.[1]);

@@ -20,7 +20,7 @@ export interface SquareTariff {
     north: number,
   ])[];
   readonly schedules: readonly NaiveSchedule[];
-  /** Schedule name of each square. */
+  /** Name of each square's schedule. */
   readonly scheduleOfSquare: readonly (string | undefined)[];
 }
 
@@ -41,13 +41,13 @@ export interface ReplayedRow {
 
 const MINOR_DIGITS = { USD: 2, JPY: 0, KWD: 3 };
 
-/** Returns a decimal without an exponent as an exact fraction. */
+/** Parses a decimal without an exponent into an exact fraction. */
 function fraction(decimal: string): [numerator: bigint, denominator: bigint] {
   const [whole = "", part = ""] = decimal.split(".");
   return [BigInt(whole + part), 10n ** BigInt(part.length)];
 }
 
-/** Returns the price in minor units. `undefined` if the route is not served. */
+/** Returns the price in minor units. `undefined` if the tariff does not cover the route. */
 function naivePrice(tariff: SquareTariff, row: ReplayedRow): bigint | undefined {
   const zoneAt = (lng: number, lat: number) =>
     tariff.squares.findIndex(
@@ -79,7 +79,7 @@ function naivePrice(tariff: SquareTariff, row: ReplayedRow): bigint | undefined 
   return (subtotal > least ? subtotal : least) + ofWindows;
 }
 
-/** Returns the window fees as decimals. `undefined` if the windows cannot be booked. */
+/** Returns the fees for both windows as decimals. `undefined` if the windows cannot be booked. */
 function naiveWindowFees(
   { schedules, scheduleOfSquare }: SquareTariff,
   row: ReplayedRow,
@@ -97,7 +97,7 @@ function naiveWindowFees(
   return isOrdered && fees.length === 2 ? fees : undefined;
 }
 
-/** Bounds of the buckets in percent, except the one for unchanged prices. */
+/** Bounds of the histogram's buckets in percent. The bucket [0, 0] is for unchanged prices. */
 const BUCKETS: readonly (readonly [above: number | null, upTo: number | null])[] = [
   [null, -50],
   [-50, -20],
@@ -125,7 +125,7 @@ function isWithin([above, upTo]: (typeof BUCKETS)[number], before: bigint, after
   );
 }
 
-/** Returns the expected JSON of a replay, computed in the simplest way. Shipments are newest first. */
+/** Computes the expected JSON of a replay in the simplest way. Shipments must be newest first. */
 export function naiveReplay(
   inForce: SquareTariff,
   draft: SquareTariff,

@@ -1,4 +1,4 @@
-/** A schedule of a tariff document with times at half hours. */
+/** A schedule in a tariff document whose times are full or half hours. */
 export interface NaiveSchedule {
   readonly name: string;
   readonly time_zone: string;
@@ -23,7 +23,7 @@ interface NaiveHours {
   readonly fee: string;
 }
 
-/** A window in milliseconds since the epoch. */
+/** A delivery window, in milliseconds since the epoch. */
 export interface NaiveWindow {
   readonly startMs: number;
   readonly endMs: number;
@@ -34,8 +34,8 @@ const DAY_MS = 86_400_000;
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /**
- * Returns the fee of a window as a decimal, computed by checking the local time every half hour.
- * `undefined` if it cannot be booked.
+ * Computes the fee of a window as a decimal by checking the local time every half hour. `undefined`
+ * if the window cannot be booked.
  */
 export function naiveWindowFee(
   end: "pickup" | "dropoff",
@@ -57,7 +57,7 @@ export function naiveWindowFee(
   return feeOfHours(schedule, window);
 }
 
-/** Opening hours of one date that apply at some time. */
+/** Opening hours of one date. */
 interface OpenHours {
   readonly key: string;
   readonly fee: string;
@@ -108,7 +108,7 @@ function cutOffs(schedule: NaiveSchedule, startMs: number): number[] {
     .map(({ days_before, at }) => firstShowing(schedule, dateBefore(date, days_before), at));
 }
 
-/** Returns the first instant at which the local clock shows a date and time. */
+/** Returns the first instant at which local clocks show a date and time. */
 function firstShowing(schedule: NaiveSchedule, date: string, time: string): number {
   const inUtc = Date.parse(`${date}T${time}Z`);
   for (let ms = inUtc - DAY_MS; ms <= inUtc + DAY_MS; ms += HALF_HOUR_MS) {

@@ -6,14 +6,15 @@ import { eventually } from "./eventually.ts";
 /** A service started by an npm command. */
 export interface NpmService {
   readonly url: string;
-  /** Output until it was serving. */
+  /** Output before the service was ready. */
   readonly said: string;
-  /** Sends the signal to that program only, and waits until it and its children have exited. */
+  /** Sends the signal to npm only, and waits until npm and its children have exited. */
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
 /**
- * Starts the demo with a command such as `npm start`, and waits until it is serving. All processes end with the test.
+ * Starts the demo with a command such as `npm start`, and waits until it is ready. All its
+ * processes are killed at the end of the test.
  */
 export async function startByNpm(
   [program, ...args]: readonly [string, ...string[]],
@@ -22,7 +23,7 @@ export async function startByNpm(
   const npm = spawn(program, args, {
     ...options,
     stdio: ["ignore", "pipe", "inherit"],
-    // In its own process group, for clean-up.
+    // A separate process group, so that all processes can be killed together.
     detached: true,
   });
   let stdout = "";

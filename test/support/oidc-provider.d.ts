@@ -1,8 +1,8 @@
-/** Types for the used parts of an untyped package. */
+/** Types for the parts of oidc-provider that tests use. The package has no types. */
 declare module "oidc-provider" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 
-  /** An OpenID provider mounted on the caller's server. */
+  /** An OpenID provider that can be mounted on a Node server. */
   export class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>);
     callback(): (request: IncomingMessage, response: ServerResponse) => void;

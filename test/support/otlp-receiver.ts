@@ -11,7 +11,7 @@ interface ReceivedSpan {
   readonly kind: "internal" | "server" | "client";
   readonly traceId: string;
   readonly spanId: string;
-  /** `undefined` for the root span. */
+  /** Parent span's id, `undefined` for the root span. */
   readonly parentSpanId: string | undefined;
   readonly traceState: string | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -21,11 +21,11 @@ interface ReceivedSpan {
   readonly links: readonly string[];
   readonly startedNs: bigint;
   readonly endedNs: bigint;
-  /** Resource attributes of the service. */
+  /** The service's resource attributes. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A span with its children in order of start. */
+/** A span with its children, sorted by start time. */
 type SpanTree = Pick<ReceivedSpan, "name" | "kind" | "attributes"> & {
   readonly isError?: true;
   readonly children?: readonly SpanTree[];
@@ -37,14 +37,14 @@ export interface OtlpReceiver {
   readonly endpoint: string;
   readonly spans: readonly ReceivedSpan[];
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** Waits for the span with this request id. */
+  /** Waits for the span that has this request id. */
   spanOf(requestId: string): Promise<ReceivedSpan>;
-  /** Waits for this many spans in a call's trace, and returns their tree. */
+  /** Waits until a call's trace has this many spans, and returns their tree. */
   treeOf(requestId: string, spans: number): Promise<SpanTree>;
   close(): Promise<void>;
 }
 
-/** Starts a receiver, which returns the given status for every request, 200 by default. */
+/** Starts a receiver that responds to every request with a status, 200 by default. */
 export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const requests: { path: string; headers: IncomingHttpHeaders }[] = [];
@@ -101,9 +101,9 @@ function treeBelow(span: ReceivedSpan, all: readonly ReceivedSpan[]): SpanTree {
   };
 }
 
-/** OTLP numbers of `Span.SpanKind`. */
+/** Span kinds by their number in OTLP. */
 const KINDS = [undefined, "internal", "server", "client"] as const;
-/** OTLP's `STATUS_CODE_ERROR`. */
+/** Number of `STATUS_CODE_ERROR` in OTLP. */
 const ERROR = 2;
 
 function decode(body: any): ReceivedSpan[] {

@@ -31,19 +31,19 @@ import { callOf } from "./call-of.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { whenOver } from "./when-over.ts";
 
-/** The only key of the service. */
+/** The only key that the service accepts. */
 export const OWN_KEY = "shp_of_a_test";
 
-/** A request or response: `own.Parcel` with an id, a tag and bytes. */
+/** Request and response message `own.Parcel` with an id, a tag and bytes. */
 export interface Parcel extends Message {
   id: bigint;
   tag: string;
   data: Uint8Array;
 }
 
-/** Both servers with one RPC defined by a test. */
+/** Both servers with a single RPC whose handler is defined by a test. */
 export interface OwnService extends Endpoints {
-  /** `own.Parcels` with the method `Send`, from a parcel to a parcel. */
+  /** Descriptor of `own.Parcels`. Its method `Send` takes and returns a parcel. */
   readonly desc: DescService;
 }
 
@@ -109,7 +109,7 @@ export async function startOwnService(options: {
   };
 }
 
-/** Creates a response. */
+/** Creates a response message. */
 export type MakeParcel = (fields: Partial<Omit<Parcel, keyof Message>>) => Parcel;
 
 function describe(rule: MessageInitShape<typeof HttpRuleSchema>, maxRequestBytes?: number) {

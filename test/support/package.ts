@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
-/** Sources of the package. */
+/** Sources from which the package is built. */
 const SOURCES = [
   "package.json",
   "*.md",
@@ -15,7 +15,7 @@ const SOURCES = [
   "src",
 ];
 
-/** Files that a release publishes besides generated and built ones. */
+/** Files in a release besides generated and built ones. */
 export const PACKED = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
@@ -31,12 +31,12 @@ export const PACKED = [
   "src/own-node/package.json",
 ];
 
-/** Whether a file of the package is a definition, a guide, generated or built. */
+/** Whether a file in the package is a definition, a guide, generated or built. */
 export function isDefinedOrBuilt(file: string): boolean {
   return /^(gen|proto|src\/docs|src\/(client\/|dashboard\/|docs-pages\/)?built)\//.test(file);
 }
 
-/** Environment of a user with only npm and its Node. */
+/** Environment of a user who has only npm and its Node. */
 export const NEWCOMER: NodeJS.ProcessEnv = {
   HOME: process.env["HOME"],
   PATH: process.env["PATH"]!.split(delimiter)
@@ -49,7 +49,8 @@ export const NEWCOMER: NodeJS.ProcessEnv = {
 export const run = promisify(execFile);
 
 /**
- * Creates a release tarball in a folder, from a copy so that the current build stays untouched.
+ * Creates a release tarball in a folder. Builds in a copy, so that the current build stays
+ * untouched.
  *
  * @returns the tarball's path
  */

@@ -1,12 +1,12 @@
 import type pg from "pg";
 import type { SentQuery } from "./query-log.ts";
 
-/** A node of an executed query plan. */
+/** A node in the plan of an executed query. */
 export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
   readonly "Index Name"?: string;
-  /** Whether a disabled node type was used for lack of an alternative. Reported from PostgreSQL 18 on. */
+  /** Whether PostgreSQL had to use a disabled node type for lack of an alternative. Reported since PostgreSQL 18. */
   readonly Disabled?: boolean;
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;
@@ -16,12 +16,12 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Explains a query by running it, and returns all nodes of its plan. */
+/** Runs a query and returns all nodes of its plan. */
 export async function planOf(sql: pg.Client, query: SentQuery): Promise<PlanNode[]> {
   return (await runPlan(sql, query)).plan;
 }
 
-/** Like `planOf`, with the execution time including planning, in milliseconds. */
+/** Like `planOf`, but also returns the time for planning and execution, in milliseconds. */
 export async function runPlan(
   sql: pg.Client,
   { sql: text, params }: SentQuery,
@@ -37,7 +37,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Returns the number of rows that a plan read from each table, including filtered ones. */
+/** Returns the number of rows that a plan read from each table, including filtered rows. */
 export function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
   const touched: Record<string, number> = {};
   for (const node of plan) {
@@ -48,16 +48,16 @@ export function rowsTouched(plan: readonly PlanNode[]): Record<string, number> {
   return touched;
 }
 
-/** An executed plan with its statement. */
+/** An executed statement with its plan. */
 export interface RunPlan {
-  /** On one line. */
+  /** Statement text on one line. */
   readonly statement: string;
   readonly nodes: readonly PlanNode[];
 }
 
 /**
- * Makes PostgreSQL report every executed plan on new connections to a database, including those in
- * triggers and foreign keys.
+ * Makes PostgreSQL report every executed plan on new connections to a database. Includes the plans
+ * of triggers and foreign keys.
  */
 export async function announcePlans(admin: pg.Client): Promise<void> {
   const settings = [
@@ -72,13 +72,13 @@ export async function announcePlans(admin: pg.Client): Promise<void> {
   for (const setting of settings) await alterDatabase(admin, setting);
 }
 
-/** Changes a setting of a database for new connections. */
+/** Changes a database setting for new connections. */
 export async function alterDatabase(admin: pg.Client, setting: string): Promise<void> {
   const { rows } = await admin.query("select quote_ident(current_database()) as name");
   await admin.query(`alter database ${rows[0].name} set ${setting}`);
 }
 
-/** Returns the plans in a connection's notices. */
+/** Parses the plans from a connection's notices. */
 export function plansIn(notices: readonly string[]): RunPlan[] {
   return notices.flatMap((notice) => {
     const [, json] = /^duration: .*?plan:\n(.*)$/s.exec(notice) ?? [];
@@ -88,12 +88,12 @@ export function plansIn(notices: readonly string[]): RunPlan[] {
   });
 }
 
-/** Returns SQL with collapsed white space. */
+/** Collapses white space in SQL. */
 export function onOneLine(sql: string): string {
   return sql.replaceAll(/\s+/g, " ").trim();
 }
 
-/** Returns the number of rows that a node produced or filtered, in all loops. */
+/** Returns the number of rows that a node produced or filtered, over all loops. */
 export function rowsAt(node: PlanNode): number {
   const removed =
     (node["Rows Removed by Filter"] ?? 0) +

@@ -14,7 +14,7 @@ export interface TestWorkspace {
 
 const ACTOR = { actor: "command_line", name: "a test" } as const;
 
-/** Creates a workspace as operators do. Returns its id and first key, and those of its test twin. */
+/** Creates a workspace as an operator does. Returns its id and first key, and those of its test twin. */
 export async function makeWorkspace(
   em: EntityManager,
   fields: { readonly name: string; readonly paymentProvider?: "manual" | undefined },
@@ -25,7 +25,7 @@ export async function makeWorkspace(
   return { id: Number(data!.id), apiKey, twin };
 }
 
-/** Connects a payment provider to a workspace. `undefined` disconnects it. */
+/** Connects a payment provider to a workspace. `undefined` disconnects the current one. */
 export async function setPaymentProvider(
   em: EntityManager,
   id: number,
@@ -55,7 +55,7 @@ export async function suspend(em: EntityManager, id: number): Promise<void> {
   await callLocally(em, ACTOR, method.suspendWorkspace, { workspace: BigInt(id) });
 }
 
-/** Creates a new key of a workspace and returns it. The others expire after the overlap. */
+/** Creates and returns a new key for a workspace. The other keys expire after the overlap. */
 export async function rotateKeys(
   em: EntityManager,
   id: number,

@@ -6,10 +6,11 @@ import { pathToFileURL } from "node:url";
 const IDENTITY = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
 
 /**
- * Creates a Git repository with the definitions of the working tree, on the branch `main` with the tag `v0.1.0`.
+ * Creates a Git repository with the working tree's definitions on the branch `main`, tagged
+ * `v0.1.0`.
  *
- * @param folder created by this function
- * @returns the URL of the repository
+ * @param folder folder to create
+ * @returns the repository's URL
  */
 export function makeProtoRepository(folder: string): string {
   for (const name of ["proto", "buf.yaml"]) {

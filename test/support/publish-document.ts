@@ -4,7 +4,7 @@ import { createTariffTasks } from "../../src/features/tariffs/tasks/run-tariff-t
 import { localCall } from "../../src/pipeline/local-call.ts";
 
 /**
- * Publishes a tariff document, replacing the version in force.
+ * Publishes a tariff document. It replaces the version in force.
  *
  * @returns the new version with its numbers of zones and tiers
  * @throws Refusal TARIFF_FAULTY with all errors

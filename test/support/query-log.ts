@@ -1,12 +1,12 @@
 import type { EntityManager } from "../../src/db/orm.ts";
 
-/** A query as sent by the service, ready to be repeated. */
+/** A query that the service sent, with its parameters so that tests can repeat it. */
 export interface SentQuery {
   readonly sql: string;
   readonly params: readonly unknown[];
 }
 
-/** Returns the queries that a service sends while `work` runs, including the background's, in order. */
+/** Returns the queries that a service sends while `work` runs, in order. Includes background queries. */
 export async function queriesOf(
   em: EntityManager,
   work: () => Promise<unknown>,

@@ -1,7 +1,7 @@
 import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Response of a handmade call. */
+/** Response to a handwritten call. */
 export interface RawGrpcAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -9,20 +9,20 @@ export interface RawGrpcAnswer {
   readonly text: string;
 }
 
-/** Headers by name. A list is a repeated header. */
+/** Headers by name. A list repeats the header. */
 export type RawHeaders = Readonly<Record<string, string | string[]>>;
 
-/** Options for sending the body, by default whole and at once. */
+/** Options for sending the body. By default it is sent whole. */
 interface Sending {
   /** Size of each chunk, in bytes. */
   readonly pieceBytes?: number;
-  /** False leaves the body open. */
+  /** Whether the body is ended. `false` leaves it open. */
   readonly ends?: boolean;
-  /** Flow control window for the response, in bytes. */
+  /** Flow-control window for the response, in bytes. */
   readonly windowBytes?: number;
 }
 
-/** Posts bytes to a path of the gRPC server, with arbitrary headers. */
+/** Posts bytes to a path on the gRPC server, with arbitrary headers. */
 export function rawGrpc(
   grpcUrl: string,
   path: string,
@@ -31,7 +31,7 @@ export function rawGrpc(
   { pieceBytes = Infinity, ends = true, windowBytes = 65_535 }: Sending = {},
 ): Promise<RawGrpcAnswer> {
   return new Promise((resolve, reject) => {
-    // Missing in Node's types.
+    // Node's types lack these options.
     const options = {
       strictSingleValueFields: false,
       settings: { initialWindowSize: windowBytes },
@@ -62,7 +62,7 @@ export function rawGrpc(
   });
 }
 
-/** Returns a gRPC frame: flags, length, bytes. */
+/** Returns a gRPC frame: flags, length, message. */
 export function frame(message: Uint8Array, flags = 0): Uint8Array {
   const head = Buffer.alloc(5);
   head.writeUInt8(flags);

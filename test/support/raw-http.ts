@@ -6,7 +6,7 @@ import { answerOf } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
 
-/** Serves requests with a function until the end of the test or its file, and returns the server's URL. */
+/** Serves requests until the end of the test or its file, and returns the server's URL. */
 export async function listenWith(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -17,13 +17,13 @@ export async function listenWith(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Opens a connection to a service, for requests that no HTTP client sends. */
+/** Opens a TCP connection to a service, for requests that no HTTP client sends. */
 export function openSocket(httpUrl: string): Socket {
   const { hostname, port } = new URL(httpUrl);
   return connect(Number(port), hostname).on("error", () => undefined);
 }
 
-/** Waits until the address of a service refuses connections. */
+/** Waits until connections to a service are refused. */
 export async function untilRefused(url: string): Promise<void> {
   await eventually(`${url} to refuse connections`, async () => {
     const socket = openSocket(url);
@@ -39,7 +39,7 @@ export async function untilRefused(url: string): Promise<void> {
   });
 }
 
-/** Sends bytes, keeps the connection open, and reads one complete response with a length. */
+/** Sends bytes and reads one complete response that has a Content-Length. Keeps the connection open. */
 export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Promise<Answer> {
   const socket = openSocket(httpUrl);
   try {
@@ -50,7 +50,7 @@ export async function rawHttp(httpUrl: string, bytes: string | Uint8Array): Prom
   }
 }
 
-/** Reads one complete response with a length, leaving the connection open. */
+/** Reads one complete response that has a Content-Length. Keeps the connection open. */
 export async function readAnswer(socket: Socket): Promise<Answer> {
   let received = Buffer.alloc(0);
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

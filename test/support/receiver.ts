@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { whenOver } from "./when-over.ts";
 
-/** A received message. */
+/** A message that the receiver got. */
 interface Received {
   readonly method: string | undefined;
   readonly path: string | undefined;
@@ -20,10 +20,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Responds to the message with this number, from 1. */
+/** Responds to a message. `count` is the message's number, from 1. */
 export type Answering = (response: ServerResponse, count: number) => void;
 
-/** Starts a receiver, which returns 204 by default. */
+/** Starts a receiver, which responds with 204 by default. */
 export async function startReceiver(
   answer: Answering = (response) => response.writeHead(204).end(),
 ): Promise<Receiver> {

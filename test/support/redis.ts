@@ -6,7 +6,7 @@ import { freePort } from "./free-port.ts";
 /** Whether Redis is installed. */
 export const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined;
 
-/** Starts an empty Redis on loopback, until the end of the test or a stop. */
+/** Starts an empty Redis on the loopback address, until the end of the test or `stop`. */
 export async function startRedis() {
   const port = await freePort();
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];

@@ -5,18 +5,18 @@ import { migrate } from "../../src/db/migrate.ts";
 import { connectTo, type TestDatabase } from "./database.ts";
 import { whenOver } from "./when-over.ts";
 
-/** A database whose role has only the privileges in the guide to the production database. */
+/** A database whose role has only the privileges listed in the guide on production databases. */
 export interface RestrictedDatabase extends TestDatabase {
-  /** URL for the owner of the tables. */
+  /** Database URL for the owner of the tables. */
   readonly ownerUrl: string;
   readonly user: string;
-  /** Drops and creates it again, as in the guide before a dump is restored. */
+  /** Drops and recreates the database as the guide describes before restoring a dump. */
   makeAnew(): Promise<void>;
 }
 
 /**
- * Returns the guide's statements, in order: on the server, before the first migration, after it,
- * and before a restore.
+ * Reads the guide's statements, in order: on the server, before the first migration, after it, and
+ * before a restore.
  */
 function readStatements(): string[] {
   const guide = readFileSync("src/docs/production.md", "utf8");
@@ -25,14 +25,14 @@ function readStatements(): string[] {
   );
 }
 
-/** Follows the guide with unique names. */
+/** Creates a database with the guide's statements, under unique names. */
 export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
   const name = `shipments_${randomBytes(6).toString("hex")}`;
   const [make, prepare, restrict, remake] = readStatements().map((it) =>
     it.replaceAll("shipments", name),
   );
   const admin = await connectTo(inject("adminDatabaseUrls")[0]!);
-  // Creating databases requires separate statements outside transactions.
+  // Runs each statement separately, because a database cannot be created in a transaction.
   const run = async (sql: string) => {
     for (const statement of sql.trim().split("\n")) await admin.query(statement);
   };

@@ -29,7 +29,7 @@ const asBinary = (options?: Options): Options => ({ ...options, useBinaryFormat:
 
 const asJson = (options?: Options): Options => ({ ...options, useBinaryFormat: false });
 
-/** Every protocol on every server, in binary and JSON form. */
+/** Transport for every protocol on each server, in binary and JSON form. */
 export const PROTOCOLS = {
   "gRPC on the gRPC server": (urls, options?: Options) =>
     createGrpcTransport(overHttp2(urls, options)),
@@ -51,7 +51,7 @@ export const PROTOCOLS = {
     createConnectTransport(overHttp1(urls, asBinary(options))),
 } satisfies Record<string, (urls: ServerUrls, options?: Options) => Transport>;
 
-/** Returns a client of a service with the key as metadata. */
+/** Creates a client for a service, with the key as metadata. */
 export function rpcClient<S extends DescService>(
   service: S,
   transportTo: (urls: ServerUrls, options: Options) => Transport,

@@ -4,18 +4,18 @@ import { file_google_rpc_error_details } from "../../gen/google/rpc/error_detail
 
 const DETAILS = createRegistry(file_google_rpc_error_details);
 
-/** The error of an RPC as plain values. */
+/** An RPC error as plain values. */
 export interface RpcError {
   readonly code: keyof typeof Code;
   readonly message: string;
-  /** Details in protobuf's JSON, by the last part of their type name. */
+  /** Details in protobuf JSON, by the last part of their type name. */
   readonly details: Readonly<Record<string, JsonValue>>;
 }
 
 /**
- * Returns the error of a call.
+ * Returns the error of a failing call.
  *
- * @throws Error if the call succeeds, or an error detail has an unknown type or occurs twice
+ * @throws Error if the call succeeds, or if an error detail has an unknown type or occurs twice
  */
 export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
   return plainError(
@@ -26,7 +26,7 @@ export async function rpcError(call: Promise<unknown>): Promise<RpcError> {
   );
 }
 
-/** Converts the error of a call. */
+/** Converts an RPC error to plain values. */
 export function plainError(error: unknown): RpcError {
   if (!(error instanceof ConnectError)) throw new Error(`no RPC error: ${String(error)}`);
   const details = Object.fromEntries(
@@ -41,7 +41,7 @@ export function plainError(error: unknown): RpcError {
   return { code: Code[error.code] as keyof typeof Code, message: error.rawMessage, details };
 }
 
-/** Returns the error of a refusal with one violation, of a field or another subject, or without any. */
+/** Returns the expected error of a refusal with one violation, of the given field or subject if any. */
 export function rpcRefusal(
   code: RpcError["code"],
   reason: string,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Ended } from "./command.ts";
 import { whenOver } from "./when-over.ts";
 
-/** Runs a program to its end, while services in this process keep serving. */
+/** Runs a program until it exits. Services in this process keep serving. */
 export async function runProgram(
   command: string,
   args: readonly string[],

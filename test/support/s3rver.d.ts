@@ -1,5 +1,5 @@
 declare module "@20minutes/s3rver" {
-  /** An S3-compatible server that verifies signatures (its account and secret are S3RVER). */
+  /** An S3-compatible server that verifies signatures. Its account and secret are both S3RVER. */
   export default class S3rver {
     constructor(options: {
       readonly address: string;

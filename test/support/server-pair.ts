@@ -20,36 +20,36 @@ import { HOST } from "../../src/embedded-postgres/start-postgres.ts";
 import { eventually } from "./eventually.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-/** One PostgreSQL server of a pair. */
+/** One of the two PostgreSQL servers. */
 export interface PairServer {
-  /** URL for connecting to this server as a superuser. */
+  /** URL for connecting to this server only, as a superuser. */
   readonly url: string;
   /** Runs one statement on a new connection and returns its rows. */
   query(sql: string): Promise<any[]>;
   /** Promotes a standby. Resolves when it is writable. */
   promote(): Promise<void>;
-  /** Kills all of its processes at once, like a power failure. */
+  /** Kills all server processes at once, like a power failure. */
   kill(): void;
-  /** Restarts it as a standby of the other. */
+  /** Restarts the server as a standby of the other server. */
   startAsStandby(): Promise<void>;
-  /** Restarts or continues it as a primary without synchronous standbys. */
+  /** Restarts or continues the server as a primary without synchronous standbys. */
   startAlone(): Promise<void>;
 }
 
 /** Two PostgreSQL servers with synchronous replication. */
 export interface ServerPair {
-  /** URL of both, with which the service finds the primary. */
+  /** URL that lists both servers. The service finds the primary. */
   readonly url: string;
-  /** Initially the primary. */
+  /** The initial primary. */
   readonly first: PairServer;
-  /** Its synchronous standby. */
+  /** The initial synchronous standby. */
   readonly second: PairServer;
-  /** Stops both and removes their files. */
+  /** Stops both servers and removes their files. */
   close(): Promise<void>;
 }
 
 const DATABASE = "shipments";
-/** Without fsync, because only processes are killed. */
+/** PostgreSQL settings. fsync is off, because tests kill only processes. */
 const SETTINGS = {
   listen_addresses: HOST,
   unix_socket_directories: "",
@@ -59,7 +59,7 @@ const SETTINGS = {
   wal_keep_size: "512MB",
 };
 
-/** Starts a primary with an empty database, and its synchronous standby. */
+/** Starts a primary with an empty database and a synchronous standby. */
 export async function startServerPair(): Promise<ServerPair> {
   const folder = makeTemporaryFolder("shipments-pair");
   const [firstPort, secondPort] = [await freePort(), await freePort()];
@@ -90,7 +90,7 @@ export async function startServerPair(): Promise<ServerPair> {
   return { url: `${url}?target_session_attrs=read-write`, first, second, close };
 }
 
-/** Returns a server with files in a folder, not yet created. */
+/** Returns a server for a folder. The server's files are not created yet. */
 function serverIn(path: string, port: number, otherPort: number) {
   const folder = openDataFolder(path);
   const { cluster } = folder;
@@ -167,13 +167,13 @@ function serverIn(path: string, port: number, otherPort: number) {
   };
 }
 
-/** Copies the files of a running server, like a base backup (PostgreSQL manual, 25.3.4). */
+/** Copies a running server's files like a base backup (PostgreSQL manual, section 25.3.4). */
 async function copyServer(from: DataFolder, to: DataFolder, url: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {
     await client.query("select pg_backup_start('copy', true)");
-    // Preserves file owners, unlike Node's copy.
+    // Preserves file owners, which Node's copy does not.
     await promisify(execFile)("cp", ["-a", from.password, from.cluster, to.root]);
     rmSync(join(to.cluster, "postmaster.pid"));
     const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
@@ -183,7 +183,7 @@ async function copyServer(from: DataFolder, to: DataFolder, url: string): Promis
   }
 }
 
-/** Writes a cluster file with the owner that runs PostgreSQL. */
+/** Writes a file into the cluster's folder, owned by the user that runs PostgreSQL. */
 function writeOwned(folder: DataFolder, name: string, text: string): void {
   const file = join(folder.cluster, name);
   writeFileSync(file, text);

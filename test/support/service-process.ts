@@ -4,30 +4,31 @@ import { startCommand, type Environment, type Running } from "./command.ts";
 import { endpointsAt, type Endpoints } from "./endpoints.ts";
 import { eventually } from "./eventually.ts";
 
-/** A line of the log. Other output is ignored. */
+/** A parsed line of the log. Other output is ignored. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** Fields of each log line of a process. */
+/** Fields that every log line of a process has. */
 export const OF_PROCESS = {
   service: "shipments",
   version: manifest.version,
   instance: expect.stringMatching(/^.+-\d+$/),
 };
 
-/** A service in its own process, started like an operator does. */
+/** A service in a separate process, started as an operator does. */
 export interface Logging extends Running {
-  /** The log lines so far. */
+  /** Returns the log lines so far. */
   log(): LogLine[];
 }
 
 /** A listening service process. */
 export interface ServiceProcess extends Logging, Endpoints {
-  /** Waits until calls are served. */
+  /** Waits until the service is ready. */
   untilReady(): Promise<void>;
 }
 
 /**
- * Starts `shipments serve <args>` on free ports, and waits until both servers listen. Killed at the end of the test.
+ * Starts `shipments serve <args>` on free ports, and waits until both servers listen. The test
+ * kills the process at its end.
  */
 export function startServiceProcess(
   environment: Environment,
@@ -36,22 +37,22 @@ export function startServiceProcess(
   return untilListening(startStarting(environment, args));
 }
 
-/** Starts it without waiting, because a service without its database never listens. */
+/** Starts the service without waiting. A service without its database never listens. */
 export function startStarting(environment: Environment, args: readonly string[] = []): Logging {
   const running = startCommand(["serve", ...args], { ...FREE_PORTS, ...environment });
   return { ...running, log: () => logLines(running.stdout()) };
 }
 
-/** Environment with which a process listens on free ports. */
+/** Environment that makes a process listen on free ports. */
 export const FREE_PORTS: Environment = { PORT: "0", GRPC_PORT: "0" };
 
-/** Waits until both servers of a started process listen. */
+/** Waits until both servers of a process listen. */
 export async function untilListening(running: Running): Promise<ServiceProcess> {
   const log = () => logLines(running.stdout());
   const findListening = () => {
     const { exitCode, signalCode } = running.process;
     if (exitCode !== null || signalCode !== null) throw new Error(`it ended: ${running.stderr()}`);
-    // The last release logs its addresses early in startup.
+    // The last release logs its addresses earlier during startup.
     return log().find((line) => line.http !== undefined);
   };
   const { http, grpc } = await eventually("the service to listen", findListening);
@@ -69,7 +70,7 @@ export async function untilListening(running: Running): Promise<ServiceProcess> 
   };
 }
 
-/** Parses complete log lines. */
+/** Parses the complete log lines in the output. */
 function logLines(stdout: string): LogLine[] {
   return stdout
     .split("\n")

@@ -16,29 +16,29 @@ import { whenOver } from "./when-over.ts";
 
 export type { TestWorkspace };
 
-/** A separate operator for a test. */
+/** An operator created for a test. */
 export interface TestOperator {
   readonly id: number;
   readonly key: string;
 }
 
-/** A complete service in this process. */
+/** A complete service that runs in this process. */
 export interface TestService extends Endpoints {
   readonly app: App;
   readonly databaseUrl: string;
-  /** URL of the operators' server, if separate. */
+  /** URL of the operations server, if it is separate. */
   readonly operationsUrl: string | undefined;
-  /** Creates a workspace and its test twin, by default with the manual payment provider. */
+  /** Creates a workspace, by default with the manual payment provider, and its test twin. */
   addWorkspace(options?: {
     paymentProvider?: "manual" | undefined;
   }): Promise<TestWorkspace & { readonly twin: TestWorkspace }>;
-  /** Creates an operator, by default an owner. */
+  /** Creates an operator with a role, by default owner. */
   addOperator(role?: OperatorRole): Promise<TestOperator>;
 }
 
-/** A service started by a test or its file, which closes with it. */
+/** A service that a test or its file started, and that closes with it. */
 export interface StartedService extends TestService {
-  /** Closes it early. */
+  /** Closes the service early. */
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly logged?: (line: LogLine) => void;
 }
 
-/** A listening service, and an assertion that all of its refusals were declared by their methods. */
+/** A running service, and an assertion that methods declare every reason for which they refused a call. */
 type Launched = readonly [TestService, assertDeclared: () => void];
 
 let shared: Promise<Launched> | undefined;
@@ -59,16 +59,17 @@ let shared: Promise<Launched> | undefined;
 /** Poll interval of the shared service, in milliseconds. Long, because tests announce their changes. */
 const POLL_MS = 5_000;
 
-/** Overrides for tests that wait for background work, which then runs soon. */
+/** Overrides for tests that wait for background work. They shorten its intervals. */
 export const HURRIED: AppOverrides = { pollMs: 50, maxRestMs: 200 };
 
 /**
- * Returns the service shared by all files of this worker, with the sample tariff in force.
- * Workspaces isolate files. Start a separate one to change settings, tariff or schema, to create
- * many drafts, to use platform-wide data, to wait for due work, or to make the service fail.
+ * Returns the service that all files of this worker share, with the sample tariff in force. Each
+ * file uses its own workspaces. Start a separate service to change settings, the tariff or the
+ * schema, to create many drafts, to use platform-wide data, to wait for due work, or to make the
+ * service fail.
  */
 export async function sharedService(): Promise<TestService> {
-  // Ends with the worker. Its database is dropped at the end of the run.
+  // Stops with the worker. Its database is dropped at the end of the run.
   shared ??= createSharedDatabase().then((url) => launch(url, { outside: { pollMs: POLL_MS } }));
   const [service, assertDeclared] = await shared;
   whenOver(assertDeclared);
@@ -84,7 +85,7 @@ export async function startService(
   return startReplica((database ?? (await create())).url, rest);
 }
 
-/** Starts a service on an existing database, and publishes the given tariff, or the sample if there is none. */
+/** Starts a service on an existing database. Publishes the given tariff, or the sample if there is none yet. */
 export async function startReplica(
   databaseUrl: string,
   options: ServiceOptions = {},
@@ -128,7 +129,7 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   return [service as TestService, assertDeclared];
 }
 
-/** Level names, as in the process's own log. */
+/** Logs level names instead of numbers, as the production log does. */
 const BY_NAME = { level: (level: string) => ({ level }) };
 
 const ANY_PORTS = { host: "127.0.0.1", port: 0, grpcPort: 0 };
@@ -139,7 +140,7 @@ async function listen(app: App): Promise<Endpoints> {
   return endpointsAt(httpUrl!, grpcUrl!);
 }
 
-/** Adds a machine operator with a key. */
+/** Creates a machine operator with a key. */
 export async function addOperator(em: EntityManager, role: OperatorRole): Promise<TestOperator> {
   const tx = em.fork();
   const key = createSecretKey("sho_");
@@ -156,12 +157,12 @@ export async function addOperator(em: EntityManager, role: OperatorRole): Promis
   return { id, key };
 }
 
-/** A listening service before `prepare`, without a tariff. */
+/** A listening service whose `prepare` has not run yet, without a tariff. */
 export interface UnpreparedService extends Endpoints {
   readonly app: App;
 }
 
-/** Starts a service without a tariff before its `app.prepare()`, until the end of the test or its file. */
+/** Starts a service without a tariff that has not run `app.prepare()`, until the end of the test or its file. */
 export async function startUnprepared(
   databaseUrl = "postgres://nobody@127.0.0.1:1/none",
   publicUrl?: string,

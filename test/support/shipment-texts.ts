@@ -6,7 +6,7 @@ import {
 } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { ShipmentRow } from "../../src/features/shipments/shipment-row.ts";
 
-/** Optional texts of a row, except generated ones. */
+/** Optional text columns of a row, without generated ones. */
 export type OptionalTexts = {
   [
     Name in keyof ShipmentRow as null extends ShipmentRow[Name]
@@ -19,24 +19,24 @@ export type OptionalTexts = {
 
 const ofShipment = new Set(ShipmentSchema.fields.filter(isOptionalText).map(({ name }) => name));
 
-/** Texts that a booking sets and a shipment returns unchanged, as fields of the booking. */
+/** Text fields that a booking sets and a shipment returns unchanged. */
 export const SHIPMENT_TEXTS = CreateShipmentRequestSchema.fields.filter(
   ({ name }) => ofShipment.has(name) && name !== "quote_id",
 );
 
-/** Names of the texts that an update can change. */
+/** Names of the text fields that an update can change. */
 export const UPDATED_TEXTS = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) =>
   UpdateShipmentRequestSchema.fields.some((field) => field.name === name),
 );
 
-/** Texts with a required format. */
+/** Values for text fields with a required format. */
 const OF_FORM: Readonly<Record<string, (n: number) => string>> = {
   recipient_phone: (n) => `+1212555012${n}`,
   recipient_email: (n) => `r${n}@example.org`,
   recipient_locale: (n) => ["en", "de", "fr-CA"][n]!,
 };
 
-/** Returns one of three values of a text, by a number from 0 to 2. */
+/** Returns one of three values for a text field. `n` is 0 to 2. */
 export function sampleText(name: string, n: number): string {
   return OF_FORM[name]?.(n) ?? `${name} ${n}`;
 }

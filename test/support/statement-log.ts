@@ -6,9 +6,9 @@ import { whenOver } from "./when-over.ts";
 export interface StatementLog {
   /** URL of the database through the proxy. */
   readonly url: string;
-  /** Texts of all statements so far, in order, without values that are sent separately. */
+  /** Texts of all statements so far, in order. Parameters that are sent separately are not included. */
   readonly statements: readonly string[];
-  /** Texts of prepared statements, once per execution. */
+  /** Texts of executed prepared statements, one entry per execution. */
   readonly runs: readonly string[];
   /** Texts of all notices so far, in order. */
   readonly notices: readonly string[];
@@ -59,8 +59,9 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
 type OnMessage = (type: string, content: Buffer) => void;
 
 /**
- * Parses one direction of PostgreSQL's protocol 3: messages with type, length and content. A client's start-up
- * message has no type. https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * Parses one direction of PostgreSQL's protocol version 3. Messages consist of type, length and
+ * content. Only the client's startup message has no type.
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 function readMessages(started: boolean, onMessage: OnMessage): (chunk: Buffer) => void {
   let left = Buffer.alloc(0);
@@ -79,12 +80,12 @@ function readMessages(started: boolean, onMessage: OnMessage): (chunk: Buffer) =
   };
 }
 
-/** Query and Parse contain the text of a statement, Bind the name of a parsed one. */
+/** Records statements. Query and Parse messages contain the text, Bind messages the name of a parsed statement. */
 function keepStatements(statements: string[], runs: string[]): OnMessage {
   const prepared = new Map<string, string>();
   return (type, content) => {
     if (type === "Q") statements.push(textAt(content, 0));
-    // Parse begins with the name of the prepared statement, Bind with that of a portal.
+    // The content starts with the name of the prepared statement in Parse, and with the portal's in Bind.
     const second = () => textAt(content, content.indexOf(0) + 1);
     if (type === "P") {
       statements.push(second());
@@ -94,7 +95,7 @@ function keepStatements(statements: string[], runs: string[]): OnMessage {
   };
 }
 
-/** Notices consist of fields with a letter each. M is the text. */
+/** Records notices. A notice consists of fields, each marked by a letter. M marks the text. */
 function keepNotices(notices: string[]): OnMessage {
   return (type, content) => {
     if (type !== "N") return;

@@ -17,12 +17,12 @@ import {
   type TestWorkspace,
 } from "./service.ts";
 
-/** Encrypts the secrets of services with payments. */
+/** Key that encrypts the secrets of services with payments. */
 export const SEALING_KEY = randomBytes(32);
-/** Signing secret of the platform's events, in live and test mode. */
+/** Signing secret for the platform's events, in live and test mode. */
 export const PLATFORM_SECRET = "whsec_platform";
 export const TEST_PLATFORM_SECRET = "whsec_platform_of_test_mode";
-/** Redirects from Stripe's pages. */
+/** URLs to which Stripe's pages redirect. */
 export const RETURN_URLS = {
   return_url: "https://shop.example.org/done",
   refresh_url: "https://shop.example.org/again",
@@ -32,13 +32,13 @@ export const PAGE_URLS = {
   cancel_url: "https://shop.example.org/cart",
 };
 
-/** A service with the Stripe stand-in for payments, both on a controlled clock. */
+/** A service that uses the Stripe stand-in for payments. Both run on a controlled clock. */
 export interface StripeService {
   readonly service: StartedService;
   readonly stripe: StripeStandIn;
-  /** Current time of both. */
+  /** Current time of service and stand-in. */
   readonly clock: { ms: number };
-  /** Payment settings of the service. */
+  /** The service's payment settings. */
   readonly settings: Required<Pick<AppConfig, "stripe" | "secretsKeys">>;
   /** Creates a workspace with an account that can charge. */
   connect(): Promise<ConnectedWorkspace>;
@@ -49,7 +49,7 @@ export interface ConnectedWorkspace extends TestWorkspace {
   readonly account: string;
 }
 
-/** Starts both until the end of the test or its file. Events are held until the test delivers them. */
+/** Starts a service and its stand-in until the end of the test or its file. Tests must deliver events explicitly. */
 export async function startStripeService(
   settings: Parameters<typeof startService>[0] = {},
 ): Promise<StripeService> {
@@ -61,15 +61,15 @@ export async function startStripeService(
   return { service, stripe, clock, settings: ofStripe, connect: () => connect(service, stripe) };
 }
 
-/** A service with the platform in both Stripe modes, each with its own stand-in. */
+/** A service connected to both Stripe modes, each with its own stand-in. */
 export interface StripeModes extends StripeService {
-  /** For test mode. `stripe` is for live mode. */
+  /** Stand-in for test mode. `stripe` is the one for live mode. */
   readonly stripeTest: StripeStandIn;
-  /** The service for the test twins of its workspaces. */
+  /** The service as used by the test twins of its workspaces. */
   readonly testMode: StripeService;
 }
 
-/** Starts a service, and Stripe with both modes at one address, until the end of the test or its file. */
+/** Starts a service, and Stripe with both modes at one URL, until the end of the test or its file. */
 export async function startStripeModes(
   given: Parameters<typeof startService>[0] = {},
 ): Promise<StripeModes> {
@@ -105,14 +105,14 @@ export async function startStripeModes(
   };
 }
 
-/** Forwards requests to the stand-in of their key's mode. Returns the address. */
+/** Starts a server that forwards requests to the stand-in of their key's mode. Returns its URL. */
 async function startFront(live: StripeStandIn, test: StripeStandIn): Promise<string> {
   const server = createServer((request, response) => {
     const { method, headers, url } = request;
     const mode = /[rs]k_test_/.test(headers.authorization ?? "") ? test : live;
     const onward = httpRequest(new URL(url!, mode.url), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);
-      // Aborts when the stand-in does.
+      // Ignores the error when the stand-in aborts the response. The pipeline then aborts too.
       pipeline(answer, response, () => undefined);
     });
     onward.on("error", () => response.destroy());
@@ -136,8 +136,9 @@ async function connect(
 }
 
 /**
- * Gives a workspace or test twin an account that can charge, without events. Removes its due work
- * after the test, which would otherwise run whenever later tests advance the clock.
+ * Gives a workspace or test twin an account that can charge, without sending events. After the
+ * test, removes the workspace's due work, which would otherwise run whenever later tests advance
+ * the clock.
  */
 async function connectWorkspace<T extends { readonly apiKey: string; readonly id: number }>(
   service: StartedService,
@@ -157,7 +158,7 @@ const FORGET = [
   "update provider_payment set due_at = null where workspace_id = ?",
 ];
 
-/** Connects a workspace with the onboarding page, and returns its account. */
+/** Connects a workspace through the onboarding page. Returns its account. */
 export async function connectStripe(
   service: Pick<TestService, "request">,
   stripe: StripeStandIn,
@@ -173,7 +174,7 @@ export async function connectStripe(
   return account;
 }
 
-/** Settings of a service that uses a stand-in for payments. */
+/** Returns the settings for a service that uses a stand-in for payments. */
 export function stripeSettings(stripe: StripeStandIn) {
   const platform = { secretKey: stripe.secretKey, webhookSecrets: [PLATFORM_SECRET] };
   return {
@@ -193,14 +194,14 @@ export function requestCheckout(
   return service.request(`/v1/shipments/${reference}/checkout`, { apiKey, body });
 }
 
-/** A shipment with an open session. */
+/** A shipment with an open checkout session. */
 export interface CheckedOut {
   readonly reference: string;
   /** Session id. */
   readonly session: string;
 }
 
-/** Books a shipment and opens a checkout for it. */
+/** Books a shipment and requests its checkout. */
 export async function bookCheckout(
   { service, stripe }: StripeService,
   { apiKey, account }: ConnectedWorkspace,
@@ -211,7 +212,7 @@ export async function bookCheckout(
   return { reference, session: sessionOf(stripe, account, reference) };
 }
 
-/** Returns the last session of a shipment. */
+/** Returns a shipment's most recent session. */
 export function sessionOf(stripe: StripeStandIn, account: string, reference: string): string {
   const sessions = [...stripe.books(account).sessions.values()];
   return sessions.findLast((session) => session.client_reference_id === reference)!.id;

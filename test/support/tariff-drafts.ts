@@ -1,19 +1,19 @@
 import type { Answer } from "./client.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-/** Drafts of a service for an operator over JSON. */
+/** Calls an operator's draft methods over JSON. */
 export interface Drafts {
   /** Calls a path below `/admin/v1`. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Creates a draft with the fees and zones of a document, and returns it. */
+  /** Creates and returns a draft with a document's fees and zones. */
   begin(document: Readonly<Record<string, any>>, name?: string): Promise<any>;
-  /** Uploads zones, or a chunk of them, unchanged. */
+  /** Uploads zones, or one chunk of them, unchanged. */
   upload(draft: number, zones: unknown, query?: string): Promise<Answer>;
-  /** Publishes a draft, replacing a version. */
+  /** Publishes a draft in place of the version `replaces`. */
   publish(draft: number, replaces: number, more?: object): Promise<Answer>;
 }
 
-/** Returns the drafts of a service with an operator's key. */
+/** Returns the draft calls for an operator's key. */
 export function draftsOf(service: Endpoints, apiKey: string): Drafts {
   const call = (method: string, path: string, body?: unknown) =>
     service.request(`/admin/v1/${path}`, { apiKey, method, body });

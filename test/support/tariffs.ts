@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** The sample tariff: five counties, USD. */
+/** The sample tariff: five counties, in USD. */
 export const SAMPLE_TARIFF: Readonly<Record<string, unknown>> = JSON.parse(
   readFileSync(new URL("../../src/demo/sample-tariff.json", import.meta.url), "utf8"),
 );
 
-/** Returns a tariff document that covers the whole world and any weight up to 1,000 kg, with `changes`. */
+/** Returns a tariff document that covers the whole world and weights up to 1,000 kg, with `changes`. */
 export function worldTariff(changes: object = {}): object {
   return {
     currency: "USD",
@@ -17,7 +17,7 @@ export function worldTariff(changes: object = {}): object {
   };
 }
 
-/** Returns zones of a tariff document, one per list of rings: the outer one, then its holes. */
+/** Returns a tariff document's zones, one per list of rings: the outer ring first, then the holes. */
 export function zonesOf(...polygons: [number, number][][][]): object {
   return {
     type: "FeatureCollection",
@@ -29,7 +29,7 @@ export function zonesOf(...polygons: [number, number][][][]): object {
   };
 }
 
-/** A polygon without holes along two meridians and two parallels. */
+/** Returns a polygon without holes, bounded by two meridians and two parallels. */
 export function square(
   west: number,
   south: number,
@@ -47,7 +47,7 @@ export function square(
   ];
 }
 
-/** Parses positions such as `0 0, 1 0, 1 1, 0 0`: longitude and latitude of each. */
+/** Parses a ring such as `0 0, 1 0, 1 1, 0 0`. Each position is a longitude and a latitude. */
 export function ring(text: string): [number, number][] {
   return text.split(", ").map((position) => position.split(" ").map(Number) as [number, number]);
 }

@@ -1,7 +1,7 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import { whenOver } from "./when-over.ts";
 
-/** A proxy between a service and its database that simulates failures. */
+/** A proxy between a service and its database that simulates network failures. */
 export interface TcpProxy {
   /** URL of the database through the proxy. */
   readonly url: string;
@@ -9,11 +9,11 @@ export interface TcpProxy {
   goDown(): Promise<void>;
   /** Accepts connections again. */
   comeBack(): Promise<void>;
-  /** Closes all connections. New ones are accepted. */
+  /** Closes all connections, but accepts new ones. */
   cut(): void;
-  /** Drops all traffic in both directions silently. */
+  /** Silently drops all traffic in both directions. */
   hang(): void;
-  /** Resumes all traffic, delayed data first. */
+  /** Resumes traffic, delayed data first. */
   resume(): void;
   /** Leaves existing connections hanging forever. New ones work. */
   forget(): void;

@@ -6,13 +6,13 @@ import { listenWith } from "./raw-http.ts";
 /** Red, green and blue, 0 to 255. */
 export type Rgb = readonly [number, number, number];
 
-/** A map tile: a PNG of one color, 256 pixels wide and high. */
+/** Returns a map tile: a PNG in one color, 256 pixels wide and high. */
 export function plainTile(color: Rgb): Buffer {
   const size = 256;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // 8 bits for each of red, green and blue.
+  // 8 bits per channel. 2 is PNG's type for RGB.
   header.set([8, 2], 8);
   const row = Buffer.from([0, ...Array.from({ length: size }, () => color).flat()]);
   const rows = Buffer.concat(Array.from({ length: size }, () => row));
@@ -32,11 +32,11 @@ function chunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
 /** A tile server. */
 export interface TileServer {
   readonly url: string;
-  /** Requests so far, with their Referer. */
+  /** Requests so far, with their Referer header. */
   readonly requests: { readonly path: string; readonly referer: string | undefined }[];
 }
 
-/** Serves the same tile at every address, until the end of the test or its file. */
+/** Serves the same tile at every URL until the end of the test or its file. */
 export async function startTileServer(tile: Buffer): Promise<TileServer> {
   const requests: TileServer["requests"] = [];
   const url = await listenWith((request, response) => {
@@ -46,12 +46,12 @@ export async function startTileServer(tile: Buffer): Promise<TileServer> {
   return { url, requests };
 }
 
-/** Tile types in PMTiles. */
+/** Numbers of tile types in PMTiles. */
 export const TILE_TYPES = { mvt: 1, png: 2 } as const;
 
 /**
- * Writes a PMTiles file, version 3, with the same tile everywhere from zoom 0 to `maxZoom`
- * (https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md).
+ * Writes a PMTiles file (version 3) with the same tile everywhere, from zoom 0 to `maxZoom`.
+ * https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md
  */
 export function writePmtiles(
   path: string,
@@ -59,7 +59,7 @@ export function writePmtiles(
   { maxZoom, type = "png" }: { maxZoom: number; type?: keyof typeof TILE_TYPES },
 ): void {
   const count = zxyToTileId(maxZoom + 1, 0, 0);
-  // One entry: from tile 0, `count` times, of this length, at the start of the data.
+  // A single directory entry: tile 0, repeated `count` times, with this length, at the start of the data.
   const directory = Buffer.from([1, 0, count, tile.length, 1].flatMap(varint));
   const metadata = Buffer.from("{}");
   const header = Buffer.alloc(127);
@@ -69,7 +69,7 @@ export function writePmtiles(
   [...sections, data, 0, data, tile.length, count, 1, 1].forEach((number, i) =>
     header.writeBigUInt64LE(BigInt(number), 8 + i * 8),
   );
-  // Clustered. Directories and tiles are uncompressed.
+  // Marks the tiles as clustered, and directories and tiles as uncompressed.
   header.set([1, 1, 1, TILE_TYPES[type], 0, maxZoom], 96);
   const degrees = [-180, -85, 180, 85];
   degrees.forEach((degree, i) => header.writeInt32LE(degree * 1e7, 102 + i * 4));

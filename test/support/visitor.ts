@@ -1,4 +1,4 @@
-/** A page reached by a visitor. */
+/** The page where a visit ended. */
 export interface VisitedPage {
   readonly url: URL;
   readonly status: number;
@@ -6,11 +6,11 @@ export interface VisitedPage {
   readonly text: string;
 }
 
-/** A client with a browser's cookies that follows redirects and sends forms. */
+/** An HTTP client that keeps cookies, follows redirects and submits forms like a browser. */
 export interface Visitor {
   /** Returns the `Cookie` header for an origin. */
   cookies(origin: string): string;
-  /** Opens an address and follows redirects, except those that begin with `stopBefore`. */
+  /** Opens a URL and follows redirects, except to URLs that start with `stopBefore`. */
   visit(
     url: string,
     options?: { form?: URLSearchParams; stopBefore?: string },
@@ -20,7 +20,7 @@ export interface Visitor {
 /**
  * Creates a visitor without cookies.
  *
- * @param publicUrl an origin that is actually served at `actualUrl`, as behind a proxy
+ * @param publicUrl origin that a proxy would serve. Requests to it go to `actualUrl`
  */
 export function createVisitor(publicUrl: string, actualUrl: string): Visitor {
   const jars = new Map<string, Map<string, string>>();
