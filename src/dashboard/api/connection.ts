@@ -3,10 +3,10 @@ import { createStore } from "./store.ts";
 /** Whether the last call reached the service. */
 export const connected = createStore(true);
 
-/** Initial and maximum backoff while the service is unreachable, in milliseconds. */
+/** Initial and maximum delay between polls while the service is unreachable, in milliseconds. */
 const WAIT_MS = 1_000;
 const MAX_WAIT_MS = 10_000;
-/** Poll timeout, because a host that is down may never reject a connection. */
+/** Timeout of one poll, in milliseconds. A host that is down may never reject a connection. */
 const POLL_TIMEOUT_MS = 5_000;
 
 /** Records a lost connection and polls until the service responds. Queries then reload. */

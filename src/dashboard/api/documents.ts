@@ -12,10 +12,10 @@ const CODES: Readonly<Record<number, Code>> = {
 };
 
 /**
- * Returns the text of a document, such as the zones of a tariff version. Unlike calls, documents
- * can come from the browser's cache.
+ * Fetches the text of a document, such as the zones of a tariff version. The browser may serve it
+ * from its cache.
  *
- * @param workspace its workspace; omitted for the platform's documents
+ * @param workspace the document's workspace; omitted for the platform's documents
  * @throws ConnectError from the service
  */
 export async function getDocument(
@@ -28,7 +28,7 @@ export async function getDocument(
 }
 
 /**
- * Uploads a chunk of a document unchanged. Returns the response's JSON.
+ * Uploads a document, or a chunk of one, unchanged. Returns the response's JSON.
  *
  * @throws ConnectError from the service
  */
@@ -63,7 +63,7 @@ interface RefusalBody {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A proxy may respond with other content than JSON. */
+/** Parses an error response. A proxy's error page may not be JSON. */
 async function bodyOf(response: Response): Promise<RefusalBody> {
   try {
     return (await response.json()) as RefusalBody;

@@ -9,18 +9,18 @@ import { WorkspaceId } from "./session.ts";
 const LEAST_MS = 1_000;
 /** The service sends a message at least every 15 seconds. Without one, the stream is broken. */
 const SILENCE_MS = 30_000;
-/** Time a stream stays open without listeners, in milliseconds. It bridges a change of pages. */
+/** Time that a stream without listeners stays open, in milliseconds. Page changes can then reuse it. */
 const LINGER_MS = 5_000;
 /** Delay before an ended stream is reopened, in milliseconds. */
 const RETRY_MS = 10_000;
 
 /**
- * Calls back soon after an event in the page's workspace, so that the page can reload:
+ * Calls `changed` soon after an event in the page's workspace, so that the page can reload:
  *
  *     useLive(query.reload);
  *
- * @param concerns which events matter; all by default
- * @param leastMs minimum interval between calls, for data that is costlier to load than a list
+ * @param concerns selects the events that matter; all by default
+ * @param leastMs minimum interval between calls; raise it for data that is expensive to load
  */
 export function useLive(
   changed: () => void,
@@ -47,7 +47,7 @@ export function useLive(
   }, [workspace, leastMs]);
 }
 
-/** Called with each event, and without one if events may have been missed. */
+/** Receives each event, or `undefined` if events may have been missed. */
 type Listener = (event: Event | undefined) => void;
 
 interface Feed {
@@ -57,7 +57,7 @@ interface Feed {
 
 const feeds = new Map<string, Feed>();
 
-/** Listens to a workspace's events across pages. Returns an unsubscribe function. */
+/** Subscribes to a workspace's events. All listeners share one stream. Returns an unsubscribe function. */
 function listen(workspace: string, listener: Listener): () => void {
   let feed = feeds.get(workspace);
   if (feed === undefined) {
@@ -77,8 +77,9 @@ function listen(workspace: string, listener: Listener): () => void {
 }
 
 /**
- * Streams a workspace's events while the tab is visible. Browsers allow six connections per host, which hidden tabs
- * would use up. A tab that becomes visible again first receives the missed events.
+ * Streams a workspace's events while the tab is visible. Browsers allow six connections per host,
+ * and hidden tabs would use them up. A tab that becomes visible again first receives the missed
+ * events.
  */
 function openFeed(workspace: string): Feed {
   const listeners = new Set<Listener>();
@@ -91,7 +92,8 @@ function openFeed(workspace: string): Feed {
     while (!signal.aborted) {
       let isFirst = true;
       await watchOnce(workspace, cursor, signal, (event, at) => {
-        // The displayed data was loaded before the stream began, or could not load without one.
+        // Reload on the first message: the data was loaded before the stream began, or failed to
+        // load.
         if (isFirst) tell(undefined);
         else if (event !== undefined) tell(event);
         isFirst = false;
@@ -99,7 +101,8 @@ function openFeed(workspace: string): Feed {
       });
       if (signal.aborted) return;
       await untilElapsed(RETRY_MS, signal, "abort");
-      // Without a stream, for example if the workspace has too many, the page reloads periodically.
+      // Without a stream, for example when the workspace has too many, the page reloads
+      // periodically.
       tell(undefined);
     }
   };
@@ -138,7 +141,8 @@ async function watchOnce(
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const options = { signal: AbortSignal.any([signal, silence.signal]), timeoutMs: 0 };
-  // The cursor is empty until the first event. The feed then begins with that event.
+  // The cursor is empty until the workspace has its first event. The stream then begins with that
+  // event.
   const after = cursor === "" ? undefined : cursor;
   try {
     const events = clientFor(EventService, workspace);

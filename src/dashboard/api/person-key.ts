@@ -1,2 +1,2 @@
-/** Storage key of the signed-in person, which notifies all tabs. Removed on sign-out. */
+/** `localStorage` key of the signed-in person. Changes notify the other tabs. Removed on sign-out. */
 export const PERSON_KEY = "person";

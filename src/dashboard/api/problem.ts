@@ -8,7 +8,7 @@ import {
 export interface Problem {
   /** The first error as a sentence for the reader. */
   readonly message: string;
-  /** Errors by the request's field name or another subject. Texts are for `plainText`. */
+  /** Errors by request field or other subject. Pass them through `plainText` before display. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /** Machine-readable reason, such as `SHIPMENT_STATE`. `undefined` if not given. */
   readonly reason: string | undefined;
@@ -16,7 +16,7 @@ export interface Problem {
   readonly code: Code;
 }
 
-/** Suffix of a message if the fields have more errors. */
+/** Suffix of a message when several fields have errors. */
 const MORE_ERRORS = / \(and \d+ more errors?\)$/;
 
 export function problemOf(thrown: unknown): Problem {
@@ -35,7 +35,7 @@ export function problemOf(thrown: unknown): Problem {
   };
 }
 
-/** Returns an error of a form field found before sending, shown like a refusal. */
+/** Creates an error for a form field that fails validation in the browser. It is shown like a refusal. */
 export function fieldError(field: string, description: string): ConnectError {
   const value = { fieldViolations: [{ field, description }] };
   const detail = { desc: BadRequestSchema, value };
@@ -43,8 +43,8 @@ export function fieldError(field: string, description: string): ConnectError {
 }
 
 /**
- * Whether the service did not respond, timed out, or is not accepting calls. False if the service
- * itself timed out on a dependency, such as a payment provider.
+ * Whether the service was unreachable, timed out or is not accepting calls. False if one of the
+ * service's dependencies, such as a payment provider, timed out.
  */
 export function isLost(error: ConnectError): boolean {
   const [info] = error.findDetails(ErrorInfoSchema);
@@ -73,12 +73,12 @@ export type Labels = ReadonlyMap<string, string>;
  * Rewords a refusal with the page's label of its field: `customer_name is required.` becomes `Name
  * is required.` Only field names are replaced, never typed text.
  *
- * @param name of the field in the request, perhaps with a part of it, as in `metadata["gate"]`
+ * @param name field path in the request, optionally with an element, as in `metadata["gate"]`
  */
 export function plainText(text: string, name: string, labels: Labels = new Map()): string {
   const begins = text.startsWith(`${name} `);
   let plain = begins ? `${titleOf(name, labels)}${text.slice(name.length)}` : text;
-  // Other fields in the same message, such as the same tier, are named without the message's path.
+  // The text names fields of the same nested message without their path.
   const path = name.replace(/[^.]*$/, "");
   for (const [other, label] of [...labels, [name, wordsOf(name)] as const]) {
     const last = other.slice(path.length);
@@ -89,7 +89,7 @@ export function plainText(text: string, name: string, labels: Labels = new Map()
   return plain;
 }
 
-/** Returns the field of a refusal: the whole list or map for an element. */
+/** Returns the form field of a refusal. An error in an element belongs to its whole list or map. */
 export function fieldOf(name: string, labels: Labels): string | undefined {
   return [name, name.replace(/[.[].*$/, "")].find((field) => labels.has(field));
 }

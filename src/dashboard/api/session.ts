@@ -20,15 +20,15 @@ const RANKS: Readonly<Record<Role, MemberRole>> = {
 };
 
 /**
- * The signed-in person, null if signed out, `undefined` while unknown. Set by the app at start, and
- * to null when a call is refused because the session has ended.
+ * The signed-in person, null if signed out, `undefined` while loading. Set when the app starts.
+ * Reset to null when the service refuses a call because the session has expired.
  */
 export const account = createStore<Account | null | undefined>(undefined);
 
-/** Whether the session ended without signing out. */
+/** Whether the session expired instead of being signed out. */
 export const sessionEnded = createStore(false);
 
-/** Called after sign-in. Discards contents typed by another person. */
+/** Called after sign-in. Discards unsaved form contents of any other person. */
 export function onSignedIn(person: Account): void {
   const id = String(person.id);
   // Only on a change, because otherwise tabs would notify each other forever.
@@ -38,7 +38,7 @@ export function onSignedIn(person: Account): void {
   account.set(person);
 }
 
-/** Shows the sign-in page. Keeps typed contents, unless another tab signed out. */
+/** Shows the sign-in page. Stores unsaved form contents, unless another tab signed out. */
 export function onSessionEnded(): void {
   const [person] = localStorage.getItem(PERSON_KEY)?.split(" ") ?? [];
   sessionEnded.set(person !== undefined);
@@ -47,7 +47,7 @@ export function onSessionEnded(): void {
   account.set(null);
 }
 
-/** Called on sign-out. Removes the reader's data from the browser. */
+/** Called on sign-out. Removes the person's data from the browser. */
 export function clearSession(): void {
   localStorage.removeItem(PERSON_KEY);
   onSessionEnded();
@@ -61,17 +61,17 @@ export function useAccount(): Account {
   return signedIn;
 }
 
-/** Id of the page's workspace, `undefined` on pages without one. */
+/** ID of the page's workspace, or `undefined` on pages without one. */
 export const WorkspaceId = createContext<string | undefined>(undefined);
 
 export interface EnteredWorkspace extends AccountWorkspace {
-  /** Whether it is the test twin, identified by `id`. */
+  /** Whether `id` identifies the workspace's test twin. */
   readonly isTest: boolean;
-  /** Id of the live workspace, equal to `id` unless it is the twin. */
+  /** ID of the live workspace. Equal to `id` unless this is the test twin. */
   readonly live: bigint;
 }
 
-/** Returns a workspace or test twin by id, `undefined` if the reader is not a member. */
+/** Returns a workspace or test twin by ID, or `undefined` if the user is not a member. */
 export function findWorkspace(
   workspaces: readonly AccountWorkspace[],
   id: string | null | undefined,
@@ -93,7 +93,7 @@ export function useWorkspace(): EnteredWorkspace {
   return workspace;
 }
 
-/** Whether the reader has at least this role in the page's workspace. */
+/** Whether the user has at least this role in the page's workspace. */
 export function useRole(least: Role): boolean {
   return useWorkspace().role >= RANKS[least];
 }
@@ -108,7 +108,7 @@ export function useOperatorRole(least: OperatorRole): boolean {
   return operatorRole !== undefined && operatorRole >= least;
 }
 
-/** Returns the workspace's IANA time zone, `undefined` on pages without a workspace. */
+/** Returns the workspace's IANA time zone, or `undefined` on pages without a workspace. */
 export function useTimeZone(): string | undefined {
   const id = useContext(WorkspaceId);
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.timeZone;

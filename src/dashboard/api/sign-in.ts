@@ -6,7 +6,7 @@ import { fieldError, problemOf, type Problem } from "./problem.ts";
 import { clearSession, onSignedIn } from "./session.ts";
 import { createStore } from "./store.ts";
 
-/** Error of loading the account, `undefined` if it loaded or is still loading. */
+/** Error from the last attempt to load the account, if it failed. */
 export const accountProblem = createStore<Problem | undefined>(undefined);
 
 export async function loadAccount(): Promise<void> {
@@ -15,7 +15,7 @@ export async function loadAccount(): Promise<void> {
     const { data } = await clientFor(AccountService).getAccount({});
     onSignedIn(data!);
   } catch (error) {
-    // Without a session, the sign-in page is already shown.
+    // If there is no session, the sign-in page is already shown.
     accountProblem.set(problemOf(error));
   }
 }
@@ -31,7 +31,7 @@ export async function signIn(token: string): Promise<void> {
 }
 
 /**
- * Sends a sign-in link if an account has this email. The response is the same otherwise.
+ * Sends a sign-in link if an account has this email. The response does not reveal whether one does.
  *
  * @throws ConnectError from the service if the email is invalid or the rate limit is exceeded
  */
@@ -40,7 +40,7 @@ export async function requestLink(email: string): Promise<void> {
 }
 
 /**
- * Ends the session of this browser.
+ * Signs out of this browser.
  *
  * @throws ConnectError if the service cannot be reached
  */

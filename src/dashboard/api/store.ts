@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 export interface Store<T> {
   get(): T;
   set(value: T): void;
-  /** Calls back after each change. Returns an unsubscribe function. */
+  /** Calls the listener after each change. Returns an unsubscribe function. */
   subscribe(listener: () => void): () => void;
 }
 

@@ -1,18 +1,21 @@
-/** Contents of a form's fields, in order because names can repeat: text or whether checked. */
+/**
+ * Values of a form's fields: text, or whether a box is checked. An ordered list, because names can
+ * repeat.
+ */
 export type FormSnapshot = readonly (readonly [name: string, value: string | boolean])[];
 
 const KEY = "kept-forms";
 
-/** Contents of forms when a session ended. They are only restored for the same person. */
+/** Form contents saved when a session expired. Only the same person gets them back. */
 interface StoredForms {
   readonly person: string;
   readonly forms: Readonly<Record<string, FormSnapshot>>;
 }
 
-/** Displayed forms by URL and name, null for unedited ones. */
+/** Displayed forms by URL and name. The function returns null for a form without edits. */
 const shown = new Map<string, () => HTMLFormElement | null>();
 
-/** Stores a form's contents when the session ends. Returns an unsubscribe function. */
+/** Registers a form whose contents are stored when the session expires. Returns an unsubscribe function. */
 export function watchForm(name: string, typedInto: () => HTMLFormElement | null): () => void {
   const key = keyOf(name);
   shown.set(key, typedInto);
@@ -21,7 +24,7 @@ export function watchForm(name: string, typedInto: () => HTMLFormElement | null)
   };
 }
 
-/** Stores the contents of the displayed forms for a person, by id. */
+/** Stores the edited contents of all displayed forms for a person. */
 export function storeForms(person: string): void {
   const forms = [...shown].flatMap(([key, typedInto]) => {
     const form = typedInto();
@@ -32,7 +35,7 @@ export function storeForms(person: string): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(stored));
   } catch {
-    // Exceeds the browser's storage quota.
+    // The contents exceed the browser's storage quota.
   }
 }
 
@@ -40,7 +43,7 @@ export function hasStoredForms(): boolean {
   return sessionStorage.getItem(KEY) !== null;
 }
 
-/** Returns and deletes the stored contents of a form of the page. */
+/** Returns and deletes the stored contents of a form on this page. */
 export function popForm(name: string): FormSnapshot | undefined {
   const { [keyOf(name)]: typed, ...others } = readStored()?.forms ?? {};
   if (typed === undefined) return undefined;
@@ -48,7 +51,7 @@ export function popForm(name: string): FormSnapshot | undefined {
   return typed;
 }
 
-/** Deletes the stored contents of all people, optionally except this one. */
+/** Deletes the stored form contents, unless they belong to this person. */
 export function dropForms(person?: string): void {
   if (person === undefined || readStored()?.person !== person) sessionStorage.removeItem(KEY);
 }
@@ -64,7 +67,7 @@ function keyOf(name: string): string {
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-/** Reads the fields of a form, except files and secrets. */
+/** Reads a form's fields, except files and secrets. */
 function typedOf(form: HTMLFormElement): FormSnapshot {
   return controlsOf(form).map(
     (control) => [control.name, isChoice(control) ? control.checked : control.value] as const,
@@ -72,8 +75,9 @@ function typedOf(form: HTMLFormElement): FormSnapshot {
 }
 
 /**
- * Restores the contents of fields as if typed. Choices come first, because other fields may depend
- * on them. Each is rendered before the next, because a page may derive a change from all fields.
+ * Restores field values as if typed. Choices come first, because other fields may depend on them.
+ * Each value is rendered before the next one is set, because a page may compute a change from all
+ * fields.
  */
 export async function restoreForm(form: HTMLFormElement, typed: FormSnapshot): Promise<void> {
   const seen = new Map<string, number>();

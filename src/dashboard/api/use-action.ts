@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from "preact/hooks";
 import { problemOf, type Problem } from "./problem.ts";
 import { createStore } from "./store.ts";
 
-/** Counts reloads of the displayed data: one after each successful action. */
+/** Reload counter. It increases after each successful action, and the displayed data then reloads. */
 export const reloads = createStore(0);
 
 export function reloadAll(): void {
@@ -19,7 +19,7 @@ export interface Action<A extends readonly unknown[]> {
 }
 
 /**
- * Makes a change with a call, one at a time:
+ * Runs a change and tracks its progress and error. Only one run is in flight at a time:
  *
  *     const cancel = useAction(async () => {
  *       await shipments.cancelShipment({ shipment });
@@ -54,15 +54,15 @@ export function useAction<A extends readonly unknown[]>(
 }
 
 /**
- * Returns call options with one idempotency key for the lifetime of a form or dialog. If the change
- * is sent twice, for example after a lost response, it is made once.
+ * Returns call options with one idempotency key for the lifetime of a form or dialog. A change that
+ * is sent twice, for example after a lost response, is made once.
  */
 export function useIdempotencyOptions(): CallOptions {
   const [options] = useState(() => ({ headers: { "idempotency-key": randomKey() } }));
   return options;
 }
 
-/** Returns a new idempotency key. `crypto.randomUUID` requires https. */
+/** Returns a new idempotency key. Avoids `crypto.randomUUID`, which requires https. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `page-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;

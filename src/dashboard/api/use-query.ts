@@ -11,7 +11,7 @@ import { reloads } from "./use-action.ts";
 import { problemOf, type Problem } from "./problem.ts";
 
 export interface Query<T> {
-  /** Data of the last load. It stays while loading and after a failed reload. */
+  /** Data from the last successful load. Kept during a reload and after a failed one. */
   readonly data: T | undefined;
   readonly problem: Problem | undefined;
   readonly isLoading: boolean;
@@ -19,9 +19,9 @@ export interface Query<T> {
 }
 
 /**
- * Loads data from the service, and reloads it whenever an input changes, `reload` is called or the
- * connection returns. A load for old inputs is aborted. `reload` lets a load in flight finish first,
- * because loads slower than the interval between events would otherwise never finish.
+ * Loads data from the service. Reloads when an input changes, `reload` is called or the connection
+ * returns. A change of inputs aborts the load in flight. `reload` waits for it, because frequent
+ * events would otherwise abort every slow load.
  *
  *     const { data, problem } = useQuery(
  *       (signal) => shipments.getShipment({ shipment: reference }, { signal }),
@@ -46,7 +46,7 @@ export function useQuery<T>(
   }, [start]);
   const latest = useRef(load);
   latest.current = load;
-  // Inputs of the loaded data. After a failure, data of other inputs must not be shown.
+  // Inputs of the loaded data. If a load for other inputs fails, this data must not be shown.
   const loadedWith = useRef<readonly unknown[]>([]);
 
   useEffect(() => {
@@ -84,15 +84,15 @@ export function useQuery<T>(
   return { ...state, reload };
 }
 
-/** Returns a query that counts as loading until the view's other queries have settled once. */
+/** Returns the query, shown as loading until the view's other queries have settled once. */
 export function shownWith<T>(query: Query<T>, ...others: readonly Query<unknown>[]): Query<T> {
   const isReady = others.every(({ data, problem }) => (data ?? problem) !== undefined);
   return isReady ? query : { ...query, data: undefined, isLoading: true };
 }
 
 /**
- * Loads the response of a read-only call. Reloads when the request changes or an action succeeds, or with a
- * `version` only when that changes. Without a request, no call is made:
+ * Calls a read-only method. Reloads when the request changes or an action succeeds. With a
+ * `version`, reloads only when the version changes. Without a request, makes no call.
  *
  *     const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
  */
@@ -128,7 +128,7 @@ export function useRpc<I extends DescMessage, O extends DescMessage>(
 
 interface RpcOptions {
   readonly timeoutMs?: number;
-  /** Other dependency of the response, such as an etag, if only that can change it. */
+  /** Value that changes with the response, such as an etag. Replaces the reload after each action. */
   readonly version?: unknown;
 }
 
@@ -141,12 +141,12 @@ export function useRepeat(work: () => void, intervalMs: number): void {
   }, [work, intervalMs]);
 }
 
-/** Reload interval of the data on all pages, in milliseconds. */
+/** Reload interval of data shown beside all pages, in milliseconds. */
 const FRAME_MS = 60_000;
 
 /**
- * Loads data shown beside all pages. Reloads on navigation, which is among the inputs, after each
- * action, and every minute, because no event reports its changes.
+ * Loads data shown beside all pages. Reloads after each navigation and action, and every minute,
+ * because no event reports its changes.
  */
 export function useFrameQuery<T>(
   load: (signal: AbortSignal) => Promise<T>,

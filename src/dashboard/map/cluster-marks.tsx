@@ -10,27 +10,26 @@ import type { MapView } from "./map-view.ts";
 import "./cluster-marks.css";
 
 interface ClusterMapProps<T> {
-  /** Accessible name of the map. */
   readonly label: string;
   readonly marks: readonly Mark<T>[];
   /** Points to bring into view when they change. */
   readonly inView: readonly LatLng[];
-  /** Style of the marks: pickups or dropoffs. */
+  /** Whether the marks are pickups or dropoffs, which determines their style. */
   readonly tone: "pickup" | "dropoff";
   /** Returns the name of a cluster, such as `3 shipments`. */
   readonly nameOf: (cluster: Cluster<T>) => string;
-  /** Returns the color of a single mark. Clusters have the map's color. */
+  /** Returns the color of a single mark. Clusters use the map's color. */
   readonly colourOf: (member: T) => Tone;
-  /** Opens a single mark instead of showing its card. */
+  /** Called to open a single mark. If omitted, the mark's card is shown. */
   readonly open?: ((member: T) => void) | undefined;
-  /** Renders the card of marks at the same point, with the first members if they are many. */
+  /** Renders the card of the marks at one point. `members` is cut off if there are many. */
   readonly card: (members: readonly T[], count: number) => ComponentChildren;
 }
 
 /**
- * A map of many marks, with nearby ones clustered under their number. A click or Enter zooms to a
- * cluster until its marks separate, or opens the card of a mark. Tab reaches one of the visible
- * marks, and the arrow keys reach the others, the largest first.
+ * A map of many marks. Nearby marks form a cluster that shows their number. A click or Enter zooms
+ * into a cluster until its marks separate, or opens a mark's card. Tab moves to one visible mark.
+ * From there, arrow keys move between marks, largest cluster first.
  */
 export function ClusterMap<T>(props: ClusterMapProps<T>) {
   const { label, marks, inView, tone } = props;
@@ -45,7 +44,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
     setShown((before) => (keysOf(before) === keysOf(next) ? before : next));
     positionMarks(list.current, map);
   };
-  // Marks can change without the map.
+  // Marks can change while the map stays the same.
   useLayoutEffect(() => {
     if (view.current) setShown(clustersIn(view.current.part()));
   }, [clustersIn]);
@@ -94,29 +93,29 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
   );
 }
 
-/** Tracks the cluster whose card is open, until it disappears or an input changes. */
+/** Tracks the cluster whose card is open, until the cluster disappears or an input changes. */
 function useOpen<T>(shown: readonly Cluster<T>[], inputs: readonly unknown[]) {
   const [openKey, setOpenKey] = useState<string>();
   const open = shown.find((cluster) => cluster.key === openKey && isOnePoint(cluster));
   useEffect(() => setOpenKey(undefined), inputs);
-  // The card of a mark that disappeared stays closed if the mark returns.
+  // Forget the card of a mark that disappeared, so that it stays closed if the mark returns.
   useEffect(() => {
     if (open === undefined) setOpenKey(undefined);
   }, [open]);
   return [open, setOpenKey] as const;
 }
 
-/** Returns a key that identifies clusters of the same marks. */
+/** Returns a key that is equal for equal lists of clusters. */
 function keysOf(clusters: readonly Cluster<unknown>[]): string {
   return clusters.map(({ key, count }) => `${key} ${count}`).join();
 }
 
-/** Whether a mark opens a card, because its members share one point. */
+/** Whether all marks of the cluster share one point, so that zooming cannot separate them. */
 function isOnePoint({ worldSize }: Cluster<unknown>): boolean {
   return worldSize() === undefined;
 }
 
-/** Moves the marks to their points on the map. */
+/** Positions each mark at its point on the map. */
 function positionMarks(list: HTMLUListElement | null, view: MapView): void {
   for (const item of list?.children ?? []) {
     const { lat, lng } = (item as HTMLElement).dataset;
@@ -130,7 +129,7 @@ function MarkButton(props: {
   readonly name: string;
   readonly colour: Tone | "";
   readonly isReached: boolean;
-  /** Whether its card is open, `undefined` if it has no card. */
+  /** Whether its card is open. `undefined` if it has no card. */
   readonly isOpen: boolean | undefined;
   readonly choose: () => void;
 }) {
@@ -153,7 +152,7 @@ function MarkButton(props: {
   );
 }
 
-/** The card of a mark in a corner of the map. It takes the focus, and Escape closes it. */
+/** A mark's card in a corner of the map. Takes the focus. Escape closes it. */
 function Card(props: {
   readonly name: string;
   readonly close: () => void;
@@ -187,7 +186,7 @@ const STEPS: Readonly<Record<string, number>> = {
   ArrowUp: -1,
 };
 
-/** Implements a roving tab stop: arrow keys, Home and End move within the list. */
+/** Implements a roving tab index: arrow keys, Home and End move within the list. */
 function useFocusInList(
   list: { readonly current: HTMLUListElement | null },
   shown: readonly Cluster<unknown>[],
@@ -207,7 +206,7 @@ function useFocusInList(
   const isThere = shown.some(({ key }) => key === reached);
   return {
     isReached: ({ key }: Cluster<unknown>, i: number) => (isThere ? key === reached : i === 0),
-    /** Focuses the element rendered next, because the focused one disappears. */
+    /** Moves the focus to the next rendered element, because the focused one disappears. */
     onNext: () => (isWanted.current = true),
     on: (cluster: Cluster<unknown> | undefined) =>
       focusOn(buttons().find(({ dataset }) => dataset["key"] === cluster?.key) ?? buttons()[0]),

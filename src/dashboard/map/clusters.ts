@@ -1,34 +1,34 @@
 import Supercluster from "supercluster";
 import type { LatLng, WorldPart } from "./map-geometry.ts";
 
-/** Anything with a point on a map. */
+/** An item with a point on a map. */
 export interface Mark<T> extends LatLng {
   /** Unique key among all marks, stable when marks are added. */
   readonly key: string;
   readonly of: T;
 }
 
-/** Marks too close to show separately, or a single mark. */
+/** A group of marks too close to show separately, or a single mark. */
 export interface Cluster<T> extends LatLng {
-  /** Unique key within a part of the world: that of its last mark, as new marks come first. */
+  /** Unique key within a part of the world: the key of its last mark, because new marks come first. */
   readonly key: string;
   readonly count: number;
-  /** Returns its marks, up to a limit. */
+  /** Returns its marks, up to `NAMED`. */
   members(): readonly T[];
-  /** Returns the world's side length, in pixels, at which it separates, `undefined` if never. */
+  /** Returns the side length of the world, in pixels, at which the marks separate. `undefined` if never. */
   worldSize(): number | undefined;
 }
 
 /** Minimum distance between separate marks, in pixels. */
 const RADIUS = 44;
-/** Highest zoom, where a pixel is half a meter. Marks still clustered there share one point. */
+/** Maximum zoom, at which a pixel is half a meter. Marks still clustered there count as one point. */
 const LAST_ZOOM = 17;
 /** Side length of the world at zoom 0, in pixels. */
 const WORLD = 512;
-/** Maximum number of named members of a cluster. */
+/** Maximum number of members that a cluster returns. */
 const NAMED = 20;
 
-/** Creates a function that clusters the marks of a part of the world, largest clusters first. */
+/** Creates a function that clusters the marks in a part of the world. Largest clusters come first. */
 export function createClusters<T>(
   marks: readonly Mark<T>[],
 ): (part: WorldPart) => readonly Cluster<T>[] {
@@ -51,7 +51,7 @@ export function createClusters<T>(
     return zoom > LAST_ZOOM ? undefined : WORLD * 2 ** zoom;
   };
   return ({ edges: [west, south, east, north], worldSize }) => {
-    // A world scaled to a whole zoom can be slightly too small because of rounding.
+    // Tolerance, because rounding can make the world slightly too small for a whole zoom.
     const zoom = Math.floor(Math.log2(worldSize / WORLD) + 1e-9);
     const found = index.getClusters([west, south, east, north], Math.min(zoom, LAST_ZOOM));
     return found

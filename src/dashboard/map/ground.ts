@@ -15,8 +15,9 @@ import { type Area, largestOf, unbroken } from "./world.ts";
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
 /**
- * The background below the zones: land with its borders, and the names of countries and cities. All maps share these
- * sources. Features cannot be shared between sources, because a feature keeps each of its sources in memory.
+ * Sources of the background below the zones: land with borders, and names of countries and cities.
+ * All maps share them. Each feature belongs to one source, because a feature keeps its sources in
+ * memory.
  */
 export type Ground = Readonly<Record<"land" | "names", VectorSource>>;
 
@@ -55,25 +56,25 @@ function countryName(country: Feature): Feature {
   return new Feature({ geometry, name: country.get("name"), width: getWidth(largest.getExtent()) });
 }
 
-/** The rows are sorted by size, largest city first. */
+/** Creates the feature of a city. `rank` is the row's index, with the largest city first. */
 function cityName([name, lng, lat]: CityRow, rank: number): Feature {
   return new Feature({ geometry: new Point(fromLonLat([lng, lat])), name, rank });
 }
 
-/** Map area per name, in square pixels, which limits the number of names. */
+/** Minimum map area per city name, in square pixels. */
 const AREA_PER_NAME = 14_000;
 
-/** Approximate width of a country per letter, in pixels, at which its name is shown. */
+/** Minimum width of a country per letter of its name, in pixels, for the name to be shown. */
 const ROOM_PER_LETTER = 10;
 
-/** Creates the background layers of a map. They must be disposed with their map. */
+/** Creates a map's background layers. Dispose them with the map. */
 export function createGroundLayers({ land, names }: Ground, palette: () => Palette, view: View) {
-  /** The largest cities in view, enough for orientation. */
+  /** The largest cities in view that get a name. */
   let shown = new Set<Feature>();
   const namesLayer = new VectorLayer({
     source: names,
     declutter: true,
-    // Names drawn first have precedence: countries, then cities by size.
+    // Names drawn first win: countries, then cities by size.
     renderOrder: (one, other) => (one.get("rank") ?? -1) - (other.get("rank") ?? -1),
     style(feature, resolution) {
       const [name, width] = [feature.get("name"), feature.get("width")];

@@ -7,7 +7,7 @@ import type { PointEnd } from "./map-pins.tsx";
 import { MapRoom } from "./map-room.tsx";
 import type { MapProps } from "./map.tsx";
 
-/** A `ZoneMap` whose code is loaded when first shown. */
+/** A `ZoneMap` whose code is loaded on first use. */
 export const LazyMap = lazily<MapProps>(
   () => import("./map.tsx").then(({ ZoneMap }) => ZoneMap),
   MapRoom,
@@ -18,16 +18,16 @@ const NO_LAYERS: MapProps["layers"] = [];
 /** Maximum deviation of drawn outlines from the exact ones, in meters. */
 const TOLERANCE_M = 50;
 
-/** The map of the coverage zones, with the known points of a route. */
+/** A map of the coverage zones with the known points of a route. */
 export function CoverageMap(
   props: {
     readonly label: string;
     readonly pickup?: LatLng | undefined;
     readonly dropoff?: LatLng | undefined;
     readonly courier?: LatLng | undefined;
-    /** Called with the point that the reader clicked or chose with the keyboard. */
+    /** Called with the point that the user clicked or chose with the keyboard. */
     readonly onPick?: (point: LatLng) => void;
-    /** Called when the reader has moved an end by its pin. Without it, pins cannot be moved. */
+    /** Called when the user has moved the pickup or dropoff pin. If omitted, pins cannot be moved. */
     readonly onMove?: (end: PointEnd, point: LatLng) => void;
   } & Pick<MapProps, "inView" | "onDraw" | "children">,
 ) {

@@ -4,7 +4,7 @@ import type { LatLng, Spot, WorldPart } from "./map-geometry.ts";
 import { scaleBar } from "./scale-bar.ts";
 import { nearestTo, WORLD } from "./world.ts";
 
-/** Minimum distance of displayed contents from the map's edge, in pixels. */
+/** Minimum distance between displayed contents and the map's edge, in pixels. */
 const EDGE = 24;
 /** Maximum length of the scale bar, in pixels. */
 const MAX_SCALE = 100;
@@ -13,7 +13,7 @@ const latAt = (y: number) => toLonLat([0, y])[1]!;
 
 export const coordinateOf = ({ lat, lng }: LatLng) => fromLonLat([lng, lat]);
 
-/** Controls the position and scale of a map, and converts points. */
+/** Creates the camera of a map, which controls its position and scale and converts points. */
 export function createCamera(map: OlMap) {
   const view = map.getView();
   const size = () => (map.getSize() ?? [0, 0]) as [width: number, height: number];
@@ -38,7 +38,7 @@ export function createCamera(map: OlMap) {
     at,
     spotOf,
     coordinateAt,
-    /** Pans by a distance in pixels. */
+    /** Pans by a distance, in pixels. */
     pan,
     /** Zooms by a factor around the center. */
     zoom: (factor: number) => view.adjustResolution(1 / factor),
@@ -47,12 +47,12 @@ export function createCamera(map: OlMap) {
       const [[x, y], [width, height]] = [spotOf(point), size()];
       pan(wayInto(x, width), wayInto(y, height));
     },
-    /** Centers a point at a scale, given as the side length of the world in pixels. */
+    /** Centers a point and sets the scale, given as the side length of the world in pixels. */
     bringNear(point: LatLng, worldSize: number): void {
       view.setResolution(WORLD / worldSize);
       view.setCenter(nearestTo(at(), coordinateOf(point)));
     },
-    /** Returns the point at a spot, `undefined` outside the world. */
+    /** Returns the point at a spot, or `undefined` outside the world. */
     latLngAt(spot: Spot): LatLng | undefined {
       const coordinate = coordinateAt(spot);
       if (Math.abs(coordinate[1]) > WORLD / 2) return undefined;
@@ -65,7 +65,7 @@ export function createCamera(map: OlMap) {
       const [left, right] = [(west! / WORLD) * 360, (east! / WORLD) * 360];
       return { edges: [left, latAt(south!), right, latAt(north!)], worldSize: WORLD / at()[2] };
     },
-    /** Measured at the center of the map, because Mercator's scale varies with latitude. */
+    /** Returns the scale bar for the map's center, because Mercator's scale varies with latitude. */
     scale() {
       const [, y, resolution] = at();
       return scaleBar(resolution * Math.cos((latAt(y) * Math.PI) / 180), MAX_SCALE);
@@ -73,7 +73,7 @@ export function createCamera(map: OlMap) {
   };
 }
 
-/** Returns the distance that moves a coordinate away from the edges. */
+/** Returns the distance to move a coordinate away from the edges, in pixels. */
 function wayInto(coordinate: number, length: number): number {
   return Math.max(0, EDGE - coordinate) - Math.max(0, coordinate - (length - EDGE));
 }

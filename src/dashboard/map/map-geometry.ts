@@ -15,13 +15,13 @@ export interface LatLng {
 /** A position on a map, in CSS pixels from its upper left corner. */
 export type Spot = readonly [x: number, y: number];
 
-/** A part of the world: its edges, and the side length of the world in pixels. */
+/** A part of the world: its edges in degrees, and the side length of the world in pixels. */
 export interface WorldPart {
   readonly edges: readonly [number, number, number, number];
   readonly worldSize: number;
 }
 
-/** Rounds to about ten centimeters, which no address exceeds in precision. */
+/** Rounds to about 10 centimeters. No address is more precise. */
 export function rounded({ lat, lng }: LatLng): LatLng {
   return { lat: Math.round(lat * 1e6) / 1e6, lng: Math.round(lng * 1e6) / 1e6 };
 }

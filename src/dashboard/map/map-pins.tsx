@@ -2,10 +2,10 @@ import { useRef, useState } from "preact/hooks";
 import { type LatLng, rounded, type Spot } from "./map-geometry.ts";
 import type { MapPoint, MapView } from "./map-view.ts";
 
-/** An end of a route. */
+/** The pickup or dropoff of a route. */
 export type PointEnd = Exclude<MapPoint["end"], "courier">;
 
-/** Labels of the points. Their first letters appear on the map. */
+/** Labels of the points. Pins show the first letter. */
 export const END_NAMES: Readonly<Record<MapPoint["end"], string>> = {
   pickup: "Pickup",
   dropoff: "Dropoff",
@@ -15,13 +15,13 @@ export const END_NAMES: Readonly<Record<MapPoint["end"], string>> = {
 /** The pin being moved, if any. */
 export interface MovingPin {
   current(): MapPoint | undefined;
-  /** Shows a pin at another point. `undefined` restores it. */
+  /** Shows a pin at another point. `undefined` restores the original point. */
   move(point: MapPoint | undefined): void;
   /** Returns the displayed point of a pin, including an unfinished move. */
   shownAs(point: MapPoint): MapPoint;
 }
 
-/** Tracks a moving pin on every event, and rerenders the component. */
+/** Tracks a moving pin. Events see each change immediately, and the component rerenders. */
 export function useMovingPin(): MovingPin {
   const moved = useRef<MapPoint>(undefined);
   const [, setShown] = useState<MapPoint>();
@@ -36,15 +36,16 @@ interface PinsProps {
   readonly points: readonly MapPoint[];
   readonly view: { readonly current: MapView | null };
   readonly moving: MovingPin;
-  /** Called with the map position of a pin while it moves. */
+  /** Called with the pin's position on the map while it moves. */
   readonly pointAt: (spot: Spot) => void;
-  /** Called when a pin was dropped. Without it, pins cannot be moved. */
+  /** Called when a pin was dropped. If omitted, pins cannot be moved. */
   readonly onMove: ((end: PointEnd, point: LatLng) => void) | undefined;
 }
 
 /**
- * The pins of a route's ends above a map. `positionPins` moves them with the map. They are dragged by a pointer or,
- * while focused, moved by arrow keys, where releasing the key drops the pin. Escape restores the position.
+ * Pins for the pickup and dropoff of a route, above a map. `positionPins` moves them with the map.
+ * A pin can be dragged with a pointer. When focused, it moves with the arrow keys and is dropped on
+ * key release. Escape restores its position.
  */
 export function MapPins(props: PinsProps) {
   return props.points.map((point) =>
@@ -58,7 +59,7 @@ export function MapPins(props: PinsProps) {
   );
 }
 
-/** Moves the pins among an element's children to their points on the map. */
+/** Positions the pins among an element's children at their points on the map. */
 export function positionPins(
   parent: HTMLElement,
   points: readonly MapPoint[],
@@ -71,7 +72,7 @@ export function positionPins(
   }
 }
 
-/** Distance that an arrow key moves a pin, in pixels. With Shift, it is one pixel. */
+/** Distance that an arrow key moves a pin, in pixels. With Shift it moves by one pixel. */
 const STEP = 10;
 
 const DIRECTIONS: Readonly<Record<string, Spot>> = {
@@ -84,7 +85,7 @@ const DIRECTIONS: Readonly<Record<string, Spot>> = {
 function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   const { end, lat, lng } = props.point;
   const { spot, drag, drop, putBack } = pinMoves(props);
-  /** Offset from the pointer to the pin that it holds. */
+  /** Offset from the pointer to the dragged pin. */
   const held = useRef<Spot>(undefined);
   const release = (settle: () => void) => {
     if (held.current !== undefined) settle();
@@ -131,7 +132,6 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   );
 }
 
-/** Returns the operations that move a pin. */
 function pinMoves({
   point,
   view,
@@ -140,7 +140,7 @@ function pinMoves({
   onMove,
 }: PinsProps & { readonly point: MapPoint }) {
   return {
-    /** Returns its position on the map. */
+    /** Returns the pin's position on the map. */
     spot: () => view.current!.spotOf(moving.shownAs(point)),
     drag(spot: Spot) {
       const latLng = view.current!.latLngAt(spot);
@@ -155,7 +155,7 @@ function pinMoves({
       moving.move(undefined);
       view.current!.reveal(moved);
     },
-    /** Restores its position. Returns whether it had been moved. */
+    /** Restores the pin's position. Returns whether the pin had been moved. */
     putBack(): boolean {
       const isMoved = moving.current()?.end === point.end;
       if (isMoved) moving.move(undefined);

@@ -20,26 +20,26 @@ import { createTileLayer } from "./tile-layer.ts";
 import type { TileSource } from "./tile-source.ts";
 import { type Area, extentAround, nearestTo, polygonsOf, WORLD } from "./world.ts";
 
-/** Zones drawn in the same style. */
+/** A layer of zones drawn in one style. */
 export interface MapLayer {
   readonly zones: Zones;
   readonly tone?: LayerTone;
-  /** Whether it is hidden. Toggling does not move the map. */
+  /** Whether the layer is hidden. Toggling does not move the map. */
   readonly hidden?: boolean;
 }
 
-/** An end of a route, or its courier's location. */
+/** The pickup or dropoff of a route, or the courier's location. */
 export interface MapPoint extends LatLng {
   readonly end: "pickup" | "dropoff" | "courier";
 }
 
-/** Contents of a map. Ends are connected by an arrow, in order. */
+/** Contents of a map. An arrow connects pickup and dropoff. */
 export interface MapContent {
   readonly layers: readonly MapLayer[];
   readonly points: readonly MapPoint[];
-  /** Zones marked above all layers. */
+  /** Zones highlighted above all layers. */
   readonly marked?: Zones | undefined;
-  /** Further points to bring into view. */
+  /** Additional points to bring into view. */
   readonly inView?: readonly LatLng[] | undefined;
 }
 
@@ -48,7 +48,8 @@ export type MapView = ReturnType<typeof createMapView>;
 /** Minimum radius shown around a point, in meters at the equator. */
 const AROUND_M = 1_100;
 
-// OpenLayers sets this letter as HTML to measure it, which the pages' policy forbids.
+// OpenLayers sets this letter as HTML to measure it. The content security policy forbids any other
+// HTML.
 window.trustedTypes?.createPolicy("default", {
   createHTML: (html) => (html === "M" ? html : null),
 });
@@ -81,7 +82,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
     fitted = at();
   };
   map.on("change:size", () => {
-    // If the reader has moved the map, its center stays in place.
+    // Fit again only if the user has not moved the map. Otherwise the center stays in place.
     if (fitted === undefined || String(fitted) === String(at())) fit();
   });
   map.on("postrender", on.drawn);
@@ -93,7 +94,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
     ...camera,
     showTiles,
     close,
-    /** Shows other contents. With `toFit`, fits the marked zones, otherwise all contents. */
+    /** Replaces the contents. With `toFit`, fits the marked zones, or all contents if none are marked. */
     show(next: MapContent, toFit: boolean): void {
       if (!hasSameZones(next, content)) {
         zones.clear();
@@ -126,7 +127,8 @@ function createMap(target: HTMLElement): OlMap {
     interactions: [
       new DragPan(),
       new PinchZoom({ duration: 0 }),
-      // Without Ctrl, the wheel scrolls the page. Touchpads report pinching as Ctrl and wheel.
+      // The wheel zooms with Ctrl or while the map is focused. Otherwise it scrolls the page.
+      // Touchpads report pinching as Ctrl and wheel.
       new MouseWheelZoom({
         duration: 0,
         condition: ({ originalEvent }) =>
@@ -159,15 +161,15 @@ function drawLayers(
     }),
   );
   map.addLayer(createRouteLayer(route, () => palette));
-  // A map has no size once its page is left.
+  // The map has no size after its page is left.
   const chooseNames = () => ground?.chooseNames(map.getSize() ?? [0, 0]);
   map.on("moveend", () => {
-    // The names may have moved.
+    // The visible part of a zone determines its name's position.
     zones.changed();
     chooseNames();
   });
   const stopFollowing = followTheme(() => {
-    // The theme's colors are unavailable once the page is left.
+    // The theme's colors are unavailable after the page is left.
     if (!target.isConnected) return;
     palette = createPalette(target);
     for (const layer of map.getAllLayers()) layer.changed();
@@ -177,12 +179,12 @@ function drawLayers(
     if (isClosed) return;
     ground = createGroundLayers(loaded, () => palette, view);
     map.addLayer(ground.land);
-    // Tile images include names.
+    // Tile images already include names.
     if (!hasTiles) map.addLayer(ground.names);
     target.classList.add("on-ground");
     chooseNames();
   };
-  // On failure, the map shows the zones without a background.
+  // If the background fails to load, the map shows the zones alone.
   loadGround().then(showGround, () => undefined);
   return {
     /** Shows tile images above the background. */
@@ -194,7 +196,8 @@ function drawLayers(
     close(): void {
       isClosed = true;
       stopFollowing();
-      // A map does not dispose its layers, and shared sources keep each layer that listens to them.
+      // A map does not dispose its layers, and shared sources would keep each layer that listens to
+      // them.
       const layers = [...map.getAllLayers(), ...(ground ? [ground.land, ground.names] : [])];
       map.dispose();
       for (const layer of layers) layer.dispose();
@@ -211,7 +214,7 @@ function createRouteLayer(source: VectorSource, palette: () => Palette) {
   });
 }
 
-/** Calls back when the theme changes. Returns an unsubscribe function. */
+/** Calls `changed` when the theme changes. Returns an unsubscribe function. */
 function followTheme(changed: () => void): () => void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", changed);
@@ -247,7 +250,7 @@ function zoneFeatures({ layers, marked }: MapContent): Feature<Area>[] {
   );
 }
 
-/** Returns the ends and the lines between consecutive ones. */
+/** Returns the features of a route: its points and the lines between consecutive points. */
 function routeFeatures(ends: readonly Coordinate[]): Feature[] {
   const lines = ends
     .slice(1)
@@ -255,7 +258,7 @@ function routeFeatures(ends: readonly Coordinate[]): Feature[] {
   return [...lines, ...ends.map((end) => new Feature(new Point(end)))];
 }
 
-/** Returns the extent of the requested marked zones, or of the points, zones or world. */
+/** Returns the extent of the marked zones if requested, otherwise of the points, the zones or the world. */
 function extentOf({ layers, marked, points, inView = [] }: MapContent, toMarked: boolean) {
   const extents = [...points, ...inView].map((point) => new Point(coordinateOf(point)).getExtent());
   if (!(toMarked && marked) && extents.length > 0) return buffer(extentAround(extents), AROUND_M);

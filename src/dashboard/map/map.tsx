@@ -16,36 +16,34 @@ import {
 import { loadTileSource, type TileSource } from "./tile-source.ts";
 import "./map.css";
 
-/** Contents and callbacks of a map. */
 export interface MapProps {
-  /** Accessible name of the map. */
   readonly label: string;
-  /** Zones, the lowest layer first. */
+  /** Layers of zones, from bottom to top. */
   readonly layers: readonly MapLayer[];
-  /** Known points of the route's ends, pickup first, and of its courier. */
+  /** Known points of the route, pickup first, and of its courier. */
   readonly points?: readonly MapPoint[];
-  /** Zones marked above the others, and brought into view when they change. */
+  /** Zones highlighted above the layers. The map moves to them when they change. */
   readonly marked?: Zones | undefined;
-  /** Further points, brought into view when they change. */
+  /** Additional points. The map moves to them when they change. */
   readonly inView?: readonly LatLng[] | undefined;
-  /** Called after each drawing, when positions may have changed. */
+  /** Called after each drawing, because positions may have changed. */
   readonly onDraw?: ((view: MapView) => void) | undefined;
-  /** Contents above the map. */
+  /** Contents rendered on top of the map. */
   readonly children?: ComponentChildren;
-  /** Called with the point that the reader clicked, or chose with Enter at the crosshair. */
+  /** Called with the point that the user clicked, or chose with Enter at the crosshair. */
   readonly onPick?: ((point: LatLng) => void) | undefined;
-  /** Called when the reader has moved an end of the route. Without it, ends cannot be moved. */
+  /** Called when the user has moved the pickup or dropoff. If omitted, they cannot be moved. */
   readonly onMove?: ((end: PointEnd, point: LatLng) => void) | undefined;
 }
 
 const NONE: readonly MapPoint[] = [];
-/** Distance that an arrow key pans, in pixels, and the factor of a zoom step. */
+/** Distance that an arrow key pans, in pixels. */
 const PAN_STEP = 60;
 const ZOOM_STEP = 1.5;
 
 /**
- * A map of zones and points, controlled by pointer and buttons and, while focused, by the wheel,
- * the arrow keys, `+`, `-` and `0`. Load it through `LazyMap`.
+ * A map of zones and points. It has pointer and button controls. When focused, it also handles the
+ * wheel, the arrow keys, `+`, `-` and `0`. Load it through `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
   const { label, layers, points: given = NONE, marked, inView, onPick, onMove } = props;
@@ -64,7 +62,7 @@ export function ZoneMap(props: MapProps) {
     { layers, points, marked, inView },
     {
       drawn(map) {
-        // The map can draw once more while its page is being left.
+        // The map may draw once more while the user leaves the page.
         if (target.current === null || scale.current === null) return;
         positionPins(target.current.parentElement!, points, map.spotOf);
         showScale(scale.current, map);
@@ -109,7 +107,7 @@ export function ZoneMap(props: MapProps) {
   );
 }
 
-/** Shows the operator's tile images, if any. Returns the attribution of the background. */
+/** Shows the operator's tile images, if configured. Returns the background's attribution. */
 function useTiles(view: { readonly current: MapView | null }): string {
   const [credits, setCredits] = useState(GROUND_CREDITS);
   useEffect(() => {
@@ -129,14 +127,14 @@ function showScale(element: HTMLElement, map: MapView): void {
   element.style.width = `${width}px`;
 }
 
-/** Leaves vertical swipes with one finger to the page. Two fingers control the map. */
+/** Lets a swipe with one finger scroll the page. Two fingers control the map. */
 function leaveToPage(event: TouchEvent): void {
   if (event.touches.length === 1) event.stopPropagation();
 }
 
 /**
- * Creates a view in the element that shows the contents. When the zones or `inView` change, brings
- * the marked zones into view, or all contents without marked zones.
+ * Creates a map view in the element. When the zones or `inView` change, the map moves to the marked
+ * zones, or to all contents if none are marked.
  */
 function useMapView(
   target: { readonly current: HTMLDivElement | null },
@@ -148,7 +146,7 @@ function useMapView(
   const latest = useRef(on);
   latest.current = on;
   useEffect(() => {
-    // The page may be left before the map is drawn.
+    // The user may leave the page before the map is drawn.
     if (!target.current!.isConnected) return undefined;
     const map = createMapView(target.current!, {
       drawn: () => latest.current.drawn(map),
@@ -188,7 +186,7 @@ function movesByKey(key: string, map: MapView, choose: () => void): boolean {
   return true;
 }
 
-/** Returns the zone and the coordinates at a position. */
+/** Returns the zone name and coordinates at a position. */
 function textAt(view: MapView | null, spot: Spot): string {
   const point = view?.latLngAt(spot);
   if (view === null || point === undefined) return "";
@@ -196,10 +194,10 @@ function textAt(view: MapView | null, spot: Spot): string {
   return `${view.zoneAt(spot) ?? "Outside of every zone"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
 }
 
-/** Maximum number of zones to name. More are only counted. */
+/** Maximum number of zones listed by name. Above that, only their number is given. */
 const NAMED_ZONES = 12;
 
-/** Describes the contents of the map. */
+/** Returns a description of the map for screen readers. */
 function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[]): string {
   const shown = layers.filter(({ hidden }) => !hidden);
   const names = shown.flatMap(({ zones }) =>

@@ -10,7 +10,7 @@ import Style from "ol/style/Style.js";
 import Text from "ol/style/Text.js";
 import { type Area, largestOf } from "./world.ts";
 
-/** Role of the zones: in force, before or after a change, or marked. */
+/** Role of a layer's zones: in force, before or after a change, or highlighted. */
 export type LayerTone = "zone" | "before" | "after" | "marked";
 
 export type Palette = ReturnType<typeof createPalette>;
@@ -19,10 +19,11 @@ export type Palette = ReturnType<typeof createPalette>;
 const PIN_RADIUS = 13;
 const ARROW_RADIUS = 6;
 
-/** Creates the styles of a map, in the theme's colors at an element of the page. */
+/** Creates a map's styles in the theme's colors, read from an element of the page. */
 export function createPalette(element: HTMLElement) {
   const color = (name: string) => {
-    // The element's own color is unused, and its computed value has a format that canvases support.
+    // The element's text color is unused, so it can convert theme colors to a format that canvases
+    // support.
     element.style.color = `var(--map-${name})`;
     return getComputedStyle(element).color;
   };
@@ -50,7 +51,7 @@ export function createPalette(element: HTMLElement) {
       stroke: new Stroke({
         color: color(`${tone}-line`),
         width: tone === "marked" ? 2.5 : 1,
-        // Distinguishable without color too.
+        // A dashed line, because color alone must not carry meaning.
         ...(tone === "before" && { lineDash: [5, 3] }),
       }),
     });
@@ -68,7 +69,7 @@ export function createPalette(element: HTMLElement) {
     }),
     country: (name: string) => new Style({ text: countryText(name) }),
     city: (name: string) => new Style({ image: dot, text: cityText(name) }),
-    /** Returns the style of a zone. Its name is shown if it fits in the visible part. */
+    /** Returns a zone's style. The name is shown if it fits in the visible part. */
     zone(feature: FeatureLike, inView: Extent): Style[] {
       const tone = tones[feature.get("tone") as LayerTone];
       const geometry = labelPoint(feature.getGeometry() as Area, inView);
@@ -81,14 +82,14 @@ export function createPalette(element: HTMLElement) {
 }
 
 function routeStyles(color: (name: string) => string) {
-  // Names avoid the pins, which are elements above the map.
+  // Reserve the space of pins, which are elements above the map, so that names avoid them.
   const pin = new Style({ image: new Circle({ radius: PIN_RADIUS, declutterMode: "obstacle" }) });
   const lines = [
     new Style({ stroke: new Stroke({ color: color("halo"), width: 5 }) }),
     new Style({ stroke: new Stroke({ color: color("route"), width: 2 }) }),
   ];
   const fill = new Fill({ color: color("route") });
-  /** Returns the space of an end's pin, or the arrow of a route, which stops before the pin. */
+  /** Returns the style of a feature: the reserved space of a pin, or an arrow that stops before the pin. */
   return (feature: FeatureLike, resolution: number): Style[] => {
     const geometry = feature.getGeometry();
     if (!(geometry instanceof LineString)) return [pin];
@@ -113,8 +114,8 @@ function routeStyles(color: (name: string) => string) {
 const GRID = { columns: 5, rows: 4 };
 
 /**
- * Returns the label position of a zone: its largest polygon, where the name appears in the middle
- * if it fits. If the middle is out of view, returns a point of the zone near the map's center.
+ * Returns the geometry for a zone's name: its largest polygon, or, if that polygon's middle is out
+ * of view, a point of the zone near the map's center.
  */
 function labelPoint(area: Area, inView: Extent) {
   const largest = largestOf(area);

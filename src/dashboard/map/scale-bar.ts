@@ -1,6 +1,6 @@
 import { numberText } from "../ui/format.ts";
 
-/** A round length and its extent on the map. */
+/** A round length as text, and its width on the map in pixels. */
 export interface ScaleBar {
   readonly text: string;
   readonly width: number;

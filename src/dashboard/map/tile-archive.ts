@@ -1,6 +1,6 @@
 import { PMTiles } from "pmtiles";
 
-/** Opens a PMTiles file of images. Only displayed tiles are loaded. */
+/** Opens a PMTiles file of images. Loads only the displayed tiles. */
 export async function openArchive(url: string) {
   const archive = new PMTiles(new URL(url, location.href).href);
   const { minZoom, maxZoom } = await archive.getHeader();

@@ -1,35 +1,35 @@
-/** Images of parts of the world, in a grid with 2 to the power of `zoom` rows and columns. */
+/**
+ * Source of tile images. At each zoom, the world is a grid of 2 to the power of `zoom` rows and
+ * columns.
+ */
 export interface TileSource {
-  /** Attribution of the images. */
   readonly attribution: string;
   readonly minZoom: number;
   readonly maxZoom: number;
-  /** Loads an image, `undefined` if it is missing. `x` counts east and `y` south, from 0. */
+  /** Loads a tile's image, or `undefined` if it is missing. `x` counts east and `y` south, from 0. */
   load(tile: TileAddress): Promise<TileImage | undefined>;
 }
 
-/** A loaded image. */
 type TileImage = HTMLImageElement | ImageBitmap;
 
-/** Address of an image within a source. */
 interface TileAddress {
   readonly zoom: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** The operator's setting: a URL with `{z}`, `{x}` and `{y}`, or the path of a PMTiles file. */
+/** Tile setting of the operator: a URL with `{z}`, `{x}` and `{y}`, or the path of a PMTiles file. */
 type Setting = { readonly attribution: string } & (
   | { readonly url: string }
   | { readonly archive: string }
 );
 
-/** Highest zoom of tile servers. */
+/** Maximum zoom of tile servers. */
 const MAX_ZOOM = 19;
 
 let source: Promise<TileSource | undefined> | undefined;
 
-/** Loads the operator's source of map images once, `undefined` if not configured. */
+/** Loads the operator's tile source once. `undefined` if none is configured. */
 export function loadTileSource(): Promise<TileSource | undefined> {
   source ??= readSource();
   source.catch(() => (source = undefined));
@@ -58,7 +58,7 @@ function addressOf(template: string, { zoom, x, y }: TileAddress): string {
 
 async function loadImage(url: string): Promise<TileImage> {
   const image = new Image();
-  // Tile servers require the site's origin. The page's path stays private.
+  // Tile servers require the referring origin. The page's path stays private.
   image.referrerPolicy = "strict-origin";
   image.src = url;
   await image.decode();

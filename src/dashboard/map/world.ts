@@ -5,7 +5,7 @@ import type Polygon from "ol/geom/Polygon.js";
 
 export type Area = Polygon | MultiPolygon;
 
-/** Side length of the square world of Web Mercator, which maps repeat to the west and east. */
+/** Side length of the Web Mercator world, in meters. Maps repeat this square to the west and east. */
 export const WORLD = 2 * Math.PI * 6_378_137;
 
 /** Shifts a coordinate to the repetition of the world nearest to another coordinate. */
@@ -13,7 +13,7 @@ export function nearestTo([near]: Coordinate, [x, y]: Coordinate): [number, numb
   return [x! + WORLD * Math.round((near! - x!) / WORLD), y!];
 }
 
-/** Returns an extent that contains all extents, across the date line if that is narrower. */
+/** Returns an extent that contains all given extents. It crosses the date line if that is narrower. */
 export function extentAround(extents: readonly Extent[]): Extent {
   const [within, across] = [0, WORLD].map((shift) =>
     extents.reduce((sum, [west, south, east, north]) => {
@@ -33,8 +33,8 @@ export function largestOf(area: Area): Polygon {
 }
 
 /**
- * Returns an area whose rings may cross the date line in one piece, beyond either side of the
- * world. A ring around the south pole is closed along the lower edge.
+ * Returns an area in one piece, even if its rings cross the date line. Such rings extend beyond the
+ * world's side. A ring around the south pole is closed along the lower edge.
  */
 export function unbroken(area: Area): MultiPolygon {
   const polygons = polygonsOf(area).map((polygon) => polygon.getCoordinates().map(unbrokenRing));

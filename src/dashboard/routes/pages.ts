@@ -1,27 +1,27 @@
-/** A page's definition. Its component is `XPage` in `x.page.tsx` of the feature's folder. */
+/** A page's definition. Its component is `XPage` in `x.page.tsx`, in the feature's folder. */
 interface PageEntry {
-  /** URL pattern. Its parameters are the component's props. */
+  /** URL pattern, whose parameters are the component's props. */
   readonly path: string;
-  /** File shared with other pages. */
+  /** Name of the file, if several pages share one. */
   readonly file?: string;
-  /** Label in the navigation and search. Without it, the page is in neither. */
+  /** Label in the navigation and search, which omit pages without a label. */
   readonly label?: string;
-  /** Icon path in a box of 16 by 16 units. */
+  /** SVG path of the icon in a 16 by 16 box. */
   readonly icon?: string;
-  /** Heading in a workspace's navigation, if the URL does not imply it. */
+  /** Heading above the page in a workspace's navigation. */
   readonly section?: "Developers";
-  /** Whether it exists only in test mode. */
+  /** Whether the page exists only in test mode. */
   readonly isTest?: boolean;
 }
 
 const OVERVIEW = { label: "Overview", icon: "M2.5 13.5h11M4 11V8M8 11V3.5M12 11V6" };
-/** The entry that shows the number of items that need attention. */
+/** Navigation entry that shows the number of items that need attention. */
 export const ATTENTION = {
   label: "Needs attention",
   icon: "M8 2.2 14.3 13.3H1.7ZM8 6.6v3M8 11.5h.01",
 };
 
-/** All pages that require signing in, by name, in the order of the menus. */
+/** All pages that require signing in, by name and in menu order. */
 export const PAGES = {
   account: { path: "/account" },
   overview: { path: "/w/:workspace", ...OVERVIEW },
@@ -31,7 +31,7 @@ export const PAGES = {
     label: "Shipments",
     icon: "M8 1.8 13.5 5v6L8 14.2 2.5 11V5ZM2.5 5 8 8.2 13.5 5M8 8.2v6",
   },
-  // Before the patterns that would match its name as a reference.
+  // Listed before `shipment`, whose pattern would match these names as references.
   labels: { path: "/w/:workspace/shipments/labels", file: "print" },
   manifest: { path: "/w/:workspace/shipments/manifest", file: "print" },
   shipment: { path: "/w/:workspace/shipments/:reference" },

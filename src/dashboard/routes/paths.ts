@@ -1,6 +1,6 @@
 import { PAGE_ENTRIES, type PageName, type PAGES } from "./pages.ts";
 
-/** Parameters of a pattern: `/w/:workspace/shipments/:reference` has two. */
+/** Type of a pattern's parameters: `/w/:workspace/shipments/:reference` has two. */
 type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Record<Name, string> & Parameters<`/${Rest}`>
   : P extends `${string}:${infer Name}`
@@ -10,8 +10,8 @@ type Parameters<P extends string> = P extends `${string}:${infer Name}/${infer R
 type Given<T> = { readonly [Name in keyof T]: string | bigint };
 
 /**
- * Parameters that a link requires. The workspace defaults to the page's. Navigation after a call
- * must pass it, because the reader may have moved on.
+ * Parameters that a link requires. The workspace defaults to the page's. After an asynchronous
+ * call, pass it explicitly, because the user may have switched workspaces.
  */
 type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
   ? Partial<Given<{ workspace: string }>> & Given<Parameters<Rest>>
@@ -19,14 +19,14 @@ type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** The URL of a page. Call it with parameters and a query to get a link's `href`. */
+/** Builder for a page's URL. Call it with parameters and a query to get a link's `href`. */
 export interface Path<P extends string> {
   (
     ...given: object extends GivenIn<P>
       ? [parameters?: GivenIn<P>, query?: Query]
       : [parameters: GivenIn<P>, query?: Query]
   ): string;
-  /** Returns the parameters of a path, `undefined` if it belongs to another page. */
+  /** Returns the parameters in a path, or `undefined` if the path belongs to another page. */
   match(pathname: string): Parameters<P> | undefined;
 }
 
@@ -51,7 +51,7 @@ function pathnameNow(): string {
   return (globalThis as { readonly location?: { readonly pathname: string } }).location!.pathname;
 }
 
-/** Returns the id of the workspace in a path, `undefined` for other pages. */
+/** Returns the workspace ID in a path, or `undefined` if there is none. */
 export function workspaceIn(pathname: string): string | undefined {
   return /^\/w\/(\d+)(?=\/|$)/.exec(pathname)?.[1];
 }
@@ -70,7 +70,7 @@ function match(segments: readonly string[], pathname: string): object | undefine
   return parameters;
 }
 
-/** Returns the text unchanged if it is not valid percent-encoding. */
+/** Decodes a path segment. Returns invalid percent-encoding unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -90,7 +90,7 @@ export type ParametersOf<Name extends PageName> = Parameters<(typeof PAGES)[Name
 export const paths = {
   home: path("/"),
   signIn: path("/sign-in"),
-  /** For customers who return from the payment page. */
+  /** Landing pages for customers who return from the payment page. */
   paid: path("/paid"),
   notPaid: path("/not-paid"),
   ...(Object.fromEntries(PAGE_ENTRIES.map(([name, entry]) => [name, path(entry.path)])) as {
@@ -100,14 +100,14 @@ export const paths = {
 
 export type SettingsPart = "workspace" | "members" | "payments" | "tracking" | "limits";
 
-/** Returns the URL of a section of the settings, by default in the page's workspace. */
+/** Returns the URL of a settings section. Defaults to the page's workspace. */
 export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigint): string {
   return `${paths.settings(workspace === undefined ? {} : { workspace }, query)}#${part}`;
 }
 
 /**
- * Returns the current URL of a moved page, whose old URL links and Stripe may still use, or of a
- * path with a trailing slash. `undefined` if the URL is current.
+ * Returns the new URL for a moved page or a path with a trailing slash, or `undefined` if the URL
+ * is current. Existing links and Stripe may still use old URLs.
  */
 export function movedHref(pathname: string, search: string): string | undefined {
   const [, page] = /^(\/(?:w|platform)\b.*?)\/+$/.exec(pathname) ?? [];

@@ -2,7 +2,6 @@ import { useMemo } from "preact/hooks";
 import { createStore, useStore } from "../api/store.ts";
 import { movedHref, withQuery } from "./paths.ts";
 
-/** The browser's location: path, query and hash. */
 export interface PageLocation {
   readonly pathname: string;
   readonly query: URLSearchParams;
@@ -15,7 +14,7 @@ function noteAddress(): void {
   address.set(hrefNow());
 }
 
-/** Returns the browser's URL, updated first if the page has moved. */
+/** Returns the browser's URL. If the page has moved, updates the URL first. */
 function hrefNow(): string {
   const moved = movedHref(location.pathname, location.search);
   if (moved !== undefined) history.replaceState(history.state, "", moved);
@@ -25,29 +24,29 @@ function hrefNow(): string {
 export interface Going {
   /** Whether to replace the current history entry, so that "back" skips it. */
   readonly replace?: boolean;
-  /** Stored with the history entry, across reloads. */
+  /** State stored with the history entry. Survives reloads. */
   readonly state?: unknown;
 }
 
-/** Link last followed from each page, by the page's URL. */
+/** URL of the link last followed from each page, by the page's URL. */
 const followed = new Map<string, string>();
 let isBack = false;
 
-/** Returns the link followed from this page before "back", `undefined` after other navigation. */
+/** After "back", returns the link that was followed from this page. Otherwise `undefined`. */
 export function linkLeftBy(): string | undefined {
   return isBack ? followed.get(location.href) : undefined;
 }
 
-/** Leaves the page. Rejects if that fails. */
+/** Function that leaves the page. Rejects on failure. */
 export type Leave = () => void | Promise<void>;
 
 let askToLeave: ((leave: Leave) => void) | undefined;
 
 /**
- * Guards the page against leaving. When a link, signing out, or a step back or forward leads to
- * another page, calls `ask` with a function that leaves. A second step back without a click or key
- * press in between is not guarded, and neither is any step in browsers without the Navigation API.
- * The browser confirms closing or reloading the tab. Returns an unsubscribe function.
+ * Asks before the user leaves the page by a link, by signing out, or by "back" or "forward". Calls
+ * `ask` with a function that leaves. A second "back" without a click or key press in between is not
+ * guarded. Browsers without the Navigation API guard neither "back" nor "forward". The browser
+ * itself confirms closing or reloading the tab. Returns an unsubscribe function.
  */
 export function guardLeaving(ask: (leave: Leave) => void): () => void {
   const { navigation } = globalThis as { readonly navigation?: Navigation };
@@ -76,7 +75,7 @@ function guardTab(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-/** Leaves the page immediately, or after confirmation if it is guarded. */
+/** Leaves the page immediately, or after confirmation if the page is guarded. */
 export async function leavePage(leave: Leave): Promise<void> {
   if (askToLeave === undefined) await leave();
   else askToLeave(leave);
@@ -90,8 +89,9 @@ export function navigate(href: string, { replace = false, state = null }: Going 
 }
 
 /**
- * Handles plain clicks on links within the site without loading a new document. Links are ordinary `<a href>`
- * elements. Links to URLs outside the dashboard, such as API documents, have `rel="external"`.
+ * Navigates on clicks on links within the site, without loading a new document. Links are ordinary
+ * `<a href>` elements. Links to URLs outside the dashboard, such as API documents, need
+ * `rel="external"`.
  */
 export function followLinks(): void {
   addEventListener("popstate", () => {
@@ -127,7 +127,7 @@ export function useLocation(): PageLocation {
   }, [href]);
 }
 
-/** Changes query parameters and keeps the path. An empty value removes the parameter. */
+/** Changes query parameters but not the path. An empty value removes the parameter. */
 export function changeQuery(
   changes: Readonly<Record<string, string | undefined>>,
   going?: Going,

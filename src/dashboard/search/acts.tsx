@@ -14,7 +14,7 @@ import type { Hit } from "./hit.ts";
 
 const InviteDialog = lazily(() => import("../people/members.tsx").then((it) => it.InviteDialog));
 
-/** Opens a dialog for a workspace, also on pages without one. */
+/** Returns a function that opens a dialog in a workspace's context, on any page. */
 function opener({ id }: EnteredWorkspace, dialog: VNode): () => void {
   return () => openDialog(<WorkspaceId.Provider value={String(id)}>{dialog}</WorkspaceId.Provider>);
 }
@@ -32,7 +32,7 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
   return acts;
 }
 
-/** Loads a workspace's payment connection, once per search session. */
+/** Returns a function that loads the workspace's payment connection once per search session. */
 export function connectionLoader({ id }: EnteredWorkspace) {
   const client = clientFor(PaymentConnectionService, String(id));
   let loading: ReturnType<typeof client.getPaymentConnection> | undefined;
@@ -43,7 +43,7 @@ export function connectionLoader({ id }: EnteredWorkspace) {
     }));
 }
 
-/** Returns the available actions for a shipment, irreversible ones last. */
+/** Returns a shipment's available actions. Irreversible ones come last. */
 export async function shipmentActs(
   workspace: EnteredWorkspace,
   shipment: Shipment,

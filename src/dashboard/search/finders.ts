@@ -26,9 +26,9 @@ interface Finder {
 }
 
 /**
- * Searches a workspace, or the platform without one, for results other than pages.
+ * Returns a search for everything except pages, in a workspace or, without one, on the platform.
  *
- * @param onScreen the reference of the page's shipment
+ * @param onScreen reference of the page's shipment
  */
 export function useFinder(workspace: string | undefined, onScreen: string | undefined): Finder {
   const { workspaces } = useAccount();
@@ -39,7 +39,7 @@ export function useFinder(workspace: string | undefined, onScreen: string | unde
   );
 }
 
-/** Whether a label contains words that start with the words of a text, ignoring case. */
+/** Whether each word of a text starts a word of the label, ignoring case. */
 export function hasWords(label: string, text: string): boolean {
   const words = label
     .toLowerCase()
@@ -51,7 +51,7 @@ export function hasWords(label: string, text: string): boolean {
     .every((begun) => words.some((word) => word.startsWith(begun)));
 }
 
-/** Returns the shipment reference within a text. */
+/** Returns the first shipment reference in a text. */
 export function referenceIn(text: string): string | undefined {
   return /\bSHP-[0-9A-Z]{12}\b/i.exec(text)?.[0];
 }
@@ -74,7 +74,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
       note: customer,
     })),
     async find(text, signal) {
-      // Words beside a shipment's reference search its actions.
+      // Words next to a shipment reference search that shipment's actions.
       const reference = referenceIn(text) ?? text;
       const rest = text.replace(reference, "").trim();
       const [{ shipments, customers, matches }, current] = await Promise.all([
@@ -127,7 +127,7 @@ function shipmentHit(workspace: string, shipment: Shipment, matches: readonly Se
   };
 }
 
-/** The fields that matched and are not shown anyway, as the label or a part, then the parts. */
+/** Returns a result's note: matched fields that the label and parts do not show, then the parts. */
 function noteOf(
   label: string,
   parts: readonly (string | undefined)[],
@@ -138,7 +138,10 @@ function noteOf(
   return [...named, ...parts.filter(Boolean)].join(" · ");
 }
 
-/** `courier.name` as `Courier name`, `metadata["po_number"]` as `po_number`. */
+/**
+ * Converts a field path to text: `courier.name` to `Courier name`, `metadata["po_number"]` to
+ * `po_number`.
+ */
 function fieldText(field: string): string {
   const key = /^metadata\["(.*)"\]$/s.exec(field)?.[1];
   if (key !== undefined) return key;

@@ -11,13 +11,14 @@ const NO_RESULTS: SearchField = { placeholder: "" };
 const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
 
 /**
- * The search dialog. Its input is always in the page, so that `showModal` takes the focus before the next key. The
- * results are added once their code has loaded, and process the keys pressed until then.
+ * The search dialog. Its input is always in the page, so that `showModal` can focus it before the
+ * next key press. The results appear once their code has loaded, and then handle the keys pressed
+ * so far.
  */
 export function SearchBox(props: {
   readonly dialog: RefObject<HTMLDialogElement | null>;
   readonly isOpen: boolean;
-  /** Called when the dialog was closed or a result was chosen. */
+  /** Called when the dialog is closed or a result is chosen. */
   readonly close: () => void;
   readonly source: SearchSource;
 }) {
@@ -30,15 +31,16 @@ export function SearchBox(props: {
       class="search-box"
       aria-label="Search"
       onClose={() => {
-        // It may have been reopened since.
+        // The dialog may have been reopened since.
         if (dialog.current!.open) return;
         input.reset();
         close();
       }}
       onClick={({ target, currentTarget }) => {
         const option = (target as Element).closest("[role=option]");
-        // The content covers the dialog, so a click on the dialog element is outside. A link to
-        // another page closes the search with the page.
+        // The content covers the dialog, so a click on the dialog element itself is outside the
+        // content. A link to another page needs no `close`, because leaving the page closes the
+        // search.
         const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;
         if (target === currentTarget || (option && !isLeft)) close();
       }}
@@ -73,7 +75,7 @@ export function SearchBox(props: {
   );
 }
 
-/** The text of the input and its key presses, for the results. */
+/** Tracks the input's text and key presses for the results. */
 function useInput() {
   const [text, setText] = useState("");
   const [steps, setSteps] = useState(0);

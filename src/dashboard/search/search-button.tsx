@@ -6,7 +6,7 @@ import { SearchBox } from "./search-box.tsx";
 import type { SearchSource } from "./search-results.tsx";
 import "./search-button.css";
 
-/** Opens the search from any page of a workspace, like `/` and Ctrl-K. */
+/** A button that opens the search, as `/` and Ctrl-K do. */
 export function SearchButton(source: SearchSource) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -14,7 +14,7 @@ export function SearchButton(source: SearchSource) {
   const { pathname, query, hash } = useLocation();
   const href = `${pathname}?${query.toString()}${hash}`;
   const open = () => {
-    // Immediately instead of on the next render, because the next key belongs to the search.
+    // Open now instead of on the next render, because the next key belongs to the search.
     dialog.current!.showModal();
     setOpen(true);
   };
@@ -33,7 +33,8 @@ export function SearchButton(source: SearchSource) {
     document.addEventListener("keydown", listener);
     return () => document.removeEventListener("keydown", listener);
   }, []);
-  // Before painting, so that it does not close a search opened as soon as the page is visible.
+  // Runs before painting. Later it could close a search that was opened as soon as the page was
+  // visible.
   useLayoutEffect(close, [href]);
   return (
     <>

@@ -11,34 +11,33 @@ const PAUSE_MS = 80;
 
 /** The workspace and pages that the search covers. */
 export interface SearchSource {
-  /** `undefined` on the platform's pages. */
+  /** Workspace ID, or `undefined` on the platform's pages. */
   readonly workspace: string | undefined;
   readonly pages: readonly (readonly [label: string, href: string])[];
 }
 
-/** Attributes of the input that depend on the results. */
 export interface SearchField {
   readonly placeholder: string;
-  /** Id of the chosen result. */
+  /** Element ID of the selected result. */
   readonly chosen?: string | undefined;
 }
 
 interface SearchResultsProps extends SearchSource {
-  /** Id of the list. */
+  /** Element ID of the list. */
   readonly id: string;
   readonly text: string;
-  /** Presses of the down arrow key minus those of the up arrow key, since the text changed. */
+  /** Number of down arrow presses minus up arrow presses since the text changed. */
   readonly steps: number;
-  /** Text when Enter was pressed, `undefined` once processed. */
+  /** The text at the time Enter was pressed, or `undefined` once processed. */
   readonly entered: string | undefined;
   readonly clearEntered: () => void;
-  /** Sets the attributes of the input that depend on the results. */
+  /** Sets the input attributes that depend on the results. */
   readonly setField: (field: SearchField) => void;
 }
 
 /**
- * Searches shipments, customers and pages of a workspace, or of the platform, as the reader types.
- * Without a text it lists the recently opened shipments. Enter follows the chosen result once the
+ * Searches the shipments, customers and pages of a workspace, or the platform, during typing.
+ * Without a text, lists recently opened shipments. Enter follows the selected result once the
  * search has finished, unless the text has changed since.
  */
 export function SearchResults(props: SearchResultsProps) {

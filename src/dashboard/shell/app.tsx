@@ -48,7 +48,7 @@ export function App() {
         <Arriving />
       ) : (
         <SignedIn.Provider value={person}>
-          {/* Remounted when another person signs in, in another tab. */}
+          {/* The key remounts the page when another person signs in from another tab. */}
           <CurrentPage key={String(person.id)} pathname={pathname} />
         </SignedIn.Provider>
       )}
@@ -76,7 +76,7 @@ function loadIfPersonChanged({ key }: StorageEvent): void {
 }
 
 /**
- * Loads the account at start, after a reconnect, when the page becomes visible, and when another
+ * Loads the account at startup, after a reconnect, when the page becomes visible, and when another
  * tab signs in or out. Returns an unsubscribe function.
  */
 function followAccount(): () => void {
@@ -113,7 +113,7 @@ function PageAt({ pathname }: { readonly pathname: string }) {
   const name = found?.name;
   const Component = name && componentOf(name);
   useEffect(() => {
-    // Compares with the rendered component, because the code may have loaded since.
+    // Check the component rendered, because the code may have loaded since.
     if (name === undefined || Component !== undefined) return;
     loadPage(name).then(() => setRound((last) => last + 1), reloadOnce);
   }, [name]);

@@ -5,7 +5,7 @@ import { navigate } from "../routes/router.ts";
 import { Empty, Page, TO_START } from "../ui/page.tsx";
 import { popReturnPath } from "./return-path.ts";
 
-/** The start page. Redirects to the page from before signing in, or to the first workspace. */
+/** The start page. Redirects to the page visited before signing in, or to the first workspace. */
 export function HomePage() {
   const account = useAccount();
   const { workspaces, email, operatorRole } = account;

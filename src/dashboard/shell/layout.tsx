@@ -62,7 +62,7 @@ function showKeys(): void {
   import("../ui/key-list.tsx").then(({ openKeyList }) => openKeyList(), reloadOnce);
 }
 
-/** Returns the workspace of the navigation. The account page keeps the previous one. */
+/** Returns the workspace shown in the navigation. The account page keeps the previous one. */
 function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   const { workspaces, operatorRole } = useAccount();
   const { pathname, query } = useLocation();
@@ -73,7 +73,10 @@ function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   return shown && String(shown.id);
 }
 
-/** Focuses a new page for screen readers and shortcuts, or on the way back the link followed. */
+/**
+ * Focuses a new page, for screen readers and shortcuts. After "back", focuses the link that was
+ * followed.
+ */
 function useFocusOnNewPage(pathname: string) {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);
@@ -88,7 +91,7 @@ function useFocusOnNewPage(pathname: string) {
   return main;
 }
 
-/** Focuses a link once loaded, unless the reader acts first. Returns an unsubscribe function. */
+/** Focuses a link once it has loaded, unless the user acts first. Returns an unsubscribe function. */
 function focusWhenThere(main: HTMLElement, href: string | undefined): (() => void) | undefined {
   if (href === undefined) return undefined;
   const controller = new AbortController();

@@ -3,10 +3,9 @@ import { ATTENTION, PAGE_ENTRIES } from "../routes/pages.ts";
 import { paths, settingsHref, type Path } from "../routes/paths.ts";
 import { settingsParts } from "../workspaces/settings-parts.ts";
 
-/** A search result for a page: its label and URL. */
 type PageLink = readonly [label: string, href: string];
 
-/** Returns the pages of a workspace in one mode, or of the platform. */
+/** Returns the navigation entries of a workspace in one mode, or of the platform. */
 function entriesOf(workspace?: bigint, isTestMode = false) {
   return PAGE_ENTRIES.flatMap(([name, { path, label, icon, section, isTest = false }]) => {
     const isPlatform = path.startsWith("/platform");
@@ -20,7 +19,7 @@ function entriesOf(workspace?: bigint, isTestMode = false) {
 
 type Entries = ReturnType<typeof entriesOf>;
 
-/** Returns the pages of a workspace and its settings, or of the platform, for the search. */
+/** Returns the pages that the search covers: those of a workspace and its settings, or of the platform. */
 export function pagesOf(entered: EnteredWorkspace | undefined): readonly PageLink[] {
   const pages = entriesOf(entered?.id, entered?.isTest).map(
     ({ label, href }) => [label, href] as const,
@@ -33,7 +32,10 @@ export function pagesOf(entered: EnteredWorkspace | undefined): readonly PageLin
   ];
 }
 
-/** Returns the same page in the workspace's other mode, `undefined` if it has no counterpart. */
+/**
+ * Returns the URL of the page's counterpart in the workspace's other mode, or `undefined` if there
+ * is none.
+ */
 export function otherModeOf(entered: EnteredWorkspace, pathname: string): string | undefined {
   const { isTest, live, testWorkspace } = entered;
   const other = isTest ? live : testWorkspace;
@@ -50,7 +52,7 @@ function useEntries(current: string | undefined): Entries {
   return entered === undefined ? [] : entriesOf(entered.id, entered.isTest);
 }
 
-/** Returns the label of a page's navigation entry: the one with the longest matching URL. */
+/** Returns the label of a page's navigation entry, which is the longest matching URL. */
 function labelAt(pathname: string, entries: Entries): string | undefined {
   return entries
     .filter(({ href }) => pathname === href || pathname.startsWith(`${href}/`))
@@ -59,7 +61,7 @@ function labelAt(pathname: string, entries: Entries): string | undefined {
 
 export function Navigation(props: {
   readonly pathname: string;
-  /** Id of the workspace whose pages are listed. `undefined` for the platform. */
+  /** ID of the workspace whose pages are listed. `undefined` for the platform. */
   readonly current: string | undefined;
   readonly count: string | undefined;
 }) {

@@ -30,7 +30,7 @@ export async function loadPage(name: PageName): Promise<void> {
   loaded.set(name, (await load())[component]!);
 }
 
-/** Whether a path is on the platform, which only operators see. */
+/** Whether a path belongs to the platform pages, which only operators can access. */
 export function isPlatformPath(pathname: string): boolean {
   return pathname === "/platform" || pathname.startsWith("/platform/");
 }

@@ -3,7 +3,7 @@ import { findWorkspace } from "../api/session.ts";
 import { workspaceIn } from "../routes/paths.ts";
 import { isPlatformPath } from "./pages.ts";
 
-/** Storage key of the URL, shared by all tabs because a sign-in link opens a new tab. */
+/** `localStorage` key of the URL. All tabs share it, because a sign-in link opens a new tab. */
 const KEY = "return-address";
 /** Lifetime of a stored URL, in milliseconds. */
 const LASTS_MS = 30 * 60_000;
@@ -20,12 +20,12 @@ export function storeReturnPath(): void {
   localStorage.setItem(KEY, JSON.stringify(stored));
 }
 
-/** Returns the current URL, or on the sign-in page the previous one. `undefined` if unknown. */
+/** Returns the current URL, or on the sign-in page the previous one. `undefined` if there is none. */
 export function returnPath(): string | undefined {
   return currentPath() ?? storedPath();
 }
 
-/** Returns and deletes the stored URL. `undefined` if the reader has no access to the page. */
+/** Returns and deletes the stored URL. `undefined` if there is none or the user cannot access the page. */
 export function popReturnPath({ workspaces, operatorRole }: Account): string | undefined {
   const path = storedPath();
   localStorage.removeItem(KEY);
@@ -47,7 +47,7 @@ function storedPath(): string | undefined {
   const text = localStorage.getItem(KEY);
   if (text === null) return undefined;
   const { path, storedAt } = JSON.parse(text) as StoredPath;
-  // Ignores URLs of other sites, such as `//example.org`.
+  // Ignore URLs of other sites, such as `//example.org`.
   const isOwn = URL.parse(path, location.origin)?.origin === location.origin;
   return isOwn && Date.now() - storedAt < LASTS_MS ? path : undefined;
 }

@@ -16,8 +16,9 @@ import { storeReturnPath, returnPath } from "./return-path.ts";
 import "./sign-in.css";
 
 /**
- * Signs in. A sign-in link carries its token after the `#`, which keeps it out of server logs. The
- * page requires one more click, because a token works once and link scanners would use it up.
+ * The sign-in page. A sign-in link carries its token after the `#`, which keeps the token out of
+ * server logs. The page requires one more click, because link scanners would otherwise use up the
+ * token.
  */
 export function SignInPage() {
   useTitle("Sign in");
@@ -78,7 +79,7 @@ function WithoutLink() {
   );
 }
 
-/** Requests an email, then confirms that a link was sent, whether or not an account exists. */
+/** A form that requests a sign-in link by email. The confirmation is the same if no account exists. */
 function ByMail() {
   const [sentTo, setSentTo] = useState<string>();
   const [isAgain, setAgain] = useState(false);
@@ -129,7 +130,7 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
   );
 }
 
-/** Explains who provides the link if the service sends no emails. */
+/** Explains who provides the sign-in link if the service sends no emails. */
 function ByHand() {
   return (
     <>
@@ -165,7 +166,7 @@ function AtProvider({
   );
 }
 
-/** Returns the token from the URL and removes it, to keep it out of the history. */
+/** Returns the token in the URL and removes it from the URL and the history. */
 function useLinkToken(): string | undefined {
   const [token, setToken] = useState(readToken);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { paths } from "../routes/paths.ts";
 import { Time } from "../ui/values.tsx";
 import { otherModeOf } from "./navigation.tsx";
 
-/** The bar of test mode, with the time if the clock is stopped and a link to live mode. */
+/** The test mode bar, with a link to live mode and, if the clock is stopped, its time. */
 export function TestBar(props: {
   readonly entered: EnteredWorkspace;
   readonly pathname: string;

@@ -8,7 +8,10 @@ import icon from "./icon.svg";
 import { otherModeOf } from "./navigation.tsx";
 import "./workspace-menu.css";
 
-/** The button with the current location. Its menu has other locations, mode and account. */
+/**
+ * A button that names the current workspace or platform. Its menu switches location and mode, and
+ * has the account's entries.
+ */
 export function WorkspaceMenu(props: {
   readonly account: Account;
   readonly entered: EnteredWorkspace | undefined;
@@ -41,7 +44,7 @@ export function WorkspaceMenu(props: {
   );
 }
 
-/** Arrow keys continue from the first item once the menu is open. */
+/** Focuses the first item when the menu opens, so that arrow keys can start there. */
 function focusFirst(event: TargetedToggleEvent<HTMLElement>): void {
   if (event.newState === "open") event.currentTarget.querySelector("a")!.focus();
 }
@@ -55,7 +58,7 @@ function goByArrows(event: KeyboardEvent & { readonly currentTarget: HTMLElement
   choices.at((at + step) % choices.length)?.focus();
 }
 
-/** The reader's workspaces, and the platform for operators. Hidden if only one is available. */
+/** Lists the user's workspaces, and the platform for operators. Hidden if there is only one entry. */
 function Workspaces({ account, entered }: Parameters<typeof WorkspaceMenu>[0]) {
   const { workspaces, operatorRole } = account;
   const isOperator = operatorRole !== undefined;

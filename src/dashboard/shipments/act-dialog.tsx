@@ -14,10 +14,10 @@ import { type Act, referencesOf } from "./acts.ts";
 import { countText } from "./newest-shipments.ts";
 import { CANCEL_REASONS } from "./shipment-badge.tsx";
 
-/** Shipments per call: few enough to show progress. */
+/** Maximum number of shipments per call, small enough to show progress. */
 const PART = 25;
 
-/** Shipments changed by one call, which is retried under the same idempotency key. */
+/** Shipments changed by one call. A retry uses the same idempotency key. */
 interface Part {
   readonly shipments: readonly Shipment[];
   readonly key: string;
@@ -26,7 +26,7 @@ interface Part {
 interface Failure {
   readonly shipment: Shipment;
   readonly reason: string;
-  /** The call whose response was lost, `undefined` if the shipment was refused. */
+  /** The call whose response was lost. `undefined` if the shipment was refused. */
   readonly lost?: Part;
 }
 
@@ -45,7 +45,7 @@ export interface RunProps {
 }
 
 export interface ActDialogProps extends RunProps {
-  /** Number of selected shipments left unchanged, 0 by default. */
+  /** Number of selected shipments that the action does not apply to. Defaults to 0. */
   readonly others?: number;
   /** Whether the dialog lists the shipments, because the page behind it does not. */
   readonly isListed?: boolean;
@@ -129,7 +129,7 @@ function FailedDialog(
   );
 }
 
-/** Sends the batches one after the other until the dialog is closed, and reports the results. */
+/** Sends the batches one after another and reports the results. Stops when the dialog is closed. */
 function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
   const client = useClient(ShipmentService);
   const [done, setDone] = useState<number>();

@@ -13,7 +13,7 @@ import { isPaidOnline } from "./shipment-badge.tsx";
 export interface Act {
   readonly name: string;
   readonly key: string;
-  /** As in "12 shipments are paid". */
+  /** Participle for messages such as "12 shipments are paid". */
   readonly participle: string;
   readonly isFor: (shipment: Shipment, connection: PaymentConnection | undefined) => boolean;
   readonly note: (shipments: readonly Shipment[]) => string;
@@ -29,7 +29,7 @@ export interface Act {
   }>;
 }
 
-/** Actions for several shipments. */
+/** Actions that apply to several shipments at once. */
 export const ACTS: readonly Act[] = [
   {
     name: "Cancel",

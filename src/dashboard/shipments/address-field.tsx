@@ -21,17 +21,17 @@ interface Suggestion extends ComboboxOption {
   readonly address: string | undefined;
 }
 
-/** The address of an end. Suggests the customer's recent addresses and geocoder matches. */
+/** Address field of a pickup or dropoff. Suggests the customer's recent addresses and geocoder matches. */
 export function AddressField(props: {
   readonly name: string;
   readonly label: string;
   readonly value: string;
-  /** Whether the reader typed the address instead of choosing it with its point. */
+  /** Whether the user typed the address. False if a suggestion with a point was chosen. */
   readonly isTyped: boolean;
-  /** Attribution of the address data, `undefined` if the address was typed or chosen. */
+  /** Attribution of an address that was looked up by its point, otherwise `undefined`. */
   readonly credit: string | undefined;
   readonly point: LatLng | undefined;
-  /** Point near which matches are preferred while the end has no point. */
+  /** Point near which matches are preferred until `point` is set. */
   readonly near: LatLng | undefined;
   readonly recent: readonly RecentAddress[];
   readonly hasSearch: boolean;
@@ -134,7 +134,7 @@ function suggestionsOf(
     }));
 }
 
-/** Pause in typing before a search, in milliseconds. */
+/** Time without typing before a search, in milliseconds. */
 const PAUSE_MS = 250;
 /** Minimum length of a search text, in characters. */
 const MIN_LENGTH = 3;
@@ -147,7 +147,7 @@ interface Found {
   readonly attribution: string;
 }
 
-/** Searches addresses that match the text near a point. Empty while disabled. */
+/** Searches addresses that match the text, near a point. Returns none while disabled. */
 function useFoundAddresses(
   typed: string,
   near: LatLng | undefined,
@@ -166,12 +166,12 @@ function useFoundAddresses(
   );
 }
 
-/** Distance between an address and its point that triggers a warning, in kilometers. */
+/** Minimum distance between an address and its point for a warning, in kilometers. */
 const FAR_KM = 0.5;
 
 /**
- * Returns the distance of a point from its typed address, in kilometers. `undefined` if it is small
- * or unknown. Every point within a town or quarter counts as its address.
+ * Returns the distance between a typed address and its point, in kilometers. `undefined` if it is
+ * small or unknown. For an address that is a town or quarter, every point in it counts as a match.
  */
 function useDistance(
   typed: string,
@@ -194,8 +194,9 @@ function distanceKm(from: LatLng, to: LatLng): number {
 }
 
 /**
- * Looks up the address at a point, with its attribution. `undefined` if it has no address, and
- * "outdated" if another lookup or a reset came first.
+ * Returns a function that looks up the address at a point, with its attribution. It returns
+ * `undefined` if the point has no address, and "outdated" if a later lookup or a reset replaced
+ * this one.
  */
 export function useAddressAt() {
   const addresses = useClient(AddressService);
@@ -210,7 +211,7 @@ export function useAddressAt() {
       if (signal.aborted) return "outdated";
       return address && { text: address.label, credit: attribution };
     } catch {
-      // The address can still be typed.
+      // The lookup is optional, because the address can be typed.
       return signal.aborted ? "outdated" : undefined;
     }
   };

@@ -37,7 +37,7 @@ import { paths } from "../routes/paths.ts";
 import { changeQuery, navigate, useLocation } from "../routes/router.ts";
 import "./shipments.css";
 
-/** Prices a route and books it for members. The URL holds the route and the customer. */
+/** Prices a route. Members can also book it. The URL holds the route and the customer. */
 export function BookPage() {
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
   const mayBook = useRole("member");
@@ -104,7 +104,7 @@ function QuoteOnly({ hasTariff, hasSearch }: SearchProps & { readonly hasTariff:
 
 function Booking({ hasSearch }: SearchProps) {
   const { query } = useLocation();
-  // Initial value only. Later, the URL follows the customer chosen in the form.
+  // The URL sets the customer only initially. Later it follows the customer chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
   const named = useRpc(
     CustomerService.method.getCustomer,
@@ -186,7 +186,7 @@ function useBooking(props: {
       ...recordOf(CreateShipmentRequestSchema, form),
       metadata: metadataOf(form),
       quoteId: quote.data?.id,
-      // Only a displayed price is booked. Without one, 0 is sent, which is always refused.
+      // Only a displayed price can be booked. The service always refuses a total of 0.
       expectedTotal: quote.data?.total ?? 0,
       expectedCurrency: quote.data?.currency,
     };
@@ -207,16 +207,16 @@ function useBooking(props: {
   return { ...book, problem };
 }
 
-/** Refusals because the price no longer holds. They include the current price. */
+/** Refusal reasons for a changed or expired price. These refusals include the current price. */
 const PRICE_REASONS: readonly string[] = ["PRICE_CHANGED", "QUOTE_EXPIRED", "QUOTE_VOID"];
-/** Refusals because the quote cannot be booked. */
+/** Refusal reasons for a quote that cannot be booked. */
 const QUOTE_REASONS: readonly string[] = ["QUOTE_MISMATCH", "QUOTE_UNKNOWN", "QUOTE_USED"];
 
 function isOfPrice({ reason = "" }: Problem): boolean {
   return PRICE_REASONS.includes(reason) || QUOTE_REASONS.includes(reason);
 }
 
-/** Rewords refusals about data that the reader did not type. */
+/** Rewords refusals about the quote, which the user did not type. */
 function bookingProblem(problem: Problem): Problem {
   const { reason = "" } = problem;
   const { total, currency } = problem.facts;

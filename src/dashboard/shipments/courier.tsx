@@ -23,7 +23,7 @@ const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
   [AttemptReason.OTHER]: "Another reason",
 };
 
-/** The courier, progress and failed attempts. Empty until a courier is reported. */
+/** Courier, progress and failed attempts. Empty until any of them is reported. */
 export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
   const { courier, stage, pickupEta, dropoffEta, attempts } = shipment;
   if ((courier ?? stage ?? pickupEta ?? dropoffEta) === undefined && attempts.length === 0) {

@@ -11,20 +11,20 @@ import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { RequestFields } from "../ui/request-fields.tsx";
 import "./shipments.css";
 
-/** The customer of a booking: an existing one (`undefined` until chosen) or a new one. */
+/** The customer for a booking: an existing customer, `undefined` until chosen, or a new one. */
 export type CustomerChoice =
   | { readonly kind: "existing"; readonly customer: Customer | undefined }
   | { readonly kind: "new"; readonly typed: string };
 
 const NOBODY: CustomerChoice = { kind: "existing", customer: undefined };
 
-/** The name of the customer with this id. */
+/** Shows the name of a customer by ID. */
 export function CustomerName({ value }: { readonly value: string }) {
   const customer = BigInt(value);
   return useRpc(CustomerService.method.getCustomer, { customer }).data?.data?.name ?? "…";
 }
 
-/** Searches customers by name or email as it is typed. A new customer can be created. */
+/** Fields that search customers by name or email during typing, or create a new customer. */
 export function CustomerFields(props: {
   readonly choice: CustomerChoice;
   readonly choose: (choice: CustomerChoice) => void;
@@ -63,7 +63,10 @@ export function CustomerFields(props: {
   );
 }
 
-/** Returns the customer fields of a booking, empty until chosen, which is refused. */
+/**
+ * Returns the customer fields of a booking request. They are empty until a customer is chosen,
+ * which the service refuses.
+ */
 export function customerOf(choice: CustomerChoice, form: FormData) {
   if (choice.kind === "new") {
     return {
@@ -77,7 +80,7 @@ export function customerOf(choice: CustomerChoice, form: FormData) {
   return { customerId: id, customerName: name, customerEmail: email };
 }
 
-/** Moves the refusal of a missing customer to the field that chooses one. */
+/** Moves errors about a missing customer to the field that chooses one. */
 export function withChoiceOfCustomer(problem: Problem, choice: CustomerChoice): Problem {
   if (choice.kind === "new" || choice.customer !== undefined) return problem;
   const fields = Object.entries(problem.fields);
@@ -88,16 +91,16 @@ export function withChoiceOfCustomer(problem: Problem, choice: CustomerChoice): 
 }
 
 const SHOWN = 8;
-/** Maximum length of an email. */
+/** Maximum length of an email, in characters. */
 const MAX_LENGTH = 254;
 
 export function ExistingCustomer(props: {
-  /** Name of the request's field, `customer_id` by default. */
+  /** Name of the request field. Defaults to `customer_id`. */
   readonly name?: string;
   readonly except?: bigint;
   readonly chosen: Customer | undefined;
   readonly choose: (customer: Customer | undefined) => void;
-  /** Creates a customer from the typed text. Without it, only existing customers can be chosen. */
+  /** Called to create a customer from the typed text. If omitted, only existing customers can be chosen. */
   readonly make?: (typed: string) => void;
 }) {
   const { name = "customer_id", except, chosen, choose, make } = props;

@@ -25,7 +25,7 @@ import { useWindows, windowChanges } from "./use-windows.ts";
 import { bookedWindows } from "./windows.ts";
 import "./shipments.css";
 
-/** Edits a shipment that has not been delivered. Its route can change until it is paid. */
+/** Edits an undelivered shipment. Its route can change until payment. */
 export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShipment">) {
   const query = useRpc(ShipmentService.method.getShipment, { shipment: reference });
   const mayChange = useRole("member");
@@ -79,7 +79,7 @@ function ShipmentForm(props: EditFormProps<Shipment>) {
 function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: boolean }) {
   const { from, hasSearch } = props;
   const shipments = useClient(ShipmentService);
-  // The route is fixed once paid, also while the payment is processing.
+  // The route is fixed once the shipment is paid or the payment is processing.
   const isPending =
     from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
   const [route, setRoute] = useState(() => routeTextOf(from));
@@ -93,7 +93,7 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
     pickupAddress: textOf(form, "pickup_address"),
     dropoffAddress: textOf(form, "dropoff_address"),
     ...recordOf(UpdateShipmentRequestSchema, form),
-    // Times that were not shown stay unchanged.
+    // Times that the form did not show stay unchanged.
     ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
     metadata: { ...blanks(from.metadata), ...metadataOf(form) },
   });
@@ -149,7 +149,7 @@ function isRouteOf(shipment: Shipment, route: RouteText): boolean {
   return ROUTE_FIELDS.every((name) => route[name] === booked[name]);
 }
 
-/** Returns every note with a blank text, which removes it. */
+/** Returns every metadata entry with a blank text. The service removes blank entries. */
 function blanks(notes: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(notes).map((name) => [name, ""]));
 }

@@ -50,6 +50,6 @@ function save(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser has read the file by then.
+  // One minute is long enough for the browser to read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -10,11 +10,10 @@ import { numberText, sumText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
-/** Maximum number of shipments loaded at once. */
 export const MOST_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
-/** Loads a list page by page until it has `most` shipments, by default 1,000. */
+/** Loads a list page by page until it is complete or has `most` shipments. */
 export async function loadShipments(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
@@ -66,14 +65,14 @@ function isRecent(value: unknown): value is RecentShipment {
 
 type Amount = Pick<Shipment, "total" | "currency">;
 
-/** Returns the total of the shipments. Cancelled shipments count as zero. */
+/** Returns the sum of the shipments' totals. Cancelled shipments count as zero. */
 export function totalText(shipments: readonly (Amount & Pick<Shipment, "status">)[]): string {
   return sumText(shipments.filter(({ status }) => status !== ShipmentStatus.CANCELLED));
 }
 
 /**
- * Returns the total of a counted list without its cancelled shipments. `undefined` if no others
- * remain, or if more match than were counted, because the sum is unknown.
+ * Returns the sum of a counted list without its cancelled shipments. `undefined` if all are
+ * cancelled, or if the count was capped and the sum is therefore unknown.
  */
 export function listedText(listed: ShipmentCount, cancelled: ShipmentCount): string | undefined {
   if (listed.more || listed.count === cancelled.count) return undefined;
@@ -81,7 +80,7 @@ export function listedText(listed: ShipmentCount, cancelled: ShipmentCount): str
   return sumText([...listed.totals, ...less]);
 }
 
-/** `12`, or `1,000+` if there are more than were counted. */
+/** Formats a count: `12`, or `1,000+` if the count was capped. */
 export function countedText({ count, more }: ShipmentCount): string {
   return `${numberText(count)}${more ? "+" : ""}`;
 }

@@ -1,19 +1,19 @@
 import type { ComponentChildren } from "preact";
 import { Money } from "../ui/values.tsx";
 
-/** A price with its components, in major units of the currency, as in quotes and shipments. */
+/** A price with its components, in major units of the currency. */
 export interface Price {
   readonly distanceFee: number;
   readonly weightFee: number;
   readonly baseFee: number;
   readonly subtotal: number;
-  /** Window fees, added to the greater of subtotal and minimum charge. */
+  /** Window fees, added to the greater of `subtotal` and the minimum charge `baseFee`. */
   readonly windowFee: number;
   readonly total: number;
   readonly currency: string;
 }
 
-/** A price breakdown. The minimum charge appears only if it exceeds the subtotal. */
+/** A price breakdown. The minimum charge is shown only if it exceeds the subtotal. */
 export function PriceTable({ price }: { readonly price: Price }) {
   const money = (amount: number) => <Money amount={amount} currency={price.currency} />;
   const isLeast = price.baseFee > price.subtotal;

@@ -11,7 +11,7 @@ import { Time } from "../ui/values.tsx";
 import { VERIFICATIONS } from "./verification-field.tsx";
 import "./proof.css";
 
-/** Whether the shipment cannot be delivered yet because its verification is missing. */
+/** Whether a missing verification prevents the shipment's delivery. */
 export function isUnverified({ status, dropoffVerification, proof }: Shipment): boolean {
   if (status !== ShipmentStatus.IN_TRANSIT || proof?.waived !== undefined) return false;
   const isRecorded = {
@@ -24,7 +24,7 @@ export function isUnverified({ status, dropoffVerification, proof }: Shipment): 
   return isRecorded[dropoffVerification] !== true;
 }
 
-/** The required and recorded proof of delivery. Empty if neither exists. */
+/** Shows the required and the recorded proof of delivery. Empty if there is neither. */
 export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
   const { dropoffVerification, dropoffPin, proof } = shipment;
   const isAsked = dropoffVerification !== DropoffVerification.NONE;

@@ -33,15 +33,15 @@ import { type ColumnId, COLUMNS_BY } from "./shipment-columns.tsx";
 
 type Queue = Exclude<keyof ShipmentCounts, "listed" | `$${string}`>;
 
-/** A task's list: its filters, columns and order. */
+/** A preset of the shipment list: filters, columns and order. */
 export interface View {
   readonly label: string;
-  /** Filters, as in the URL. */
+  /** Filters as query parameters. */
   readonly filters: Readonly<Record<string, string>>;
   readonly queue?: Queue;
   readonly columns: readonly ColumnId[];
   readonly order: string;
-  /** Empty state once the queue is cleared. */
+  /** Text shown when the queue is empty. */
   readonly done: string;
 }
 
@@ -100,14 +100,14 @@ function ofStatus(status: ShipmentStatus) {
 
 const NAMES = ["status", "payment_status", "failed"];
 
-/** Returns the queue with these filters, or the default view of other lists. */
+/** Returns the queue with these filters, or the default view if none matches. */
 export function viewOf(values: Readonly<Record<string, string | undefined>>): View {
   const isFound = ({ filters }: View) =>
     NAMES.every((name) => filters[name] === (values[name] || undefined));
   return QUEUES.find(isFound) ?? ALL;
 }
 
-/** Query parameters for the arrangement of a list. Each queue and saved view has its own. */
+/** Query parameters for order and columns. Each queue and saved view has its own values. */
 const ARRANGED = [ORDER_BY, COLUMNS_BY];
 
 function isUnfiltered(query: URLSearchParams): boolean {
@@ -118,7 +118,7 @@ function isOwn({ name, sharedBy }: SavedFilter, label: string): boolean {
   return sharedBy === undefined && name === label;
 }
 
-/** Links to the queues with their counts. Other filters are kept, the arrangement is not. */
+/** Links to the queues with their counts. A link keeps the other filters but not order and columns. */
 export function Queues(props: {
   readonly view: View;
   readonly counts: ShipmentCounts | undefined;
@@ -146,10 +146,10 @@ export function Queues(props: {
   );
 }
 
-/** The number of shipments in a queue. Only queues that need action are colored. */
+/** Shows the number of shipments in a queue, in color if the queue lists failures. */
 function Count(props: {
   readonly queue: Queue;
-  /** `undefined` while unknown. Its space is reserved. */
+  /** The count, or `undefined` while unknown. Its space is reserved. */
   readonly count: ShipmentCount | undefined;
 }) {
   const { queue, count } = props;
@@ -157,15 +157,15 @@ function Count(props: {
   return <span class={isBad ? "count bad" : "count"}>{count && countedText(count)}</span>;
 }
 
-/** Minimum time between reloads of the counts while events arrive, in milliseconds. */
+/** Minimum time between count reloads while events arrive, in milliseconds. */
 const COUNTS_MS = 5_000;
 const NONE = create(ShipmentCountSchema);
 
 type Counted = MessageInitShape<typeof CountShipmentsRequestSchema>;
 
 /**
- * Loads the counts of a list, its queues, and its cancelled shipments. Cancelled shipments are not
- * counted for the `failed` filter, which lists them because their refunds failed.
+ * Loads the counts of a list, its queues and its cancelled shipments. With the `failed` filter,
+ * cancelled shipments are not counted, because that list contains them for their failed refunds.
  *
  * @param of the filters as text
  */
@@ -190,10 +190,10 @@ export function useCounts(filters: Counted, of: string) {
   return query.data ?? { counts: undefined, cancelled: undefined };
 }
 
-/** The number of listed shipments, and the total of those that are not cancelled. */
+/** Shows the number of listed shipments and the sum of those that are not cancelled. */
 export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>) {
   const listed = counts?.listed;
-  // Reserves its line.
+  // Reserve the line while loading.
   if (listed === undefined) return <p class="minor totals">…</p>;
   const noun = listed.count === 1 && !listed.more ? "shipment" : "shipments";
   const text = cancelled && listedText(listed, cancelled);
@@ -213,26 +213,26 @@ const { listSavedFilters } = AccountService.method;
 /** Query parameters that are not part of a saved view. */
 const OF_NO_VIEW: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "view", "end"]);
 
-/** Returns the filters, order and columns of a URL, independent of their sequence. */
+/** Returns a URL's filters, order and columns as text. The sequence of the parameters does not matter. */
 function viewText(query: URLSearchParams): string {
   const given = [...query].filter(([name, value]) => !OF_NO_VIEW.has(name) && value !== "");
   return new URLSearchParams(given.toSorted(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
-/** Returns the filters and order without the columns, which identify the contents of the list. */
+/** Returns the filters and order as text, without columns. They determine the contents of the list. */
 export function filtersText(query: URLSearchParams): string {
   const filters = new URLSearchParams(query);
   filters.delete(COLUMNS_BY);
   return viewText(filters);
 }
 
-/** Loads the views of the workspace saved by the reader or shared by others. */
+/** Loads the workspace's views that the user saved or others shared. */
 export function useSavedViews(): readonly SavedFilter[] | undefined {
   const { live } = useWorkspace();
   return useRpc(listSavedFilters, { workspace: live }).data?.data;
 }
 
-/** The saved views as links. The current list can be saved, shared, renamed and deleted. */
+/** Menu of saved views. The current list can be saved, and views can be shared, renamed and deleted. */
 export function SavedViews(props: {
   readonly view: View;
   readonly saved: readonly SavedFilter[] | undefined;
@@ -241,7 +241,7 @@ export function SavedViews(props: {
   const { pathname, query } = useLocation();
   const text = viewText(query);
   const current = saved?.find((it) => it.query === text);
-  // The button renders before the views load, so that the layout does not shift.
+  // Render the button before the views load, so that the layout does not shift.
   return (
     <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== ""} />}>
       {saved?.length === 0 && text === "" && (
@@ -275,7 +275,7 @@ function isArranged(view: View, query: URLSearchParams, text: string): boolean {
   );
 }
 
-/** As wide before the views are loaded as after. On a phone there is no room for a name. */
+/** The menu's label. Its width does not change when the views load. Phones have no room for a name. */
 function SavedLabel(props: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
   const { name, mayBeNamed } = props;
   return (

@@ -18,13 +18,13 @@ import { isOfWindows } from "./windows.ts";
 
 const WindowFields = lazily(() => import("./window-fields.tsx").then((it) => it.WindowFields));
 
-/** Pause in typing before a route is priced, in milliseconds. */
+/** Time without typing before a route is priced, in milliseconds. */
 const SETTLED_MS = 200;
 
-/** The quote for the last input. Its data is `undefined` while the route is incomplete. */
+/** Query for the current input's quote. Its data is `undefined` while the route is incomplete. */
 export type QuoteQuery = Query<CreateQuoteResponse | undefined>;
 
-/** Quotes a route and its windows shortly after the last input, if a tariff is in force. */
+/** Quotes a route and its windows shortly after the last input. Requires a tariff in force. */
 export function useQuote(route: RouteText, windows: Windows, hasTariff = true): QuoteQuery {
   const settled = useDebounced(route, SETTLED_MS);
   const isReady = hasTariff && isComplete(settled) && !windows.isUnset;
@@ -34,12 +34,12 @@ export function useQuote(route: RouteText, windows: Windows, hasTariff = true): 
   );
 }
 
-/** Returns the price of a quoted route without its windows, `undefined` while unknown. */
+/** Returns a quote's price without window fees, or `undefined` while unknown. */
 function totalWithoutWindows({ data: quote }: QuoteQuery): number | undefined {
   return quote?.covered ? quote.total - quote.windowFee : undefined;
 }
 
-/** Fields for the times of a route, with the quote's notes on them. */
+/** Fields for a route's pickup and dropoff times, with the quote's notes about them. */
 export function TimesSection(props: {
   readonly route: RouteText;
   readonly windows: Windows;
@@ -65,7 +65,7 @@ export function TimesSection(props: {
   );
 }
 
-/** The price of a route and its validity, or why it is not served and how far away it is. */
+/** Shows a route's price and its validity, or why the route is not served and the distance to coverage. */
 export function Quote(props: { readonly query: QuoteQuery; readonly windows: Windows }) {
   const { data: quote, problem, isLoading, reload } = props.query;
   return (
@@ -107,12 +107,12 @@ export function Quote(props: { readonly query: QuoteQuery; readonly windows: Win
   );
 }
 
-/** Time left on a quote. Once it expires, requests a new one when the page is visible. */
+/** Shows the time left on a quote. After expiry, requests a new quote when the page is visible. */
 function Hold(props: { readonly quote: CreateQuoteResponse; readonly renew: () => void }) {
   const { quote, renew } = props;
   const [seconds, setSeconds] = useState(() => heldSeconds(quote));
   useEffect(() => {
-    // Measured by the browser's clock from here on, because it may differ from the service's.
+    // Use only the browser's clock for the countdown, because it may differ from the service's.
     const endMs = Date.now() + heldSeconds(quote) * 1_000;
     let isRenewed = false;
     const tick = () => {

@@ -35,7 +35,7 @@ type Call = (
   options: CallOptions,
 ) => Promise<unknown>;
 
-/** Makes one call per shipment. A refused shipment does not stop the others. */
+/** Returns a function that makes one call per shipment. A refusal does not stop the remaining calls. */
 function sendEach(call: Call): RunProps["act"]["send"] {
   return async (client, shipments, _, headers) => {
     const results = [];
@@ -54,10 +54,10 @@ function sendEach(call: Call): RunProps["act"]["send"] {
   };
 }
 
-/** Records or retries all due refunds of a kind, after listing them with their sum. */
+/** Lists due refunds of one kind with their sum, and records or retries them all. */
 export function RefundsDialog(props: {
   readonly act: RefundAct;
-  /** References of the shipments named on the page. */
+  /** References of the shipments on the page. */
   readonly named: readonly string[];
 }) {
   const act = ACTS[props.act];
@@ -88,7 +88,10 @@ export function RefundsDialog(props: {
   return <ActDialog isListed act={{ ...act, note }} {...{ shipments }} />;
 }
 
-/** Payment providers record their refunds automatically, so only failed ones are retried. */
+/**
+ * Whether the action applies to a refund. Providers record their refunds automatically, so only
+ * their failed refunds are retried.
+ */
 function isOf(act: RefundAct, { paymentDetails }: Shipment): boolean {
   return act === "retry" ? paymentDetails?.refundError !== undefined : paymentDetails === undefined;
 }

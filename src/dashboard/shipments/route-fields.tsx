@@ -26,25 +26,25 @@ interface Props {
   readonly route: RouteText;
   readonly change: (changes: Partial<RouteText>) => void;
   readonly addresses?: Readonly<Record<End, string>>;
-  /** The customer, whose recent addresses are suggested. */
+  /** ID of the customer whose recent addresses are suggested. */
   readonly customer?: bigint | undefined;
-  /** Whether addresses can be searched. Otherwise points are set by coordinates or on the map. */
+  /** Whether addresses can be searched. If not, points are set by coordinates or on the map. */
   readonly hasSearch: boolean;
-  /** Distances of the ends from the coverage zones. */
+  /** Distances of pickup and dropoff from the coverage zones. */
   readonly outside: ReturnType<typeof outsideOf>;
 }
 
 interface EndAddress {
   readonly text: string;
-  /** Whether the reader typed the address, so that a lookup never replaces it. */
+  /** Whether the user typed the address. A lookup never replaces a typed address. */
   readonly isTyped: boolean;
-  /** Attribution, if the address was looked up by its point. */
+  /** Attribution of an address that was looked up by its point. */
   readonly credit?: string;
 }
 
 /**
- * Fields for both ends of a route and the weight, named as in requests, with a map on which the
- * ends can be set and moved. Addresses are not part of the request.
+ * Fields for the weight and for a route's pickup and dropoff, named as in requests, with a map that
+ * sets and moves both points. Addresses are not part of the request.
  */
 export function RouteFields(props: Props) {
   const { route, change, hasSearch, outside } = props;
@@ -105,7 +105,7 @@ export function RouteFields(props: Props) {
   );
 }
 
-/** Coordinates of an end, collapsed if addresses provide them. */
+/** Coordinate fields of a pickup or dropoff. Collapsed if addresses provide the coordinates. */
 function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readonly end: End }) {
   const { end, route, change, hasSearch } = props;
   const label = LABELS[end];
@@ -145,7 +145,7 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
   return {
     addresses,
     put,
-    /** Sets a point and its address. Without an address, looks it up unless one was typed. */
+    /** Sets a point and its address. If the address is omitted, looks it up, unless one was typed. */
     async choose(end: End, point: LatLng, address?: string) {
       change(fieldsAt(end, point));
       const found = await addressAt[end](hasSearch && address === undefined ? point : undefined);
@@ -155,7 +155,7 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
         const { text, isTyped } = before[end];
         const isKept = isTyped && pointIn(text) === undefined;
         if (isKept) return before;
-        // The previous address stays, marked as typed, because it may be far from the new point.
+        // Keep the previous address and mark it as typed, because it may be far from the new point.
         const kept = { ...before[end], isTyped: text !== "" };
         return { ...before, [end]: found === undefined ? kept : { ...found, isTyped: false } };
       });

@@ -14,7 +14,7 @@ export const ROUTE_FIELDS = [
 /** A route and weight as typed, in degrees and kilograms. */
 export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
 
-/** Ends of a route, the pickup first. */
+/** The two ends of a route, with the pickup first. */
 export const ENDS = ["pickup", "dropoff"] as const;
 
 export type End = (typeof ENDS)[number];
@@ -31,7 +31,7 @@ export function routeTextOf(shipment: Shipment): RouteText {
   };
 }
 
-/** Returns a route as in requests. Invalid numbers become NaN and empty fields `undefined`. */
+/** Returns a route's request fields. Invalid numbers become NaN, and empty fields become `undefined`. */
 export function routeOf(route: RouteText) {
   return {
     pickupLat: degreesFrom(route.pickup_lat),
@@ -46,7 +46,7 @@ export function isComplete(route: RouteText): boolean {
   return Object.values(routeOf(route)).every((number) => Number.isFinite(number));
 }
 
-/** Rewrites long distances in kilometers. */
+/** Converts distances of four or more digits in a text from meters to kilometers. */
 export function inKilometers(text: string): string {
   return text.replace(/\b\d{4,} m\b/g, (far) => distanceText(parseInt(far, 10))!);
 }
@@ -58,7 +58,7 @@ function distanceText(meters: number | undefined): string | undefined {
 
 type Outside = Pick<CreateQuoteResponse, "pickupOutsideMeters" | "dropoffOutsideMeters">;
 
-/** Returns each end's distance from coverage, such as `37 km`, `undefined` if covered. */
+/** Returns the distances of pickup and dropoff from coverage, such as `37 km`. `undefined` if covered. */
 export function outsideOf(quote: Outside | undefined): Ends<string> {
   return {
     pickup: distanceText(quote?.pickupOutsideMeters),
@@ -66,7 +66,7 @@ export function outsideOf(quote: Outside | undefined): Ends<string> {
   };
 }
 
-/** Returns the point of an end, `undefined` until its coordinates are valid. */
+/** Returns the pickup or dropoff point, or `undefined` until its coordinates are valid. */
 export function pointOf(route: RouteText, end: End): LatLng | undefined {
   const lat = degreesFrom(route[`${end}_lat`]) ?? NaN;
   const lng = degreesFrom(route[`${end}_lng`]) ?? NaN;
@@ -77,7 +77,7 @@ export function fieldsAt(end: End, { lat, lng }: LatLng) {
   return { [`${end}_lat`]: String(lat), [`${end}_lng`]: String(lng) } as Partial<RouteText>;
 }
 
-/** Returns the changed fields after typing. A pasted pair of coordinates sets both. */
+/** Returns the fields that typing changes. A pasted pair of coordinates changes both. */
 export function typed(end: End, field: "lat" | "lng", text: string): Partial<RouteText> {
   const point = pointIn(text);
   return point === undefined ? { [`${end}_${field}`]: text } : fieldsAt(end, point);
@@ -89,7 +89,7 @@ const DECIMAL = String.raw`(-?\d{1,3}\.\d+)`;
 /** A latitude and longitude in the format that maps copy: `40.758, -73.9855`. */
 const PAIR = new RegExp(`^\\s*${DECIMAL}\\s*[,;\\s]\\s*${DECIMAL}\\s*$`);
 
-/** Patterns of points in map URLs, most exact first: a pin, then the center of the map. */
+/** Patterns of points in map URLs. Pins come first because they are more exact than the map's center. */
 const IN_URLS = [
   // Google: pin.
   new RegExp(`!3d${NUMBER}!4d${NUMBER}`),
@@ -110,7 +110,7 @@ const IN_URLS = [
   new RegExp(`[?&]cp=${NUMBER}(?:~|%7E)${NUMBER}`, "i"),
 ];
 
-/** Parses a point from two coordinates or a map URL. `undefined` for other texts. */
+/** Parses a point from two coordinates or a map URL. Returns `undefined` for any other text. */
 export function pointIn(text: string): LatLng | undefined {
   const isUrl = /^\s*(https?:\/\/|geo:)/.test(text);
   for (const form of isUrl ? IN_URLS : [PAIR]) {

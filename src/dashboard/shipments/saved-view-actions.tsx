@@ -11,11 +11,11 @@ import { attempt } from "../ui/toast.tsx";
 
 const { deleteSavedFilter, renameSavedFilter, saveFilter } = AccountService.method;
 
-/** Saves the current list as a view. */
+/** Buttons that save the current list as a view. */
 export function SaveButtons(props: {
-  /** Suggested name. */
+  /** Suggested name of the view. */
   readonly name: string;
-  /** Filters, order and columns of the list. */
+  /** Filters, order and columns of the list as a query string. */
   readonly text: string;
   /** Whether the list differs from its queue only in order and columns. */
   readonly isArranged: boolean;
@@ -49,7 +49,7 @@ export function SaveButtons(props: {
   );
 }
 
-/** Actions for a saved view. Admins can delete views saved by others. */
+/** Buttons for a saved view. Admins can also delete views saved by others. */
 export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
   const { live: workspace } = useWorkspace();
   const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];

@@ -14,12 +14,12 @@ import "./selection.css";
 
 const ActDialog = lazily(() => import("./act-dialog.tsx").then((it) => it.ActDialog));
 
-/** Actions for shipments by buttons and keys, with a confirmation dialog. */
+/** Provides actions for shipments, by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
   const connected = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
-  // Disabled until the payment method is known.
+  // Actions are disabled until the payment method is known.
   const isKnown = connected.data !== undefined || connected.problem !== undefined;
-  // The selection when the dialog opened. Later changes by others can lead to refusals.
+  // The selection at the time the dialog opened. Changes by others since then can lead to refusals.
   const [open, setOpen] = useState<Pick<ActDialogProps, "act" | "shipments" | "others">>();
   const possible = (act: Act, all: readonly Shipment[]) =>
     isKnown ? all.filter((shipment) => act.isFor(shipment, connected.data?.data)) : [];

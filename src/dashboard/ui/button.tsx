@@ -11,9 +11,9 @@ import { toast } from "./toast.tsx";
 
 export interface ButtonProps {
   readonly primary?: boolean | undefined;
-  /** Whether the action is destructive. Destructive items are set apart from the others. */
+  /** Whether the action is destructive. Menus set such items apart. */
   readonly destructive?: boolean | undefined;
-  /** Accessible name, for readers who cannot see the surroundings. */
+  /** Accessible name for screen readers, if the visible text needs its context. */
   readonly label?: string | undefined;
   readonly children: ComponentChildren;
 }
@@ -61,7 +61,7 @@ export function ActionButton(props: ButtonProps & { readonly action: Action<read
   );
 }
 
-/** A button that makes one call without confirmation and reports its success. */
+/** A button that makes one call without confirmation and shows a toast on success. */
 export function RpcActionButton<I extends DescMessage, O extends DescMessage>(
   props: ButtonProps & {
     readonly method: DescMethodUnary<I, O>;
@@ -84,7 +84,7 @@ export function IconButton(props: {
   readonly sign: string;
   readonly label: string;
   readonly quiet?: boolean;
-  /** Whether the label shows as a tooltip. */
+  /** Whether to show the label as a tooltip. */
   readonly titled?: boolean;
   readonly disabled?: boolean;
   readonly onClick: (() => void) | undefined;

@@ -1,16 +1,16 @@
 export interface Scale {
   /** Value at the top of the axis. */
   readonly most: number;
-  /** Values of the grid lines in ascending order, including zero. */
+  /** Grid line values in ascending order, including zero. */
   readonly ticks: readonly number[];
 }
 
 /**
- * Returns an axis that reaches the largest value, with ticks at round numbers.
+ * Returns an axis up to at least the largest value, with ticks at round numbers.
  *
- * @param peak the largest value, from 0
+ * @param peak largest value, from 0
  * @param count approximate number of ticks above zero
- * @param isWhole whether only whole numbers make sense
+ * @param isWhole whether ticks must be whole numbers
  */
 export function scaleTo(peak: number, count: number, isWhole: boolean): Scale {
   if (peak <= 0) return { most: 1, ticks: [0] };
@@ -18,12 +18,12 @@ export function scaleTo(peak: number, count: number, isWhole: boolean): Scale {
   const steps = Math.ceil(peak / step - 1e-9);
   return {
     most: steps * step,
-    // Multiplied, because repeated addition of 0.1 is not exact.
+    // Multiply instead of adding up: repeated addition of 0.1 is not exact.
     ticks: Array.from({ length: steps + 1 }, (_, i) => i * step),
   };
 }
 
-/** Rounds up to the next of 1, 2, 5, 10, 20, ... */
+/** Rounds up to the next value of 1, 2, 5, 10, 20 and so on. */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));
   const digit = [1, 2, 5, 10].find((each) => each * power >= step * (1 - 1e-9))!;
@@ -31,8 +31,8 @@ function roundStep(step: number): number {
 }
 
 /**
- * Returns the indexes of the points with a name on the axis: the first, the last, and evenly spaced
- * points between them.
+ * Returns the indexes of the points that get a name on the axis: the first, the last, and evenly
+ * spaced points between them.
  *
  * @param most maximum number of names, from 1
  */

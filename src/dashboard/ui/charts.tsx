@@ -10,31 +10,31 @@ export interface Point {
 }
 
 export interface LinePoint extends Point {
-  /** Shortest form of the label, such as a day without its year. */
+  /** Short label, such as a day without its year. */
   readonly short: string;
 }
 
 interface LineChartProps {
   readonly label: string;
   readonly points: readonly LinePoint[];
-  /** Points of an earlier period for comparison, equal in number, drawn as a fainter line. */
+  /** Points of an earlier period, equal in number. Drawn as a fainter line for comparison. */
   readonly before?: readonly LinePoint[] | undefined;
   readonly names?: readonly [now: string, before: string];
-  /** Formats a value of the axis as briefly as possible. */
+  /** Formats an axis value as briefly as possible. */
   readonly tickText: (value: number) => string;
   readonly isWhole?: boolean;
   readonly size?: "large" | "small";
 }
 
-/** Height of the plot and approximate number of axis steps, by size. */
+/** Plot height in pixels and approximate number of axis steps, by chart size. */
 const SIZES = { large: { height: 220, steps: 4 }, small: { height: 96, steps: 2 } } as const;
 const EMPTY_HEIGHT = 24;
-/** Margins in pixels, and the width of one character of the axis. */
+/** Margins around the plot and width of one character on the axis, in pixels. */
 const ROOM = { top: 8, end: 12, below: 22, character: 6.8 };
 /** Maximum width of a point's name including its gap, in pixels. */
 const NAME_WIDTH = 76;
 
-/** A line chart, read with a pointer, a finger or the arrow keys, or as a hidden table. */
+/** A line chart. Values can be read with a pointer, a finger, the arrow keys or a hidden table. */
 export function LineChart(props: LineChartProps) {
   const { label, points, before = [], names } = props;
   const [frame, width] = useWidth();
@@ -62,7 +62,7 @@ export function LineChart(props: LineChartProps) {
           onPointerMove={read}
           onPointerDown={read}
           onPointerLeave={({ pointerType }) => {
-            // A reading made by touch stays visible.
+            // A reading by touch, or of the focused chart, stays visible.
             const isKept = pointerType !== "mouse" || document.activeElement === reader.current;
             if (!isKept) setActive(undefined);
           }}
@@ -119,7 +119,7 @@ function plotOf(props: LineChartProps, width: number) {
     row: (at: number) => ({ x1: left, x2: width - ROOM.end, y1: at, y2: at }),
     column: (i: number) => ({ x1: x(i), x2: x(i), y1: ROOM.top, y2: floor }),
     named: namedPoints(points.length, Math.max(Math.floor(plotWidth / NAME_WIDTH), 1)),
-    /** Returns the index of the point nearest to a distance from the left. */
+    /** Returns the index of the point nearest to a horizontal position, in pixels. */
     nearest: (at: number) =>
       Math.min(Math.max(Math.round(((at - left) / plotWidth) * last), 0), last),
   };
@@ -159,7 +159,7 @@ function Lines(props: {
       <polygon points={`${first},${plot.floor} ${lineOf(points)} ${end},${plot.floor}`} />
       <polyline class="before" points={lineOf(before)} />
       <polyline points={lineOf(points)} />
-      {/* A line of a single point is invisible. */}
+      {/* A line with a single point would be invisible. */}
       {points.length === 1 && <Dots plot={plot} at={0} now={points[0]!} before={before[0]} />}
     </>
   );
@@ -180,7 +180,7 @@ function Dots(props: {
   );
 }
 
-/** Names at both ends stay within the chart. */
+/** Returns the text anchor that keeps the first and last names within the chart. */
 function anchorOf(i: number, count: number): "start" | "middle" | "end" {
   if (count === 1) return "middle";
   if (i === 0) return "start";
@@ -242,7 +242,8 @@ function Values({
   names,
 }: Pick<LineChartProps, "label" | "points" | "before" | "names">) {
   return (
-    // A table cannot be smaller than its contents, so it would lengthen the page.
+    // The table needs a wrapper: a table is never smaller than its contents and would lengthen the
+    // page.
     <div class="visually-hidden">
       <table>
         <caption>{label}</caption>
@@ -272,7 +273,7 @@ function Values({
   );
 }
 
-/** A bar for each value, with its name and formatted value. Values must not be negative. */
+/** Shows each value as a bar with its name and formatted value. Values must not be negative. */
 export function BarList(props: { readonly label: string; readonly points: readonly Point[] }) {
   const { label, points } = props;
   const most = Math.max(...points.map(({ value }) => value), 0) || 1;

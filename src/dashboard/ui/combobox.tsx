@@ -17,7 +17,7 @@ interface Props<Option extends ComboboxOption> {
   readonly onInput: (text: string) => void;
   readonly options: readonly Option[];
   readonly choose: (option: Option) => void;
-  /** Status of the suggestions, empty when the list shows it. */
+  /** Status text of the suggestions, empty while the list shows suggestions. */
   readonly status?: string;
   readonly credit?: ComponentChildren;
   readonly hint?: string;
@@ -54,7 +54,7 @@ export function ComboboxField<Option extends ComboboxOption>(props: Props<Option
             value={value}
             onInput={(event) => {
               props.onInput(event.currentTarget.value);
-              // Text restored after signing in again was not typed now and opens no list.
+              // The list opens only for text typed now, not for text restored after a new sign-in.
               list.toggle(document.activeElement === event.currentTarget);
             }}
             onClick={() => !list.isOpen && list.toggle(true)}
@@ -78,7 +78,7 @@ function useList<Option extends ComboboxOption>({ options, choose, onToggle }: P
   const [isOpen, setOpen] = useState(false);
   const [activeKey, setActive] = useState<string>();
   const isShown = isOpen && options.length > 0;
-  // Found by key, because new results may move the active option.
+  // Find the option by key, because new results may move it.
   const at = isShown ? options.findIndex((option) => option.key === activeKey) : -1;
   const active = options[at];
   const toggle = (open: boolean) => {
@@ -92,7 +92,7 @@ function useList<Option extends ComboboxOption>({ options, choose, onToggle }: P
   };
   const move = (step: number) => {
     if (!isOpen) return toggle(true);
-    // One step beyond either end is the text field.
+    // The text field is the stop before the first and after the last option.
     const stops = options.length + 1;
     setActive(options[((at + 1 + step + stops) % stops) - 1]?.key);
   };
@@ -100,7 +100,7 @@ function useList<Option extends ComboboxOption>({ options, choose, onToggle }: P
     const { key, isComposing } = event;
     if (isComposing || !/^(ArrowDown|ArrowUp|Enter|Escape)$/.test(key)) return;
     if (key === "Escape" && !isOpen) return;
-    // Enter would submit the form, and Escape would close a dialog.
+    // Otherwise Enter would submit the form and Escape would close a dialog.
     event.preventDefault();
     event.stopPropagation();
     if (key === "ArrowDown") move(1);

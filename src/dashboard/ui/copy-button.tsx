@@ -1,7 +1,7 @@
 import { copyText } from "./copy-text.ts";
 import { toast } from "./toast.tsx";
 
-/** Copies a text. `what` names it: "reference" gives the label "Copy the reference". */
+/** A button that copies a text. `what` names the text: "reference" gives the label "Copy the reference". */
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
   const copy = async () => {
     const isCopied = await copyText(props.text);

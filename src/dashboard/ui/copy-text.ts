@@ -1,7 +1,7 @@
 /**
- * Copies a text. The clipboard API requires https or localhost. Elsewhere, a selection is copied.
+ * Copies a text. Copies a selection on pages without https, where the clipboard API is missing.
  *
- * @returns false when the browser does not allow it
+ * @returns false if the browser denies access
  */
 export async function copyText(text: string): Promise<boolean> {
   if (!window.isSecureContext) return copySelected(text);
@@ -15,7 +15,7 @@ function copySelected(text: string): boolean {
   const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
-  // Inside an open dialog, because text outside it cannot be selected.
+  // Use the open dialog, because text outside it cannot be selected.
   (document.querySelector("dialog[open]") ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand("copy");

@@ -7,18 +7,18 @@ import "./filters.css";
 import type { Labels } from "../api/problem.ts";
 import { Filters, filterValues, SPAN } from "./filters.tsx";
 
-/** Returns the current day in a time zone, by default the reader's: `2026-11-22`. */
+/** Returns the current day, such as `2026-11-22`, in a time zone. Defaults to the browser's zone. */
 export function today(timeZone?: string): string {
   return localDate(new Date(), timeZone);
 }
 
-/** First and last day of a range, both inclusive. A bound is `undefined` if the range is open. */
+/** First and last day of a range, both inclusive. `undefined` for an open bound. */
 interface Days {
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Predefined ranges of days, by their names in URLs. */
+/** Predefined day ranges, by their names in URLs. */
 const SPANS: Readonly<Record<string, readonly [label: string, daysAt: (day: string) => Days]>> = {
   today: ["Today", (day) => ({ from: day, to: day })],
   yesterday: ["Yesterday", (day) => ({ from: addDays(day, -1), to: addDays(day, -1) })],
@@ -33,9 +33,9 @@ function lastDays(count: number): (day: string) => Days {
 }
 
 /**
- * Returns the range of days that the URL selects: typed days, otherwise its named range.
+ * Returns the day range that the URL selects: typed days, otherwise the named range.
  *
- * @param usual default range; every day when omitted
+ * @param usual name of the default range; all days if omitted
  */
 export function daysOf(query: URLSearchParams, typed: Days, now: string, usual?: string): Days {
   if (typed.from !== undefined || typed.to !== undefined) return typed;
@@ -48,16 +48,15 @@ function spanOf(query: URLSearchParams): string | undefined {
   return Object.hasOwn(SPANS, name) ? name : undefined;
 }
 
-/** Returns the label of the named range in the URL. */
 export function spanLabel(query: URLSearchParams): string | undefined {
   return SPANS[spanOf(query) ?? ""]?.[0];
 }
 
-/** Links that change one query parameter of the page. One of them is current. */
+/** A group of links that set one query parameter of the page. */
 export function LinkChoice(props: {
   readonly label: string;
   readonly name: string;
-  /** Values and their labels. The empty value removes the parameter. */
+  /** Values with their labels. The empty value removes the parameter. */
   readonly choices: Choices;
   /** Current value, `undefined` if no choice is current. */
   readonly current: string | undefined;
@@ -83,9 +82,9 @@ export function LinkChoice(props: {
   );
 }
 
-/** Filters a page by a predefined range of days, which replaces typed days in the URL. */
+/** Filters a page by a predefined day range. Choosing one removes typed days from the URL. */
 export function QuickDays(props: {
-  /** Default range. When omitted, the default is every day, which can be chosen too. */
+  /** Default range. If omitted, the default is all days, which also becomes a choice. */
   readonly usual?: string;
 }) {
   const { query } = useLocation();
@@ -97,7 +96,7 @@ export function QuickDays(props: {
   return <LinkChoice label="Days" name={SPAN} without={["from", "to"]} {...{ choices, current }} />;
 }
 
-/** Ranges of most lists. Reports offer longer ones. */
+/** Ranges for most lists. Reports offer an additional, longer one. */
 const OF_LISTS = ["today", "yesterday", "7", "30", "month"];
 const OF_REPORTS = [...OF_LISTS, "90"];
 
@@ -121,7 +120,7 @@ interface Range {
 }
 
 /**
- * Returns the days selected by the URL, by default the last 30.
+ * Returns the days that the URL selects, by default the last 30.
  *
  * @param now the current day
  */
@@ -137,7 +136,7 @@ export function rangeBefore({ fromDate, toDate }: Range): Range {
   return { fromDate: addDays(fromDate, -count), toDate: addDays(fromDate, -1) };
 }
 
-/** Fields for the days of a report, which the URL holds. */
+/** Fields for a report's days, which are stored in the URL. */
 export function DayRange() {
   return (
     <div class="day-range">

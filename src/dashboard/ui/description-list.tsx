@@ -42,7 +42,7 @@ export function Figures({ items }: { readonly items: readonly Figure[] }) {
   );
 }
 
-/** A link, or plain text without a target. */
+/** A link, or plain text if `href` is `undefined`. */
 export function Linked(props: {
   readonly href: string | undefined;
   readonly children: ComponentChildren;
@@ -54,7 +54,7 @@ export type Tone = "neutral" | "active" | "good" | "attention" | "bad";
 
 export type Label = readonly [text: string, tone: Tone];
 
-/** A state as a small label. Its text repeats the meaning of its color. */
+/** A state as a small label. The color never carries meaning that the text lacks. */
 export function Badge(props: { readonly tone?: Tone; readonly children: ComponentChildren }) {
   return <span class={`badge ${props.tone ?? "neutral"}`}>{props.children}</span>;
 }

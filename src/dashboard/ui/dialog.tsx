@@ -22,11 +22,12 @@ const opened = createStore<VNode | undefined>(undefined);
 let count = 0;
 
 /**
- * Opens a `<Dialog>`, a `<SecretDialog>` or a component that renders one. Closes the open dialog.
+ * Opens a `<Dialog>`, a `<SecretDialog>` or a component that renders one. Replaces any open dialog.
  *
  *     openDialog(<RpcDialog method={...} title="Rename Acme" submit="Rename" />);
  *
- * The dialog does not rerender with its page. If it must, render it in the page, with `close`.
+ * The dialog does not rerender with its page. A dialog that must rerender belongs in the page, with
+ * `close`.
  */
 export function openDialog(dialog: VNode): void {
   opened.set(<Fragment key={++count}>{dialog}</Fragment>);
@@ -41,7 +42,7 @@ export function closeDialog(): void {
   opened.set(undefined);
 }
 
-/** Renders the dialogs of `openDialog`. Keyed by page, it closes them on navigation. */
+/** Renders the dialog opened with `openDialog`. A key per page closes it on navigation. */
 export function OpenDialog() {
   const dialog = useStore(opened);
   useEffect(() => closeDialog, []);
@@ -50,17 +51,18 @@ export function OpenDialog() {
 
 export interface DialogProps {
   readonly title: string;
-  /** Label such as `Cancel the shipment`, never `OK`. Without it, the button is omitted. */
+  /** Label that names the action, such as `Cancel the shipment`, never `OK`. No button if omitted. */
   readonly submit?: string;
   /**
-   * Runs the action with the form's data and an idempotency key, and shows refusals. On success the
-   * dialog closes, or the returned dialog replaces it. Without it, the button closes the dialog.
+   * Runs the action with the form's data and an idempotency key. Refusals are shown in the dialog.
+   * On success the dialog closes, or the returned dialog replaces it. If omitted, the button only
+   * closes the dialog.
    */
   readonly run?: (form: FormData, idempotencyOptions: CallOptions) => Promise<VNode | void>;
   readonly tone?: "primary" | "danger";
   /** Label of the button that changes no data, "Cancel" by default. */
   readonly dismiss?: string;
-  /** Closes the dialog, also on Escape. Required unless `openDialog` opened it. */
+  /** Called to close the dialog, for example by Escape. Required unless `openDialog` opened it. */
   readonly close?: () => void;
   readonly children?: ComponentChildren;
 }
@@ -73,7 +75,7 @@ export function Dialog(props: DialogProps) {
   useEffect(() => () => void (isShown.current = false), []);
   const action = useAction(async (form: FormData) => {
     const next = await run?.(form, idempotencyOptions);
-    // Escape may have closed it, and another dialog may be open.
+    // Escape may have closed this dialog, and another one may be open.
     if (isShown.current) close();
     if (next) openDialog(next);
   });
@@ -92,7 +94,7 @@ type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogP
     /** Label of the button, the title by default. */
     readonly submit?: string;
     readonly method: DescMethodUnary<I, O>;
-    /** Fields of the request that the form lacks, or that override it. */
+    /** Request fields that have no form field, or that override one. */
     readonly request?: MessageInitShape<I> | ((form: FormData) => MessageInitShape<I>);
     readonly done?: string | ((form: FormData) => string);
     /** Called with the response. A returned dialog replaces this one. */
@@ -100,7 +102,7 @@ type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogP
   };
 
 /**
- * A dialog that makes one call with the contents of its fields, which follow its children:
+ * A dialog that makes one call. `children` come before the request's fields:
  *
  *     <RpcDialog
  *       method={WorkspaceAdminService.method.renameWorkspace}
@@ -144,14 +146,14 @@ export function RpcButton<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Shows a secret once. `what` names it: "key" gives the label "Copy the key". Only its button
- * closes it, unless it is optional, because the secret cannot be shown again.
+ * Shows a secret once. `what` names the secret: "key" gives the label "Copy the key". Escape does
+ * not close the dialog unless `isOptional` is set, because the secret cannot be shown again.
  */
 export function SecretDialog(props: {
   readonly title: string;
   readonly what: string;
   readonly secret: string;
-  /** Whether the text need not be copied, so that Escape closes the dialog too. */
+  /** Whether copying is optional. Escape then closes the dialog too. */
   readonly isOptional?: boolean;
   readonly children: ComponentChildren;
   readonly close?: () => void;
@@ -189,7 +191,10 @@ export function SecretDialog(props: {
   );
 }
 
-/** A modal dialog. `close` is called when it is dismissed, also by Escape. Its opener gets the focus back. */
+/**
+ * A modal dialog. `close` is called on dismissal, also by Escape. The focus returns to the element
+ * that had it.
+ */
 function Frame(props: {
   readonly title: string;
   readonly close: () => void;
@@ -197,18 +202,19 @@ function Frame(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next key press, which belongs to the dialog.
+  // Show the dialog before the next key press, which must go to it.
   useLayoutEffect(() => {
     const shown = dialog.current!;
     shown.showModal();
-    // The browser restores the focus only when a dialog is closed, not when it is removed.
+    // Close before removal: the browser restores the focus only when a dialog is closed.
     return () => shown.close();
   }, []);
   return (
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      // Handled before the browser, whose second Escape closes a dialog despite `cancel`.
+      // Intercept Escape here: browsers close a dialog on a second Escape even if `cancel` is
+      // prevented.
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -218,7 +224,7 @@ function Frame(props: {
         event.preventDefault();
         props.close();
       }}
-      // Browsers can close a dialog in other ways, such as a gesture.
+      // Reopen if the browser closed the dialog another way, such as by a gesture.
       onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
     >
       <h2 id={id}>{props.title}</h2>

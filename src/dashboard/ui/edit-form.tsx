@@ -19,7 +19,7 @@ export interface EditFormProps<R> {
   readonly close: () => void;
 }
 
-/** Edits a record with an `<EditForm>`. The reader can restart from the current record. */
+/** Edits a record with an `<EditForm>`. The user can restart from the current record. */
 export function Edit<R extends Versioned>(props: {
   readonly record: R;
   readonly close: () => void;
@@ -31,14 +31,13 @@ export function Edit<R extends Versioned>(props: {
   return <EditFormOf key={from.etag} {...{ record, from, restart, close }} />;
 }
 
-/** Saves its fields, or shows a conflict if others changed the record since. */
+/** Saves a record's fields, or shows a conflict if another user has changed the record. */
 export function EditForm<R extends Versioned>(
   props: EditFormProps<R> & {
     readonly what: string;
     readonly save: (form: FormData, idempotencyOptions: CallOptions) => Promise<unknown>;
     /** Rewords refusals for this page. By default the service's message is shown. */
     readonly reword?: (problem: Problem) => Problem;
-    /** Contents beside the buttons. */
     readonly bar?: ComponentChildren;
     readonly children: ComponentChildren;
   },

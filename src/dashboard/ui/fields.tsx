@@ -3,7 +3,7 @@ import { useContext, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { fieldOf, plainText } from "../api/problem.ts";
 import { FormContext } from "./form.tsx";
 
-/** Returns the errors of a field, empty after it is edited or `value` changes. */
+/** Returns a field's errors. Cleared when the field is edited or `value` changes. */
 function useErrors({ name, label }: FieldProps, value?: unknown): readonly string[] {
   const { problem, labels, edited } = useContext(FormContext);
   labels.set(name, label);
@@ -20,10 +20,10 @@ function useErrors({ name, label }: FieldProps, value?: unknown): readonly strin
 }
 
 interface FieldProps {
-  /** Name of the request's field. */
+  /** Name of the request field. */
   readonly name: string;
   readonly label: string;
-  /** Shown below the field: format, unit or consequence. */
+  /** Format, unit or consequence, shown below the field. */
   readonly hint?: ComponentChildren;
   readonly optional?: boolean;
 }
@@ -35,7 +35,7 @@ interface InputProps {
   readonly "aria-describedby": string | undefined;
 }
 
-/** A label, an input of any kind, and its errors. The other fields are built on it. */
+/** A label, any kind of input, and its errors. The other fields build on this component. */
 export function Field(
   props: FieldProps & {
     /** Contents of the field, if they also change without typing. */
@@ -87,7 +87,10 @@ interface TypedProps extends FieldProps {
   readonly onInput?: (text: string) => void;
 }
 
-/** Returns an input's value props: controlled with `onInput`, otherwise an initial value. */
+/**
+ * Returns the value props of an input. With `onInput` the input is controlled, otherwise the value
+ * is initial.
+ */
 function contentOf({ value, onInput }: TypedProps) {
   const content =
     onInput === undefined
@@ -118,7 +121,7 @@ export function TextField(
         <input
           {...input}
           dir="auto"
-          // The attribute types distinguish input types that this field treats alike.
+          // The JSX types have separate props per input type. This field treats all types alike.
           type={type as "text"}
           inputMode={numeric ? "decimal" : undefined}
           autoComplete={autoComplete}
@@ -163,7 +166,7 @@ const OVERLAPS = [
   ["604800", "In 7 days"],
 ] as const;
 
-/** Time until the replaced secret expires, in seconds: the field `overlap_seconds`. */
+/** Field for `overlap_seconds`: the time until the replaced secret expires. */
 export function OverlapField(props: {
   readonly label: string;
   readonly hint: string;
@@ -174,7 +177,7 @@ export function OverlapField(props: {
 
 export function FieldGroup(
   props: FieldProps & {
-    /** Checkboxes side by side, or parts controlled by the first. */
+    /** Kind of group: checkboxes side by side, a radio group with dependent fields, or rows. */
     readonly kind: "choices" | "window" | "rows";
     /** Contents of the field, if they also change without typing. */
     readonly value?: unknown;

@@ -10,12 +10,12 @@ import { FIRST_PAGE } from "./pager.tsx";
 interface Chip {
   readonly name: string;
   readonly label: string;
-  /** Query parameters that the chip represents. */
   readonly names: readonly string[];
 }
 
 /**
- * The filters of a list as chips. Each can be added, changed and removed separately. Days share one chip.
+ * A list's filters as chips that can be added, changed and removed separately. Day filters share
+ * one chip.
  *
  * @param days label of the chip for days
  */

@@ -9,25 +9,25 @@ import { addDays, instantOf } from "./local-time.ts";
 import { FIRST_PAGE } from "./pager.tsx";
 import "./filters.css";
 
-/** Query parameter for a named range of days. Ranges are relative to today. */
+/** Query parameter of a named day range. Ranges are relative to today. */
 export const SPAN = "days";
 
 interface Filter {
   readonly label: string;
-  /** Any text by default, or a day such as `2026-11-01`, a record number, or a choice. */
+  /** Value type: a day such as `2026-11-01`, or a record number. Any text if omitted. */
   readonly of?: "day" | "number";
   readonly choices?: Choices;
-  /** API enum of the choices, if its names differ. */
+  /** API enum of the choices, if its names differ from the labels. */
   readonly names?: Readonly<Record<string, string | number>>;
   readonly placeholder?: string;
-  /** `Value` displays a value. `Finder` finds a value that cannot be typed. */
+  /** `Value` displays a value. `Finder` lets the user search for a value that cannot be typed. */
   readonly Value?: ComponentType<{ readonly value: string }>;
   readonly Finder?: ComponentType<{ readonly choose: (value: string) => void }>;
 }
 
 export type FilterFields = Readonly<Record<string, Filter>>;
 
-/** Returns the filters in the URL by name. Invalid values are left out. */
+/** Returns the URL's filter values by name. Invalid values are omitted. */
 export function filterValues<F extends FilterFields>(
   query: URLSearchParams,
   fields: F,
@@ -67,8 +67,8 @@ function leftOut({ label, of, choices }: Filter, value: string): string {
 }
 
 /**
- * Fields that filter a list. Each is a query parameter of the same name. A change applies on blur
- * or Enter and returns to the first page.
+ * Fields that filter a list. Each one sets the query parameter of the same name. A change applies
+ * on blur or Enter and returns to the first page.
  */
 export function Filters({ fields }: { readonly fields: FilterFields }) {
   return (
@@ -96,7 +96,7 @@ export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   );
 }
 
-/** Names the invalid query parameters. */
+/** Lists the query parameters that were ignored because their values are invalid. */
 export function LeftOut({ fields }: { readonly fields: FilterFields }) {
   const { query } = useLocation();
   const values = filterValues(query, fields);
@@ -111,10 +111,10 @@ export function LeftOut({ fields }: { readonly fields: FilterFields }) {
   );
 }
 
-/** Writes typed values to the URL: on blur or Enter, and a day as soon as it is complete. */
+/** Writes typed values to the URL on blur or Enter. A day is written as soon as it is complete. */
 function useTyping(fields: FilterFields, given: readonly string[], shown: { text: string }) {
   const names = Object.keys(fields);
-  // The day being typed. Each digit changes it, and the year 2026 is the year 2 at first.
+  // The day being typed. Each digit changes the value: on the way to 2026, the year is 2 at first.
   const day = useRef<{
     readonly field: EventTarget;
     readonly isHeld: boolean;
@@ -135,7 +135,7 @@ function useTyping(fields: FilterFields, given: readonly string[], shown: { text
       const isPart = field.validity.badInput || (field.value !== "" && !DAY.test(field.value));
       const isHeld = isDay && isPart;
       const before = day.current?.field === field ? day.current : undefined;
-      // "Back" returns to the URL before typing began.
+      // Replace the history entry, so that "back" returns to the URL before typing began.
       const replace = before?.isApplied === true;
       if (!isHeld) apply(currentTarget, { replace });
       day.current = isDay ? { field, isHeld, isApplied: replace || !isHeld } : undefined;
@@ -151,7 +151,7 @@ function useTyping(fields: FilterFields, given: readonly string[], shown: { text
   };
 }
 
-/** Returns the query changes for the texts of the fields. Typed days replace a named range. */
+/** Returns the query changes for the fields' texts. Typed days replace a named range. */
 function changesOf(fields: FilterFields, texts: readonly string[]) {
   const typed = Object.entries(fields).map(([name, { of }], i) => ({ name, of, text: texts[i] }));
   const hasDays = typed.some(({ of, text }) => of === "day" && text);
@@ -159,7 +159,7 @@ function changesOf(fields: FilterFields, texts: readonly string[]) {
   return { ...changes, ...(hasDays && { [SPAN]: undefined }), ...FIRST_PAGE };
 }
 
-/** Tracks the contents of fields. `round` counts the changes made elsewhere. */
+/** Tracks the fields' contents. `round` counts changes made outside the fields. */
 function useShown(text: string): { text: string; readonly round: number } {
   const shown = useRef({ text, round: 0 });
   if (shown.current.text !== text) shown.current = { text, round: shown.current.round + 1 };
@@ -181,17 +181,17 @@ function filterField(name: string, filter: Filter, value: string | undefined): C
 }
 
 /**
- * Returns the exclusive bounds of a request for an inclusive range of days, such as `2026-12-01`,
- * in a time zone. A bound is `undefined` without a day.
+ * Converts an inclusive day range, such as from `2026-12-01`, to a request's exclusive bounds. A
+ * bound is `undefined` without a day.
  *
- * @param timeZone defaults to the reader's
+ * @param timeZone IANA name; defaults to the browser's zone
  */
 export function boundsOfDays(
   first: string | undefined,
   last: string | undefined,
   timeZone: string | undefined,
 ): { readonly createdAfter: Timestamp | undefined; readonly createdBefore: Timestamp | undefined } {
-  // The first millisecond of a day belongs to it.
+  // Bounds are exclusive, and the first millisecond of a day belongs to it.
   const startOf = (day: string | undefined, ms: number): Timestamp | undefined => {
     const start = day === undefined ? undefined : instantOf(day, "00:00", timeZone);
     return start && timestampFromDate(new Date(start.getTime() + ms));

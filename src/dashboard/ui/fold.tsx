@@ -4,7 +4,7 @@ import { useFormProblem } from "./form.tsx";
 /** Rarely used fields, collapsed until one of them has an error. */
 export function Fold(props: {
   readonly summary: ComponentChildren;
-  /** Names of its fields. */
+  /** Matches the names of the collapsed fields. */
   readonly names: RegExp;
   readonly isOpen?: boolean;
   readonly children: ComponentChildren;

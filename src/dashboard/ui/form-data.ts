@@ -7,9 +7,9 @@ import {
 import { degreesFrom, numberFrom } from "./format.ts";
 
 /**
- * Returns the request's fields from form fields of the same names. Fields of a nested message are
- * named like `quote.rate`. Empty fields are omitted, except in updates, where an empty text clears
- * the field or is refused. Unchecked boxes are not read.
+ * Reads a request from form fields of the same names. Fields of a nested message are named like
+ * `quote.rate`. Empty fields are omitted. In updates they are sent as empty texts, which clear the
+ * field or are refused. Unchecked boxes are not read.
  */
 export function requestOf<I extends DescMessage>(request: I, form: FormData): MessageInitShape<I> {
   return readMessage(request, form, "", request.name.startsWith("Update")) as MessageInitShape<I>;
@@ -46,7 +46,7 @@ function readMessage(
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Returns 0 for any text that is not a valid integer. The service refuses 0. */
+/** Returns 0 for an invalid integer, because the service refuses 0. */
 function wholeNumberOf(form: FormData, name: string): number | undefined {
   const number = numberOf(form, name);
   if (number === undefined) return undefined;
@@ -62,7 +62,7 @@ export function optionalTextOf(form: FormData, name: string): string | undefined
   return textOf(form, name) || undefined;
 }
 
-/** Returns a field's number, with a point or comma. NaN if invalid, `undefined` if empty. */
+/** Parses a field's number, with a point or comma. NaN if invalid, `undefined` if empty. */
 export function numberOf(form: FormData, name: string): number | undefined {
   return numberFrom(textOf(form, name));
 }

@@ -8,11 +8,11 @@ import "./form.css";
 
 interface FormState {
   readonly problem: Problem | undefined;
-  /** Labels by field name. Errors of other names appear above the buttons. */
+  /** Labels by field name. Errors of unlabeled fields appear above the buttons. */
   readonly labels: Map<string, string>;
-  /** Fields edited since the error. Their errors are hidden. */
+  /** Fields edited since the error. Their errors are no longer shown. */
   readonly edited: ReadonlySet<string>;
-  /** Contents from before the session ended, about to be restored. */
+  /** Contents to restore from before the session expired. */
   readonly kept: FormSnapshot;
 }
 
@@ -32,9 +32,9 @@ interface FormProps {
   /** Distinguishes the forms of a page. Defaults to the button's label. */
   readonly name?: string;
   readonly submit: string;
-  /** The form's id, for a button outside it, such as in the page's bar. */
+  /** The form's ID, for buttons outside the form, such as in the page's bar. */
   readonly id?: string;
-  /** Contents beside the buttons. With it, the buttons stay at the bottom of the screen. */
+  /** Contents beside the buttons. If given, the buttons stay at the bottom of the screen. */
   readonly bar?: ComponentChildren;
   readonly tone?: "primary" | "danger";
   readonly cancel?: (() => void) | undefined;
@@ -44,7 +44,7 @@ interface FormProps {
 }
 
 /**
- * Fields and a button that runs an action with them:
+ * Fields and a button that submits them to an action:
  *
  *     const rename = useAction(async (form: FormData) => {
  *       await accounts.updateAccount({ name: textOf(form, "name") });
@@ -53,9 +53,10 @@ interface FormProps {
  *       <TextField name="name" label="Name" />
  *     </Form>
  *
- * An error is shown at the field of the same name, with its label, until the field is edited. Other
- * errors are shown above the button until any edit. The first field with an error gets the focus.
- * If the session ends, the typed text is restored when the same person signs in again.
+ * An error is shown at the field of the same name, with the field's label, until the field is
+ * edited. Other errors are shown above the button until any edit. The first field with an error
+ * gets the focus. If the session expires, the typed text is restored when the same person signs in
+ * again.
  */
 export function Form(props: FormProps) {
   const { action } = props;
@@ -63,10 +64,10 @@ export function Form(props: FormProps) {
   const [labels] = useState(() => new Map<string, string>());
   const { edited, noteEdit } = useEdited(action.problem);
   const { kept, noteTyped } = useKept(props.name ?? props.submit, form);
-  // Before painting, because keys may be pressed as soon as it is visible.
+  // Runs before painting, because the user may type as soon as the error is visible.
   useLayoutEffect(() => {
     if (!action.problem) return;
-    // Deferred until the context has updated the fields.
+    // Wait until the context has updated the fields.
     queueMicrotask(() => {
       const refused = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
       if (refused) refused.focus();
@@ -138,13 +139,13 @@ export function SubmitButton(props: {
   );
 }
 
-/** Restores the contents from before the session ended. */
+/** Restores the contents from before the session expired. */
 function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
   const [kept] = useState(() => popForm(name) ?? NO_SNAPSHOT);
   const isTyped = useRef(false);
   useLayoutEffect(() => {
     if (kept.length === 0) return;
-    // Runs after the effects of child components, which add the rows to restore.
+    // Child effects add the rows to restore, so restore after them.
     setTimeout(() => form.current && void restoreForm(form.current, kept));
     toast("Your unsaved changes were restored.");
   }, []);
@@ -152,7 +153,7 @@ function useKept(name: string, form: { readonly current: HTMLFormElement | null 
   return { kept, noteTyped: () => void (isTyped.current = true) };
 }
 
-/** Returns the number of rows to restore. `part` matches a field that each row has. */
+/** Returns the number of list rows to restore. `part` matches a field that each row has. */
 export function useKeptRows(part: RegExp): number {
   return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
 }
@@ -171,8 +172,8 @@ function useEdited(problem: Problem | undefined) {
 }
 
 /**
- * Errors that no field shows. Rendered after the fields, which register their labels. Fields that
- * existed at the time of the error count, even if removed since.
+ * Shows errors that no field shows. Rendered after the fields, which register their labels. An
+ * error stays with its field even if the field has been removed since.
  */
 function FormProblem() {
   const { problem, labels, edited } = useContext(FormContext);

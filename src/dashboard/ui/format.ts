@@ -11,8 +11,9 @@ export function dateOf(instant: Instant): Date {
 const MOST_DECIMALS = 4;
 
 /**
- * Formats an amount in major units for the reader's locale: `$12.69`. Always shows the decimals of
- * ISO 4217, which browsers reduce for some currencies, such as the Iraqi dinar with three.
+ * Formats an amount in major units for the browser's locale: `$12.69`. Always shows the decimals
+ * that ISO 4217 defines. Browsers show fewer for some currencies, such as the Iraqi dinar with
+ * three.
  */
 export function moneyText(amount: number, currency: string): string {
   const maximumFractionDigits = MOST_DECIMALS;
@@ -23,24 +24,24 @@ export function moneyText(amount: number, currency: string): string {
   }).format(amount);
 }
 
-/** Formats the sum of amounts in major units, per currency. */
+/** Formats the sum of amounts in major units, with one sum per currency. */
 export function sumText(
   amounts: readonly { readonly total: number; readonly currency: string }[],
 ): string {
   const sums = [...Map.groupBy(amounts, ({ currency }) => currency)].map(([currency, own]) => {
     const sum = own.reduce((total, amount) => total + amount.total, 0);
-    // Totals are exact to the minor unit, so rounding makes their sum exact too.
+    // Rounding removes float errors, because totals are exact to the minor unit.
     return moneyText(Number(sum.toFixed(4)), currency);
   });
   return new Intl.ListFormat("en").format(sums);
 }
 
-/** Formats a number for the reader's locale, with a maximum number of decimals. */
+/** Formats a number for the browser's locale, with a maximum number of decimals. */
 export function numberText(value: number, maximumFractionDigits = 3): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits }).format(value);
 }
 
-/** Formats a number as briefly as possible, such as `1.2K`, with its currency if given. */
+/** Formats a number in compact notation, such as `1.2K`, with an optional currency. */
 export function compactText(value: number, currency?: string): string {
   return new Intl.NumberFormat(undefined, {
     notation: "compact",
@@ -55,7 +56,7 @@ export function shareText(share: number): string {
   );
 }
 
-/** Formats a time to the minute or second. Names the time zone unless it is the reader's. */
+/** Formats a time to the minute or second. Adds the time zone if it differs from the browser's. */
 export function timeText(
   date: Date,
   to: "minute" | "second" = "minute",
@@ -71,10 +72,10 @@ const UNITS = [
   ["hour", 3_600],
   ["minute", 60],
 ] as const;
-/** Above this many seconds, a date is clearer than a number of days. */
+/** Maximum age for relative times, in seconds. A date is clearer beyond that. */
 const RELATIVE_SECONDS = 7 * 86_400;
 
-/** Returns a relative time, such as `5 minutes ago`, or the date in a time zone beyond a week. */
+/** Returns a relative time, such as `5 minutes ago`. Beyond a week, returns the date in the time zone. */
 export function relativeText(date: Date, now: Date, timeZone?: string): string {
   const seconds = (date.getTime() - now.getTime()) / 1_000;
   const size = Math.abs(seconds);
@@ -91,7 +92,7 @@ export function durationText(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** Parses a record number from a URL or field. `undefined` if it is invalid. */
+/** Parses a record number from a URL or field. Returns `undefined` if invalid. */
 export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
@@ -101,8 +102,8 @@ const DECIMAL_MARK = new Intl.NumberFormat()
   .find(({ type }) => type === "decimal")?.value;
 
 /**
- * Replaces a decimal comma by a point. Other texts are left for the service to validate. `1,500` is only replaced in
- * locales with a decimal comma, because elsewhere it means a thousand times as much.
+ * Replaces a decimal comma with a point. Other texts are left for the service to validate. `1,500`
+ * is replaced only in locales with a decimal comma, because elsewhere it means 1500.
  */
 export function decimalOf(text: string): string {
   const trimmed = text.trim();
@@ -113,13 +114,13 @@ function withPoint(text: string): string {
   return text.replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
 }
 
-/** Parses a number like `decimalOf`. NaN if invalid, `undefined` if empty. */
+/** Parses a number in the formats of `decimalOf`. NaN if invalid, `undefined` if empty. */
 export function numberFrom(text: string): number | undefined {
   const decimal = decimalOf(text);
   return decimal === "" ? undefined : Number(decimal);
 }
 
-/** Like `numberFrom`, for degrees, which never have a thousands separator. */
+/** Parses degrees like `numberFrom`, but a comma is always a decimal comma. */
 export function degreesFrom(text: string): number | undefined {
   return numberFrom(withPoint(text));
 }
@@ -137,7 +138,7 @@ export function bytesText(bytes: number): string {
   }).format(bytes / 1_000 ** BYTE_UNITS.indexOf(unit));
 }
 
-/** Returns an image as a data URL, which needs no further request. */
+/** Returns an image as a data URL, which saves a request. */
 export function dataUrl(mediaType: string, bytes: Uint8Array): string {
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return `data:${mediaType};base64,${btoa(text)}`;

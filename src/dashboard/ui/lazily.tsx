@@ -15,7 +15,7 @@ export function lazily<P extends object>(
   };
 }
 
-/** Reloads the page, because a deployment replaced the build and its code cannot be loaded. */
+/** Reloads the page after a deployment has removed the old build's code. At most once in 30 seconds. */
 export function reloadOnce(): void {
   const mark = "reloaded-at";
   if (Date.now() - Number(sessionStorage.getItem(mark) ?? 0) < 30_000) return;

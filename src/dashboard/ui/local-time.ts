@@ -8,7 +8,7 @@ export function localDate(instant: Date, timeZone: string | undefined): string {
   return localText(instant, timeZone).slice(0, 10);
 }
 
-/** Returns a local date and time such as `2026-12-01T08:30`. */
+/** Returns a local date and time, such as `2026-12-01T08:30:00.000Z`, in which `Z` has no meaning. */
 function localText(instant: Date, timeZone: string | undefined): string {
   return new Date(Number(instant) + offsetMs(instant, timeZone)).toISOString();
 }
@@ -39,8 +39,8 @@ function offsetMs(instant: Date, timeZone: string | undefined): number {
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the instant of a local time as in RFC 5545, 3.3.5: the first of an ambiguous time, and a
- * nonexistent time with the offset before the gap.
+ * Returns the instant of a local time according to RFC 5545, section 3.3.5. An ambiguous time means
+ * its first occurrence. A nonexistent time uses the offset before the gap.
  *
  * @param date such as `2026-12-01`
  * @param time such as `08:30`
@@ -63,13 +63,13 @@ export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Returns the name of a time zone's local time: `New York time`. */
+/** Returns a name for a time zone's local time, such as `New York time`. */
 export function clockText(timeZone: string): string {
   if (!timeZone.includes("/")) return timeZone;
   return `${timeZone.split("/").at(-1)!.replaceAll("_", " ")} time`;
 }
 
-/** Returns the time zone as ` New York time`. Empty if the reader's clock shows the same. */
+/** Returns a suffix such as ` New York time`. Empty if the browser's clock shows the same time. */
 export function zoneSuffix(instant: Date, timeZone: string | undefined): string {
   if (timeZone === undefined || offsetMs(instant, timeZone) === offsetMs(instant, undefined)) {
     return "";

@@ -6,15 +6,15 @@ import "./menu.css";
 const TYPED = "input:not([type=checkbox])";
 const FIRST = ".menu-content :is(a, button, input:not([type=hidden]), select)";
 
-/** A button that opens a menu below it. Choosing an item, Escape or moving away closes it. */
+/** A button that opens a menu below it. The menu closes on a choice, on Escape and on loss of focus. */
 export function Menu(props: {
   readonly label: ComponentChildren;
   /** Accessible name, if the label is not enough. */
   readonly name?: string;
-  /** Whether it is open at first, with the focus inside. */
+  /** Whether the menu is initially open, with the focus inside. */
   readonly isOpen?: boolean;
   readonly closed?: () => void;
-  /** Keyboard shortcut that also opens it. */
+  /** Keyboard shortcut that opens the menu. */
   readonly opensBy?: string;
   readonly children: ComponentChildren;
 }) {
@@ -40,7 +40,7 @@ export function Menu(props: {
         if (!currentTarget.contains(relatedTarget as Node | null)) currentTarget.open = false;
       }}
       onKeyDown={(event) => {
-        // Typed text applies on blur.
+        // Enter in a text field closes the menu. The resulting blur applies the text.
         const isTyped = event.key === "Enter" && (event.target as Element).matches(TYPED);
         if (event.key !== "Escape" && !isTyped) return;
         if (event.defaultPrevented || !event.currentTarget.open) return;

@@ -25,7 +25,7 @@ export function Page(props: {
   readonly title: string;
   readonly up?: Link;
   readonly note?: ComponentChildren;
-  /** Buttons and links, the most common last. */
+  /** Buttons and links, with the most common one last. */
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
@@ -53,7 +53,6 @@ export function Page(props: {
 export function Section(props: {
   readonly title: string;
   readonly id?: string;
-  /** Contents beside the title. */
   readonly note?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children?: ComponentChildren;
@@ -72,11 +71,11 @@ export function Section(props: {
   );
 }
 
-/** Empty state with the next step. */
+/** Shows that a list is empty and what the next step is. */
 export function Empty(props: {
   readonly title: string;
   readonly link?: Link | undefined;
-  /** Whether being empty is good. */
+  /** Whether an empty list is good news. */
   readonly isGood?: boolean;
   /** Alternative to a link, such as a button. */
   readonly action?: ComponentChildren;
@@ -118,7 +117,7 @@ export function Tabs(props: {
 }) {
   const nav = useRef<HTMLElement>(null);
   const marked = props.tabs.find((tab) => tab.current)?.label;
-  // On a narrow screen, not all tabs fit.
+  // Scroll the current tab into view, because narrow screens do not fit all tabs.
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (!nav.current || !link) return;
@@ -139,7 +138,7 @@ export function Tabs(props: {
 }
 
 /**
- * A page about one record that a query loads. If it is missing, links to the list of all records.
+ * A page about one record that a query loads. If the record is missing, the page links to the list.
  *
  *     <DetailPage query={query} up={up} what="operator" ... missing="No operator ...">
  *       {(operator) => <About operator={operator} />}
@@ -152,7 +151,7 @@ export function DetailPage<T>(props: {
   readonly title: (record: T) => string;
   readonly fallbackTitle: string;
   readonly missing: ComponentChildren;
-  /** Whether there is no list of all records to link to. */
+  /** Whether to omit the link, because there is no list of all records. */
   readonly unlinked?: boolean;
   readonly note?: (record: T) => ComponentChildren;
   readonly actions?: (record: T) => ComponentChildren;

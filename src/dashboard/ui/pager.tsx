@@ -3,7 +3,7 @@ import { changeQuery, useLocation } from "../routes/router.ts";
 import { useStore } from "../api/store.ts";
 import { characterKeys, useKeys } from "./use-keys.ts";
 
-/** Query parameter of a page's cursor, named as in requests. */
+/** Query parameter of a page's cursor, named as in API requests. */
 export const PAGE_TOKEN = "page_token";
 /** Query parameter of the row that is open beside a list. */
 export const OPEN = "open";
@@ -12,13 +12,13 @@ export function usePageToken(): string | undefined {
   return useLocation().query.get(PAGE_TOKEN) ?? undefined;
 }
 
-/** Query changes for new filters, which invalidate the cursor and the open row. */
+/** Query changes that return to the first page. New filters invalidate the cursor and the open row. */
 export const FIRST_PAGE = { [PAGE_TOKEN]: undefined, [OPEN]: undefined } as const;
 
 /**
- * Pages through a list by cursor, also with the keys `n` and `p`. The URL holds the cursor, and the history entry
- * holds the previous cursors. If those are unknown, because the URL came from elsewhere, the way back leads to the
- * first page. The keys focus the first row of the page, and the buttons keep the focus.
+ * Pages through a list by cursor, also with the keys `n` and `p`. The URL holds the cursor, and the
+ * history entry holds the previous cursors. A URL from elsewhere has none, so its "previous" leads
+ * to the first page. Paging by key focuses the first row. Paging by button keeps the focus.
  */
 export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const token = usePageToken();
@@ -26,7 +26,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   const before = tokensBefore();
   const nav = useRef<HTMLElement>(null);
   const isByKey = useRef(false);
-  // Before painting, because the next key may be pressed as soon as the page is visible.
+  // Runs before painting, because the next key may be pressed as soon as the page is visible.
   useLayoutEffect(() => {
     if (!isByKey.current) return;
     isByKey.current = false;
@@ -66,7 +66,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   );
 }
 
-/** Cursors of the previous pages. The first page's cursor is empty. */
+/** Returns the cursors of the previous pages. The first page's cursor is empty. */
 function tokensBefore(): readonly string[] {
   const state: unknown = history.state;
   return Array.isArray(state) ? state.filter((token) => typeof token === "string") : [];

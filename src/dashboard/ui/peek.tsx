@@ -8,18 +8,18 @@ import { useKeys } from "./use-keys.ts";
 import "./peek.css";
 
 const WIDE = matchMedia("(min-width: 80rem)");
-/** Time a row must keep the focus before it is loaded, in milliseconds. */
+/** Time that a row must keep the focus before its page is loaded, in milliseconds. */
 const STAY_MS = 120;
 
-/** The row that is open beside a list. The URL holds its key. */
+/** The row that is open beside a list. The URL holds the row's key. */
 export interface Peek {
   readonly key: string | undefined;
-  /** Opens a row. Moving from row to row adds no history entries. */
+  /** Opens a row. Only the first row adds a history entry. */
   readonly open: (key: string) => void;
   readonly close: () => void;
 }
 
-/** `undefined` if the screen is too narrow. */
+/** Returns the open row, or `undefined` if the screen is too narrow. */
 export function usePeek(): Peek | undefined {
   const [isWide, setWide] = useState(WIDE.matches);
   const key = useLocation().query.get(OPEN) ?? undefined;
@@ -29,7 +29,7 @@ export function usePeek(): Peek | undefined {
     return () => WIDE.removeEventListener("change", update);
   }, []);
   if (!isWide) return undefined;
-  // Keeps the previous pages of the list.
+  // Keep the history state, which holds the cursors of the list's previous pages.
   const { state } = history;
   return {
     key,
@@ -39,7 +39,7 @@ export function usePeek(): Peek | undefined {
   };
 }
 
-/** Whether a page is shown beside a list instead of as the document's own page. */
+/** Whether the page is shown beside a list instead of on its own. */
 export const IsPeek = createContext(false);
 
 /** Shows the page of a row beside its list. */

@@ -1,27 +1,28 @@
-/** Elements in the tab order. */
+/** Selector for elements in the tab order. */
 const FOCUSABLE =
   "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0']";
 
 interface Held {
   readonly element: Element;
-  /** Elements before it in the tab order. */
+  /** Elements that precede it in the tab order. */
   readonly before: ReadonlySet<Element>;
   readonly isInMain: boolean;
 }
 
 /**
- * Preserves the focus near its position when the focused element is removed, such as a used button. The
- * focus moves to the element that takes its place, otherwise to the one before, but never from the
- * page's content to the surrounding frame. Browsers would move it to the document, and screen
- * readers would start over. Returns an unsubscribe function.
+ * Preserves the focus position when the focused element is removed, such as a used button. The
+ * focus moves to the next element in the tab order, otherwise to the previous one, but never from
+ * the page's content to the surrounding frame. By default, browsers focus the document, and screen
+ * readers start over. Returns an unsubscribe function.
  */
 export function preserveFocus(): () => void {
-  // While a dialog is open, the page keeps its own record.
+  // Separate records for the page and each dialog, because a dialog has its own tab order.
   const held = new WeakMap<Element, Held>();
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element)) return;
     const { DOCUMENT_POSITION_PRECEDING } = Node;
-    // By position, because an element outside the tab order, such as a table, can be focused.
+    // Compare positions, because the focused element, such as a table, may be outside the tab
+    // order.
     const before = [...document.querySelectorAll(FOCUSABLE)].filter(
       (it) => target.compareDocumentPosition(it) & DOCUMENT_POSITION_PRECEDING,
     );
@@ -30,7 +31,7 @@ export function preserveFocus(): () => void {
   };
   const forget = ({ target, relatedTarget }: FocusEvent) => {
     if (relatedTarget !== null || !(target instanceof Element)) return;
-    // The focus was lost by a click elsewhere, not by removal.
+    // If the element is still shown, a click elsewhere took the focus. There is nothing to restore.
     queueMicrotask(() => {
       if (isShown(target) && document.activeElement === document.body) held.delete(scopeOf(target));
     });
@@ -64,7 +65,10 @@ function isShown(element: Element): boolean {
   return element.isConnected && element.checkVisibility({ visibilityProperty: true });
 }
 
-/** Returns the element to focus: the same one, its predecessor's next, or the predecessor. */
+/**
+ * Returns the element to focus: the same one if shown, otherwise the next one, otherwise the
+ * previous one.
+ */
 function successorOf(held: Held, scope: Element): HTMLElement | undefined {
   const { element, before, isInMain } = held;
   if (isShown(element)) return element as HTMLElement;

@@ -6,11 +6,11 @@ import { Button } from "./button.tsx";
 import { FIRST_PAGE, PAGE_TOKEN } from "./pager.tsx";
 import "./query-view.css";
 
-/** Shows the data of a query, or else its loading state or its error with a retry button. */
+/** Shows a query's data, its loading state, or its error with a retry button. */
 export function QueryView<T>(props: {
   readonly query: Query<T>;
   readonly labels?: Labels;
-  /** Whether to hide reloads, because the query reloads continuously. */
+  /** Whether to hide the reload indicator, because the query reloads continuously. */
   readonly quiet?: boolean;
   readonly children: (data: T) => ComponentChildren;
 }) {
@@ -33,7 +33,7 @@ export function QueryView<T>(props: {
   );
 }
 
-/** A spinner that appears after a delay, so that fast loads do not flicker. */
+/** A spinner. A delay prevents flicker on fast loads. */
 export function Spinner({ label }: { readonly label: string }) {
   return (
     <p class="spinner" role="status">
@@ -42,7 +42,7 @@ export function Spinner({ label }: { readonly label: string }) {
   );
 }
 
-/** Progress from 0 to 1, `undefined` while unknown. */
+/** A progress bar. `done` is from 0 to 1, or `undefined` while unknown. */
 export function Progress(props: { readonly label: string; readonly done?: number | undefined }) {
   const { done } = props;
   return (
@@ -56,7 +56,7 @@ export function Progress(props: { readonly label: string; readonly done?: number
   );
 }
 
-/** The URL has a cursor beyond the list's pages, possibly from other filters. */
+/** Shown if the URL's cursor is beyond the last page, for example because the filters have changed. */
 function NoSuchPage() {
   return (
     <div class="problem" role="alert">

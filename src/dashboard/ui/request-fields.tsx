@@ -16,13 +16,13 @@ import {
   type Choices,
 } from "./fields.tsx";
 
-/** How a form presents a field, beyond its descriptor. */
+/** Presentation of a request field, beyond its descriptor. */
 interface FieldText {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** Initial contents, if `values` lacks them. */
+  /** Initial value if `values` has none. */
   readonly value?: string | number | boolean | undefined;
-  /** Whether to mark a text as optional. */
+  /** Whether to mark a text field as optional. */
   readonly optional?: boolean;
   /** Choices for an enum, a text or a list of texts. */
   readonly choices?: Choices;
@@ -32,22 +32,22 @@ interface FieldText {
   readonly onInput?: (text: string) => void;
 }
 
-/** The request fields that a form shows, in order. Most need only a label. */
+/** Request fields in display order. A plain string is the label. */
 export type FieldTexts<I extends DescMessage> = {
   readonly [Name in keyof MessageShape<I>]?: string | FieldText;
 };
 
 export interface RequestFieldsProps<I extends DescMessage> {
   readonly fields: FieldTexts<I>;
-  /** Initial contents by field name, such as the record being edited. */
+  /** Initial values by field name, such as the record being edited. */
   readonly values?: object | undefined;
 }
 
-/** Fields for a request, with input types from its descriptor. `requestOf` reads them. */
+/** Form fields for a request. Its descriptor determines the input types. Read them with `requestOf`. */
 export function RequestFields<I extends DescMessage>(
   props: RequestFieldsProps<I> & {
     readonly of: I;
-    /** Name of the field that holds the nested message. */
+    /** Name of the field that holds this nested message. */
     readonly path?: string;
   },
 ) {

@@ -9,7 +9,7 @@ type Labels<State extends number> = Readonly<Record<State, readonly [text: strin
 const UNKNOWN = ["Unknown", "neutral"] as const;
 const TO_PAY = ["To pay", "attention"] as const;
 
-/** Label and color of each state on every page, in life-cycle order. */
+/** Label and color of each shipment state, in life-cycle order. */
 export const SHIPMENT_STATES = {
   [ShipmentStatus.UNSPECIFIED]: UNKNOWN,
   [ShipmentStatus.PENDING]: TO_PAY,
@@ -30,7 +30,10 @@ export const PAYMENT_STATES = {
   [PaymentStatus.VOIDED]: ["Voided", "neutral"],
 } as const satisfies Labels<PaymentStatus>;
 
-/** Returns the state of a shipment, or of its payment if the shipment is cancelled. */
+/**
+ * Returns the payment's state if the shipment is cancelled and not voided, otherwise the shipment's
+ * state.
+ */
 export function stateOf({ status, paymentStatus }: Pick<Shipment, "status" | "paymentStatus">) {
   const isOfPayment = status === ShipmentStatus.CANCELLED && paymentStatus !== PaymentStatus.VOIDED;
   return (isOfPayment ? PAYMENT_STATES[paymentStatus] : SHIPMENT_STATES[status]) ?? UNKNOWN;

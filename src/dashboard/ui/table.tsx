@@ -15,15 +15,15 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
   /** Aligns amounts and counts at the end, so that their digits line up. */
   readonly align?: "end";
-  /** Whether the value needs no heading on narrow screens. */
+  /** Whether the value is clear without its heading, which narrow screens then omit. */
   readonly selfEvident?: boolean;
-  /** Whether overflow is cut off, in a list. A wide column takes the remaining width. */
+  /** Whether a list cuts off overflow. A "wide" column takes the remaining width. */
   readonly clips?: boolean | "wide";
-  /** Whether the column holds the row's covering link. The first column by default. */
+  /** Whether this column holds the link that covers the row. By default the first column does. */
   readonly leads?: boolean;
-  /** Whether the column is hidden when the list is narrow, such as beside an open row. */
+  /** Whether narrow lists, such as beside an open row, hide the column. */
   readonly spare?: boolean;
-  /** Orders of the service for the first and second press of the heading. */
+  /** Values of `order_by` for the first and the second press of the heading. */
   readonly orders?: readonly [first: string, second: string];
 }
 
@@ -34,7 +34,7 @@ export interface Order {
   readonly allows: (order: string) => boolean;
 }
 
-/** Query parameter of the order, named as in requests. */
+/** Query parameter of the order, named as in API requests. */
 export const ORDER_BY = "order_by";
 
 interface Selection<T> {
@@ -49,7 +49,7 @@ export interface TableProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
-  /** Unique key of a row, its `id` by default. */
+  /** Returns a row's unique key. Its `id` by default. */
   readonly keyOf?: (row: T) => string;
   readonly href?: (row: T) => string;
   /** Whether rows stay on one line on wide screens, below a sticky heading. */
@@ -58,15 +58,20 @@ export interface TableProps<T> {
   readonly order?: Order;
   /** The row that is open beside the table, `undefined` if rows cannot be opened there. */
   readonly peek?: Peek | undefined;
-  /** Shortcuts for the focused row, otherwise the open one. */
+  /** Keyboard shortcuts for the focused row, otherwise for the open one. */
   readonly rowKeys?: Readonly<Record<string, (row: T | undefined) => void>>;
 }
 
 /**
- * A table with headings. With `href`, one cell has a link that covers the row, `j`, `k` and the arrow keys move
- * between rows, and Enter opens one. With `selection`, `x` selects the focused row, and Shift-click selects all rows
- * since the last one. With `peek`, a click, `o` and Space open a row beside the list, which then follows the keys. On
- * narrow screens each row becomes a block, with headings beside the values that need them.
+ * A table with headings.
+ *
+ * - With `href`, a link covers each row. `j`, `k` and the arrow keys move between rows. Enter opens
+ * one.
+ * - With `selection`, `x` selects the focused row. Shift-click selects a range.
+ * - With `peek`, a click, `o` or Space opens a row beside the list, and the keys then change that
+ * row.
+ *
+ * On narrow screens each row becomes a block that repeats the headings its values need.
  */
 export function Table<T>(props: TableProps<T>) {
   const { columns, href, rows, selection, peek, keyOf = idOf } = props;
@@ -74,7 +79,7 @@ export function Table<T>(props: TableProps<T>) {
   const select = useSelect(props);
   useRowKeys(props, body, select);
   const peekAt = (row: T) => (event: MouseEvent) => {
-    // A click by Enter has no pointer position.
+    // A click from the keyboard has no pointer position and a detail of 0.
     if (peek === undefined || event.detail === 0 || isModified(event)) return;
     event.preventDefault();
     peek.open(keyOf(row));
@@ -83,7 +88,8 @@ export function Table<T>(props: TableProps<T>) {
     columns.findIndex(({ leads }) => leads),
     0,
   );
-  // When `display` changes for narrow screens, browsers drop the implicit roles of table elements.
+  // Explicit roles, because browsers drop the implicit ones when `display` changes on narrow
+  // screens.
   return (
     <table
       class={props.isList ? "table one-line" : "table"}
@@ -129,14 +135,14 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-/** Shortcuts that move between rows and open, select or act on them. */
+/** Adds shortcuts that move between rows and open, select or act on them. */
 function useRowKeys<T>(
   props: TableProps<T>,
   body: RefObject<Body | null>,
   select: (index: number, toRange: boolean) => void,
 ): void {
   const { href, rows, selection, peek, rowKeys = {}, keyOf = idOf } = props;
-  /** Returns the index of the focused row, otherwise of the open one, or -1. */
+  /** Returns the index of the focused row, otherwise of the open row, otherwise -1. */
   const current = () => {
     const focused = focusedRow(body.current);
     return focused === -1 ? rows.findIndex((row) => keyOf(row) === peek?.key) : focused;
@@ -205,7 +211,7 @@ function directionOf<T>({ orders }: Column<T>, { by }: Order) {
   return by.endsWith(" desc") ? "descending" : "ascending";
 }
 
-/** A heading that orders the list. Pressing it again reverses the order. */
+/** A heading that sets the list's order. A second press reverses the order. */
 function OrderLink(props: {
   readonly header: string;
   readonly orders: readonly [string, string];
@@ -231,7 +237,7 @@ function classOf<T>({ align, clips, spare }: Column<T>): string {
 function Cell<T>(props: {
   readonly column: Column<T>;
   readonly row: T;
-  /** URL of the row, in the cell that holds its link. */
+  /** The row's URL, only in the cell that holds its link. */
   readonly href: string | false | undefined;
   readonly open: (event: MouseEvent) => void;
 }) {
@@ -255,13 +261,13 @@ function Cell<T>(props: {
   );
 }
 
-/** Toggles the row at an index, or all rows since the last toggled one if it is still shown. */
+/** Returns a function that toggles a row, or all rows from the last toggled one if that is still shown. */
 function useSelect<T>({ rows, keyOf = idOf, selection }: TableProps<T>) {
   const last = useRef<string>(undefined);
   return (index: number, toRange: boolean) => {
     const row = rows[index]!;
     const isSelected = !selection!.has(row);
-    // New rows may have been added before it.
+    // Find the last row by key, because new rows may have moved it.
     const before = toRange ? rows.findIndex((it) => keyOf(it) === last.current) : -1;
     const start = before === -1 ? index : before;
     last.current = keyOf(row);
@@ -303,7 +309,7 @@ function linkOf(body: Body | null, index: number) {
   return body?.rows[index]?.querySelector<HTMLElement>(".row-link");
 }
 
-/** Loads the page of a list that the URL selects, for a `<ListView>`. */
+/** Loads the list page that the URL selects, for a `<ListView>`. */
 export function useList<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
@@ -313,7 +319,7 @@ export function useList<I extends DescMessage, O extends DescMessage>(
   return useRpc(method, { ...request, pageToken, pageSize });
 }
 
-/** A list: a table with a pager, or an empty state. `opened` shows a row beside it. */
+/** A list: a table with a pager, or an empty state. `opened` defines the view beside the list. */
 export function ListView<T>(
   props: Omit<TableProps<T>, "rows" | "peek"> & {
     readonly query: Query<{ readonly data: readonly T[]; readonly nextPageToken?: string }>;
@@ -356,7 +362,7 @@ export function ListView<T>(
       {opened.view}
     </PeekView>
   );
-  // Reserves its space while the rows load.
+  // Reserve the space while the rows load.
   const isBeside = beside !== undefined && (query.data === undefined || rows.length > 0);
   return (
     <div class={isBeside || peek?.key !== undefined ? "peeking" : ""}>

@@ -6,7 +6,7 @@ import { useKeys } from "./use-keys.ts";
 import "./dialog.css";
 
 const SHOWN_MS = 5_000;
-/** Longer, so that the reader can consider the undo. In milliseconds. */
+/** Display time of a toast with an undo, in milliseconds. Longer, because the user must decide. */
 const UNDO_MS = 12_000;
 
 interface Message {
@@ -19,9 +19,10 @@ const message = createStore<Message | undefined>(undefined);
 let lastId = 0;
 
 /**
- * Shows a message for a few seconds, also to screen readers. Replaces the previous message.
+ * Shows a message for a few seconds and announces it to screen readers. Replaces the previous
+ * message.
  *
- * @param undo reverts the action, by a button and the key `z`. Errors are shown
+ * @param undo reverts the action, by a button and the key `z`; errors are shown
  */
 export function toast(text: string, undo?: () => unknown): void {
   const said = { id: ++lastId, text, undo };
@@ -30,7 +31,7 @@ export function toast(text: string, undo?: () => unknown): void {
   setTimeout(end, undo ? UNDO_MS : SHOWN_MS);
 }
 
-/** Runs an action from a menu that has closed. Reports success or the error in a toast. */
+/** Runs an action whose menu has closed. Reports success or the error in a toast. */
 export async function attempt(
   work: () => unknown,
   done?: string,
@@ -50,10 +51,10 @@ function takeBack(undo: () => unknown): Promise<void> {
   return attempt(undo);
 }
 
-/** Mounted `Toasts`, the topmost last. */
+/** Mounted `Toasts` components, with the topmost last. */
 const outlets = createStore<readonly object[]>([]);
 
-/** Shows toasts, in the app and in each dialog, because screen readers ignore the rest. */
+/** Shows toasts. Each open dialog needs its own, because screen readers ignore the page behind it. */
 export function Toasts() {
   const [outlet] = useState(() => ({}));
   const isUppermost = useStore(outlets).at(-1) === outlet;

@@ -4,13 +4,16 @@ import { createStore } from "../api/store.ts";
 /** Actions by key, such as `j` or `ArrowDown`. Returning false leaves the key to the browser. */
 export type Keys = Readonly<Record<string, () => unknown>>;
 
-/** Elements that handle these keys themselves. Checkboxes take no text. */
+/** Selector for elements that handle these keys themselves. Checkboxes and radio buttons take no text. */
 const OWN_KEYS =
   "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [data-own-keys]";
 
 const STORED_AS = "character-keys";
 
-/** Whether this browser enables single-character shortcuts. WCAG 2.1.4 requires a switch. */
+/**
+ * Whether single-character shortcuts are enabled in this browser. WCAG 2.1.4 requires a way to turn
+ * them off.
+ */
 export const characterKeys = createStore(localStorage.getItem(STORED_AS) !== "off");
 characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get() ? "on" : "off"));
 
