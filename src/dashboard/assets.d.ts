@@ -13,12 +13,15 @@ declare module "*.json?url" {
 }
 
 interface ImportMeta {
-  /** Returns loaders of the modules that match a pattern, by path. Vite replaces the call. */
+  /**
+   * Returns the loaders of the modules that match a pattern, by path. Vite replaces the call at
+   * build time.
+   */
   glob<T>(pattern: string): Readonly<Record<string, () => Promise<T>>>;
 }
 
 interface Window {
-  /** Available in browsers that enforce Trusted Types. */
+  /** Defined in browsers that support Trusted Types. */
   readonly trustedTypes?: {
     createPolicy(name: string, rules: { createHTML(html: string): string | null }): unknown;
   };

@@ -5,7 +5,7 @@ import { findPage, loadPage } from "./shell/pages.ts";
 import { followLinks } from "./routes/router.ts";
 
 followLinks();
-// Starts loading while the account loads. A failed load is retried later.
+// Load the page's code while the account loads. A failed load is retried later.
 const page = findPage(location.pathname);
 if (page !== undefined) loadPage(page.name).catch(() => undefined);
 render(<App />, document.getElementById("app")!);

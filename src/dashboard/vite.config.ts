@@ -4,7 +4,7 @@ import { leaveOutJson } from "./build/leave-out-json.ts";
 import { slimDescriptors } from "./build/slim-descriptors.ts";
 
 export default defineConfig({
-  // Also used by test builds.
+  // These JSX settings also apply to test builds.
   oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
   plugins: [leaveOutJson(), slimDescriptors(), compressFiles()],
   logLevel: "warn",
@@ -19,10 +19,11 @@ export default defineConfig({
     rolldownOptions: {
       // Plugin durations are meaningless on a busy machine.
       checks: { bundlerTimings: false },
-      // Code shared by most pages is one file, which compresses better and is requested once.
+      // Code shared by most pages goes into one file, which compresses better and needs one
+      // request.
       output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 13 }] } },
     },
-    // Data URLs would need a more permissive policy than the server's.
+    // Never inline assets, because data URLs need a more permissive content security policy.
     assetsInlineLimit: 0,
   },
 });

@@ -6,30 +6,29 @@ import { QueryView } from "../ui/query-view.tsx";
 import { type AttentionAt, AttentionQuery } from "./attention-query.ts";
 import "./attention.css";
 
-/** Items of one kind that need attention: their number and the first ones. */
+/** Items of one kind that need attention: their number and the first few. */
 export interface Kind<K, S> {
   readonly kind: K;
   readonly count: number;
   readonly subjects: readonly S[];
 }
 
-/** Presentation of a kind: a group with its remedy, and a row per named item. */
+/** Presentation of a kind: a group with its remedy and a row per listed item. */
 export interface Group<S> {
   readonly title: string;
   readonly isBad?: boolean;
-  /** Meaning and remedy. */
+  /** What the kind means and how to fix it. */
   readonly besides: ComponentChildren;
-  /** Further total of the kind, such as an amount of money. */
+  /** Additional total, such as an amount of money. */
   readonly sum?: ComponentChildren;
-  /** Action for all named items. */
+  /** Action for all listed items. */
   readonly action?: ComponentChildren;
   readonly row?: (subject: S) => Row;
-  /** Link to the list of all items of the kind. */
   readonly all?: Link | undefined;
 }
 
 interface Row {
-  /** Name, with a link to the page that handles it. */
+  /** Name, usually with a link to the page that resolves the item. */
   readonly name: ComponentChildren;
   readonly href?: string | undefined;
   readonly note?: ComponentChildren;
@@ -37,10 +36,10 @@ interface Row {
 }
 
 export function AttentionList<K extends number, S>(props: {
-  /** Empty state. */
+  /** Text shown when nothing needs attention. */
   readonly otherwise: string;
   readonly kindsOf: (attention: AttentionAt) => readonly Kind<K, S>[];
-  /** Returns the presentation of a kind. Kinds of newer services are skipped. */
+  /** Returns the presentation of a kind. Unknown kinds, from a newer service, are skipped. */
   readonly groupOf: (kind: Kind<K, S>) => Group<S> | undefined;
 }) {
   const query = useContext(AttentionQuery)!;

@@ -4,7 +4,7 @@ import type { Attention } from "../../../gen/shipments/v1/workspace_service_pb.j
 import { clientFor } from "../api/clients.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
 
-/** Scope of the request: a workspace by id, or the platform. */
+/** Scope of the request: a workspace, by ID, or the platform. */
 export type AttentionScope = { readonly workspace: string } | "platform";
 
 export interface AttentionAt {
@@ -13,7 +13,7 @@ export interface AttentionAt {
   readonly ofPlatform: readonly PlatformAttention[];
 }
 
-/** Loaded once by the layout, for the navigation and the attention page. */
+/** Query that the layout loads once for the navigation and the attention page. */
 export const AttentionQuery = createContext<Query<AttentionAt | undefined> | undefined>(undefined);
 
 /**
@@ -29,7 +29,7 @@ export function useAttention(
     async (signal) => scope && { scope: name!, ...EMPTY, ...(await loadAt(scope, signal)) },
     [name, pathname],
   );
-  // Hides the data of the previous scope until the new one has loaded.
+  // Hide the previous scope's data until the new scope has loaded.
   return query.data?.scope === name ? query : { ...query, data: undefined };
 }
 
@@ -47,7 +47,7 @@ async function loadAt(scope: AttentionScope, signal: AbortSignal): Promise<Parti
   return { ofWorkspace: (await client.getAttention({}, { signal })).data };
 }
 
-/** Formats the number of items for the navigation: at most `99+`. */
+/** Formats the number of items for the navigation, as `99+` above 99. */
 export function countText(attention: AttentionAt | undefined): string | undefined {
   const { ofWorkspace, ofPlatform } = attention ?? EMPTY;
   const counts = [...ofWorkspace, ...ofPlatform].map((item) => item.count);

@@ -37,7 +37,7 @@ type KindText = Omit<Group<AttentionSubject>, "all"> & {
   readonly forAll?: readonly [act: RefundAct, button: string];
 };
 
-/** Returns a kind of shipments that a list with these filters includes. */
+/** Returns the presentation of a kind whose shipments a list with these filters includes. */
 const ofShipments = (label: string, query: Readonly<Record<string, string>> = {}) => ({
   row: shipmentRow,
   all: () => ({ label, href: paths.shipments({}, query) }),
@@ -173,7 +173,7 @@ function webhookRow(webhook: AttentionSubject) {
   return { name: webhook.name, href: paths.webhook({ webhook: webhook.id }), note };
 }
 
-/** The sum of the due refunds, hidden if it covers other shipments than the count. */
+/** Shows the sum of due refunds. Hidden if it does not cover the same number of shipments as the count. */
 function RefundSum({ count }: { readonly count: number }) {
   const due = useRpc(ShipmentService.method.countShipments, {}).data?.data?.refundDue;
   return due?.count === count && !due.more ? <strong>{sumText(due.totals)}</strong> : null;
@@ -183,7 +183,7 @@ const RefundsDialog = lazily(() =>
   import("../shipments/refunds-dialog.tsx").then((it) => it.RefundsDialog),
 );
 
-/** An action for all shipments of a kind, for readers with permission. */
+/** A button that acts on all shipments of a kind. Hidden from users without permission. */
 function ForAll(props: {
   readonly act: readonly [act: RefundAct, button: string];
   readonly named: readonly string[];

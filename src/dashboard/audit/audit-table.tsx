@@ -16,7 +16,7 @@ import { Table, type Column } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { actWords, type ChangedField, fieldWords, partsOf, subjectWords } from "./audit-words.ts";
 
-/** Labels of the kinds of actors that their names do not reveal. */
+/** Labels of actor kinds, for actors whose name does not reveal the kind. */
 const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.UNSPECIFIED]: undefined,
   [AuditActorKind.OPERATOR]: "operator",
@@ -62,10 +62,10 @@ function Actor({ entry: { actor, requestId } }: { readonly entry: AuditEntry }) 
   );
 }
 
-/** Known names of workspaces, by id. */
+/** Known workspace names by ID. */
 export const WorkspaceNames = createContext<ReadonlyMap<string, string>>(new Map());
 
-/** The changed record, linked if it has a page, and its workspace. */
+/** Shows the changed record, with a link if it has a page, and its workspace. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { subject, workspace, changes, subjectName } = entry;
   const [kind, id = ""] = subject.split("/");

@@ -1,6 +1,6 @@
 /**
- * Texts of the service's actions: as a choice, and as the rest of a sentence that begins with the
- * actor. `{it}` stands for the changed record, `{fields}` for its properties.
+ * Texts for the service's actions: a label for the filter, and a sentence without the actor. `{it}`
+ * stands for the changed record, `{fields}` for the changed properties.
  */
 const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>> = {
   CreateOperator: ["Operator added", "added {it}"],
@@ -64,7 +64,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   ],
 };
 
-/** All actions with their choices, in alphabetical order. */
+/** All actions with their labels, in alphabetical order of the labels. */
 export const ACTIONS: readonly (readonly [action: string, choice: string])[] = Object.entries(ACTS)
   .map(([action, [choice]]) => [action, choice] as const)
   .toSorted(([, a], [, b]) => a.localeCompare(b));
@@ -76,8 +76,8 @@ export interface ChangedField {
 }
 
 /**
- * Describes an action without its actor, as the texts before and after the record: `renamed ` and
- * an empty one. Unknown actions of newer services use their API name.
+ * Describes an action as the text before and after the record. For example, `renamed ` and an empty
+ * text. Unknown actions, from a newer service, use their API name.
  */
 export function actWords(
   action: string,
@@ -88,7 +88,10 @@ export function actWords(
   return [before, after];
 }
 
-/** `the name and the role`, `something` if unknown, or `much` for more than three. */
+/**
+ * Describes the changed fields: `the name and the role`, `something` if none is known, or `much` if
+ * there are more than three.
+ */
 function fieldsWords(changes: readonly ChangedField[]): string {
   if (changes.length === 0) return "something";
   if (changes.length > 3) return "much";
@@ -106,10 +109,11 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * `workspace/12` becomes "workspace 12", or "the key “Shop”" if the change includes the name.
+ * Describes a record: `workspace/12` becomes "workspace 12", or "the key “Shop”" if its name is
+ * known.
  *
- * @param subject a kind, a slash and an id
- * @param subjectName its current name, if the service knows it
+ * @param subject kind, slash and ID
+ * @param subjectName current name, if the service knows it
  */
 export function subjectWords(
   subject: string,
@@ -128,7 +132,7 @@ export function subjectWords(
   return kind === "api_key" ? `the key ${id}` : `${words} ${id}`.trim();
 }
 
-/** Splits a change of a list or object into changes at paths such as `tiers.2.max_kg`. */
+/** Splits the change of a list or object into changes at paths such as `tiers.2.max_kg`. */
 export function partsOf({ field, before, after }: ChangedField): readonly ChangedField[] {
   const [was, is] = [leavesOf(field, before), leavesOf(field, after)];
   return [...new Set([...was.keys(), ...is.keys()])]
@@ -149,7 +153,7 @@ function leavesOf(name: string, text: string | undefined): ReadonlyMap<string, s
   );
 }
 
-/** Labels of properties whose names are unclear. */
+/** Labels of properties whose API names are unclear. */
 const FIELDS: Readonly<Record<string, string>> = {
   ends_at: "End",
   last4: "Last four characters",

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
-/** Size in bytes from which Brotli's best level takes seconds to save a tenth. */
+/** Minimum size of a large file, in bytes. Brotli's best level would take seconds to save 10 %. */
 const LARGE = 100_000;
 
-/** Writes Brotli and gzip versions of each built file. */
+/** Creates a plugin that writes Brotli and gzip versions of each built file. */
 export function compressFiles(): Plugin {
   return {
     name: "compress-files",

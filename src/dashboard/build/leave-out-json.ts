@@ -1,8 +1,8 @@
 import type { Plugin } from "vite";
 
 /**
- * Leaves out the JSON encoding of messages, 5 kB of each page: all calls use the binary format. The clients' library
- * refers to it all the same, so what it would call throws.
+ * Creates a plugin that removes the JSON encoding of messages, which saves 5 kB per page. All calls
+ * use the binary format. The client library still refers to the removed functions, so they throw.
  */
 export function leaveOutJson(): Plugin {
   return {

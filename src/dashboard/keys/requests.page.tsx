@@ -29,7 +29,7 @@ const FILTERS = {
 /** Query parameter of the open request. */
 const OPEN = "request";
 
-/** The status: `422`, or `invalid_argument` for gRPC, where the HTTP status is always 200. */
+/** Shows a request's status: `422`, or `invalid_argument` for gRPC, whose HTTP status is always 200. */
 function Status({ request }: { readonly request: ApiRequest }) {
   const { outcome, code, httpStatus } = request;
   const isTold = outcome === RequestOutcome.SUCCEEDED || httpStatus >= 400;
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<ApiRequest>[] = [
   },
 ];
 
-/** The workspace's calls that changed data or failed. */
+/** Lists the workspace's calls that changed data or failed. */
 export function RequestsPage() {
   const { pathname, query } = useLocation();
   const { outcome, method } = filterValues(query, FILTERS);
@@ -112,7 +112,7 @@ function RequestDialog({ request }: { readonly request: ApiRequest }) {
     <Dialog
       title={method}
       submit="Close"
-      // "Back" does not reopen it.
+      // Replace the history entry, so that "back" does not reopen the dialog.
       close={() => changeQuery({ [OPEN]: undefined }, { replace: true })}
     >
       <p>

@@ -36,14 +36,17 @@ interface ActionProps {
   readonly operator: Operator;
 }
 
-/** Actions of an owner on an operator. Others can only create their own sign-in links. */
+/**
+ * Actions for an operator. Owners have all of them. Other operators can only create their own
+ * sign-in links.
+ */
 export function OperatorActions({ operator }: ActionProps) {
   const { id, name, kind } = operator;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
   const isOwn = isSelf(operator, useAccount().email);
   if (operator.revokedAt !== undefined || !(isOwner || isOwn)) return null;
   const request = { operator: id };
-  // The reader's permissions may have changed.
+  // The user's own permissions may have changed.
   const reloadOwn = () => {
     if (isOwn) void loadAccount();
   };
@@ -226,7 +229,7 @@ export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
   [OperatorKind.MACHINE]: "Machine",
 };
 
-/** The field that chooses a role. */
+/** Form field for an operator's role. */
 export const ROLE_FIELD = {
   label: "Role",
   choices: [

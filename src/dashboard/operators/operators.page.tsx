@@ -27,7 +27,7 @@ import { useRpc } from "../api/use-query.ts";
 import { RecentChanges, useRecentChanges } from "../audit/audit-table.tsx";
 import { recordIdOf } from "../ui/format.ts";
 
-/** The operators of the platform, including revoked ones if the URL requests them. */
+/** Lists the platform's operators, including revoked ones if the URL requests them. */
 export function OperatorsPage() {
   const mayChange = useOperatorRole(OperatorRole.OWNER);
   const { email } = useAccount();

@@ -1,4 +1,4 @@
-/** Names in `User-Agent` headers. Derived browsers come first, as they name their base too. */
+/** Browser names in `User-Agent` headers. Derived browsers come first, because they name their base too. */
 const BROWSERS = [
   [/\bEdg\w*\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -16,7 +16,7 @@ const SYSTEMS = [
   [/\bLinux\b/, "Linux"],
 ] as const;
 
-/** Returns the common names in a `User-Agent` header: `Firefox on Linux`. */
+/** Returns the common browser and system names of a `User-Agent` header: `Firefox on Linux`. */
 export function browserText(userAgent: string): string {
   const find = (kinds: readonly (readonly [RegExp, string])[]) =>
     kinds.find(([form]) => form.test(userAgent))?.[1];

@@ -13,7 +13,7 @@ export interface Invited {
   readonly mailed: boolean;
 }
 
-/** Shows the invitation link of a new member, and whether it was sent by email too. */
+/** Shows a new member's invitation link, and whether the link was also sent by email. */
 export function InvitedDialog(
   props: Invited & { /** How long the link works. */ readonly children: string },
 ) {

@@ -3,7 +3,7 @@ import { paths } from "../routes/paths.ts";
 import { leavePage, navigate } from "../routes/router.ts";
 
 /**
- * Signs out of this browser and shows the sign-in page, after confirmation if leaving is guarded.
+ * Signs out of this browser and shows the sign-in page. Asks first if the page is guarded.
  *
  * @throws ConnectError if the service cannot be reached
  */

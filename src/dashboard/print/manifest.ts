@@ -8,16 +8,16 @@ import { localDate } from "../ui/local-time.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Shipments to pick up on a day, ordered by time, then by address. */
+/** Shipments to pick up on a day, ordered by time and then by address. */
 export interface Manifest {
-  /** Overdue shipments of earlier days, only on today's manifest. */
+  /** Overdue shipments from earlier days. Empty except on today's manifest. */
   readonly late: readonly Shipment[];
   readonly timed: readonly Shipment[];
-  /** Shipments to pick up as soon as possible, only on today's manifest. */
+  /** Shipments to pick up as soon as possible. Empty except on today's manifest. */
   readonly untimed: readonly Shipment[];
 }
 
-/** Loads the complete manifest of a day such as `2026-12-01`, in the time zones of the pickups. */
+/** Loads the complete manifest for a day, such as `2026-12-01`, in each pickup's time zone. */
 export async function loadManifest(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   { day, isToday }: { readonly day: string; readonly isToday: boolean },
@@ -28,7 +28,8 @@ export async function loadManifest(
     {
       status: ShipmentStatus.AWAITING_PICKUP,
       orderBy: "pickup_window",
-      // Time zones range from UTC+14, where a day begins 14 hours earlier than in UTC, to UTC-12.
+      // Cover all time zones: in UTC+14, a day begins 14 hours before UTC. In UTC-12, it ends 12
+      // hours after.
       ...(!isToday && { pickupFrom: timestampFromMs(Date.parse(day) - 14 * HOUR_MS) }),
       pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
     },
@@ -47,7 +48,7 @@ export async function loadManifest(
   };
 }
 
-/** Shipments without a window come first. */
+/** Returns the start of the pickup window, or 0 without a window, which sorts first. */
 function startMs(shipment: Shipment): number {
   return bookedWindows(shipment).pickup?.start.getTime() ?? 0;
 }

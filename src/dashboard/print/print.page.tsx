@@ -26,10 +26,10 @@ import { Button } from "../ui/button.tsx";
 import { loadManifest, type Manifest } from "./manifest.ts";
 import "./print.css";
 
-/** Maximum number of labels, limited by the selection and by the points per request. */
+/** Maximum number of labels. The list's selection and the points per request have the same limit. */
 const MOST = 100;
 
-/** Labels of the shipments in the URL's `shipment` parameters, without duplicates. */
+/** Prints labels for the shipments in the URL's `shipment` parameters, without duplicates. */
 export function LabelsPage() {
   const { query } = useLocation();
   const chosen = new Set(query.getAll("shipment"));
@@ -140,12 +140,12 @@ function Label({ shipment, phone, zone }: LabelProps) {
   );
 }
 
-/** Shrinks long texts to the space of 120 letters. */
+/** Returns a font size that fits long texts into the space of 120 letters. */
 function fitted({ length }: string) {
   return { fontSize: `max(7pt, ${Math.min(1, Math.sqrt(120 / length))}em)` };
 }
 
-/** A QR code of a text (ISO/IEC 18004), with the quiet zone that scanners need. */
+/** A QR code (ISO/IEC 18004) with the quiet zone that scanners need. */
 function QrCode(props: { readonly text: string; readonly label: string }) {
   const { data, size } = encode(props.text, { ecc: "M", border: 4 });
   const dark = data.flatMap((row, y) =>
@@ -177,7 +177,7 @@ export function ManifestPage() {
       up={{ label: "Shipments", href: paths.shipments() }}
       sheets={<QueryView query={manifest}>{(loaded) => <ManifestSheet {...loaded} />}</QueryView>}
     >
-      {/* Typed text stays, even while it is not yet a valid day. */}
+      {/* Keep the typed text while it is not yet a valid day. */}
       <div class="filters" onInput={({ target }) => changeQuery(dayIn(target), { replace: true })}>
         <TextField label={DAY.day.label} name="day" type="date" value={day} />
       </div>
@@ -318,7 +318,7 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
   const { shipment, paidAt } = props;
   const { customer, total, currency, paymentDetails, paymentStatus } = shipment;
   const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
-  // Refunds can be partial. Manually recorded payments have no provider refunds.
+  // Refunds can be partial. A manually recorded payment has no refund details from a provider.
   const refunded =
     paymentStatus === PaymentStatus.REFUNDED
       ? Number((total - disputedAmount).toFixed(4))

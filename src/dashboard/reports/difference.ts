@@ -1,7 +1,7 @@
 import type { Overview, OverviewDay } from "../../../gen/shipments/v1/report_pb.js";
 import { shareText } from "../ui/format.ts";
 
-/** A period and an equally long previous period. Only complete days are compared. */
+/** A period and the previous period of the same length. Only complete days are compared. */
 export interface Comparison {
   readonly overview: Overview;
   readonly before: Overview | undefined;
@@ -9,8 +9,8 @@ export interface Comparison {
 }
 
 /**
- * Describes the change from the previous period: `Up 12.5%`. An incomplete day and its counterpart
- * are excluded, which the text mentions. `undefined` if no day is complete or a value is unknown.
+ * Describes the change from the previous period: `Up 12.5%`. Excludes an incomplete day and its
+ * counterpart and mentions the exclusion. `undefined` if no day is complete or a value is unknown.
  */
 export function differenceText(
   { overview, before, today }: Comparison,

@@ -79,7 +79,7 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
   );
 }
 
-/** The newest migrations, with the full list on request. */
+/** Shows the newest migration, and the full list on request. */
 function Migrations({ migrations }: { readonly migrations: readonly AppliedMigration[] }) {
   const [newest] = migrations;
   return (
@@ -132,9 +132,12 @@ const MIGRATION_COLUMNS: readonly Column<AppliedMigration>[] = [
   { header: "Applied", cell: ({ appliedAt }) => <Time at={appliedAt} exact /> },
 ];
 
-/** Wait that implies several failed attempts, in milliseconds. Early ones are minutes apart. */
+/**
+ * Delivery wait that implies several failed attempts, in milliseconds. The first attempts are
+ * minutes apart.
+ */
 const LATE_DELIVERY_MS = 3_600_000;
-/** The service counts up to this number. */
+/** Maximum that the service counts to. */
 const MOST_DELIVERIES = 1_000_000n;
 const MOST_PAYMENTS = 10_000;
 

@@ -10,7 +10,7 @@ import { differenceText, type Comparison } from "./difference.ts";
 
 export function OverviewFigures(props: {
   readonly overview: Overview;
-  /** Returns the URL of the period's shipments with further filters. */
+  /** Returns the URL of the period's shipments with additional filters. */
   readonly hrefOf?: (filters: Readonly<Record<string, string>>) => string;
 }) {
   const { overview, hrefOf } = props;
@@ -56,7 +56,7 @@ function revenueFigure(
   };
 }
 
-/** Returns the numbers behind the share of booked quotes, or why it is unavailable. */
+/** Returns the counts behind the share of booked quotes, or why the share is unavailable. */
 function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
   if (quotes === undefined) return "Unknown for some days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes";
@@ -65,7 +65,7 @@ function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string 
   return `${booked} with a quote, ${numberText(Number(quotes))} ${quotes === 1n ? "quote" : "quotes"}`;
 }
 
-/** Daily charts of both periods: a large chart of bookings and small charts of other values. */
+/** Daily charts of both periods: a large one for bookings and small ones for the remaining values. */
 export function OverviewCharts(comparison: Comparison) {
   const { overview, before } = comparison;
   const days = [...overview.days, ...(before?.days ?? [])];
@@ -163,7 +163,7 @@ function Meaning({ overview, before, today }: Comparison) {
 
 const DATES = { long: { dateStyle: "medium" }, short: { month: "short", day: "numeric" } } as const;
 
-/** Formats a day of the report for the reader's locale, with the year or as briefly as possible. */
+/** Formats a day for the browser's locale, with the year or in the shortest form. */
 function dateText(date: string, length: keyof typeof DATES): string {
   return new Intl.DateTimeFormat(undefined, { ...DATES[length], timeZone: "UTC" }).format(
     new Date(`${date}T00:00Z`),

@@ -20,8 +20,8 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { localDate } from "../ui/local-time.ts";
 
 /**
- * Reload interval of the figures, in milliseconds. Quotes cause no events, and a response can be
- * older than the event that triggered it.
+ * Reload interval of the figures, in milliseconds. Events alone are not enough, because quotes
+ * cause none and a response can be older than the event that triggered the reload.
  */
 const REPEAT_MS = 10_000;
 
@@ -78,7 +78,7 @@ function Shown(comparison: Comparison) {
   );
 }
 
-/** Whether the workspace has never had a shipment. `undefined` while unknown. */
+/** Whether the workspace has never had a shipment, or `undefined` while unknown. */
 function useIsNew(overview: Overview | undefined): boolean | undefined {
   const bookings = overview?.totals?.bookings;
   const any = useRpc(
@@ -123,7 +123,7 @@ function FirstSteps() {
   );
 }
 
-/** Shown until a time zone is chosen. The default is UTC. */
+/** Setup step shown to admins until a time zone other than the default, UTC, is chosen. */
 function TimeZoneStep() {
   const { name, timeZone, isTest } = useWorkspace();
   const mayChange = useRole("admin") && !isTest;
@@ -140,7 +140,7 @@ function TimeZoneStep() {
   );
 }
 
-/** Returns the workspace's current day, such as `2026-12-01`, `undefined` while unknown. */
+/** Returns the workspace's current day, such as `2026-12-01`, or `undefined` while unknown. */
 function useToday(): string | undefined {
   const timeZone = useTimeZone() ?? "UTC";
   const isTest = useIsTest();

@@ -12,7 +12,7 @@ import { Table, type Column } from "../ui/table.tsx";
 import { Money } from "../ui/values.tsx";
 import { OverviewCharts, OverviewFigures } from "./overview-charts.tsx";
 
-/** Bookings of all workspaces in the URL's period, by default the last 30 days. */
+/** Shows the bookings of all workspaces in the URL's period, by default the last 30 days. */
 export function PlatformPage() {
   const now = today("UTC");
   const range = useDayRange(now);

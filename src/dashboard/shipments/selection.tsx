@@ -28,7 +28,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
     if (shipments.length > 0) setOpen({ act, shipments, others: all.length - shipments.length });
     else if (all.length > 0) toast(`The selected shipments cannot be ${act.participle}.`);
   };
-  /** Returns shortcuts that act on the shipments of the row with the focus. */
+  /** Returns shortcuts that act on the focused row's shipments. */
   const keysFor = (shipmentsOf: (row: Shipment | undefined) => readonly Shipment[]) => {
     const print = (row: Shipment | undefined) => {
       const shipments = shipmentsOf(row);
@@ -93,7 +93,7 @@ export function SelectionBar(props: {
   );
 }
 
-/** Moves the focus from a hidden bar to its list, so that the list's keys keep working. */
+/** Moves the focus from a hidden bar to its list, so that the list's shortcuts keep working. */
 function leaveTo(bar: HTMLElement): void {
   const isLost = document.activeElement === document.body || bar.contains(document.activeElement);
   if (isLost) bar.parentElement?.querySelector("table")?.focus({ preventScroll: true });

@@ -29,9 +29,9 @@ interface Steps {
 }
 
 /**
- * Returns the available actions.
+ * Returns the actions available for a shipment.
  *
- * @param hasTimes whether its route has selectable times
+ * @param hasTimes whether the route has selectable times
  * @param isOnline whether payments and refunds are recorded automatically
  */
 export function stepsOf(
@@ -74,7 +74,7 @@ export const StepDialog = lazily(() =>
   import("./shipment-dialogs.tsx").then((dialogs) => dialogs.StepDialog),
 );
 
-/** The most common action as a button and the others in a menu, irreversible ones last. */
+/** The most common action as a button, and the remaining ones in a menu with irreversible ones last. */
 export function ShipmentActions(props: {
   readonly shipment: Shipment;
   /** Whether payments and refunds are recorded automatically. */

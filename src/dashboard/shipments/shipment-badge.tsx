@@ -9,7 +9,6 @@ import {
 import { Badge, type Label } from "../ui/description-list.tsx";
 import { stateOf } from "../ui/shipment-states.ts";
 
-/** Labels of the cancel reasons. */
 export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
   [CancelReason.UNSPECIFIED]: "No reason given",
   [CancelReason.CUSTOMER_REQUEST]: "The customer asked for it",
@@ -32,7 +31,7 @@ export function blocksRefund({ dispute, disputeRefundable }: PaymentDetails): bo
   return dispute === DisputeStatus.OPEN && !disputeRefundable;
 }
 
-/** Returns the payment provider's alert beyond the status, `undefined` if the status is enough. */
+/** Returns an alert from the payment details that the status does not show, or `undefined`. */
 function paymentAlert({ paymentDetails }: Pick<Shipment, "paymentDetails">): Label | undefined {
   if (paymentDetails === undefined) return undefined;
   const { dispute, refundError, uncounted, processing, error } = paymentDetails;
@@ -43,19 +42,19 @@ function paymentAlert({ paymentDetails }: Pick<Shipment, "paymentDetails">): Lab
   return processing ? ["Payment processing", "neutral"] : undefined;
 }
 
-/** The payment provider's alert beyond the status, if any. */
+/** Shows an alert from the payment details that the status does not show. */
 export function PaymentAlert(shipment: Pick<Shipment, "paymentDetails">) {
   const alert = paymentAlert(shipment);
   return alert === undefined ? null : <Badge tone={alert[1]}>{alert[0]}</Badge>;
 }
 
-/** The alert of a shipment, otherwise its state. */
+/** Shows a shipment's alert, or its state if there is none. */
 export function AlertOrState(shipment: State & Pick<Shipment, "paymentDetails">) {
   const hasAlert = paymentAlert(shipment) !== undefined;
   return hasAlert ? <PaymentAlert {...shipment} /> : <StateBadge {...shipment} />;
 }
 
-/** Whether a shipment was paid, even if refunded or disputed since. */
+/** Whether a shipment was ever paid, even if it was refunded or disputed since. */
 export function isPaid({ paymentStatus }: Pick<Shipment, "paymentStatus">): boolean {
   return (
     paymentStatus === PaymentStatus.PAID ||
@@ -66,11 +65,11 @@ export function isPaid({ paymentStatus }: Pick<Shipment, "paymentStatus">): bool
 
 export interface PaymentProps {
   readonly shipment: Shipment;
-  /** Payment connection of the shipment's workspace, `undefined` until loaded. */
+  /** The workspace's payment connection, or `undefined` until loaded. */
   readonly connection: PaymentConnection | undefined;
 }
 
-/** Whether the shipment is paid through Stripe, so that its payment is not recorded manually. */
+/** Whether the shipment is paid through Stripe. Such payments are not recorded manually. */
 export function isPaidOnline({ shipment, connection }: PaymentProps): boolean {
   const isStripe = connection?.provider === "stripe" && shipment.total > 0;
   return isStripe || shipment.paymentDetails !== undefined;

@@ -153,7 +153,7 @@ export type ColumnId = keyof typeof COLUMNS;
 
 const IDS = Object.keys(COLUMNS) as ColumnId[];
 
-/** A line of a cell. Overflow is cut off, and the tooltip has the full text. */
+/** One line of a cell. Overflow is cut off, but the tooltip has the full text. */
 function Line(props: {
   readonly text: string | undefined;
   readonly title?: string | undefined;
@@ -169,7 +169,7 @@ function Line(props: {
   );
 }
 
-/** Time of an end. Late times are red. */
+/** Shows the pickup or dropoff time, in red if late. */
 function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: Shipment }) {
   const now = useNow();
   const isLate = isLateAt(end, shipment, now, useWorkspace().lateAfterMinutes);
@@ -204,7 +204,6 @@ function WindowLines({ end, shipment }: { readonly end: End; readonly shipment: 
   );
 }
 
-/** Query parameter of the columns. */
 export const COLUMNS_BY = "columns";
 
 interface ColumnView {
@@ -213,7 +212,7 @@ interface ColumnView {
 
 function useIds({ columns }: ColumnView): readonly ColumnId[] {
   const ids: readonly string[] = useLocation().query.get(COLUMNS_BY)?.split(".") ?? columns;
-  // The view's columns come first, in the order of its task.
+  // The view's columns come first, in the view's order.
   return [...new Set([...columns, ...IDS])].filter((id) => id === "shipment" || ids.includes(id));
 }
 
@@ -221,7 +220,7 @@ export function useShipmentColumns(view: ColumnView): readonly Column<Shipment>[
   return useIds(view).map((id) => COLUMNS[id]);
 }
 
-/** Chooses the columns of a view. */
+/** A control that selects a view's columns. */
 export function ColumnChooser({ view }: { readonly view: ColumnView }) {
   const ids = useIds(view);
   const toggle = (id: ColumnId) => {
@@ -250,7 +249,7 @@ const NO_ZONES: Zones = new Map();
 
 const ZonesOfPoints = createContext(NO_ZONES);
 
-/** Loads the zones of up to 50 shipments with one request, for its children to display. */
+/** Loads the zones of up to 50 shipments with one request, for use by its children. */
 export function WithZones(props: {
   readonly shipments: readonly Shipment[];
   readonly children: ComponentChildren;
@@ -262,7 +261,7 @@ export function WithZones(props: {
   ]);
   const points = new Map(ends.map((end) => [keyOf(end), end]));
   const keys = [...points.keys()];
-  // If this fails, only the zone chips are missing.
+  // If the request fails, only the zone chips are missing.
   const { data: zones = NO_ZONES } = useQuery(
     async (signal): Promise<Zones> => {
       if (keys.length === 0) return NO_ZONES;

@@ -9,7 +9,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { DeliveryBadge, LastAnswer } from "../webhooks/webhook-dialogs.tsx";
 
-/** Number of newest deliveries searched per webhook: the maximum of one call. */
+/** Number of newest deliveries to search per webhook, which is the maximum of one call. */
 const NEWEST = 100;
 
 interface Sent {
@@ -17,7 +17,7 @@ interface Sent {
   readonly webhook: Webhook;
 }
 
-/** Webhook deliveries about a shipment. The API lists deliveries by webhook, not by shipment. */
+/** Lists a shipment's webhook deliveries. The API lists deliveries only by webhook, not by shipment. */
 export function ShipmentDeliveries({ events }: { readonly events: readonly Event[] }) {
   const webhooks = useClient(WebhookService);
   const query = useQuery(
@@ -30,7 +30,7 @@ export function ShipmentDeliveries({ events }: { readonly events: readonly Event
       });
       return (await Promise.all(lists)).flat();
     },
-    // A new event of the shipment causes new deliveries.
+    // New events cause new deliveries.
     [webhooks, events.length],
   );
   return (

@@ -46,7 +46,7 @@ const DIALOGS: Readonly<Record<Step, ComponentType<DialogProps>>> = {
   "Cancel shipment": CancelDialog,
 };
 
-/** Confirms an action. `from` is the shipment when the reader requested it. */
+/** Confirms an action. `from` is the shipment at the time the user requested the action. */
 export function StepDialog(props: DialogProps & { readonly step: Step; readonly from: Shipment }) {
   const { step, from, shipment } = props;
   const isStale = from.status !== shipment.status || from.paymentStatus !== shipment.paymentStatus;
@@ -54,7 +54,6 @@ export function StepDialog(props: DialogProps & { readonly step: Step; readonly 
   return <Shown shipment={shipment} close={props.close} />;
 }
 
-/** Shown if the shipment changed after the dialog opened. */
 function StaleDialog({ shipment, close }: DialogProps) {
   return (
     <Dialog title="The shipment has changed" submit="Show the shipment" close={close}>

@@ -8,15 +8,15 @@ import type { End } from "./route.ts";
 import { AlertOrState } from "./shipment-badge.tsx";
 
 export interface EndsProps {
-  /** The end of each route that the map shows. */
+  /** Whether the map shows pickups or dropoffs. */
   readonly end: End;
   readonly shipments: readonly Shipment[];
-  /** Filters with which the shipments were loaded. */
+  /** Filters used to load the shipments. */
   readonly of: string;
   readonly open?: ((shipment: Shipment) => void) | undefined;
 }
 
-/** One end of each route on a map, with nearby marks clustered. */
+/** A map of the shipments' pickups or dropoffs, with nearby marks clustered. */
 export function Ends({ end, shipments, of, open }: EndsProps) {
   const marks = useMemo(
     () =>
@@ -27,7 +27,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
       })),
     [shipments, end],
   );
-  // New bookings do not move the map, and neither does a switch to the other end.
+  // The map moves only when the filters change, not for new bookings or the other end.
   const inView = useMemo(
     () => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]),
     [of],

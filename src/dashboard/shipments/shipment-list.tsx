@@ -19,9 +19,9 @@ interface ShipmentListProps {
   readonly empty: ComponentChildren;
   readonly view: { readonly columns: readonly ColumnId[] };
   readonly order?: Order;
-  /** Filters of the list, if a map of its rows is beside it. */
+  /** Filters of the list, if a map is shown beside it. */
   readonly mapOf?: string | undefined;
-  /** Number of shipments on all pages, `undefined` while unknown. */
+  /** Number of shipments on all pages, or `undefined` while unknown. */
   readonly listed?: ShipmentCount | undefined;
 }
 
@@ -41,7 +41,7 @@ export function ShipmentList(
   props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">,
 ) {
   const { view, mapOf, listed, ...list } = props;
-  // Filters of the displayed rows. They lag behind `mapOf` while the rows of new filters load.
+  // Filters of the displayed rows. They differ from `mapOf` until the new rows have loaded.
   const shownOf = useRef(mapOf);
   if (!list.query.isLoading) shownOf.current = mapOf;
   const workspace = useContext(WorkspaceId)!;
@@ -78,9 +78,9 @@ const NONE: ReadonlyMap<string, Shipment> = new Map();
 
 /**
  * A shipment list with rows that can be selected across pages, and actions for the selection.
- * Shortcuts act on the selection, otherwise on the focused row.
+ * Shortcuts act on the selection, or on the focused row if nothing is selected.
  *
- * @param props.of filters; a change drops shipments that no longer match from the selection
+ * @param props.of filters; a change deselects shipments that no longer match
  * @param props.children contents above the list while no row is selected
  */
 export function SelectableShipmentList(
@@ -92,7 +92,7 @@ export function SelectableShipmentList(
   const setChosen = (change: (before: typeof NONE) => typeof NONE) =>
     setKept((before) => ({ of, rows: change(before.of === of ? before.rows : NONE) }));
   const shown = new Map(list.query.data?.data.map((shipment) => [shipment.reference, shipment]));
-  // The latest loaded versions, because the available actions may have changed.
+  // Use the latest loaded versions, because the available actions may have changed.
   const selected = [...chosen.values()].map((it) => shown.get(it.reference) ?? it);
   const selection = {
     has: ({ reference }: Shipment) => chosen.has(reference),

@@ -24,10 +24,10 @@ import "./shipment-map.css";
 
 /** Minimum time between reloads while events arrive, in milliseconds. */
 const LIVE_MS = 30_000;
-/** Shipments loaded before the reader requests more, as pages load in sequence. */
+/** Number of shipments loaded initially. It is small because pages load one after another. */
 const FIRST_LOADED = 200;
 
-/** The clustering code is loaded together with the map's code. */
+/** Lazy, so that the clustering code loads together with the map's code. */
 const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapRoom);
 
 interface ShipmentMapProps {
@@ -71,10 +71,10 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   );
 }
 
-/** The rows of a list on a map. `open` opens a mark's row. Without it, the map shows a card. */
+/** A map of a list's rows. `open` opens a mark's row. If omitted, the map shows a card instead. */
 export function MapBeside(
   props: Omit<EndsProps, "end"> & {
-    /** Number of shipments on all pages of the list, `undefined` while unknown. */
+    /** Number of shipments on all pages of the list, or `undefined` while unknown. */
     readonly listed: ShipmentCount | undefined;
   },
 ) {

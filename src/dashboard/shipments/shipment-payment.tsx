@@ -23,7 +23,7 @@ import { Money, Time } from "../ui/values.tsx";
 import { blocksRefund, isPaidOnline, type PaymentProps } from "./shipment-badge.tsx";
 import "./shipments.css";
 
-/** State of a shipment's payment at Stripe, with actions. Empty if it is paid manually. */
+/** Shows a shipment's payment state at Stripe, with actions. Empty if the shipment is paid manually. */
 export function ShipmentPayment(props: PaymentProps) {
   const { shipment, connection } = props;
   const { paymentDetails: details, status, paymentStatus, total, currency } = shipment;
@@ -126,7 +126,7 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
   );
 }
 
-/** Labels of this site's URLs when Stripe refuses them. */
+/** Labels of this site's URLs in Stripe's refusals. */
 const ADDRESS_LABELS: Labels = new Map(
   ["success_url", "cancel_url"].map((name) => [name, "The address of this site"]),
 );
@@ -174,7 +174,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
 function OpenPayLink(props: {
   readonly shipment: Shipment;
   readonly url: string;
-  /** Whether it takes the focus from the button that created it. */
+  /** Whether the link takes the focus from the button that created it. */
   readonly takesFocus: boolean;
 }) {
   const { shipment, url, takesFocus } = props;

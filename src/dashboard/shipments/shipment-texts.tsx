@@ -20,7 +20,7 @@ type Optional<M> = {
 
 type TextName = Exclude<Optional<Shipment> & Optional<CreateShipmentRequest>, "quoteId">;
 
-/** Labels and hints of a shipment's text fields, for forms and its page. */
+/** Labels and hints of a shipment's text fields, for forms and the shipment's page. */
 const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?: string }>> = {
   externalReference: {
     label: "External reference",
@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<TextName, { readonly label: string; readonly hint?:
 
 const isText = ({ localName }: DescField) => localName in TEXTS;
 
-/** Rarely used fields: the texts of a request, and notes. */
+/** Rarely used fields: the request's texts, and notes. */
 export function RecordFields(props: { readonly request: DescMessage; readonly from?: Shipment }) {
   const { request, from } = props;
   const fields = request.fields.filter(isText);
@@ -64,7 +64,7 @@ export function RecordFields(props: { readonly request: DescMessage; readonly fr
   );
 }
 
-/** Returns the contents of `RecordFields` without the notes. */
+/** Returns the contents of `RecordFields`, except the notes. */
 export function recordOf(request: DescMessage, form: FormData) {
   const fields = request.fields.filter(isText);
   const texts = fields.map(({ name, localName }) => [localName, textOf(form, name)]);
@@ -89,7 +89,7 @@ interface Row {
 
 const MOST = 20;
 
-/** Rows for the notes of a shipment, which `metadataOf` reads. */
+/** Rows for a shipment's notes. Read them with `metadataOf`. */
 function MetadataFields(props: { readonly notes: Readonly<Record<string, string>> | undefined }) {
   const last = useRef(0);
   const rowOf = ([name, value]: readonly [string, string]): Row => ({

@@ -80,7 +80,7 @@ function Shown(props: {
   const { shipment, connection, events } = props;
   return (
     <>
-      {/* Above the tall map, because payments may need attention. */}
+      {/* Shown above the tall map, because payments may need attention. */}
       <ShipmentPayment shipment={shipment} connection={connection} />
       <div class="columns">
         <div>
@@ -114,7 +114,7 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
 const PLACE_MS = 10_000;
 const NOTHING = () => undefined;
 
-/** Polls the location of the courier of a shipment in transit. `undefined` if unknown. */
+/** Polls the courier's location for a shipment in transit. `undefined` if unknown. */
 function useCourierPlace(shipment: Shipment, isAsked: boolean): CourierPlace | undefined {
   const { data, problem, reload } = useRpc(
     ShipmentService.method.getCourierPlace,
@@ -130,7 +130,7 @@ function Route({ shipment }: { readonly shipment: Shipment }) {
   const { pickupWindow, dropoffWindow } = shipment;
   const isBrought = shipment.status === ShipmentStatus.IN_TRANSIT && shipment.courier !== undefined;
   const courier = useCourierPlace(shipment, isBrought);
-  // The map moves to the courier once. Afterwards it stays where the reader moved it.
+  // Move the map to the courier once. Afterwards the map stays where the user moved it.
   const inView = useMemo(() => courier && [courier], [courier === undefined]);
   return (
     <Section title="Route">
@@ -236,7 +236,7 @@ const ShipmentDeliveries = lazily(() =>
   import("./shipment-deliveries.tsx").then((deliveries) => deliveries.ShipmentDeliveries),
 );
 
-/** Events of the shipment and, on request, their webhook deliveries. */
+/** Shows the shipment's events and, on request, their webhook deliveries. */
 function Happened({ events }: { readonly events: Query<ListShipmentEventsResponse> }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -35,13 +35,14 @@ import { openDialog } from "../ui/dialog.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { PAGE_TOKEN } from "../ui/pager.tsx";
 
-/** Query parameter of the view, such as list or map, and the parameters specific to one view. */
+/** Query parameter of the view: list, map or both. */
 const VIEW = "view";
 const VIEWS: Choices = [
   ["", "List"],
   ["both", "Both"],
   ["map", "Map"],
 ];
+/** Query parameters that apply to one view only. */
 const OF_VIEWS = [ORDER_BY, "end"];
 
 const CustomerName = lazily(
@@ -140,8 +141,8 @@ function Listed(props: {
 }
 
 /**
- * Returns the order of the list and the orders it supports. Only queues without further filters
- * support every order. Other lists are ordered by creation time.
+ * Returns the list's current order and the orders it supports. Only queues without further filters
+ * support all orders. Other lists are ordered by creation time.
  */
 function orderOf(query: URLSearchParams, view: View, narrowed: boolean): Order {
   const isDue = view.queue !== undefined && view.queue !== "failed" && !narrowed;
@@ -204,7 +205,7 @@ function filtersOf(query: URLSearchParams, timeZone: string | undefined) {
   const failed = query.get("failed") === "true";
   const { from, to } = daysOf(query, values, today(timeZone));
   return {
-    // Failed payments are listed for every status.
+    // The list of failed payments includes every status.
     status: failed ? undefined : enumOf<ShipmentStatus>(values.status),
     paymentStatus: failed ? undefined : enumOf<PaymentStatus>(values.payment_status),
     customerId: recordIdOf(values.customer ?? ""),
@@ -218,7 +219,7 @@ function enumOf<E extends number>(value: string | undefined): E | undefined {
   return value ? (Number(value) as E) : undefined;
 }
 
-/** Whether the list has filters other than states. */
+/** Whether the list has filters other than the states. */
 function isNarrowed(filters: ReturnType<typeof filtersOf>): boolean {
   const { status: _, paymentStatus: __, failed: ___, ...others } = filters;
   return Object.values(others).some((value) => value !== undefined);

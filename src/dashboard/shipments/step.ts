@@ -1,4 +1,4 @@
-/** Labels of the actions that include the shipment's reference. */
+/** Action labels that include the shipment's reference. */
 export const STEP_PHRASES = {
   "Record payment": (reference: string) => `Mark ${reference} as paid`,
   "Record late payment": (reference: string) => `Record a late payment of ${reference}`,

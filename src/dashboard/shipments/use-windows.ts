@@ -19,27 +19,27 @@ import {
   windowMessage,
 } from "./windows.ts";
 
-/** Days of slots per call, the maximum. Further days are loaded on request. */
+/** Days of slots per call, which is the API's maximum. Later days are loaded on request. */
 const DAYS = 14;
-/** Maximum number of calls for further days, covering more than a year. */
+/** Maximum number of calls per route. They cover more than a year. */
 const MAX_PAGES = 27;
-/** Interval for refreshing which slots can still be booked, in milliseconds. */
+/** Interval for reloading which slots are still available, in milliseconds. */
 const POLL_MS = 60_000;
-/** Pause in typing before a route's slots are loaded, in milliseconds. */
+/** Time without typing before a route's slots are loaded, in milliseconds. */
 const SETTLED_MS = 200;
 
-/** Times of a route: the offered and the chosen ones at each end. */
+/** Offered and chosen times of a route's pickup and dropoff. */
 export interface Windows {
   readonly offers: Readonly<Record<End, Offer | undefined>>;
   readonly choices: Readonly<Record<End, WindowChoice>>;
   readonly choose: (end: End, choice: WindowChoice) => void;
-  /** Chosen windows of the ends whose zone has a schedule. */
+  /** Chosen windows, only where the zone has a schedule. */
   readonly chosen: Readonly<Record<End, Window | undefined>>;
-  /** Whether a required time is still missing, so that no quote is requested. */
+  /** Whether a required time is missing. No quote is requested until it is chosen. */
   readonly isUnset: boolean;
   readonly problem: Problem | undefined;
   readonly reload: () => void;
-  /** Loads further days of an end, `undefined` while loading. */
+  /** Load further days of a pickup or dropoff. `undefined` while loading. */
   readonly listMore: Readonly<Record<End, (() => void) | undefined>>;
   /** Rewords a refusal for this page. */
   readonly reword: (problem: Problem) => Problem;
@@ -48,7 +48,7 @@ export interface Windows {
 export type BookedWindows = ReturnType<typeof bookedWindows>;
 
 /**
- * Loads the slots of a route and tracks the chosen ones.
+ * Loads a route's slots and tracks the chosen ones.
  *
  * @param options.isShown false if only the existence of slots matters
  */
@@ -102,7 +102,7 @@ export function useWindows(
 const OPEN: WindowChoice = { kind: "open" };
 const BOOKED: WindowChoice = { kind: "booked" };
 
-/** Returns the default choice: as soon as possible if offered, or the first free window. */
+/** Returns the default choice: as soon as possible if offered, otherwise the first free window. */
 function choiceAtFirst(offer: Offer | undefined): WindowChoice {
   if (offer === undefined || offer.asSoonAsPossible) return OPEN;
   return { kind: "time", window: firstWindow(offer.data, isFree(offer)) };
@@ -121,7 +121,7 @@ function chosenOf(
   return offer && choice.kind === "time" ? choice.window : undefined;
 }
 
-/** Loads the slots of the zone at a route's pickup. Empty for a route that is not served. */
+/** Loads the slots for a route's pickup. Empty if the route is not served. */
 function useOffer(
   route: RouteText,
   { isWanted, isShown }: { readonly isWanted: boolean; readonly isShown: boolean },
@@ -134,7 +134,7 @@ function useOffer(
       try {
         return await listOffer(shipments, { route, pages }, signal);
       } catch (error) {
-        // The quote shows why the route is not served.
+        // The quote reports why the route is not served.
         const { code } = ConnectError.from(error);
         if (code === Code.FailedPrecondition || code === Code.InvalidArgument) return undefined;
         throw error;
@@ -142,7 +142,7 @@ function useOffer(
     },
     [shipments, isWanted, pages, ...ROUTE_FIELDS.map((name) => route[name])],
   );
-  // Without a schedule, the slots do not change over time.
+  // Without a schedule, there are no slots to refresh.
   useRepeat(isShown && query.data ? query.reload : NOTHING, POLL_MS);
   const listMore = query.isLoading ? undefined : () => setPages((before) => before + 1);
   return { ...query, listMore };
@@ -150,7 +150,7 @@ function useOffer(
 
 const NOTHING = () => {};
 
-/** Loads the slots of several pages of bookable days, `undefined` without a schedule. */
+/** Loads the slots of several pages of bookable days. `undefined` if the zone has no schedule. */
 async function listOffer(
   shipments: Client<typeof ShipmentService>,
   { route, pages }: { readonly route: RouteText; readonly pages: number },
@@ -177,7 +177,7 @@ function isTooFarAhead({ unavailableReason }: PickupSlot): boolean {
   return unavailableReason === SlotUnavailableReason.TOO_FAR_AHEAD;
 }
 
-/** The schedule at the dropoff equals that of a pickup on the reversed route. */
+/** Returns the reversed route. The dropoff's schedule equals the pickup's schedule on that route. */
 function reversed(route: RouteText): RouteText {
   return {
     pickup_lat: route.dropoff_lat,
@@ -195,7 +195,10 @@ export function windowsOf({ chosen }: Pick<Windows, "chosen">) {
   };
 }
 
-/** Returns the ends with changed times. Unchanged bookings are not validated again. */
+/**
+ * Returns the changed times. Unchanged times are omitted, because the service would validate them
+ * again.
+ */
 export function windowChanges({ chosen }: Windows, booked: BookedWindows) {
   const changed = ENDS.filter((end) => {
     const [before, after] = [booked[end], chosen[end]];

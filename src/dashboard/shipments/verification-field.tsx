@@ -13,7 +13,7 @@ export const VERIFICATIONS: Readonly<Record<DropoffVerification, string>> = {
 
 const FIELD = "dropoff_verification";
 
-/** The required verification at the dropoff, for booking or editing a shipment. */
+/** Field for the verification required at the dropoff. */
 export function VerificationField({ from }: { readonly from?: Shipment | undefined }) {
   return (
     <SelectField

@@ -26,13 +26,12 @@ import {
   windowText,
 } from "./windows.ts";
 
-/** Fields for the times at both ends, if their zones have schedules. */
+/** Fields for the pickup and dropoff times, shown only where a zone has a schedule. */
 export function WindowFields(props: {
   readonly windows: Windows;
   readonly booked?: BookedWindows;
-  /** Price of the route without windows, in major units, `undefined` while unknown. */
+  /** Price of the route without window fees, in major units. `undefined` while unknown. */
   readonly total: number | undefined;
-  /** Refusal of the last request. */
   readonly refused?: Problem | undefined;
 }) {
   const { windows, booked, total, refused } = props;
@@ -128,7 +127,7 @@ function ChooseTime(
   const byDate = useMemo(() => slotsByDate(offer), [offer]);
   const [date, setDate] = useState(() => localDate((window ?? first).start, offer.timeZone));
   useEffect(() => {
-    // It may have been chosen elsewhere, such as the alternative offered by a refusal.
+    // The window may have been chosen elsewhere, for example from the alternatives in a refusal.
     if (window) setDate(localDate(window.start, offer.timeZone));
   }, [Number(window?.start)]);
   const slots = byDate.get(date) ?? [];
@@ -200,7 +199,7 @@ function Slot(
 
 function feeText({ price }: PickupSlot, { currency }: Offer, total: number | undefined): string {
   if (total === undefined || price <= total) return "";
-  // Both are exact to the minor unit, so rounding makes the difference exact too.
+  // Rounding removes float errors, because both prices are exact to the minor unit.
   return `+${moneyText(Number((price - total).toFixed(4)), currency)}`;
 }
 
@@ -275,7 +274,7 @@ function FreeWindow(
   );
 }
 
-/** The reason why the times are refused, and the next available ones. */
+/** Shows why the times were refused, and the next available ones. */
 function WindowRefusal(props: { readonly problem: Problem; readonly windows: Windows }) {
   const { problem, windows } = props;
   const { fields, message } = windows.reword(problem);
@@ -290,7 +289,7 @@ function WindowRefusal(props: { readonly problem: Problem; readonly windows: Win
   );
 }
 
-/** Replaces the refused times by the alternatives of the refusal. */
+/** Buttons that replace refused times with the refusal's alternatives. */
 export function NextWindows(props: { readonly problem: Problem; readonly windows: Windows }) {
   const { problem, windows } = props;
   return (

@@ -11,14 +11,14 @@ export interface Window {
   readonly end: Date;
 }
 
-/** Slots offered by the schedule of an end's zone, `undefined` if the zone has no schedule. */
+/** Slots that the zone's schedule offers for a pickup or dropoff. `undefined` without a schedule. */
 export type Offer = ListPickupSlotsResponse & {
   readonly timeZone: string;
   /** Whether later days may be bookable. */
   readonly goesOn: boolean;
 };
 
-/** The choice at an end. A time without a window cannot be booked yet. */
+/** The chosen time of a pickup or dropoff. A `time` without a window cannot be booked yet. */
 export type WindowChoice =
   | { readonly kind: "open" }
   | { readonly kind: "booked" }
@@ -44,7 +44,7 @@ export function isSameWindow(one: Window, other: Window): boolean {
   return Number(one.start) === Number(other.start) && Number(one.end) === Number(other.end);
 }
 
-/** Initial length of a freely chosen window, in milliseconds. */
+/** Default length of a freely chosen window, in milliseconds. */
 const FIRST_LENGTH_MS = 3_600_000;
 
 export function firstWindow(slots: readonly PickupSlot[], isFree: boolean): Window | undefined {
@@ -55,12 +55,12 @@ export function firstWindow(slots: readonly PickupSlot[], isFree: boolean): Wind
   return { start, end: new Date(Math.min(Number(end), Number(start) + FIRST_LENGTH_MS)) };
 }
 
-/** Groups the slots of an offer by date in its time zone, such as `2026-12-01`. */
+/** Groups an offer's slots by date in its time zone, such as `2026-12-01`. */
 export function slotsByDate({ data }: Offer): ReadonlyMap<string, readonly PickupSlot[]> {
   return Map.groupBy(data, ({ localStart }) => localStart.slice(0, 10));
 }
 
-/** To the minute, with the day of the week. */
+/** Format to the minute, with the day of the week. */
 const TO_MINUTE = {
   weekday: "short",
   month: "short",
@@ -69,13 +69,13 @@ const TO_MINUTE = {
   minute: "2-digit",
 } as const;
 
-/** Formats a window: `Tue, Dec 1, 8:00 – 9:00 AM`, plus a time zone other than the reader's. */
+/** Formats a window: `Tue, Dec 1, 8:00 – 9:00 AM`. Adds the time zone if it differs from the browser's. */
 export function windowText({ start, end }: Window, timeZone?: string): string {
   const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.formatRange(start, end) + zoneSuffix(start, timeZone);
 }
 
-/** Formats the hours of a window, `8:00 – 9:00 AM`, with dates if they differ. */
+/** Formats a window's hours, such as `8:00 – 9:00 AM`. Adds the dates if they differ. */
 export function hoursText(window: Window, timeZone: string): string {
   const { start, end } = window;
   if (localDate(start, timeZone) !== localDate(end, timeZone)) return windowText(window, timeZone);
@@ -86,13 +86,13 @@ export function hoursText(window: Window, timeZone: string): string {
   }).formatRange(start, end);
 }
 
-/** Formats an instant: `Mon, Nov 30, 6:00 PM`, plus a time zone other than the reader's. */
+/** Formats an instant: `Mon, Nov 30, 6:00 PM`. Adds the time zone if it differs from the browser's. */
 export function instantText(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat(undefined, { ...TO_MINUTE, timeZone });
   return format.format(instant) + zoneSuffix(instant, timeZone);
 }
 
-/** Formats a slot's date for the reader's locale: `Tue, Dec 1`. */
+/** Formats a slot's date for the browser's locale: `Tue, Dec 1`. */
 export function dateText(date: string): string {
   return new Intl.DateTimeFormat(undefined, {
     weekday: "short",
@@ -102,7 +102,7 @@ export function dateText(date: string): string {
   }).format(new Date(`${date}T00:00:00Z`));
 }
 
-/** Returns the window of local times on a date. An end before the start is a day later. */
+/** Returns the window between local times on a date. An end before the start is on the next day. */
 export function windowAt(
   date: string,
   { start, end }: { readonly start: string; readonly end: string },
@@ -129,7 +129,7 @@ const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
 const SPAN = new RegExp(`(${INSTANT.source}) to (${INSTANT.source})`, "g");
 const ALONE = new RegExp(INSTANT, "g");
 
-/** Rewords a refusal of windows, with times in their zones' time zones and without API names. */
+/** Rewords a refusal of windows. Times are in the zones' time zones, and API names are replaced. */
 export function problemOfWindows(
   problem: Problem,
   timeZones: Readonly<Record<End, string | undefined>>,
@@ -142,7 +142,7 @@ export function problemOfWindows(
   return { ...problem, message, fields: Object.fromEntries(fields) };
 }
 
-/** Formats the times of a text in a time zone, and replaces API names by those of the page. */
+/** Formats a text's times in a time zone and replaces API names with the page's labels. */
 function localizeTimes(text: string, timeZone: string): string {
   return text
     .replace(" that GET /v1/pickup_slots lists", "")

@@ -3,14 +3,14 @@ import type { TariffFault } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import type { Problem } from "../api/problem.ts";
 
 export interface DraftFault extends Pick<TariffFault, "path" | "text"> {
-  /** The zone's index in the document, `undefined` if the fault is not about a single zone. */
+  /** Index of the zone in the document, or `undefined` if the fault is not about a single zone. */
   readonly index?: number | undefined;
 }
 
-/** Faults of a draft by section: zones, schedules, or fees and tiers. */
+/** A draft's faults by section: zones, schedules, or fees and tiers. */
 export type SortedFaults = Readonly<Record<"zones" | "schedules" | "fees", readonly DraftFault[]>>;
 
-/** Sorts faults by their paths, such as `zones[3].geometry`. */
+/** Groups faults by section, based on their paths, such as `zones[3].geometry`. */
 export function sortFaults(faults: readonly TariffFault[]): SortedFaults {
   return {
     fees: faults.filter((fault) => !isOfZones(fault) && !isOfSchedules(fault)),
@@ -30,7 +30,7 @@ function isOfSchedules({ path }: DraftFault): boolean {
   return /^(schedules|default_schedule)\b/.test(path);
 }
 
-/** Returns faults as a problem of a form, each at the field named by its path. */
+/** Converts faults to a form problem, with each fault at the field that its path names. */
 export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefined {
   if (faults.length === 0) return undefined;
   const fields = Object.groupBy(faults, ({ path }) => path);
@@ -45,7 +45,7 @@ export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefi
   };
 }
 
-/** Renames the fields in a refusal of schedules to those of the form. */
+/** Converts field names in a refusal of schedules to the form's names. */
 export function problemOfSchedules(problem: Problem): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
     return [withoutList(name), texts.map(withoutList)] as const;
@@ -57,7 +57,7 @@ function withoutList(text: string): string {
   return text.replace(/^schedules\.(?=schedules|default)/, "");
 }
 
-/** Renames the fields in a refusal of a draft to those of the form. */
+/** Converts field names in a refusal of a draft to the form's names. */
 export function problemOfDraft(problem: Problem): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
     return [withoutFees(name), texts.map(withoutFees)] as const;
@@ -69,7 +69,10 @@ function withoutFees(text: string): string {
   return text.replace(/^fees\./, "");
 }
 
-/** Turns a fault's text into a sentence without quotes: `must be ...` becomes `Must be ...`. */
+/**
+ * Converts a fault's text to a sentence: `must be ...` becomes `Must be ...`. Drops the advice to
+ * use quotes.
+ */
 export function sentence(text: string): string {
   const plain = text.replace(" in quotes, such as", ", such as");
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;

@@ -20,7 +20,7 @@ export interface DraftText {
 
 let lastKey = 0;
 
-/** Returns a new tier that begins at the end of another one, or at 0. */
+/** Returns a new tier that starts where the previous one ends, or at 0. */
 export function tierAfter(before: TierText | undefined): TierText {
   const min_kg = before?.max_kg ?? "0";
   return { key: ++lastKey, min_kg, max_kg: "", flat_fee: "", rate_per_kg: "" };
@@ -42,14 +42,14 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   };
 }
 
-/** Returns the gap before a tier, as `10 to 20 kg`, `undefined` if it has no gap. */
+/** Returns the gap before a tier, such as `10 to 20 kg`, or `undefined` if there is none. */
 export function gapBefore(tiers: readonly TierText[], index: number): string | undefined {
   const start = numberFrom(tiers[index]!.min_kg) ?? NaN;
   const end = index === 0 ? 0 : (numberFrom(tiers[index - 1]!.max_kg) ?? NaN);
   return start > end ? `${numberText(end)} to ${numberText(start)} kg` : undefined;
 }
 
-/** Whether two values are equal apart from the keys of their rows. */
+/** Whether two values are equal when the rows' keys are ignored. */
 export function isSameText(one: object, other: object): boolean {
   return sayingOf(one) === sayingOf(other);
 }
@@ -66,7 +66,10 @@ type TextName<Row> = {
 }[keyof Row] &
   string;
 
-/** Returns the props of a text field for one property of a row. `path` prefixes the field names. */
+/**
+ * Returns a function that creates the props of a text field for a row's property. `path` prefixes
+ * the field names.
+ */
 export function fieldOf<Row extends object>(row: Row, change: (row: Row) => void, path?: string) {
   return (name: TextName<Row>) => ({
     name: path === undefined ? name : `${path}.${name}`,

@@ -5,8 +5,8 @@ import { guardLeaving, type Leave } from "../routes/router.ts";
 import { Dialog, openDialog } from "../ui/dialog.tsx";
 
 /**
- * Tracks the typed contents of a draft's form and their initial value. Newly loaded contents
- * replace them, unless both the reader and another person changed them.
+ * Tracks the typed contents of a draft form and their initial value. Newly loaded contents replace
+ * both, unless the user and another person have each made changes.
  */
 export function useDraftText<Loaded extends { readonly etag: string }, Text extends object>(
   loaded: Loaded,
@@ -32,11 +32,11 @@ export function useDraftText<Loaded extends { readonly etag: string }, Text exte
     text,
     setText,
     isEdited,
-    /** Whether the reader and another person both changed it. `discardEdits` or `keepEdits` resolves it. */
+    /** Whether the user and another person both changed it. Resolve with `discardEdits` or `keepEdits`. */
     isForeign: isEdited && isOther,
     discardEdits,
     keepEdits,
-    /** Resets the initial value to the saved contents. Keeps later edits and row keys. */
+    /** Sets the initial value to the saved contents. Edits made since and the rows' keys are kept. */
     noteSaved(saved: Loaded, sent: Text): void {
       setBase(saved);
       const savedText = textOf(saved);
@@ -69,10 +69,10 @@ interface UnsavedForm {
   readonly isRunning: boolean;
 }
 
-/** Called by a form of a draft when it gets unsaved changes, and when they are gone. */
+/** Called by a draft form when it gets unsaved changes, and with `undefined` when they are gone. */
 export type NoteUnsaved = (id: string, form: UnsavedForm | undefined) => void;
 
-/** Tracks the forms with unsaved changes, in order. Leaving the page then needs confirmation. */
+/** Tracks the forms with unsaved changes, in order. While there are any, leaving needs confirmation. */
 export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: NoteUnsaved] {
   const [forms, setForms] = useState<readonly UnsavedForm[]>([]);
   const note = useCallback<NoteUnsaved>((id, form) => {
@@ -82,7 +82,7 @@ export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: Not
     });
   }, []);
   const isUnsaved = forms.length > 0;
-  // A layout effect, because other effects are cleaned up slightly later than the unmount.
+  // Use a layout effect, because the cleanup of other effects runs shortly after unmounting.
   useLayoutEffect(
     () =>
       isUnsaved ? guardLeaving((leave) => openDialog(<LeaveDialog leave={leave} />)) : undefined,

@@ -17,7 +17,7 @@ import { toast } from "../ui/toast.tsx";
 import { Time } from "../ui/values.tsx";
 import { comparisonPath } from "./tariff-view.tsx";
 
-/** Cancels a scheduled version after confirmation. Hidden from readers without permission. */
+/** A button that cancels a scheduled version after confirmation. Hidden from users without permission. */
 export function CallOff(props: { readonly version: TariffVersion }) {
   const { version, effectiveAt } = props.version;
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
@@ -43,11 +43,11 @@ export function CallOff(props: { readonly version: TariffVersion }) {
 interface RollBackProps {
   readonly version: number;
   readonly inForce: number;
-  /** Called if another version has come into force. */
+  /** Called if another version has taken effect. */
   readonly replaced: () => void;
 }
 
-/** Republishes a version after confirmation. Hidden from readers without permission. */
+/** A button that republishes a version after confirmation. Hidden from users without permission. */
 export function RollBack(props: RollBackProps) {
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return <DialogButton dialog={<RollBackDialog {...props} />}>Roll back to this…</DialogButton>;
@@ -80,7 +80,7 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
   );
 }
 
-/** Returns the version that a publication replaces, updated after a refusal. */
+/** Tracks the version that a publication replaces. A refusal updates it. */
 function useReplaces(inForce: number, replaced: () => void) {
   const [replaces, setReplaces] = useState(inForce);
   const noteReplaced = (error: unknown): never => {
@@ -101,7 +101,7 @@ const WHEN = [
 
 interface PublishProps {
   readonly draft: TariffDraft;
-  /** Version in force, 0 if no tariff is published. */
+  /** Version in force, or 0 if no tariff is published. */
   readonly inForce: number;
   readonly replaced: () => void;
 }
@@ -138,7 +138,7 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
   );
 }
 
-/** Timeout for publishing, in milliseconds. Zones can have 64 MB. */
+/** Publishing timeout, in milliseconds. Zones can have 64 MB. */
 const PUBLISH_TIMEOUT_MS = 300_000;
 
 function usePublish(draft: TariffDraft, replaces: number) {
@@ -173,10 +173,10 @@ function usePublish(draft: TariffDraft, replaces: number) {
 }
 
 /**
- * Returns the chosen time, `undefined` for now.
+ * Returns the chosen time, or `undefined` for now.
  *
- * @throws ConnectError about `effective_at` if it is missing or past, because a past time would
- *   publish immediately
+ * @throws ConnectError about `effective_at` if the time is missing or past, because the service
+ * would publish immediately for a past time
  */
 function timeIn(form: FormData): Date | undefined {
   if (textOf(form, "when") !== "later") return undefined;
@@ -204,9 +204,9 @@ function NoteField() {
   return <TextAreaField name="note" label="Note" hint="The reason for this version." optional />;
 }
 
-/** Links to a comparison if another version has come into force. */
+/** Shown if another version has taken effect. Links to a comparison with that version. */
 function ReplacedNote(props: {
-  /** Version to compare with, `undefined` for a draft, which has a separate page. */
+  /** Version to compare with. `undefined` for a draft, whose comparison has its own page. */
   readonly version?: number;
 }) {
   const problem = useFormProblem();

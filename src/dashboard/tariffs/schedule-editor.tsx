@@ -19,7 +19,7 @@ const MOST_EXCEPTIONS = 400;
 const MOST_HOURS = 10;
 const MOST_CUT_OFFS = 20;
 
-/** Id of the list of time zones, shared by all schedules. */
+/** Element ID of the list of time zones, which all schedules share. */
 const TIME_ZONES = "time-zones";
 
 export function TimeZones() {
@@ -175,7 +175,7 @@ function HoursRows(props: {
   );
 }
 
-/** Dates with special hours, grouped by year and in order. Each is edited in place. */
+/** Editor for dates with special hours, sorted and grouped by year. */
 function Exceptions({ schedule, change }: Props) {
   const { exceptions, path } = schedule;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());

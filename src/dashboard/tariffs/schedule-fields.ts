@@ -5,7 +5,7 @@ import { DAYS } from "./schedule-words.ts";
 
 interface Row {
   readonly key: number;
-  /** Path in the stored draft, such as `schedules[0].hours[2]`, or a unique one if unsaved. */
+  /** Path in the stored draft, such as `schedules[0].hours[2]`. A unique value if unsaved. */
   readonly path: string;
 }
 
@@ -17,7 +17,7 @@ export interface HoursText extends Row {
 
 export interface ExceptionText extends Row {
   readonly date: string;
-  /** Empty if closed. */
+  /** Hours of the date. Empty if closed. */
   readonly hours: readonly HoursText[];
   readonly note: string;
 }
@@ -33,12 +33,12 @@ export interface CutOffText extends Row {
 export interface ScheduleText extends Row {
   readonly name: string;
   readonly time_zone: string;
-  /** Hours of each weekday, Monday first. */
+  /** Hours by weekday, with Monday first. */
   readonly week: readonly (readonly HoursText[])[];
   readonly exceptions: readonly ExceptionText[];
   readonly lead_time_minutes: string;
   readonly horizon_days: string;
-  /** Blank if windows can be chosen freely. */
+  /** Slot length. Blank if windows can be chosen freely. */
   readonly slot_minutes: string;
   readonly cut_offs: readonly CutOffText[];
   readonly as_soon_as_possible: boolean;
@@ -76,7 +76,7 @@ export function newCutOff(): CutOffText {
   return { ...newRow(), days: [], from: "", until: "", days_before: "1", at: "17:00" };
 }
 
-/** Returns a new schedule: weekdays in the reader's time zone. */
+/** Returns a new schedule for weekdays in the browser's time zone. */
 export function newSchedule(name: string): ScheduleText {
   return {
     ...newRow(),
@@ -128,7 +128,7 @@ function textOfSchedule(schedule: TariffSchedule, path: string): ScheduleText {
 }
 
 /**
- * Returns the typed schedules as in requests. Identical hours of several days become one entry.
+ * Converts typed schedules to a request. Equal hours on several days become one entry.
  *
  * @throws ConnectError about a field that is not an integer
  */
@@ -171,7 +171,7 @@ function weeklyHours(week: ScheduleText["week"]) {
   }));
 }
 
-/** `undefined` for an empty text. */
+/** Parses an integer field. `undefined` if empty. */
 function wholeOf<Name extends string>(
   row: Row & Readonly<Record<Name, string>>,
   name: Name,

@@ -16,19 +16,19 @@ export const DAYS = [
   ["sun", "Sunday"],
 ] as const;
 
-/** Whether the hours end on the next day. */
+/** Whether the closing time is on the next day. */
 export function isOvernight({ opens, closes }: Pick<DateHours, "opens" | "closes">): boolean {
   return opens !== "" && closes !== "" && closes <= opens;
 }
 
-/** Formats the hours of a day: `18:00 to 01:00 the next day, 2.50 extra`. */
+/** Formats a day's hours: `18:00 to 01:00 the next day, 2.50 extra`. */
 function hoursText(hours: Pick<DateHours, "opens" | "closes" | "fee">): string {
   const { opens, closes, fee } = hours;
   const extra = fee === "" || Number(fee) === 0 ? "" : `, ${fee} extra`;
   return `${opens || "?"} to ${closes || "?"}${isOvernight(hours) ? " the next day" : ""}${extra}`;
 }
 
-/** Formats weekdays in order, with three or more consecutive ones as a range: `Mon to Fri, Sun`. */
+/** Formats weekdays in order: `Mon to Fri, Sun`. Three or more consecutive days become a range. */
 export function daysText(days: readonly string[]): string {
   const chosen = DAYS.map(([day]) => days.includes(day));
   const texts: string[] = [];
@@ -50,7 +50,7 @@ function shortDay(index: number): string {
   return DAYS[index]![1].slice(0, 3);
 }
 
-/** Formats the hours of a week, grouping days with equal hours: `Mon to Fri 08:00 to 18:00`. */
+/** Formats a week's hours: `Mon to Fri 08:00 to 18:00`. Days with equal hours are grouped. */
 export function weekTexts(hours: readonly WeeklyHours[]): readonly string[] {
   const byDay = DAYS.map(([day, name]) => ({
     day,
@@ -123,7 +123,7 @@ function scheduleText({ timeZone, hours }: TariffSchedule): string {
   return `${timeZone || "no time zone"}, ${week || "always closed"}`;
 }
 
-/** Parts of a schedule that are compared as a whole, by name, with label and formatter. */
+/** Label and formatter of each schedule property that is compared as a whole. */
 const PARTS: Readonly<Record<string, readonly [string, (of: TariffSchedule) => string]>> = {
   name: ["Name", ({ name }) => name],
   time_zone: ["Time zone", ({ timeZone }) => timeZone],
@@ -160,7 +160,7 @@ interface Schedules {
   readonly defaultSchedule: string;
 }
 
-/** Describes the difference at a path such as `schedules[city].hours`, or returns the path. */
+/** Describes the difference at a path such as `schedules[city].hours`. Returns unknown paths unchanged. */
 export function differenceText(path: string, before: Schedules, after: Schedules): DifferenceText {
   if (path === "default_schedule") {
     const textOf = ({ defaultSchedule }: Schedules) => defaultSchedule || "No schedule";
@@ -172,7 +172,7 @@ export function differenceText(path: string, before: Schedules, after: Schedules
     };
   }
   const names = [...before.schedules, ...after.schedules].map(({ name }) => name);
-  // A name can contain brackets.
+  // Match known names, because a name can contain brackets.
   const name = names
     .filter((known) => path.startsWith(`schedules[${known}]`))
     .toSorted((a, b) => b.length - a.length)[0];

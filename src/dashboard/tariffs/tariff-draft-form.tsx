@@ -21,7 +21,7 @@ import { toast } from "../ui/toast.tsx";
 const FEES_FORM = "fees-form";
 const SAVE = "Save the draft";
 
-/** Form for the name, fees and tiers of a draft, with faults at their fields. */
+/** A form for a draft's name, fees and tiers. Faults are shown at their fields. */
 export function DraftForm(props: {
   readonly draft: TariffDraft;
   readonly faults: SortedFaults["fees"];

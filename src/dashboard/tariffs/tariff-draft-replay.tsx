@@ -23,7 +23,7 @@ import { changeQuery, useLocation } from "../routes/router.ts";
 import { useRpc } from "../api/use-query.ts";
 
 const REPLAY_TIMEOUT_MS = 300_000;
-/** Number of recent shipments to reprice: default and maximum. */
+/** Default and maximum number of recent shipments to reprice. */
 const USUAL = 1_000;
 const MOST = 10_000;
 
@@ -102,14 +102,14 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
   );
 }
 
-/** Reasons for not being served, the hardest to fix first. */
+/** Reasons why a route is not served, with the hardest to fix first. */
 const REASONS: readonly (readonly [type: QuoteFailureType, reason: string])[] = [
   [QuoteFailureType.COVERAGE, "outside the zones"],
   [QuoteFailureType.WEIGHT, "no tier takes the weight"],
   [QuoteFailureType.WINDOW, "the window cannot be booked"],
 ];
 
-/** Shipments served now that the draft would refuse, by reason. */
+/** Shows the shipments served now that the draft would refuse, by reason. */
 function Refused({
   replay: { newlyRefused, refused, currencyInForce },
 }: {
@@ -180,7 +180,7 @@ function pointOf({ abovePercent, upToPercent, routes }: PriceChangeBucket): Poin
   return { label: bucketLabel(abovePercent, upToPercent), value: routes, text };
 }
 
-/** Formats a range such as `−10 to −5 %`. */
+/** Formats a range of price changes, such as `−10 to −5 %`. */
 function bucketLabel(above: number | undefined, upTo: number | undefined): string {
   if (above === 0 && upTo === 0) return "Unchanged";
   if (above === undefined) return `${signed(upTo!)} % or lower`;
@@ -244,7 +244,7 @@ function changeColumns(currency: string): readonly Column<PriceChange>[] {
   ];
 }
 
-/** A link for members of the shipment's workspace. Others see only the reference. */
+/** A link to a shipment for members of its workspace. Other users see only the reference. */
 function ShipmentLink({ change }: { readonly change: PriceChange }) {
   const { workspace, shipment: reference } = change;
   const { workspaces } = useAccount();

@@ -108,7 +108,8 @@ function Schedules(props: SchedulesFieldsProps) {
   const { schedules } = text;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
-  // Faults expand their sections, whose fields must mount before others are shown.
+  // Rerender once: faults expand their sections, and those fields must mount before the remaining
+  // faults are shown.
   useLayoutEffect(() => setShown(problem), [problem]);
   const [open, setOpen] = useState<number | undefined>(() =>
     schedules.length === 1 ? schedules[0]!.key : undefined,
@@ -173,7 +174,7 @@ function DefaultSchedule(props: SchedulesFieldsProps) {
   );
 }
 
-/** A schedule, collapsed to its name until opened or faulty. */
+/** A schedule, collapsed to its name until opened or until it has a fault. */
 function Schedule(props: {
   readonly number: number;
   readonly schedule: ScheduleText;

@@ -27,13 +27,13 @@ import { SelectField } from "../ui/fields.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { useRpc } from "../api/use-query.ts";
 
-/** Size in bytes above which zones, being slow to load, are shown only on request. */
+/** Maximum size of zones that are shown automatically, in bytes. Larger ones load slowly. */
 const SHOWN_BYTES = 8_000_000;
 
-/** The zones of a draft over those in force, with their faults and an import. */
+/** Shows a draft's zones over those in force, with their faults and an import. */
 export function DraftZones(props: {
   readonly draft: TariffDraft;
-  /** Version in force, `undefined` if no tariff is published. */
+  /** Version in force, or `undefined` if no tariff is published. */
   readonly inForce: number | undefined;
   readonly faults: readonly DraftFault[];
   readonly mayChange: boolean;
@@ -123,9 +123,9 @@ function Import(props: { readonly draft: TariffDraft }) {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns the chosen file.
+ * Returns the chosen file. Checks the size before the upload.
  *
- * @throws ConnectError about `data` if it is missing or exceeds the size limit, before uploading
+ * @throws ConnectError about `data` if the file is missing or too large
  */
 function fileIn(form: FormData): File {
   const file = form.get("data");
@@ -173,7 +173,7 @@ interface Props {
   readonly mayChange: boolean;
 }
 
-/** Assigns schedules to the zones of a draft. Hidden if it has no schedules. */
+/** Assigns schedules to a draft's zones. Hidden if the draft has no schedules. */
 function ZoneSchedules(props: Props) {
   const { draft, path, document, mayChange } = props;
   const { data: schedules } = useRpc(

@@ -29,10 +29,10 @@ import "./tariffs.css";
 const PublishDialog = lazily(() => import("./publication.tsx").then((it) => it.PublishDialog));
 const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx").then((it) => it.DraftReplay));
 
-/** Timeout for a check, in milliseconds. Zones can have 64 MB. */
+/** Check timeout, in milliseconds. Zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;
 
-/** A draft: its fees and zones, faults, effects and publication. */
+/** A draft's page: fees, zones, faults, effects and publication. */
 export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
   const draft = recordIdOf(props.draft) ?? 0n;
   const query = useRpc(TariffService.method.getTariffDraft, { draft });
@@ -147,7 +147,7 @@ function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boo
   );
 }
 
-/** Checks the draft once requested, which the URL records. `undefined` before. */
+/** Checks the draft if the URL requests it. The data is `undefined` until then. */
 function useCheck(draft: TariffDraft): Query<CheckTariffResponse | undefined> {
   const isRequested = useLocation().query.get("check") !== null;
   return useRpc(TariffService.method.checkTariff, isRequested ? { draft: draft.id } : undefined, {
@@ -170,7 +170,7 @@ function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | un
   );
 }
 
-/** State of the draft: saved or not, and the result of its check. */
+/** Shows whether the draft is saved, and the result of its check. */
 function CheckNote(props: {
   readonly query: Query<CheckTariffResponse | undefined>;
   readonly faults: SortedFaults;
@@ -203,7 +203,7 @@ function CheckNote(props: {
   );
 }
 
-/** The first warnings and the number of the others. */
+/** Shows the first warnings and the number of remaining ones. */
 function Warnings({ warnings }: Pick<CheckTariffResponse, "warnings">) {
   const more = warnings.length - MAX_WARNINGS;
   return (
@@ -221,7 +221,6 @@ function Warnings({ warnings }: Pick<CheckTariffResponse, "warnings">) {
   );
 }
 
-/** Maximum number of warnings shown. */
 const MAX_WARNINGS = 5;
 
 /** Moves to the first field with a fault, or to the first list of faults. */

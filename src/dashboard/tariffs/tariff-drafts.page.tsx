@@ -73,7 +73,7 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
   );
 }
 
-/** Returns the versions that can be copied: the latest ones and the requested one. */
+/** Returns the versions that can be copied: the latest ones and the one that the URL requests. */
 function useVersionChoices(from: string | undefined): readonly (readonly [string, string])[] {
   const { data } = useRpc(TariffService.method.listTariffVersions, { pageSize: 100 });
   const numbers = (data?.data ?? []).map(({ version }) => String(version));

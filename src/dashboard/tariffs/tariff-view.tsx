@@ -19,7 +19,7 @@ import { SchedulesView } from "./schedule-view.tsx";
 import { Download, TariffMap, versionZonesPath, zonesText } from "./tariff-zones.tsx";
 import "./tariffs.css";
 
-/** Loads the tariff in force, null if no tariff is published. */
+/** Loads the tariff in force. The data is null if no tariff is published. */
 export function useTariffInForce(): Query<TariffVersion | null> {
   const tariffs = useClient(TariffService);
   return useQuery(
@@ -60,7 +60,7 @@ export function NewDraftLink({ version }: { readonly version: number }) {
   );
 }
 
-/** A version of the tariff: publication details, fees and zones. */
+/** Shows a tariff version: publication details, fees and zones. */
 export function TariffView({ version }: { readonly version: TariffVersion }) {
   const { version: number, fees } = version;
   const path = versionZonesPath(number);
@@ -92,7 +92,7 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
   );
 }
 
-/** The schedules of a version. Hidden if it has no schedules. */
+/** Shows a version's schedules. Hidden if there are none. */
 function VersionSchedules({ version }: { readonly version: number }) {
   const query = useRpc(TariffService.method.getTariffVersionSchedules, { version });
   const { data, problem } = query;
@@ -132,8 +132,8 @@ function VersionLink({ version }: { readonly version: number }) {
 const RATE_DECIMALS = 6;
 
 /**
- * A tariff's decimal as an amount for the reader's locale, with the exact text as title. Invalid
- * decimals or currencies of drafts are shown unchanged.
+ * Shows a tariff's decimal as an amount in the browser's locale, with the exact text as title.
+ * Invalid decimals or currencies, which drafts can have, are shown unchanged.
  */
 function Fee(props: { readonly text: string; readonly currency: string }) {
   const { text, currency } = props;

@@ -19,11 +19,11 @@ export interface TariffLayer {
   readonly name: string;
   readonly tone: LayerTone;
   readonly path: string;
-  /** The document is reloaded when the etag changes. */
+  /** Etag of the document. A change reloads the document. */
   readonly etag?: string;
 }
 
-/** Loads the zones of a layer. Empty without a layer. */
+/** Loads a layer's zones. Empty without a layer. */
 function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
   return useQuery(
     async (signal) =>
@@ -33,8 +33,8 @@ function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
 }
 
 /**
- * A map of a tariff's zones with their names, optionally over those of another tariff. The URL
- * holds the marked zone. Two layers have a legend that toggles them.
+ * A map of a tariff's zones with their names, optionally above another tariff's zones. The URL
+ * holds the marked zone. With two layers, a legend toggles them.
  */
 export function TariffMap(props: {
   readonly label: string;
@@ -105,7 +105,7 @@ export function markZone(index: number | undefined): void {
   changeQuery({ zone: index === undefined ? undefined : String(index) }, { replace: true });
 }
 
-/** Returns the document index of the zone marked by the URL, `undefined` if no zone is marked. */
+/** Returns the document index of the zone that the URL marks, or `undefined` if none is marked. */
 export function useMarkedIndex(): number | undefined {
   const text = useLocation().query.get("zone");
   return text === null ? undefined : Number(text);

@@ -25,14 +25,14 @@ import {
 } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 
-/** Poll interval for publications by others, in milliseconds. */
+/** Poll interval to detect publications by other operators, in milliseconds. */
 const POLL_MS = 15_000;
 
-/** The tariff in force, the scheduled one, and all past versions. */
+/** Shows the tariff in force, the scheduled one, and all past versions. */
 export function TariffPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const inForce = useTariffInForce();
-  // While a version is scheduled, no other can be published, so it is the newest.
+  // A scheduled version is always the newest, because it blocks further publications.
   const newest = useRpc(TariffService.method.listTariffVersions, { pageSize: 1 });
   const versions = useList(TariffService.method.listTariffVersions, {}, 10);
   useRepeat(inForce.reload, POLL_MS);

@@ -4,11 +4,12 @@ import { putPiece } from "../api/documents.ts";
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Replaces a draft's zones by a file, uploaded in consecutive chunks. The first chunk discards the old zones.
+ * Replaces a draft's zones with a file, uploaded in consecutive chunks. The first chunk discards
+ * the old zones.
  *
- * @param etag the draft's current etag; otherwise the upload is refused
+ * @param draft must have the current etag, otherwise the upload is refused
  * @param progress called with the completed share, from 0 to 1
- * @throws ConnectError from the service; earlier chunks are kept
+ * @throws ConnectError from the service; earlier chunks stay stored
  */
 export async function uploadZones(
   draft: { readonly id: bigint; readonly etag: string },

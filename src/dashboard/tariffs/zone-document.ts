@@ -4,13 +4,13 @@ export interface ListedZone {
   /** Index in the document, from 0. */
   readonly index: number;
   readonly name: string;
-  /** Name of its schedule, `undefined` if it names no schedule. */
+  /** Name of the zone's schedule, or `undefined` if it has none. */
   readonly schedule: string | undefined;
-  /** The drawable zone, `undefined` if its outline is invalid. */
+  /** The zone's shape, or `undefined` if its outline is invalid. */
   readonly zone: Zone | undefined;
 }
 
-/** The displayable part of a zone document. A draft's document can have any fault. */
+/** The part of a zone document that can be shown. A draft's document can have any fault. */
 export interface ZoneDocument {
   readonly listed: readonly ListedZone[];
   readonly zones: Zones;
@@ -18,7 +18,6 @@ export interface ZoneDocument {
   readonly isReadable: boolean;
 }
 
-/** An empty zone document. */
 export const NO_ZONES: ZoneDocument = {
   listed: [],
   zones: { type: "FeatureCollection", features: [] },
@@ -43,7 +42,7 @@ function featuresOf(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** Properties used as a zone's name, in the service's order of preference. */
+/** Properties that can hold a zone's name, in the service's order of precedence. */
 const NAMES = ["name", "Name", "NAME", "title"];
 
 function listedZone(feature: unknown, index: number): ListedZone {
@@ -77,9 +76,10 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
 }
 
 /**
- * Returns the document's text with the schedule of one or all zones replaced. An empty name removes it.
+ * Returns the document's text with the schedule of one or all zones replaced. An empty name removes
+ * the schedule.
  *
- * @param index the zone's index; `undefined` for all
+ * @param index index of the zone; `undefined` for all zones
  * @throws SyntaxError if the text is not JSON
  */
 export function withSchedule(text: string, index: number | undefined, schedule: string): string {

@@ -4,10 +4,13 @@ import { clientFor } from "../api/clients.ts";
 import type { EnteredWorkspace } from "../api/session.ts";
 import { type Query, useFrameQuery } from "../api/use-query.ts";
 
-/** The test clock, loaded by the layout. No data in live mode. */
+/** Query for the test clock, loaded by the layout. It has no data in live mode. */
 export const TestClockQuery = createContext<Query<TestClock | undefined> | undefined>(undefined);
 
-/** The service's descriptor is loaded lazily, so that no page waits for the time in the bar. */
+/**
+ * Loads the test clock. The service's descriptor is loaded lazily, so that no page waits for the
+ * bar's time.
+ */
 export function useTestClock(
   entered: EnteredWorkspace | undefined,
   pathname: string,

@@ -27,7 +27,7 @@ import { toast } from "../ui/toast.tsx";
 import { Time, useNow } from "../ui/values.tsx";
 import { TestClockQuery } from "./test-clock.ts";
 
-/** The test clock, simulations, and deletion of all test data. */
+/** Controls for the test clock, simulations, and the deletion of all test data. */
 export function TestModePage() {
   const query = useContext(TestClockQuery)!;
   return (
@@ -58,7 +58,10 @@ const STEPS_AHEAD = [
   ["+ 1 week", 7 * 24 * HOUR_MS],
 ] as const;
 
-/** Advances the clock with repeated calls, each as far as it gets, or stops it. */
+/**
+ * Returns a function that advances the clock to a time, or stops it without one. It repeats the
+ * call until the clock has reached the time.
+ */
 function useMove(follow: () => void): (time?: Date) => Promise<void> {
   const call = useCall();
   return async (time) => {

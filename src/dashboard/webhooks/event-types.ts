@@ -1,4 +1,4 @@
-/** Subjects of events and their labels. */
+/** Event types with their labels. */
 export const EVENT_TYPES = [
   ["shipment.created", "Booked"],
   ["shipment.updated", "Changed"],

@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Event>[] = [
   },
 ];
 
-/** The events of the workspace, newest first. */
+/** Lists the workspace's events, newest first. */
 export function EventsPage() {
   const { query } = useLocation();
   const { type, subject } = filterValues(query, FILTERS);
@@ -105,7 +105,7 @@ function NoEvents(props: { readonly isFiltered: boolean; readonly older: string 
   );
 }
 
-/** The displayed fields of an event's payload. */
+/** Fields of an event's payload that the page shows. */
 interface Payload {
   readonly id: string;
   readonly type: string;
@@ -117,7 +117,7 @@ interface Payload {
   readonly position: number;
 }
 
-/** Loads an event as sent to webhooks. */
+/** Loads an event in the form sent to webhooks. */
 export function useEvent(event: string): Query<{ readonly data: Payload }> {
   const { id: workspace } = useWorkspace();
   return useQuery(

@@ -16,7 +16,7 @@ import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
 
-/** All event types, including future ones. */
+/** Value that stands for all event types, including future ones. */
 export const ALL_TYPES = "*";
 
 const { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } = WebhookService.method;
@@ -34,7 +34,7 @@ const FIELDS = {
   },
 };
 
-/** No selected event type means all types. */
+/** Returns the selected event types. No selection means all types. */
 function typesIn(form: FormData) {
   return form.has("types") ? {} : { types: [ALL_TYPES] };
 }
@@ -177,7 +177,7 @@ const DELIVERY: Readonly<Record<WebhookDeliveryStatus, Label>> = {
 
 export const DELIVERY_STATUSES = choicesOf(DELIVERY);
 
-/** The result and duration of the last attempt: `204 in 35 ms`. */
+/** Shows the result and duration of the last attempt: `204 in 35 ms`. */
 export function LastAnswer({ delivery }: { readonly delivery: WebhookDelivery }) {
   const { lastStatus, lastError, lastDurationMs } = delivery;
   if (lastDurationMs === undefined) return <>—</>;

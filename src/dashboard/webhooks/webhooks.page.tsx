@@ -40,7 +40,7 @@ function typesText({ types }: Webhook): string {
   return types.map((type) => LABELS.get(type) ?? type).join(", ");
 }
 
-/** A webhook with its delivery figures, `undefined` while loading. */
+/** A webhook with its delivery figures, which are `undefined` while loading. */
 interface Listed {
   readonly webhook: Webhook;
   readonly figures: WebhookFigures | undefined;
@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<Listed>[] = [
   },
 ];
 
-/** `2.5% of 40 attempts` */
+/** Shows the share of failed attempts: `2.5% of 40 attempts`. */
 function ErrorRate({ figures }: { readonly figures: WebhookFigures | undefined }) {
   if (figures === undefined || figures.attempts === 0) return <>—</>;
   const { attempts, failedAttempts } = figures;
@@ -104,10 +104,10 @@ export function WebhooksPage() {
   );
 }
 
-/** Reload interval of the state, in milliseconds. */
+/** Reload interval of a webhook's state, in milliseconds. */
 const REPEAT_MS = 5_000;
 
-/** A webhook: its state, actions and deliveries. */
+/** A webhook's page: state, actions and deliveries. */
 export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
   const figures = useRpc(WebhookService.method.listWebhookFigures, {});
@@ -194,7 +194,7 @@ const OPEN = "delivery";
 
 const FILTERS = { status: { label: "Status", choices: DELIVERY_STATUSES } } as const;
 
-/** The deliveries of a webhook, with the attempts of the open one. */
+/** Lists a webhook's deliveries. Shows the attempts of the open one. */
 function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const { id } = webhook;
   const { query } = useLocation();
@@ -294,7 +294,7 @@ const AGAIN: Column<WebhookDelivery> = {
 function AttemptsDialog(props: {
   readonly webhook: string;
   readonly id: string;
-  /** `undefined` if it is not on the list's page. */
+  /** The delivery, or `undefined` if it is not on the list's current page. */
   readonly delivery: WebhookDelivery | undefined;
 }) {
   const { webhook, id, delivery } = props;
@@ -310,7 +310,7 @@ function AttemptsDialog(props: {
     <Dialog
       title={`Attempts at delivery ${id}`}
       submit="Close"
-      // "Back" does not reopen it.
+      // Replace the history entry, so that "back" does not reopen the dialog.
       close={() => changeQuery({ [OPEN]: undefined }, { replace: true })}
     >
       {delivery && (
@@ -332,7 +332,10 @@ function AttemptsDialog(props: {
   );
 }
 
-/** The payload of each attempt, with headers whose time and signature differ. */
+/**
+ * Shows the payload, which is the same for all attempts, and the headers, whose time and signature
+ * differ.
+ */
 function Sent({ event }: { readonly event: string }) {
   const query = useEvent(event);
   const headers = useIsTest() ? [...SENT_HEADERS, TEST_HEADER] : SENT_HEADERS;

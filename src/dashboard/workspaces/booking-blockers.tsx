@@ -13,7 +13,7 @@ export const BLOCKED: Readonly<Record<BookingBlocker, readonly [what: string, ne
   ],
 };
 
-/** Reasons that block all bookings, with remedies. Hidden without blockers. */
+/** Lists the reasons that block all bookings, with remedies. Hidden if there are none. */
 export function BookingBlockers({ blockers }: { readonly blockers: readonly BookingBlocker[] }) {
   if (blockers.length === 0) return null;
   return (

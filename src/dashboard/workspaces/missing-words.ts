@@ -1,4 +1,4 @@
-/** Stripe's requirements by the prefix of their names. The first match counts. */
+/** Texts for Stripe's requirements by name prefix. The first match applies. */
 const WORDS: readonly (readonly [begins: string, words: string])[] = [
   ["external_account", "A bank account to pay out to"],
   ["tos_acceptance", "Your agreement to Stripe’s terms"],
@@ -20,9 +20,9 @@ const WORDS: readonly (readonly [begins: string, words: string])[] = [
 ];
 
 /**
- * Describes Stripe's missing requirements, without duplicates.
+ * Returns texts for Stripe's missing requirements, without duplicates.
  *
- * @param missing in Stripe's names, such as `business_profile.mcc`
+ * @param missing names from Stripe, such as `business_profile.mcc`
  */
 export function missingWords(missing: readonly string[]): readonly string[] {
   return [...new Set(missing.map(wordsOf))];
@@ -35,14 +35,14 @@ function wordsOf(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Names of payment providers, by their API names. */
+/** Display names of payment providers, by their API names. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["manual", "Manual"],
   ["stripe", "Stripe"],
   ["test", "Test"],
 ]);
 
-/** Returns the name of a payment provider, by default its API name. */
+/** Returns a payment provider's display name, or its API name if unknown. */
 export function providerName(provider: string): string {
   return NAMES.get(provider) ?? provider;
 }

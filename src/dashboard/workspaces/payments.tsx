@@ -21,7 +21,7 @@ import {
 /** Reload interval of the connection, in milliseconds. Its changes cause no events. */
 const REPEAT_MS = 30_000;
 
-/** Payment connection with its requirements, and links to pending payments and refunds. */
+/** Shows the payment connection and its requirements, with links to pending payments and refunds. */
 export function PaymentsSection() {
   const query = useRpc(PaymentConnectionService.method.getPaymentConnection, {});
   useRepeat(query.reload, REPEAT_MS);

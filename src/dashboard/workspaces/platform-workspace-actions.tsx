@@ -15,14 +15,14 @@ export interface ActionProps {
   readonly workspace: AdminWorkspace;
 }
 
-/** Whether settings that test twins inherit can be changed. Twins cannot change them. */
+/** Whether the user can change settings that test twins inherit. Twins cannot change them. */
 function useMayChangeLive({ workspace }: ActionProps): boolean {
   return useOperatorRole(OperatorRole.OPERATOR) && workspace.liveWorkspace === undefined;
 }
 
 const admin = WorkspaceAdminService.method;
 
-/** Operator actions on a workspace, hidden from viewers. */
+/** Actions for operators on a workspace. Hidden from viewers. */
 export function WorkspaceActions(props: ActionProps) {
   const { workspace } = props;
   const { id, name, timeZone } = workspace;

@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** The workspaces of the platform by name. The URL holds the filters. */
+/** Lists the platform's workspaces by name. The URL holds the filters. */
 export function PlatformWorkspacesPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const { query } = useLocation();
@@ -108,7 +108,7 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-/** Creates a workspace, shows its first key, and opens its page. */
+/** A button that creates a workspace, shows its first key, and opens its page. */
 function CreateButton() {
   return (
     <RpcButton

@@ -1,6 +1,6 @@
 import type { SettingsPart } from "../routes/paths.ts";
 
-/** Returns the sections of the settings page. Members are managed in live mode only. */
+/** Returns the sections of the settings page. Only live mode has the members section. */
 export function settingsParts(
   isTest: boolean,
 ): readonly { readonly id: SettingsPart; readonly label: string }[] {

@@ -51,10 +51,10 @@ export function SettingsPage() {
   );
 }
 
-/** Events after which the page no longer scrolls to the URL's section. */
+/** Events after which the page stops scrolling to the URL's section. */
 const READER_EVENTS = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
-/** Scrolls to the URL's section, again as earlier ones load, until the reader acts. */
+/** Scrolls to the URL's section, and again as earlier sections load, until the user acts. */
 function useShownPart() {
   const parts = useRef<HTMLDivElement>(null);
   const { hash } = useLocation();
@@ -81,7 +81,8 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
   const { id, name, bookingBlockers, timeZone, test } = props.workspace;
   const mayChange = useRole("admin") && !test;
   const button = (
-    // The account's workspace sets the time zone of all pages, including test mode.
+    // Reload the account, because its workspace's time zone applies to all pages, including test
+    // mode.
     <TimeZoneButton
       method={WorkspaceService.method.updateWorkspace}
       then={loadAccount}

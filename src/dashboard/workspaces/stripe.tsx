@@ -27,10 +27,10 @@ interface ConnectionProps {
   readonly connection: PaymentConnection;
 }
 
-/** Label for connecting in test mode, so that readers do not connect their live account. */
+/** Button label in test mode. It names the mode, so that users do not connect their live account. */
 const CONNECT_TEST = "Connect Stripe’s test mode";
 
-/** Admin actions on a connection, or to create one, the most common last. */
+/** Buttons for admins to create or change a connection, with the most common one last. */
 export function StripeActions(props: ConnectionProps) {
   const { provider, state, ownKey } = props.connection;
   const { isTest } = useWorkspace();
@@ -71,12 +71,12 @@ export function StripeActions(props: ConnectionProps) {
   );
 }
 
-/** Labels of this site's URLs when Stripe refuses them. */
+/** Labels of this site's URLs in Stripe's refusals. */
 const ADDRESS_LABELS: Labels = new Map(
   ["return_url", "refresh_url"].map((name) => [name, "The address of this site"]),
 );
 
-/** Query parameter of the return from Stripe. */
+/** Query parameter of URLs to which Stripe returns the user. */
 const BACK = "back";
 
 function useGoToStripe(): () => Promise<void> {
@@ -138,7 +138,7 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
   );
 }
 
-/** Requests an API key of the workspace's Stripe account, which is never shown again. */
+/** A dialog for an API key of the workspace's Stripe account. The key is never shown again. */
 function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
   const { id, isTest } = useWorkspace();
   const mode = isTest ? "test" : "live";
@@ -190,7 +190,8 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
 }
 
 /**
- * Returns the typed text after checking its prefix. Empty texts pass, because the service refuses them.
+ * Returns the typed text if its prefix is allowed. Empty texts pass, because the service refuses
+ * them.
  *
  * @throws ConnectError at the field if the prefix is wrong
  */
@@ -220,7 +221,7 @@ export function CheckButton() {
   return <ActionButton action={action}>Check now</ActionButton>;
 }
 
-/** Reloads and shows the account's state, because the return from Stripe proves no success. */
+/** Shown after returning from Stripe, which proves no success. Reloads and shows the account's state. */
 export function BackFromStripe({ connection }: ConnectionProps) {
   const back = useLocation().query.get(BACK);
   const { id, isTest } = useWorkspace();

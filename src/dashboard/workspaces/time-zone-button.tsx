@@ -2,7 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/p
 import { RpcButton } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/fields.tsx";
 
-/** Chooses a workspace's time zone. Proposes the reader's if unset. */
+/** A button that sets a workspace's time zone. Proposes the browser's zone if none is set. */
 export function TimeZoneButton<I extends DescMessage>(props: {
   readonly method: DescMethodUnary<I>;
   readonly request?: MessageInitShape<I>;

@@ -16,7 +16,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { toast } from "../ui/toast.tsx";
 import "./tracking.css";
 
-/** Settings of the recipient's tracking page: links and contact. */
+/** Settings for the recipient's tracking page: links and contact. */
 export function TrackingSection({ workspace }: { readonly workspace: Workspace }) {
   const { trackingEnabled, trackingShowsCourier, trackingContact, test } = workspace;
   const { notifiesRecipients, trackingLogo } = workspace;
@@ -78,7 +78,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
 
 const LOGO = "tracking_logo";
 
-/** Uploads a logo, or removes the current one if no file is chosen. */
+/** A dialog that uploads a logo, or removes the current one if no file is chosen. */
 function LogoDialog({ hasLogo }: { readonly hasLogo: boolean }) {
   const call = useCall();
   return (
@@ -104,7 +104,7 @@ function LogoDialog({ hasLogo }: { readonly hasLogo: boolean }) {
   );
 }
 
-/** The tracking page of the latest shipment, as its recipient sees it. */
+/** A preview of the latest shipment's tracking page, as its recipient sees it. */
 function Preview() {
   const query = useRpc(ShipmentService.method.listShipments, { pageSize: 1 });
   return (

@@ -1,5 +1,6 @@
 /**
- * Writes the alerts as a resource of the Prometheus operator, because the operator cannot read them from a file.
+ * Writes the alerts as a resource for the Prometheus operator, which cannot read the alerts file
+ * directly.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
