@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: compares the service with alternatives that do the same work, and measures how
- * its cost grows. With names of cases, runs only those. A complete run writes results.md.
+ * its cost grows. Arguments are the names of the cases to run. A run of all cases writes
+ * results.md.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -10,7 +10,7 @@ import { chooseSides, FASTIFY, GO, GRPC_JS, OURS, ours, peer } from "./sides.ts"
 /** A case of `npm run bench`. */
 export interface Case {
   readonly title: string;
-  /** Returns Markdown. */
+  /** Runs the case and returns its results as Markdown. */
   readonly measure: (bench: Bench) => Promise<string>;
 }
 

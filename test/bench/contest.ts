@@ -1,7 +1,8 @@
 /**
- * Measurement of a case: its servers start, each with its own database of the same shipments, and are checked to do
- * the same work. Then, for each operation and number of clients, all servers are put under load in turn, repeatedly,
- * so that disturbances affect them equally. After each round, its writes are reverted.
+ * Measures a case. Starts its servers, each on its own database with the same shipments, and checks
+ * that they do the same work. Then puts all servers under load in turn, repeatedly, for each
+ * operation and number of clients, so that disturbances affect them equally. Reverts the writes
+ * after each round.
  */
 import { createDatabase, postmasterOf, restore } from "./database.ts";
 import type { Database, DatabaseServer } from "./database.ts";
@@ -14,21 +15,21 @@ import { PROOF_CALLS, proveSameWork, type RunningSide } from "./same-work.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Side } from "./sides.ts";
 
-/** State shared by the cases. */
+/** State that all cases share. */
 export interface Bench {
   readonly databases: DatabaseServer;
   readonly generator: Worker<Load, Outcome>;
 }
 
-/** A running side with what is measured of it. */
+/** A side whose server is running, with the state of its measurement. */
 export interface Contestant extends RunningSide {
-  /** Of its database's nodes. */
+  /** Process id of each database node's PostgreSQL. */
   readonly postmasters: readonly number[];
-  /** Number of its next request, unique in a case. */
+  /** Number of the next request. Requests of a case have unique numbers. */
   next: number;
 }
 
-/** Starts a side on a new database. */
+/** Starts a side's server on a new database. */
 export async function startSide(
   owned: AsyncDisposableStack,
   { databases }: Bench,
@@ -41,7 +42,7 @@ export async function startSide(
   return { ...side, database, postmasters, processes, next: PROOF_CALLS };
 }
 
-/** Makes the keys known: too many concurrent unknown ones are refused. */
+/** Calls with every key once so that keys are cached, because too many concurrent unknown keys are refused. */
 async function useKeys(processes: readonly ServerProcess[], { accounts }: Database): Promise<void> {
   for (const { ports } of processes) {
     for (const { apiKey } of accounts) {
@@ -51,17 +52,17 @@ async function useKeys(processes: readonly ServerProcess[], { accounts }: Databa
   }
 }
 
-/** Sides to compare (the first with each of the others) and loads. */
+/** Sides and loads to compare. The first side is compared with each of the others. */
 export interface Contest {
   readonly sides: readonly Side[];
   readonly loads: readonly (readonly [operation: Operation, ...clients: number[]])[];
-  /** Whether to also compare processor times of program and database. */
+  /** Whether to compare the processor times of program and database too. */
   readonly byProcess?: boolean;
 }
 
 type Figure = keyof Omit<Round, "feedLagsMs" | "fault">;
 
-/** Figures of rounds by column, with their decimals. */
+/** Table columns: the figure of each round, and its number of decimals. */
 type Figures = Readonly<Record<string, readonly [figure: Figure, decimals: number]>>;
 
 const ANSWERS: Figures = {
@@ -78,7 +79,7 @@ const BY_PROCESS: Figures = {
   "coordinator ÷ all": ["coordinatorShare", 3],
 };
 
-/** Measures a contest and returns its table. */
+/** Runs a contest and returns its table of results. */
 export async function measureContest(bench: Bench, contest: Contest): Promise<string> {
   const { sides, loads, byProcess } = contest;
   await using owned = new AsyncDisposableStack();
@@ -91,7 +92,7 @@ export async function measureContest(bench: Bench, contest: Contest): Promise<st
   return await measureLoads(bench, contestants, loads, byProcess);
 }
 
-/** Puts contestants under loads and returns the table that compares them. */
+/** Puts contestants under each load and returns a table that compares them. */
 async function measureLoads(
   bench: Bench,
   contestants: readonly Contestant[],
@@ -120,7 +121,7 @@ async function measureLoads(
   return table(["", "", ...comparisons, ...Object.keys(figures)], rows);
 }
 
-/** Measures each once for warm-up, then in rounds. Returns the rounds of each. */
+/** Measures each contestant once as a warm-up, then in rounds. Returns the rounds of each contestant. */
 export async function measureAll<T, R>(
   all: readonly T[],
   measure: (one: T) => Promise<R>,
@@ -144,18 +145,18 @@ async function interleave<T, R>(
 export interface Round extends Outcome {
   /** Processor time of the servers per request, in microseconds. `undefined` if unknown. */
   readonly cpuMicros: number | undefined;
-  /** Of all database nodes. */
+  /** Processor time of all database nodes, like `cpuMicros`. */
   readonly databaseMicros: number | undefined;
-  /** Of servers and database. */
+  /** Processor time of servers and database, like `cpuMicros`. */
   readonly allMicros: number | undefined;
-  /** Of the coordinator. Also `undefined` without one. */
+  /** Processor time of the coordinator, like `cpuMicros`. `undefined` if the database is not distributed. */
   readonly coordinatorMicros: number | undefined;
-  /** Coordinator's share of the total time. */
+  /** Share of the coordinator in the processor time of servers and database. */
   readonly coordinatorShare: number | undefined;
 }
 
 /**
- * Puts load on a contestant and reverts its writes.
+ * Puts one round of load on a contestant and reverts its writes.
  *
  * @throws Error if any response was wrong
  */
@@ -187,7 +188,7 @@ export async function measureRound(
   return { ...outcome, ...costs };
 }
 
-/** Processor times so far in microseconds, NaN if unknown. */
+/** Processor times up to now, in microseconds. NaN if unknown. */
 interface Times {
   readonly program: number;
   readonly nodes: readonly number[];

@@ -10,45 +10,45 @@ import { KNOWN_CUSTOMERS, SHIPMENT_DIGITS_SQL } from "./numbering.ts";
 import { ADDRESSES, ROUTE, type State } from "./operations.ts";
 import { runCommand } from "./processes.ts";
 
-/** An embedded PostgreSQL with the product's settings, in a separate folder. */
+/** An embedded PostgreSQL with the product's settings and its own data folder. */
 export interface DatabaseServer {
   readonly folder: string;
-  /** A database outside the cases. */
+  /** URL of a database that no case uses. */
   readonly url: string;
-  /** Tariff of every database. */
+  /** File with the tariff that every database uses. */
   readonly tariffFile: string;
   /** Template databases by the clone whose product created them. */
   readonly templates: Map<string, { readonly name: string; readonly accounts: readonly Account[] }>;
 }
 
-/** Initial contents of a case's database. See `Side`. */
+/** Initial contents of a database for a case. See `Side`. */
 export interface Contents {
   readonly shipments: number;
   readonly repository?: string | undefined;
-  /** Servers of its cluster, distributed if there are several. Defaults to the bench's server. */
+  /** Servers of the database's cluster, which distributes it if there are several. Defaults to the bench's server. */
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** A workspace without rate limits. */
+/** Key of a workspace without rate limits. */
 export interface Account {
   readonly workspace: number;
   readonly apiKey: string;
 }
 
-/** Database of one case. */
+/** The database of one case. */
 export interface Database {
   readonly url: string;
-  /** Like `url`, on each node with its data, the coordinator first. */
+  /** URL of the database on each node that stores data, coordinator first. */
   readonly nodes: readonly string[];
-  /** The same number in every database. */
+  /** Workspaces and their keys. Every database has the same number. */
   readonly accounts: readonly Account[];
-  /** Initial number of shipments. */
+  /** Number of shipments before any load. */
   readonly shipments: number;
 }
 
-/** Initial shipments are older, and writes of a case are younger. */
+/** Start of the bench. Initial shipments are older, and shipments that a case writes are newer. */
 const BEGUN = new Date();
-/** Price of `ROUTE` with the tariff, in minor units, by column. */
+/** Price of `ROUTE` with the tariff, as column values in minor units. */
 const PRICE = {
   distance_km: 9.532,
   distance_fee_minor: 1144,
@@ -58,7 +58,7 @@ const PRICE = {
   total_minor: 1269,
 };
 
-/** Number of workspaces. */
+/** Number of workspaces in every database. */
 const WORKSPACES = 50;
 
 /** Starts PostgreSQL with an empty data folder. */
@@ -72,7 +72,7 @@ export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<
   return { folder, url: lease.url, tariffFile, templates: new Map() };
 }
 
-/** Adds a tariff and the workspaces to a database. */
+/** Publishes a tariff and creates the workspaces. */
 async function prepare(
   url: string,
   tariffFile: string,
@@ -90,13 +90,13 @@ async function prepare(
   await query(
     url,
     "update feed set position = 0",
-    // Without its test twin, so that ids equal account numbers.
+    // Deletes the test twin, so that workspace ids equal account numbers.
     ...["payment_connection", "feed", "api_key"].map(
       (table) => `delete from ${table} where workspace_id > 1`,
     ),
     "delete from workspace where id > 1",
     "select setval(pg_get_serial_sequence('workspace', 'id'), 1)",
-    // Like the first one, whose rows the command line created.
+    // Copies the first workspace, whose rows the command line created.
     `insert into workspace (name, created_at)
      select name, created_at from workspace, generate_series(2, ${WORKSPACES})`,
     `insert into payment_connection (workspace_id, provider, connected_at)
@@ -106,7 +106,7 @@ async function prepare(
      from api_key, (values ${keys.join()}) as key (workspace, hash)`,
     `insert into feed (workspace_id, position, changed_at)
      select id, position, changed_at from workspace, feed where id > 1`,
-    // Disables rate limits.
+    // Raises the rate limits until they have no effect.
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
      select id, c, 1000000, 1000000 from workspace, unnest('{quote,read,write}'::text[]) c`,
   );
@@ -114,7 +114,8 @@ async function prepare(
 }
 
 /**
- * Creates a database with a tariff, workspaces and the given statements, distributed if there are several nodes.
+ * Creates a database with a tariff and workspaces, and runs the given statements. Distributes the
+ * database if there are several nodes.
  *
  * @param nodes servers of a cluster, which stops with the database
  */
@@ -134,8 +135,8 @@ export async function createOnNodes(
 }
 
 /**
- * Creates a database with known customers in each workspace, and in the first one pending shipments
- * with an event each, one second apart. Equal numbers create equal databases.
+ * Creates a database with known customers in each workspace. The first workspace has pending
+ * shipments, one second apart, with one event each. Equal numbers create equal databases.
  */
 export async function createDatabase(
   owned: AsyncDisposableStack,
@@ -163,7 +164,7 @@ function fillSql(shipments: number): string[] {
        (select lpad(i::text, 12, '0') as n from generate_series(0, ${KNOWN_CUSTOMERS - 1}) i) c
      order by workspace.id, n`,
     insertShipments(shipments),
-    // Columns unknown to a version are omitted from the records.
+    // Builds events from records, which ignore columns that a version does not have.
     `insert into event select (jsonb_populate_record(null::event, jsonb_build_object(
        'workspace_id', workspace_id, 'subject', reference, 'number', 1, 'type', 'shipment.created',
        'data', jsonb_build_object('reference', reference), 'created_at', created_at,
@@ -196,10 +197,10 @@ async function copyTemplate(
   return { url, nodes: [url], accounts: template.accounts };
 }
 
-/** Without triggers and foreign keys, because the events have no consumers and the keys are valid. */
+/** Disables triggers and foreign keys: the events have no consumers, and the keys are known to be valid. */
 const WITHOUT_TRIGGERS = "set session_replication_role = replica";
 
-/** Continues each feed after its last event. */
+/** Moves each feed's position to its last event. */
 const ALIGN_FEEDS = `update feed set position =
     (select coalesce(max(position), 0) from event where event.workspace_id = feed.workspace_id)`;
 
@@ -217,8 +218,8 @@ function insertShipments(count: number): string {
 }
 
 /**
- * Reverts later writes and resets all shipments, so that every round starts equally. New customers
- * stay, because processes may have cached them.
+ * Deletes later writes and resets all shipments, so that every round starts from the same state.
+ * New customers stay, because processes may have cached them.
  */
 export async function restore(
   { url, nodes }: Database,
@@ -242,14 +243,14 @@ export async function restore(
   for (const node of nodes) await query(node, "vacuum", "checkpoint");
 }
 
-/** Returns the process of a database's server, whose children are its sessions. */
+/** Returns the id of the PostgreSQL process whose children are the sessions. */
 export async function postmasterOf(url: string): Promise<number> {
   const file = "select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid";
   const [row] = await query<{ pid: number }>(url, file);
   return row!.pid;
 }
 
-/** Returns rows written or changed since the databases were created, in order. */
+/** Returns the rows written or changed since the databases were created, in order. */
 export async function newRows(url: string) {
   const begun = sqlOf(BEGUN);
   const rowsOf = async (table: string, time: string, order: string) =>
@@ -265,7 +266,7 @@ export async function newRows(url: string) {
   };
 }
 
-/** Runs statements on a new connection and returns the rows of the last one. */
+/** Runs statements on a new connection and returns the last one's rows. */
 export async function query<R extends pg.QueryResultRow>(
   url: string,
   ...statements: readonly string[]

@@ -39,7 +39,7 @@ export function ratios(
   });
 }
 
-/** Returns the quantile of sorted values, 0 to 1. */
+/** Returns the quantile at `share` (0 to 1) of sorted values. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }

@@ -1,6 +1,6 @@
 /**
- * The service-level objective in the operations guide: 99 % of successful calls take at most this
- * long. Each is a bucket bound of the duration histogram, so that alerts can use it.
+ * Service-level objective in the operations guide: maximum duration of 99 % of successful calls.
+ * Each duration is a bucket bound of the duration histogram, so that alerts can use it.
  */
 export const OBJECTIVE = {
   quote: { p99Ms: 25, requestsPerSecond: 1_000 },

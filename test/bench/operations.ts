@@ -3,16 +3,16 @@ import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { Load } from "./load/load.ts";
 import { CUSTOMER, SHIPMENT } from "./numbering.ts";
 
-/** Both statuses of a shipment. */
+/** Status and payment status of a shipment. */
 export type State = readonly [status: string, paymentStatus: string];
 
-/** A kind of request over JSON or gRPC. Tokens of `numbering.ts` vary. */
+/** A kind of request over JSON or gRPC. It can contain the tokens of `numbering.ts`. */
 export interface Operation {
   readonly name: string;
   readonly call: JsonCall | GrpcCall;
-  /** State of all shipments before each round. Absent for reads. */
+  /** State of all shipments before each round. Omitted for reads. */
   readonly from?: State;
-  /** Whether workspaces take turns. Defaults to the first one only. */
+  /** Whether all workspaces call in turn. By default only the first one calls. */
   readonly inAll?: boolean;
 }
 export type JsonCall = readonly [method: string, path: string, body?: object];
@@ -71,7 +71,7 @@ export const pay: Operation = {
 export const advance: Operation = { name: "advance", call: ["POST", `${ONE}/advance`], from: PAID };
 export const cancel: Operation = { name: "cancel", call: ["POST", `${ONE}/cancel`], from: PENDING };
 
-/** Returns an operation's request for the load generator. */
+/** Returns the load generator's request for an operation. */
 export function requestOf({ call }: Operation, apiKey: string): Load["request"] {
   if (isGrpc(call)) return grpcRequest(call, apiKey);
   return { protocol: "HTTP/1.1", body: jsonRequest(call, apiKey) };
@@ -90,7 +90,7 @@ function jsonRequest([method, path, given]: JsonCall, apiKey: string): Buffer {
 
 function grpcRequest([{ parent, name, input }, given]: GrpcCall, apiKey: string): Load["request"] {
   const message = toBinary(input, fromJson(input, given));
-  // Compression flag and length (gRPC over HTTP/2, Length-Prefixed-Message).
+  // Compression flag and message length (gRPC over HTTP/2, Length-Prefixed-Message).
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);
   const headers = {

@@ -1,17 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** Clock ticks per second in /proc, fixed at 100 on Linux (`man 5 proc`, USER_HZ). */
+/** Clock ticks per second in /proc. Linux fixes USER_HZ at 100 (`man 5 proc`). */
 const TICKS_PER_SECOND = 100;
 
-/**
- * Returns the processor time of a process with all threads, user and system, in microseconds.
- * `undefined` without /proc.
- */
+/** Returns the user and system time of a process with all its threads, in microseconds. `undefined` without /proc. */
 export function cpuMicros(pid: number): number | undefined {
   return timesOf(pid)?.own;
 }
 
-/** Like `cpuMicros`, for a process and its children, including exited ones. */
+/** Returns the processor time of a process and its children, including exited ones, like `cpuMicros`. */
 export function familyCpuMicros(pid: number): number | undefined {
   const children = read(`/proc/${pid}/task/${pid}/children`);
   const ended = timesOf(pid)?.endedChildren;
@@ -29,8 +26,8 @@ export function residentMiB(pid: number): number | undefined {
 function timesOf(pid: number): { own: number; endedChildren: number } | undefined {
   const stat = read(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The second field is the name in parentheses, possibly with spaces. utime and stime are fields
-  // 14 and 15, those of exited children 16 and 17.
+  // The second field is the name in parentheses, which may contain spaces. Fields 14 and 15 are
+  // utime and stime, fields 16 and 17 those of exited children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [utime, stime, cutime, cstime] = fields
     .slice(11, 15)

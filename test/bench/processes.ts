@@ -9,8 +9,8 @@ import { freePort } from "../support/free-port.ts";
 
 const interruption = new AbortController();
 /**
- * Aborts at SIGINT or SIGTERM, after which each case stops its processes. A terminal and npm can
- * both send the signal.
+ * Aborts at SIGINT or SIGTERM. Each case then stops its processes. The signal can arrive twice,
+ * from the terminal and from npm.
  */
 export const interrupted: AbortSignal = interruption.signal;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -19,32 +19,32 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const cliOf = (repository: string) => join(repository || REPOSITORY, "src/cli.js");
-/** Environment of processes, without settings. */
+/** Variables that processes inherit. Settings are not among them. */
 const { PATH, HOME, TMPDIR } = process.env;
 const ENVIRONMENT = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
-/** Startup timeout of a server, in milliseconds. */
+/** Maximum startup time of a server, in milliseconds. */
 const READY_MS = 60_000;
 /** Poll interval during startup, in milliseconds. */
 const POLL_MS = 5;
 
-/** Loopback ports of a server, 0 for unsupported protocols. */
+/** Loopback ports of a server. 0 for protocols that it does not support. */
 export interface Ports {
   readonly http: number;
   readonly grpc: number;
 }
 
-/** A server in a separate process. */
+/** A server that runs in a separate process. */
 export interface ServerProcess {
   readonly pid: number;
   readonly ports: Ports;
 }
 
 /**
- * Starts the product with `serve` and without log output, and waits until it is ready.
+ * Starts the product with `serve` and without a log, and waits until it is ready.
  *
- * @param environment DATABASE_URL, or DATA_DIR for the embedded database; PORT, GRPC_PORT and OPERATIONS_PORT
- *   for shared ports
- * @param repository a built clone, by default this one
+ * @param environment DATABASE_URL, or DATA_DIR for the embedded database. For shared ports also
+ * PORT, GRPC_PORT and OPERATIONS_PORT
+ * @param repository a built clone, by default this repository
  */
 export async function startProduct(
   owned: AsyncDisposableStack,
@@ -74,7 +74,7 @@ export async function startProduct(
   throw new Error(`the product was not ready after ${READY_MS} ms`);
 }
 
-/** Starts a program that prints its HTTP port and exits with its input. */
+/** Starts a program that prints its HTTP port and exits when its standard input closes. */
 export async function startProgram(
   owned: AsyncDisposableStack,
   file: string,
@@ -104,15 +104,15 @@ export async function runCommand(
   return stdout;
 }
 
-/** A bench script in a separate process that handles one message at a time. */
+/** A bench script in a separate process that answers messages one at a time. */
 export interface Worker<Question, Answer> {
   readonly pid: number;
-  /** First message, sent when ready. */
+  /** First message, which the script sends when it is ready. */
   readonly hello: unknown;
   ask(question: Question): Promise<Answer>;
 }
 
-/** Starts a script of this folder, which exits when disconnected. */
+/** Starts a bench script, which exits when it is disconnected. */
 export async function startWorker<Question extends object, Answer>(
   owned: AsyncDisposableStack,
   script: string,

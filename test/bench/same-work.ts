@@ -7,24 +7,24 @@ import { isGrpc, type GrpcCall, type JsonCall, type Operation } from "./operatio
 import type { ServerProcess } from "./processes.ts";
 import type { Side } from "./sides.ts";
 
-/** A side with a running server. */
+/** A side whose server is running. */
 export interface RunningSide extends Side {
   readonly database: Database;
   readonly processes: readonly ServerProcess[];
 }
 
-/** Number of calls of each operation before measuring. */
+/** Number of calls that the check makes for each operation. */
 export const PROOF_CALLS = 2;
 
-/** Fields that always differ in new rows. Customer ids can have gaps. */
+/** Fields of new rows that always differ. Customer ids can have gaps. */
 const OWN =
   /^(id|customer_id|reference|subject|transaction|(created|updated|cancelled|paid)(_at|At))$/;
-/** Page tokens can differ. */
+/** Name of a page token field. Tokens may differ. */
 const PAGE_TOKEN = /^next_?page_?token$/i;
 
 /**
- * Checks that peers do the same work as the first side: equal responses to equal requests
- * except for new references and times, and equal rows.
+ * Checks that peers do the same work as the first side: equal rows, and equal responses to equal
+ * requests except for new references and times.
  */
 export async function proveSameWork(
   [first, ...others]: readonly RunningSide[],
@@ -85,7 +85,7 @@ async function callByGrpc(
   return toJson(method.output, message) as object;
 }
 
-/** Returns a value without fields whose names match, at any depth. */
+/** Returns a value without the fields whose names match, at any depth. */
 function without(value: object, names: RegExp): object {
   const keep = (name: string, field: unknown) => (names.test(name) ? undefined : field);
   return JSON.parse(JSON.stringify(value, keep)) as object;

@@ -1,14 +1,14 @@
-/** Durations. A complete run takes about an hour with the defaults. */
+/** Settings from the environment. With the defaults, a complete run takes about an hour. */
 export const SETTINGS = {
-  /** Rounds, each with all servers in turn. */
+  /** Number of rounds. Each round measures all servers in turn. */
   rounds: fromEnvironment("BENCH_ROUNDS", 5),
-  /** Seconds of load per round. */
+  /** Duration of the load in each round, in seconds. */
   seconds: fromEnvironment("BENCH_SECONDS", 4),
-  /** Seconds of steady load before memory is read. */
+  /** Duration of the steady load before memory is read, in seconds. */
   soakSeconds: fromEnvironment("BENCH_SOAK_SECONDS", 300),
   /**
-   * A built clone of another version. Contests then compare the two versions, each on its own
-   * schema, instead of peers.
+   * Folder of a built clone of another version. Contests then compare both versions, each on its
+   * own schema, instead of peers.
    */
   before: process.env["BENCH_BEFORE"],
 } as const;

@@ -1,4 +1,4 @@
-/** Sides of contests: the product and its alternatives. */
+/** Sides that contests compare: the product and its alternatives. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,25 +10,25 @@ import type { Ports, ServerProcess } from "./processes.ts";
 import { SQL } from "./servers/booking-sql.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** One side of a contest. */
+/** One of the servers that a contest compares. */
 export interface Side {
   readonly name: string;
-  /** Whether to check that it does the same work as the first side. */
+  /** Whether the contest checks that the side does the same work as the first side. */
   readonly isPeer: boolean;
-  /** Initial number of shipments in its database. */
+  /** Number of shipments in the side's database before any load. */
   readonly shipments: number;
-  /** Clone whose product creates its database, by default this one. */
+  /** Clone whose product creates the database, by default this repository. */
   readonly repository?: string | undefined;
-  /** Servers of its database. See `Contents`. */
+  /** Database servers. See `Contents`. */
   readonly nodes?: readonly string[] | undefined;
-  /** Starts its server, or several that share the load. */
+  /** Starts the side's server, or several that share the load. */
   readonly start: (owned: AsyncDisposableStack, database: Database) => Promise<ServerProcess[]>;
 }
 
-/** Enough for a round with a different one in each request. */
+/** Number of shipments. High enough that each request of a round uses a different one. */
 const SHIPMENTS = Math.min(1_000_000, 10_000 + 12_000 * SETTINGS.seconds);
 
-/** Returns the product with a number of processes, of this version or another clone's. */
+/** Returns this version of the product, or another clone's, with a number of processes. */
 export function ours(
   name: string,
   {
@@ -63,7 +63,7 @@ export function ours(
   };
 }
 
-/** Returns one of `servers/`. */
+/** Returns a peer whose script is in `servers/`. */
 export function peer(name: string, script: string): Side {
   return {
     name,
@@ -82,13 +82,13 @@ const environmentOf = ({ url, accounts }: Database) => ({
   ACCOUNTS: JSON.stringify(accounts),
 });
 
-/** Debian's location of Go packages, outside modules. */
+/** Folder in which Debian installs Go packages, for builds without modules. */
 const GO_PATH = "/usr/share/gocode";
 const GO_ENVIRONMENT = { GO111MODULE: "off", GOPATH: GO_PATH };
-/** Processors of the reference machine. */
+/** Number of processors of the reference machine. */
 const GO_PROCESSORS = "2";
 
-/** The peer in Go, built at start. */
+/** The peer written in Go. It is built when it starts. */
 const IN_GO: Side = {
   name: "Go, net/http and pgx",
   isPeer: true,
@@ -106,7 +106,7 @@ const IN_GO: Side = {
   },
 };
 
-/** Empty without Go and its package pgx (Debian's golang-go, golang-github-jackc-pgx-v4-dev). */
+/** The Go peer. Empty without Go and its package pgx (Debian's golang-go, golang-github-jackc-pgx-v4-dev). */
 export const GO: readonly Side[] =
   existsSync(join(GO_PATH, "src/github.com/jackc/pgx/v4")) &&
   spawnSync("go", ["version"]).status === 0
@@ -117,7 +117,10 @@ export const OURS = ours("ours");
 export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
 export const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
 
-/** Returns the sides, or with another version both versions of the product instead of peers. */
+/**
+ * Returns the given sides. If BENCH_BEFORE is set and there are peers, returns both versions of the
+ * product instead.
+ */
 export function chooseSides(sides: readonly Side[]): readonly Side[] {
   const { before } = SETTINGS;
   const isWithPeers = sides.some(({ isPeer }) => isPeer);

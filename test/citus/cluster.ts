@@ -9,12 +9,12 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 /** A Citus cluster on the loopback address. */
 export interface Cluster {
-  /** URL of each server for creating and dropping databases, the coordinator first. */
+  /** URL of each server for creating and dropping databases, coordinator first. */
   readonly nodes: readonly string[];
   /** Kills a node, like a power failure. */
   kill(node: string): void;
   restart(node: string): void;
-  /** Starts another server, which has not joined the cluster. */
+  /** Starts another server that has not joined the cluster yet. Returns its URL. */
   add(): Promise<string>;
   /** Returns the log of a node so far. */
   log(node: string): string;
@@ -23,19 +23,19 @@ export interface Cluster {
 
 /** Options for starting a cluster. */
 export interface ClusterOptions {
-  /** Number of servers. Defaults to a coordinator and two workers. */
+  /** Number of servers. Three by default: a coordinator and two workers. */
   readonly count?: number;
-  /** Lines of postgresql.conf that override those of tests. */
+  /** Lines for postgresql.conf that override the test settings. */
   readonly settings?: readonly string[];
 }
 
-/** Debian's folder for parallel versions of PostgreSQL. */
+/** Folder in which Debian installs parallel versions of PostgreSQL. */
 const PROGRAMS = "/usr/lib/postgresql";
 const SHARED = "/usr/share/postgresql";
 
 /**
- * Returns the program folder of a PostgreSQL with Citus: CITUS_POSTGRES_BIN, or Debian's newest
- * version that has the extension. `undefined` if neither exists.
+ * Returns the program folder of a PostgreSQL with Citus: CITUS_POSTGRES_BIN, or the newest version
+ * from Debian that has the extension. `undefined` if there is none.
  */
 export function findPrograms(): string | undefined {
   const named = process.env.CITUS_POSTGRES_BIN;
@@ -47,7 +47,7 @@ export function findPrograms(): string | undefined {
   return version && join(PROGRAMS, version, "bin");
 }
 
-/** Without waiting for the disk, because test data need not survive a power failure. */
+/** Returns lines for postgresql.conf. They turn off fsync, because test data need not survive a power failure. */
 const settingsOf = (port: number, folder: string) => `
 port = ${port}
 listen_addresses = '127.0.0.1'
@@ -63,7 +63,7 @@ fsync = off
 full_page_writes = off
 `;
 
-/** Starts servers that have not joined each other. As `postgres`, or the current user unless that is root. */
+/** Starts servers that are not joined yet. They run as the current user, or as `postgres` if that is root. */
 export async function startCluster(
   programs: string,
   { count = 3, settings = [] }: ClusterOptions = {},
@@ -71,7 +71,7 @@ export async function startCluster(
   const folder = makeTemporaryFolder("shipments-citus");
   const account = accountFor({ root: folder, cluster: join(folder, "none") });
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
-  // The nodes connect to each other with libpq's settings in the home folder.
+  // The home folder contains the libpq settings with which the nodes connect to each other.
   const options = { ...account, cwd: folder, env: { HOME: folder }, stdio: "ignore" } as const;
   const run = (program: string, ...args: readonly string[]) =>
     execFileSync(join(programs, program), args, options);
@@ -95,7 +95,7 @@ export async function startCluster(
       try {
         run("pg_ctl", "-D", folderOf(node), "-m", "immediate", "stop");
       } catch {
-        // It is not running.
+        // The server is not running.
       }
     }
     await rm(folder, { recursive: true, force: true });
@@ -117,9 +117,10 @@ export async function startCluster(
 }
 
 /**
- * Creates the extension in a database that each node has, and joins the nodes to their coordinator.
+ * Creates the extension in a database that exists on each node, and joins the workers to their
+ * coordinator.
  *
- * @param nodes as of a Cluster
+ * @param nodes URLs as in `Cluster`
  */
 export async function joinNodes(nodes: readonly string[], database: string): Promise<void> {
   const urls = nodes.map((node) => inDatabase(node, database));
@@ -133,11 +134,11 @@ export async function joinNodes(nodes: readonly string[], database: string): Pro
 }
 
 /**
- * Drops a database of each node despite open connections.
+ * Drops a database on each node despite open connections.
  *
- * On a cluster, new connections must be forbidden first. Otherwise the maintenance daemons of
- * Citus, which connect to it on every node and restart when terminated, keep it in use for minutes.
- * A daemon that was about to connect still does, and is terminated by the next attempt.
+ * On a cluster, forbids new connections first. Otherwise the maintenance daemons of Citus, which
+ * connect to the database on every node and restart when terminated, keep it in use for minutes. A
+ * daemon that was already connecting is terminated by the next attempt.
  */
 export async function dropDatabase(nodes: readonly string[], database: string): Promise<void> {
   const onEach = (run: (node: string) => Promise<unknown>) => Promise.all(nodes.map(run));
@@ -158,14 +159,14 @@ async function dropAt(node: string, database: string): Promise<void> {
   }
 }
 
-/** Returns the URL of a database on another URL's server. */
+/** Returns the URL of a database on the same server as another URL. */
 export function inDatabase(node: string, database: string): string {
   const url = new URL(node);
   url.pathname = database;
   return url.href;
 }
 
-/** Runs statements on a separate connection. Returns the rows of the last. */
+/** Runs statements on a separate connection. Returns the last one's rows. */
 export async function runSql(
   url: string,
   ...statements: readonly string[]

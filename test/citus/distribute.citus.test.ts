@@ -21,7 +21,7 @@ import { findPrograms, inDatabase, joinNodes, runSql } from "./cluster.ts";
 
 const [COORDINATOR, ...WORKERS] = inject("adminDatabaseUrls") as [string, ...string[]];
 
-/** Creates a migrated database with joined nodes, not yet distributed. */
+/** Creates a migrated database whose nodes are joined, but that is not distributed yet. */
 async function createJoinedDatabase() {
   const { url } = await createUnmigratedDatabase();
   await joinNodes([COORDINATOR, ...WORKERS], nameOf(url));
@@ -34,7 +34,7 @@ const nameOf = (url: string) => new URL(url).pathname.slice(1);
 const distributeCommand = (url: string, ...args: readonly string[]) =>
   runCommand(["distribute", ...args], { DATABASE_URL: url });
 
-/** Returns all rows of workspaces' tables, and the number stored on the coordinator. */
+/** Returns all rows of the tables with workspace data, and the number of rows stored on the coordinator. */
 async function rowsOf(client: pg.Client): Promise<Record<string, unknown>> {
   const rows: Record<string, unknown> = {};
   for (const table of DISTRIBUTED_TABLES) {
@@ -53,7 +53,7 @@ test("a database with data is distributed by workspace, step by step, and keeps 
   await service.close();
   const client = await connectTo(database.url);
   const before = await rowsOf(client);
-  // Excludes the coordinator's shards, whose foreign keys end in a number.
+  // Excludes foreign keys of shards on the coordinator, whose names end in a number.
   const foreignKeys = `select conname from pg_constraint
     where contype = 'f' and connamespace = 'public'::regnamespace
       and conrelid::regclass::text !~ '_[0-9]+$' order by 1`;
@@ -223,7 +223,7 @@ test("a dump of a distributed database holds the data of all nodes, and what is 
   expect(await rowsOf(client)).toEqual(rows);
 });
 
-/** Example of changes in a later release. */
+/** Example of a migration in a later release. */
 class Later extends Migration {
   override up(): void {
     this.addSql(`drop table "webhook_lease";`);

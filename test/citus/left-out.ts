@@ -1,14 +1,14 @@
-/** A test file, or one of its tests. */
+/** A test file, or a single test, that does not run on a distributed database. */
 interface LeftOut {
   readonly file: string;
-  /** Name of the test. Omitted for every test of the file. */
+  /** Title of the test. If omitted, all tests of the file are left out. */
   readonly test?: string;
   readonly because: string;
 }
 
 const OLD_RELEASE = "a replica of the release before cannot run on a distributed database";
 
-/** Complete list of the service's tests that do not run on a distributed database. */
+/** All tests of the service that do not run on a distributed database. */
 export const LEFT_OUT: readonly LeftOut[] = [
   {
     file: "test/db/migrations.test.ts",

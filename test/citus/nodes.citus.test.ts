@@ -30,7 +30,7 @@ test("workspaces are hashed as PostgreSQL hashes them", async () => {
   expect(ids.map(hashOf)).toEqual(rows.map(({ hash }) => hash));
 });
 
-/** Returns the node of a workspace's shard, and the possible nodes. */
+/** Returns the node of a workspace's shard, and the nodes to which it can move. */
 async function whereIs(client: pg.Client, workspace: number) {
   const { rows } = await client.query(
     `select shardid as shard, here.nodename as host, here.nodeport as port, other.nodename as "toHost", other.nodeport as "toPort"
@@ -63,7 +63,7 @@ test("a booking goes to the node that has its workspace, wherever that has moved
   expect(await portOf()).toContain(`:${(await whereIs(client, id)).port}/`);
 
   await move(client, id);
-  // The old shard remains for a while.
+  // The move leaves the old shard in place for a while.
   const second = await book(service, apiKey);
   expect(await references()).toEqual([first, second].map(({ reference }) => reference));
   await expect.poll(portOf, { timeout: 30_000 }).toContain(`:${(await whereIs(client, id)).port}/`);

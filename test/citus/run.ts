@@ -1,6 +1,6 @@
 /**
- * `npm run test:citus`: the service's tests on a distributed database, on a Citus cluster that it starts. Without the
- * citus extension it prints a message, and no test fails. With the extension the cluster must start.
+ * `npm run test:citus`: runs the service's tests on a Citus cluster that it starts. Without the
+ * citus extension, prints a message and passes. With the extension, the cluster must start.
  */
 import { runTests, summary } from "../run.ts";
 import { findPrograms, startCluster } from "./cluster.ts";

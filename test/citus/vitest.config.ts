@@ -3,8 +3,9 @@ import base from "../vitest.config.ts";
 import { LEFT_OUT_FILES } from "./left-out.ts";
 
 /**
- * Tests of the distributed database, tests of folders with distributed tables, and tests that call every method, on the
- * nodes of TEST_DATABASE_URL. All other tables are only on the coordinator, an ordinary PostgreSQL.
+ * Tests that run on the nodes of TEST_DATABASE_URL: those of the distributed database, of folders
+ * with distributed tables, and those that call every method. All other tables are only on the
+ * coordinator, where they behave as in an ordinary PostgreSQL.
  */
 const INCLUDED = [
   "test/citus/**/*.test.ts",

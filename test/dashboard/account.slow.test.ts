@@ -8,7 +8,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-/** The browser's user agent. */
+/** User agent of the test's browser. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 describeDashboard("the account", (dashboard) => {

@@ -76,7 +76,7 @@ describeDashboard(
       const page = await open("?dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5");
       await page.locator(".fold summary").first().click();
       await page.getByLabel("Pickup latitude").fill("40.7551, -73.9811");
-      // Typed coordinates move no text, unlike a pin or a click.
+      // Typed coordinates do not change the address text. A pin or a click does.
       await box(page, "Pickup").fill("200 East 10th Street");
       await box(page, "Pickup").blur();
       await page.getByText(/^The point on the map is 2\.8 km from this address\./).waitFor();

@@ -21,15 +21,15 @@ describeDashboard("Settings → API", (dashboard) => {
 
   const rows = (page: TestPage) => rowsOf(page, "Keys");
 
-  /** Returns the status of a call with a key. */
+  /** Returns the HTTP status of a call with a key. */
   const callWith = async (apiKey: string) =>
     (await dashboard.service.request("/v1/workspace", { apiKey })).status;
 
-  /** Returns the secret in the dialog, and closes the dialog. */
+  /** Reads the secret from the dialog and closes the dialog. */
   async function takeSecret(page: TestPage): Promise<string> {
     const dialog = page.getByRole("dialog", { name: "The new key" });
     await dialog.getByRole("button", { name: "Copy the key" }).click();
-    // Within the dialog, because screen readers announce only its content.
+    // The message must be in the dialog, because screen readers announce nothing outside it.
     await dialog.getByRole("status").getByText("Copied the key.").waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
     await expect.poll(() => dialog.locator("pre").innerText()).toBe(copied);

@@ -21,7 +21,7 @@ describeDashboard("what needs attention", (dashboard) => {
   const entry = (page: TestPage) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
   const items = (page: TestPage) => page.locator(".attention-list li");
-  /** Title, count and subjects of each kind. */
+  /** Returns the title, count and subjects of each group. */
   const groups = (page: TestPage) =>
     page
       .locator("main .panel")

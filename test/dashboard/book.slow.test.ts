@@ -22,7 +22,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   const COVERED =
     "?pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
 
-  /** Fills the addresses. Also fills name and email for a new customer. */
+  /** Fills in the addresses, and for a new customer also the name and email. */
   async function fillRest(page: TestPage, isNew = true): Promise<void> {
     await page.getByLabel("Pickup address").fill(BOOKING.pickup_address);
     await page.getByLabel("Dropoff address").fill(BOOKING.dropoff_address);
@@ -127,7 +127,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByLabel("Pickup latitude").fill("40.6782, -73.9442");
     await expect.poll(() => page.getByLabel("Pickup longitude").inputValue()).toBe("-73.9442");
     await page.getByText("for 0 km").waitFor();
-    // All steps fit on one screen, or on three of a phone.
+    // All steps must fit on one screen, or on three phone screens.
     for (const [width, height, screens] of [
       [1440, 900, 1],
       [390, 800, 3],
@@ -185,7 +185,7 @@ describeDashboard("quoting and booking", (dashboard) => {
       .toEqual(["Pickup address", "Dropoff address", "Name", "Email"]);
     await expectWellShown(page, "book-refused");
 
-    // Changing a field removes its error and its red border, and no others.
+    // Changing a field removes only its own error and red border.
     const invalid = page.locator("[aria-invalid=true]");
     const texts = () => page.locator(".field-error, form [role=alert]").allTextContents();
     await expect
@@ -310,7 +310,7 @@ describeDashboard("quoting and booking", (dashboard) => {
   });
 });
 
-/** Clicks the map in a zone, at this share of its height. */
+/** Clicks the map in a zone. `down` is the share of the map's height from the top. */
 async function clickWithinZone(page: TestPage, down: number): Promise<void> {
   const canvas = page.getByRole("application", { name: /^Coverage/ });
   const box = (await canvas.boundingBox())!;

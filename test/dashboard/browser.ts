@@ -14,29 +14,29 @@ import {
   type TestWorkspace,
 } from "../support/service.ts";
 
-/** A real service with its dashboard, and browsers that use it. */
+/** A real service with its dashboard, and the browsers that open it. */
 export interface TestDashboard {
   readonly service: TestService;
-  /** A shared workspace for tests that need no separate one. */
+  /** Workspace for tests that do not need their own. */
   readonly workspace: TestWorkspace & { readonly twin: TestWorkspace };
-  /** Opens a page in a new browser without cookies. It is closed with the test file. */
+  /** Opens a page in a new browser without cookies, which closes with the test file. */
   newPage(options?: BrowserContextOptions): Promise<TestPage>;
 }
 
-/** A page that records faults. */
+/** A browser page that records faults. */
 export interface TestPage extends Page {
-  /** Errors on the console, violations of the policy, requests to other hosts. */
+  /** Console errors, violations of the content security policy, and requests to other hosts. */
   readonly faults: string[];
 }
 
-/** Ends with the worker, whose files share it. */
+/** Browser that all files of a worker share. It closes with the worker. */
 let browser: Promise<Browser> | undefined;
 
 /**
- * Describes the dashboard of a real service in a real browser. Skipped without a Chromium. Fails if
- * a page had a fault.
+ * Defines tests of a real service's dashboard in a real browser. They are skipped if Chromium is
+ * not installed. Tests fail if a page had a fault.
  *
- * @param start starts the service with its dashboard. Defaults to a service with default settings
+ * @param start starts the service with its dashboard, by default with default settings
  */
 export function describeDashboard(
   name: string,
@@ -73,7 +73,7 @@ export function describeDashboard(
   });
 }
 
-/** External pages that links lead to. A test's browser shows empty ones. */
+/** Stripe's pages, to which links lead. The test's browser shows empty pages instead. */
 const STRIPE_PAGE = /^https:\/\/(connect|checkout|dashboard)\.stripe\.com\//;
 
 async function openPage(
@@ -92,11 +92,10 @@ async function openPage(
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
-    // The browser logs each error response, which a test may expect.
+    // The browser logs every error response, and tests may expect them.
     if (message.type() !== "error" || message.text().startsWith("Failed to load resource")) return;
     faults.push(`console: ${message.text()}`);
   });
-  // Stripe's pages, which links lead to.
   await context.route(STRIPE_PAGE, (route) =>
     route.fulfill({ contentType: "text/html", body: "<title>Stripe</title>" }),
   );
@@ -115,7 +114,7 @@ interface Member {
   readonly name?: string;
 }
 
-/** Invites a person to the workspace and signs them in with the link. Defaults to the admin role. */
+/** Invites a person to the workspace, by default as admin, and signs them in with the link. */
 export async function signInTo(
   page: Page,
   { service, workspace: shared }: TestDashboard,
@@ -129,20 +128,20 @@ export async function signInTo(
     .waitFor({ state: "attached" });
 }
 
-/** Returns the path of a sign-in link for a member of the workspace. */
+/** Returns the path of a sign-in link for a workspace's member. */
 export async function linkFor(
   service: TestService,
   { id, apiKey }: TestWorkspace,
   { role = "admin", ...member }: Member = {},
 ): Promise<string> {
-  // A separate person per workspace and role, because a person in two workspaces may start in the other.
+  // Each workspace and role has its own person, because a person with two workspaces may start in the other one.
   const email = `${role}.of.${id}@example.org`;
   const invitation = { email, role, name: "Ada Lovelace", ...member };
   const { body } = await service.request("/v1/members", { apiKey, body: invitation });
   return body.sign_in_path;
 }
 
-/** Opens a page of a workspace in a new browser, as a new member. Defaults to the admin role. */
+/** Opens a workspace page in a new browser as a new member, by default an admin. */
 export async function openAsMember(
   dashboard: TestDashboard,
   path: string,
@@ -158,7 +157,7 @@ export async function openAsMember(
   return page;
 }
 
-/** Opens a page of the platform in a new browser, as a new person with this role. */
+/** Opens a platform page in a new browser as a new person with this role. */
 export async function openAsOperator(
   dashboard: TestDashboard,
   path: string,
@@ -171,7 +170,7 @@ export async function openAsOperator(
   return page;
 }
 
-/** Opens the menu of workspaces, modes and the account. */
+/** Opens the menu with workspaces, modes and the account. */
 export async function openWorkspaceMenu(page: Page): Promise<Locator> {
   await page.getByRole("button", { name: /^Workspace and account/ }).click();
   return page.locator("#workspace-menu");
@@ -187,13 +186,13 @@ export async function chooseMore(
   await press(page, page.locator(".menu-content").getByText(name, { exact: true }));
 }
 
-/** Presses a button of the dialog. */
+/** Presses the button with this name in the open dialog. */
 export function pressInDialog(page: Page, name: string): Promise<void> {
   return page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
 }
 
 /**
- * Creates an operator who is a person, and signs them in with a link. Defaults to the owner role.
+ * Creates an operator, by default an owner, for a person, and signs the person in with a link.
  *
  * @returns the operator's email
  */
@@ -214,7 +213,7 @@ export async function signInAsOperator(
   return email;
 }
 
-/** A phone in portrait orientation, for `newPage`. */
+/** Browser options for a phone in portrait orientation. */
 export const PHONE = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
 
 /** Moves the focus to an element with the Tab key, forwards or backwards. */
@@ -235,21 +234,22 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`Tab does not lead to ${target}`);
 }
 
-/** Presses a button, or follows a link, with the keyboard. */
+/** Presses a button or follows a link with the Enter key. */
 export async function enter(page: Page, target: Locator): Promise<void> {
   await tabTo(page, target);
   await page.keyboard.press("Enter");
 }
 
-/** The two ways to work without a pointer: browser options for each, and how to press an element. */
+/** Two ways to work without a mouse: browser options for each, and how to press an element. */
 export const WITHOUT_POINTER = [
   ["by keys alone", {}, enter],
   ["by touch", PHONE, (_: Page, target: Locator) => target.tap()],
 ] as const;
 
 /**
- * Expects that axe finds no problem on the page, that no control is narrower than its text, that
- * open menus fit on the screen, and on a phone that every control is large enough to touch.
+ * Expects that axe finds no problem on the page, that no control is narrower than its text, and
+ * that open menus fit on the screen. On a phone, also expects that every control is large enough to
+ * touch.
  */
 export async function expectUsable(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -265,8 +265,9 @@ export async function expectUsable(page: Page): Promise<void> {
 }
 
 /**
- * Controls whose text overflows onto their neighbors, and open menus that exceed the screen. The touch area of marks on a
- * map is larger than their box.
+ * Script that returns controls whose text overflows onto their neighbors, and open menus that
+ * exceed the screen. Marks on a map are excluded, because their touch area is larger than their
+ * box.
  */
 const CUT = `(() => {
   const isVisible = (it) => it.checkVisibility();
@@ -281,8 +282,8 @@ const CUT = `(() => {
 })()`;
 
 /**
- * Controls with a touch area lower or narrower than 44 pixels. A link in a text is as high as its
- * line, and a label belongs to its box.
+ * Script that returns controls whose touch area is less than 44 pixels high or wide. Links in a
+ * text may be as high as their line, and a label counts as part of its box.
  */
 const SMALL = `(() => {
   const controls = "button, .button, input, select, textarea, summary, label:has(input), nav a, a.up";
@@ -295,11 +296,11 @@ const SMALL = `(() => {
   });
 })()`;
 
-/** Adds a filter to a list, or opens an existing one to show its fields. */
+/** Adds a filter to a list, or opens an existing filter, and returns its fields. */
 export async function openFilter(page: Page, name: string): Promise<Locator> {
   const chip = page.locator(".chip").filter({ hasText: new RegExp(`^${name}`) });
   const add = page.locator("summary", { hasText: "+ Filter" });
-  // It appears together with the existing filters.
+  // The button appears together with the existing filters.
   await add.waitFor();
   if ((await chip.count()) > 0) await chip.locator("summary").click();
   else {
@@ -309,15 +310,15 @@ export async function openFilter(page: Page, name: string): Promise<Locator> {
   return chip.locator(".menu-content");
 }
 
-/** Filters a list by one of a filter's choices. */
+/** Filters a list by a single choice. */
 export async function chooseFilter(page: Page, name: string, choice: string): Promise<void> {
   const menu = await openFilter(page, name);
   await menu.getByRole("link", { name: choice, exact: true }).click();
 }
 
 /**
- * Holds a page's calls of a method until they are released. `asked` is the first such call, and
- * `calls` are all so far.
+ * Holds a page's calls to a method until they are released. `asked` is the first such call, and
+ * `calls` are all calls so far.
  */
 export async function holdBack(page: Page, method: string) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -325,7 +326,7 @@ export async function holdBack(page: Page, method: string) {
   await page.route(`**/${method}`, async (route) => {
     calls.push(route.request());
     await released;
-    // The page may no longer wait for it.
+    // The page may have stopped waiting for the response.
     await route.continue().catch(() => undefined);
   });
   return { release, calls, asked: page.waitForRequest(`**/${method}`) };
@@ -336,7 +337,7 @@ export function currentQueue(page: Page): Locator {
   return page.getByRole("navigation", { name: "Queues" }).locator("[aria-current]");
 }
 
-/** Returns the rows of a table by its name, without the header. */
+/** Returns a table's rows without the header. `table` is its accessible name. */
 export function rowsOf(page: Page, table: string): Locator {
   return page.getByRole("table", { name: table }).locator("tbody tr");
 }
@@ -344,15 +345,16 @@ export function rowsOf(page: Page, table: string): Locator {
 const WIDTHS = [1440, 1024, 768, 390, 360] as const;
 export const THEMES = ["light", "dark"] as const;
 
-/** Widths and themes that axe checks. */
+/** Combinations of width and theme that axe checks. */
 const LOOKED_AT: readonly string[] = ["1440-light", "1440-dark", "360-dark"];
 
 /**
- * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone. Also expects that
- * at every width from desktop to phone no element is wider than the screen, and the page is not longer than its
- * content. With SCREENSHOTS set to a folder, saves a screenshot of every width in both themes under this name.
+ * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone.
+ * Also expects that at every width no element is wider than the screen, and that the page is not
+ * longer than its content. If SCREENSHOTS names a folder, saves a screenshot for every width and
+ * theme under `name`.
  *
- * @param lookedAt limits the axe checks
+ * @param lookedAt combinations that axe checks
  */
 export async function expectWellShown(
   page: Page,
@@ -364,7 +366,7 @@ export async function expectWellShown(
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     for (const theme of THEMES) {
-      // Colors depend on the theme and layout on the width, so not every combination is checked.
+      // Skips most combinations, because colors depend only on the theme, and layout only on the width.
       const isLookedAt = lookedAt.includes(`${width}-${theme}`);
       if (!isLookedAt && !process.env.SCREENSHOTS) continue;
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
@@ -372,7 +374,7 @@ export async function expectWellShown(
       await untilDrawn(page);
       await takeScreenshot(page, `${name}-${width}-${theme}`);
       if (!isLookedAt) continue;
-      // Repeated, because reloading may begin while axe runs.
+      // Retries, because the page may start to reload while axe runs.
       await expect
         .poll(async () => ({ name, width, theme, violations: await violationsOn(page) }))
         .toEqual({ name, width, theme, violations: [] });
@@ -387,25 +389,26 @@ export async function expectWellShown(
   await page.emulateMedia({ colorScheme: null });
   if (before === null) return;
   await page.setViewportSize(before);
-  // Elements hidden on a narrow screen reappear with their key bindings.
+  // Elements that are hidden on a narrow screen reappear together with their key bindings.
   await untilDrawn(page);
 }
 
-/** Overflow of the document beyond the screen's width, and beyond its content or the screen's height. */
+/** Script that returns how far the document exceeds the screen's width, and its content's height or the screen's. */
 const BEYOND = `(({ scrollWidth, scrollHeight }) => ({
   wide: scrollWidth - innerWidth,
   long: scrollHeight - Math.max(innerHeight, document.body.offsetHeight),
 }))(document.documentElement)`;
 
-/** A slow reload dims its content, which lowers the contrast. */
+/** Waits until no content is dimmed. A slow reload dims content, which lowers the contrast. */
 async function untilLoaded(page: Page): Promise<void> {
   await expect.poll(() => page.locator(".loaded[aria-busy=true]").count()).toBe(0);
 }
 
 /**
- * Scripts see a new width or theme with the next frame, which a busy machine draws late. Resize
- * observers run at the end of a frame, so this waits for the frame after it, and then for effects
- * that components run after drawing, such as listening.
+ * Waits until a new width or theme has taken effect. Scripts see it with the next frame, which a
+ * busy machine draws late. Resize observers run at the end of a frame, so this function waits for
+ * the frame after it. Then it waits for effects that components run after drawing, such as adding
+ * listeners.
  */
 export async function untilDrawn(page: Page): Promise<void> {
   await page.evaluate(
@@ -413,14 +416,17 @@ export async function untilDrawn(page: Page): Promise<void> {
   );
 }
 
-/** A map handles keys, clicks and pins correctly once it is drawn, when it shows its scale. */
+/**
+ * Waits until the map is drawn, because only then does it handle keys, clicks and pins correctly. A
+ * drawn map shows its scale.
+ */
 export function untilMapDrawn(page: Page): Promise<void> {
   return page.locator(".map .scale", { hasText: /./ }).waitFor({ state: "attached" });
 }
 
 let source: Promise<string> | undefined;
 
-/** Evaluated instead of added as a script, which the policy of the page forbids. */
+/** Returns axe's source for `evaluate`. The page's content security policy forbids adding it as a script. */
 function axeSource(): Promise<string> {
   source ??= readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   return source;

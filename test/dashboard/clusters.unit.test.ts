@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createClusters, type Mark } from "../../src/dashboard/map/clusters.ts";
 
-/** Two marks 600 m apart, two at one point, and a single one. Newest first. */
+/** Marks, newest first: two 600 m apart, two at one point, and a single one. */
 const MARKS: readonly Mark<string>[] = [
   mark("e", 40.758, -73.9855),
   mark("d", 40.7625, -73.981),
@@ -11,14 +11,14 @@ const MARKS: readonly Mark<string>[] = [
 ];
 
 const EDGES = [-75, 40, -73, 41] as const;
-/** Side of the world at which the first two form one mark. */
+/** Size of the world at which the first two marks form a cluster. */
 const WORLD_SIZE = 512 * 2 ** 10;
 
 function mark(key: string, lat: number, lng: number): Mark<string> {
   return { lat, lng, key, of: `shipment ${key}` };
 }
 
-/** Returns the contents of the visible marks by key. */
+/** Returns the members of each visible cluster by key. */
 function shown(marks: readonly Mark<string>[], worldSize = WORLD_SIZE) {
   const clusters = createClusters(marks)({ edges: EDGES, worldSize });
   return Object.fromEntries(

@@ -92,7 +92,7 @@ describeDashboard("customers", (dashboard) => {
     await expect.poll(() => page.locator("summary[aria-label=More]").count()).toBe(0);
   });
 
-  /** Creates a workspace with two customers for the same person, each with a shipment, one of them paid. */
+  /** Creates a workspace in which one person is two customers, each with a shipment. One shipment is paid. */
   async function addTwice() {
     const own = await dashboard.service.addWorkspace();
     const { service } = dashboard;
@@ -125,7 +125,7 @@ describeDashboard("customers", (dashboard) => {
     await expectWellShown(page, "customer-edit");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
-    // A user who types as soon as the error appears types into its field.
+    // Keys that the user types as soon as the error appears must go to the invalid field.
     const focused = page.evaluate(`new Promise((resolve) => {
       const isShown = () => document.querySelector("[aria-invalid=true]") !== null;
       const look = () => resolve(document.activeElement.labels?.[0].textContent);
@@ -175,7 +175,7 @@ describeDashboard("customers", (dashboard) => {
     const dialog = page.getByRole("dialog", { name: "Merge another customer into Grace Hopper" });
     await enter(page, dialog.getByRole("button", { name: "Merge", exact: true }));
     await dialog.getByText("Choose a customer.").waitFor();
-    // The invalid field gets the focus when its error appears.
+    // The invalid field gets the focus when the error appears.
     await dialog.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("hopper");
     await expect

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { OverviewSchema } from "../../gen/shipments/v1/report_pb.js";
 import { differenceText } from "../../src/dashboard/reports/difference.ts";
 
-/** Returns an overview of the days from a date in March 2026 on, with these bookings. null is unknown. */
+/** Returns an overview of consecutive days from a date in March 2026, with these bookings. null means unknown. */
 const overviewOf = (first: number, bookings: readonly (number | null)[]) =>
   create(OverviewSchema, {
     days: bookings.map((count, i) => ({

@@ -70,7 +70,7 @@ test("decimals are taken with a comma too, and what is no number stays for the s
     ratePerKm: "",
     tiers: [{ minKg: 0, maxKg: 2.5, flatFee: "1.50", ratePerKg: "1.000,5" }],
   });
-  // A thousands separator is refused, not removed.
+  // A number with a thousands separator is rejected. The separator is not removed.
   const thousand = { ...tier, max_kg: "1,000", flat_fee: "1,000", rate_per_kg: "1,000.50" };
   expect(feesOfText({ ...text, tiers: [thousand] }).tiers).toEqual([
     { minKg: 0, maxKg: NaN, flatFee: "1,000", ratePerKg: "1,000.50" },

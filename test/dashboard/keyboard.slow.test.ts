@@ -47,7 +47,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await expect.poll(() => focused(page).textContent()).toBe("Status: Cancelled");
     await enter(page, button(page, "Remove the filter Status"));
     await expect.poll(() => rows(page).count()).toBe(2);
-    // The pressed button is gone, and the keyboard focus stays in its position.
+    // After the pressed button is removed, the focus stays at its position.
     await expect.poll(() => focused(page).textContent()).toBe("+ Filter");
     await page.keyboard.press("Enter");
     await enter(page, button(page, "Booked"));
@@ -80,7 +80,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.keyboard.press("Enter");
     expect((await download).suggestedFilename()).toMatch(/^shipments-\d{4}-\d\d-\d\d\.csv$/);
     await expectUsable(page);
-    // A row is opened, and the way back leads to it.
+    // Opening a row and going back selects the same row.
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("j");
     await expect.poll(() => focused(page).textContent()).toBe(reference);
@@ -118,7 +118,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.keyboard.press("Escape");
     await failed.waitFor({ state: "detached" });
     await enter(page, button(page, "Clear"));
-    // The list before the bar then has the focus, and its keys work.
+    // The list before the bar then has the focus and responds to its keys.
     await page.locator("table:focus").waitFor();
     await page.keyboard.press("j");
     await expect.poll(() => focused(page).textContent()).toContain("SHP-");
@@ -184,7 +184,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await enter(page, link(page, "← SHP-"));
     await enter(page, button(page, "Record payment"));
     await enter(page, inDialog(page, "Record the payment"));
-    // The next step replaces the previous one.
+    // The button for the next step replaces the previous one.
     await page.locator("button:focus", { hasText: "Mark as picked up" }).waitFor();
     await page.keyboard.press("Enter");
     await enter(page, inDialog(page, "It is picked up"));

@@ -17,14 +17,14 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-/** Maximum sum of layout shifts while a page loads. */
+/** Maximum sum of layout shift scores while a page loads. */
 const MOST_SHIFT = 0.02;
-/** Maximum size of compressed scripts before a page's main content, in bytes. */
+/** Maximum compressed size of the scripts before a page's main content, in bytes. */
 const MOST_SCRIPT_BYTES = 100_000;
 
 /**
- * Collects shifts, and records when the first view without a placeholder is drawn, or the frame of
- * its map. The code of maps and dialogs may load later.
+ * Script that collects layout shifts, and records when the first view without a placeholder, or the
+ * frame of its map, is drawn. The code for maps and dialogs may load later.
  */
 const WATCH = `
   window.loading = { shift: 0, moved: [], shownAt: undefined };
@@ -46,7 +46,7 @@ const WATCH = `
   observer.observe(document, { childList: true, subtree: true });
 `;
 
-/** Filters of a saved view, whose name takes space in the bar of a list. */
+/** Filters of a saved view. The view's name takes up space in the list's bar. */
 const SAVED_VIEW = { days: "today", status: "2" };
 
 interface Loading {
@@ -120,12 +120,13 @@ describeDashboard("pages while they load", (dashboard) => {
   });
 
   /**
-   * Signs in. Returns a function that opens a page like on a slow network: each response arrives in a separate frame.
+   * Signs in. Returns a function that opens a page as on a slow network: each response arrives in a
+   * separate frame.
    */
   async function signIn(page: TestPage): Promise<(href: string) => Promise<Loading>> {
     const { service, workspace } = dashboard;
     const email = await signInAsOperator(page, dashboard);
-    // A signed-in operator also has their workspaces.
+    // The signed-in operator is also a member of a workspace.
     await linkFor(service, workspace, { email });
     await page.evaluate(`fetch("/shipments.account.v1.AccountService/SaveFilter", {
       method: "POST",
@@ -146,7 +147,7 @@ describeDashboard("pages while they load", (dashboard) => {
         await route.fulfill({ response: await route.fetch() });
         await untilDrawn(page);
       };
-      // The browser may have left the page.
+      // The page may have been closed in the meantime.
       return (last = last.then(answer).catch(() => undefined));
     });
     return async (href) => {

@@ -17,7 +17,7 @@ function shipmentAt(start: string | undefined, timeZone = "UTC", pickupAddress =
   });
 }
 
-/** Loads from a service that lists these, in the order of pickup, two per page. */
+/** Loads the manifest from a service that lists these shipments by pickup time, two per page. */
 async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday: boolean) {
   const asked: ShipmentFilters[] = [];
   const client = {

@@ -12,10 +12,10 @@ import {
   untilMapDrawn,
 } from "./browser.ts";
 
-/** Visits before the first measurement: they fill caches, which stay. */
+/** Number of visits before the first measurement. They fill caches, which stay in memory. */
 const WARM_UP = 3;
 const VISITS = 30;
-/** Maximum growth of the heap per visit, in bytes. A map that stays in memory takes more than 1,000,000. */
+/** Maximum heap growth per visit, in bytes. A leaked map takes more than 1,000,000. */
 const MAX_BYTES_PER_VISIT = 200_000;
 
 describeDashboard("pages with a map", (dashboard) => {
@@ -45,7 +45,7 @@ describeDashboard("pages with a map", (dashboard) => {
   });
 
   async function heapBytes(devtools: CDPSession): Promise<number> {
-    // The second collection frees objects that finalizers of the first one released.
+    // Collects garbage twice. The second pass frees objects that finalizers of the first pass released.
     for (let i = 0; i < 2; i++) await devtools.send("HeapProfiler.collectGarbage");
     return (await devtools.send("Runtime.getHeapUsage")).usedSize;
   }
@@ -61,7 +61,7 @@ describeDashboard("pages with a map", (dashboard) => {
       await page.goto(`/w/${workspace.id}/customers`);
       await page.getByRole("heading", { name: "Customers" }).waitFor();
       const visit = async () => {
-        // A reloaded document would have a new heap.
+        // Navigates without reloading, because a new document would have a new heap.
         await page.evaluate(`(() => {
           const link = document.createElement("a");
           link.href = ${JSON.stringify(hrefs[name])};

@@ -50,7 +50,7 @@ describeDashboard("the map", (dashboard) => {
     await page.mouse.move(from.x + 3, from.y - 2);
     await page.mouse.down();
     await page.mouse.move(from.x + 33, from.y + 38, { steps: 4 });
-    // The point is set only on release.
+    // The point is set only when the pin is dropped.
     await expect.poll(() => pointOf(page, "Pickup")).toEqual({ lat: 40.758, lng: -73.9855 });
     await page.mouse.up();
     const point = await pointOf(page, "Pickup");
@@ -134,7 +134,7 @@ describeDashboard("the map", (dashboard) => {
       "void (window.scrolled = new Promise((over) => addEventListener('scrollend', over)))",
     );
     await touch([[x, y]], [[x, y - 40]], [[x, y - 80]], [[x, y - 120]]);
-    // Scrolling continues for a moment after the finger has left.
+    // Scrolling continues for a moment after the touch has ended.
     await page.evaluate("window.scrolled.then(() => undefined)");
     await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(50);
     await expect.poll(apart).toBeCloseTo(before, 0);
@@ -186,13 +186,13 @@ describeDashboard("the map", (dashboard) => {
       return { seen: await seen.allTextContents(), pins: await pinsOf(page) };
     };
     await expect.poll(after10s).toEqual({ seen: ["—"], pins: ["P", "D"] });
-    // Far from the route, but visible.
+    // A position far from the route, but still visible.
     await as.reportPlaces({ places: [{ shipment, lat: 40.6, lng: -74.1 }] });
     await expect.poll(async () => (await after10s()).pins).toEqual(["P", "D", "C"]);
     await expect.poll(() => seen.locator("time").count()).toBe(1);
     const map = (await page.locator(".map").boundingBox())!;
     const isInView = async () => {
-      // The map is drawn by the same clock, after the pin appears.
+      // The map uses the same clock and is drawn after the pin appears.
       await page.clock.runFor(100);
       const pin = (await page.locator(".map .pin.courier").boundingBox())!;
       return pin.x > map.x && pin.y + pin.height < map.y + map.height;
@@ -224,7 +224,7 @@ describeDashboard("the map", (dashboard) => {
         "cache-control": "public, max-age=31536000, immutable",
       });
     }
-    // Smaller than common map libraries.
+    // Common map libraries are larger.
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(300_000);
     for (let i = 0; i < 16; i++) await page.getByRole("button", { name: "Zoom out" }).click();
     await expect.poll(async () => shareOf(page, await colorOf(page, "water"))).toBeGreaterThan(0.1);
@@ -249,7 +249,7 @@ describeDashboard(
       );
       for (const { path } of tileServer.requests) expect(path).toMatch(/^\/\d+\/\d+\/\d+\.png$/);
       await expectWellShown(page, "map-tiles");
-      // Requests to other hosts, and requests blocked by the policy.
+      // Checks that the policy blocks requests to other hosts.
       const isBlocked = await page.evaluate(`new Promise((resolve) => {
         const image = new Image();
         image.onload = () => resolve(false);
@@ -299,7 +299,7 @@ describeDashboard(
     }),
 );
 
-/** Returns a color by its name in the stylesheet. */
+/** Returns a color that the stylesheet defines under a name. */
 async function colorOf(page: TestPage, name: string): Promise<Rgb> {
   return page.evaluate(`(() => {
     const canvas = document.querySelector(".map");
@@ -310,7 +310,8 @@ async function colorOf(page: TestPage, name: string): Promise<Rgb> {
 }
 
 /**
- * Returns the share of the map that has a color. Uses a screenshot, because images of another site cannot be read.
+ * Returns the share of the map that has a color. Reads a screenshot, because the page cannot read
+ * images from another site.
  */
 async function shareOf(page: TestPage, color: Rgb): Promise<number> {
   const picture = await page.locator(".map").screenshot();

@@ -151,7 +151,7 @@ describeDashboard("the platform's operators", (dashboard) => {
   test("the last owner cannot be revoked, and that is said", async () => {
     const page = await dashboard.newPage();
     const email = await signInAsOperator(page, dashboard);
-    // All other owners are revoked without the page's knowledge.
+    // Revokes all other owners without the page's knowledge.
     const { key: apiKey, id: own } = await dashboard.service.addOperator();
     const { body } = await dashboard.service.request("/admin/v1/operators?page_size=100", {
       apiKey,

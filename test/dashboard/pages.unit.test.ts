@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { expect, test } from "vitest";
 import { PAGE_ENTRIES } from "../../src/dashboard/routes/pages.ts";
 
-/** Components that a page of the table names, by the files that must contain them. */
+/** Components that the page table names, by the files that must contain them. */
 const NAMED = PAGE_ENTRIES.map(([name, { file: of = name }]) => {
   const file = of.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return `${file}.page.tsx: ${name.charAt(0).toUpperCase()}${name.slice(1)}Page`;

@@ -19,7 +19,7 @@ let setup: StripeModes;
 
 async function start() {
   setup = await startStripeModes({ dashboard: true });
-  // Browsers use the machine's clock.
+  // The browser uses the machine's clock, so the stand-in's clock must match it.
   setup.clock.ms = Date.now();
   return setup.service;
 }
@@ -37,7 +37,7 @@ describeDashboard(
     const read = async (apiKey: string) =>
       (await dashboard.service.request("/v1/payment_connection", { apiKey })).body.data;
 
-    /** Returns the account with which the page's workspace was sent to Stripe. */
+    /** Returns the account with which the workspace opened Stripe's onboarding page. */
     async function accountAtStripe(page: TestPage): Promise<string> {
       await page.waitForURL("https://connect.stripe.com/**");
       return new URL(page.url()).pathname.split("/")[3]!;
@@ -172,7 +172,8 @@ describeDashboard(
       await setup.stripe.deliverEvents();
       const { apiKey } = workspace;
       await untilShipment(setup.service, apiKey, reference, { payment_status: "paid" });
-      // The payment is captured some moments after the shipment is paid. Until then it is refused again.
+      // Retries, because disconnecting is refused until the payment is captured, some moments after
+      // the shipment is paid.
       const dialog = page.getByRole("dialog");
       await expect
         .poll(async () => {

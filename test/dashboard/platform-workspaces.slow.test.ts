@@ -82,7 +82,8 @@ describeDashboard("the platform's workspaces", (dashboard) => {
 
   test("the list is paged", async () => {
     const names = Array.from({ length: 51 }, (_, i) => `Many ${String(i).padStart(2, "0")}`);
-    // Sequentially, because on a busy machine so many concurrent calls wait too long for one account's connections.
+    // Runs in sequence: on a busy machine, so many concurrent calls would wait too long for a
+    // single account's connections.
     for (const name of names) await addNamed(name);
     const page = await openAsOperator(
       dashboard,

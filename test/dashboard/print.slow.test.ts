@@ -44,7 +44,7 @@ describeDashboard("what is taken along", (dashboard) => {
     const { asked, release } = await holdBack(page, "ExportShipments");
     await pressInDialog(page, "Export");
     const request = await asked;
-    // The timeout does not apply while data arrives.
+    // Exports have no deadline, because the timeout does not apply while data arrives.
     expect(await request.headerValue("connect-timeout-ms")).toBe(null);
     await page.keyboard.press("Escape");
     expect(await request.response()).toBe(null);
@@ -96,7 +96,7 @@ describeDashboard("what is taken along", (dashboard) => {
       .waitFor();
     await expect.poll(() => page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
     await expectWellShown(page, "receipt");
-    // Only the sheets are printed.
+    // Only the sheets may be printed.
     await page.emulateMedia({ media: "print" });
     await expect.poll(() => page.getByRole("banner").isVisible()).toBe(false);
     await expect.poll(() => page.getByRole("button", { name: "Print" }).isVisible()).toBe(false);
@@ -147,7 +147,7 @@ describeDashboard("what is taken along", (dashboard) => {
       .poll(() => references("As soon as possible: 2 shipments, 5 kg"))
       .toEqual([second["reference"], first["reference"]]);
     await expectWellShown(page, "manifest");
-    // Addresses have enough space on paper and on a phone, regardless of the other columns.
+    // Addresses must have enough space on paper and on a phone, regardless of the other columns.
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
     const shareOf = async (label: string) =>
       (await cell(label).boundingBox())!.width /
@@ -165,7 +165,7 @@ describeDashboard("what is taken along", (dashboard) => {
       .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
       .toEqual([timed[2], timed[0]]);
     await expect.poll(() => page.getByRole("table").count()).toBe(1);
-    // An invalid day defaults to today.
+    // An invalid day falls back to today.
     await page.goto(`/w/${id}/shipments/manifest?day=soon`);
     await page.getByText("As soon as possible: 2 shipments, 5 kg").waitFor();
   });

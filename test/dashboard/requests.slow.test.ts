@@ -12,7 +12,7 @@ describeDashboard("Developers → Requests", (dashboard) => {
       workspace: own,
       role: "viewer",
     });
-    // The viewer's invitation was a call, which is listed a moment later.
+    // Inviting the viewer was a call too, which is listed a moment later.
     const listedOf = async () => (await service.request("/v1/requests", { apiKey })).body.data;
     await eventually("the invitation to be listed", async () => (await listedOf()).length > 0);
     await page.reload();

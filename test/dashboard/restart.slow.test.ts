@@ -7,7 +7,7 @@ import { startReplica, startService, type StartedService } from "../support/serv
 import { describeDashboard, openAsMember, rowsOf } from "./browser.ts";
 
 let started: StartedService;
-/** Outside the range of ephemeral ports, which other connections use. */
+/** Fixed port outside the ephemeral range, which other connections use. */
 const port = await freePort();
 
 async function start(): Promise<StartedService> {
@@ -29,7 +29,7 @@ describeDashboard(
       await started.close();
       await page.getByText("This page reconnects automatically").waitFor();
       await startReplica(service.databaseUrl, { dashboard: true, port });
-      // There is no event for it.
+      // Changes the database directly, so that there is no event.
       const sql = await connectTo(service.databaseUrl);
       await insertShipments(sql, {
         workspace: workspace.id,

@@ -89,8 +89,8 @@ describeDashboard("the search", (dashboard) => {
       await isReleased;
       await route.continue();
     });
-    // In one task without a render in between: `j` selects a row, and `?` opens the list of keys,
-    // if the page has them.
+    // Presses the keys in one task, without a render in between. On a page with these key bindings,
+    // `j` selects a row and `?` opens the list of keys.
     await page.evaluate(`for (const key of ["/", "j", "?"]) {
       const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
       document.activeElement.dispatchEvent(event);

@@ -12,7 +12,7 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-/** Two pickups 600 m apart, three at one point, and a single one. */
+/** Pickup points: two 600 m apart, three at one point, and a single one. */
 const PICKUPS = [
   [40.758, -73.9855],
   [40.7625, -73.981],
@@ -22,11 +22,11 @@ const PICKUPS = [
   [40.73, -73.8],
 ] as const;
 
-/** Two at each of two points. */
+/** Two pickups at each of two points. */
 const PAIRS = [PICKUPS[0], PICKUPS[0], PICKUPS[2], PICKUPS[2]];
 
 describeDashboard("the map of shipments", (dashboard) => {
-  /** Creates a workspace with a shipment from each of the points. Returns their references. */
+  /** Creates a workspace with one shipment per pickup point. Returns the references. */
   async function addBooked(pickups: readonly (readonly [number, number])[] = PICKUPS) {
     const own = await dashboard.service.addWorkspace();
     const references: string[] = [];
@@ -112,7 +112,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await card.getByText("To pay").waitFor();
     const { reference } = await book(dashboard.service, own.apiKey, { pickup_lat: 40.66 });
     await takeStep(dashboard.service, own.apiKey, alone, "cancel");
-    // The counts update before the map.
+    // The counts are updated before the map.
     await page.locator(".totals", { hasText: /^7 shipments/ }).waitFor();
     await page.clock.fastForward("00:30");
     await expect.poll(() => names(page)).toContain(reference);
@@ -181,7 +181,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments?view=map", { workspace: own });
     await marks(page).filter({ hasText: "3" }).click();
     const card = page.getByRole("region", { name: "3 shipments" });
-    // Zooming in does not separate them, but the map may zoom in first.
+    // Zooming in does not separate these shipments, but the map may zoom in first.
     const links = card.getByRole("link");
     await expect
       .poll(async () => (await links.allInnerTexts()).toSorted())

@@ -24,7 +24,7 @@ let setup: StripeService;
 
 async function start() {
   setup = await startStripeService({ dashboard: true });
-  // Browsers use the machine's clock.
+  // The browser uses the machine's clock, so the stand-in's clock must match it.
   setup.clock.ms = Date.now();
   setup.stripe.delivery = "sent";
   return setup.service;
@@ -47,7 +47,7 @@ describeDashboard(
     const fact = (page: TestPage, term: string) =>
       page.locator(".panel", { hasText: "Payment" }).first().locator("dl > div", { hasText: term });
 
-    /** Returns a paid shipment. */
+    /** Books and pays a shipment. Returns the paid shipment. */
     async function pay(workspace: ConnectedWorkspace) {
       const checkedOut = await bookCheckout(setup, workspace);
       setup.stripe.pay(checkedOut.session);

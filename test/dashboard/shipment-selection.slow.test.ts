@@ -55,7 +55,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await expectWellShown(page, "selection-pay");
     await pressInDialog(page, "Record payments");
     await page.getByText("2 shipments are paid.").waitFor();
-    // Finished shipments are no longer selected.
+    // Shipments whose change succeeded are deselected.
     await bar(page).getByText("1 selected").waitFor();
     expect(await read(workspace, pending[0]!)).toMatchObject({ status: "awaiting_pickup" });
 
@@ -80,7 +80,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     const first = await bookAnd(service, apiKey, ["pay"]);
     const second = await book(service, apiKey);
     const page = await open(workspace);
-    // The list shows stale data, because it receives no events.
+    // Makes the list's data stale by blocking its events.
     await page.route("**/WatchEvents", (route) => route.abort());
     await page.reload();
     await expect.poll(() => rows(page).count()).toBe(2);
@@ -158,7 +158,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       await box(page, newest).waitFor();
       await box(page, booked[4]!).click({ modifiers: ["Shift"] });
       await bar(page).getByText("3 selected").waitFor();
-      // Another page has no start for a range.
+      // The start of a range does not carry over to another page.
       await page.getByRole("button", { name: "Next" }).click();
       await expect.poll(() => rows(page).count()).toBe(2);
       await box(page, booked[50]!).click({ modifiers: ["Shift"] });
@@ -176,7 +176,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       await bar(page).getByText("1 selected").waitFor();
       await box(page, booked[4]!).click({ modifiers: ["Shift"] });
       await bar(page).getByText("5 selected").waitFor();
-      // The focused box takes no text, so the keys continue from its row.
+      // The focused checkbox takes no text, so the keys work and start from its row.
       const focused = page.locator(":focus");
       await page.keyboard.press("k");
       await expect.poll(() => focused.textContent()).toBe(booked[3]!["reference"]);
@@ -193,7 +193,7 @@ describeDashboard("many shipments at once", (dashboard) => {
       await bar(page).getByRole("button", { name: "Record payments (7)" }).click();
       await pressInDialog(page, "Record payments");
       await page.getByText("7 shipments are paid.").waitFor();
-      // Another list has a separate selection.
+      // Each list has its own selection.
       await page.goto(`/w/${workspace.id}/shipments`);
       await all(page).check();
       await page.getByRole("link", { name: "To pick up" }).click();
@@ -242,7 +242,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await saved.click();
     await page.getByRole("button", { name: "Save as my “All”" }).click();
     await page.getByText("Saved: All").waitFor();
-    // Another queue has a separate selection.
+    // Each queue has its own selection.
     await page.getByRole("link", { name: "To pay" }).click();
     await expect.poll(async () => (await heads()).includes("From, to")).toBe(true);
     await page.getByRole("link", { name: "Total", exact: true }).click();

@@ -22,7 +22,7 @@ import {
 const FIRST_ROW = `document.querySelector("tbody tr").getBoundingClientRect().top -
   document.querySelector("main").getBoundingClientRect().top`;
 
-/** Number of further shipments: slightly more than two pages. */
+/** Number of additional shipments, slightly more than two pages. */
 const MANY = 120;
 
 describeDashboard("shipments", (dashboard) => {
@@ -109,7 +109,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect
         .poll(() => queues.getByRole("link").allTextContents())
         .toEqual(["All", "To pay80", "To pick up1", "In transit0", "Refund due0", "Failed0"]);
-      // As on the overview, canceled shipments cost 0.
+      // Canceled shipments cost 0, as on the overview.
       const whole = "121 shipments · $1,027.89 without 40 cancelled";
       await expect.poll(() => totals.textContent()).toBe(whole);
       await chooseFilter(page, "Booked", "Today");
@@ -123,7 +123,7 @@ describeDashboard("shipments", (dashboard) => {
       await rows(page).getByText(reference).waitFor();
       await expect.poll(() => new URL(page.url()).search).toBe("?days=today&status=2");
       await expectWellShown(page, "shipments-queue");
-      // Typed days replace clicked ones, and vice versa.
+      // Typed days replace the clicked ones, and vice versa.
       await openFilter(page, "Booked");
       await page.getByLabel("Booked from").fill("2026-01-02");
       await page.keyboard.press("Escape");
@@ -189,7 +189,7 @@ describeDashboard("shipments", (dashboard) => {
       await head("Booked").press("Enter");
       await page.waitForURL("**/shipments?order_by=created_at");
       await expect.poll(top).toBe(made[0]);
-      // The URL leads to the next page in the same order, but not to a queue.
+      // The key leads to the next page in the same order, but not to a queue.
       await page.keyboard.press("n");
       await expect.poll(top).toBe(made[50]);
       await page
@@ -197,7 +197,7 @@ describeDashboard("shipments", (dashboard) => {
         .getByRole("link", { name: "To pay" })
         .press("Enter");
       await page.waitForURL("**/shipments?status=1");
-      // Longest waiting first.
+      // The shipment that has waited longest comes first.
       await expect.poll(top).toBe(made[0]);
       await page.locator("summary", { hasText: "Columns" }).press("Enter");
       await page.getByRole("checkbox", { name: "Pickup" }).press("Space");
@@ -245,7 +245,7 @@ describeDashboard("shipments", (dashboard) => {
         page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name });
       await expect.poll(() => queue("To pay").textContent()).toBe("To pay1,000+");
       const totals = page.locator(".totals");
-      // A total of only the newest shipments is not displayed.
+      // No total is displayed if it would cover only the newest shipments.
       await expect.poll(() => totals.textContent()).toBe("1,000+ shipments");
       await queue("Failed").focus();
       await page.keyboard.press("Enter");
@@ -288,7 +288,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => saved.innerText()).toBe("Saved");
       await press("Save this view");
       await typeName("Today");
-      // The same in test mode.
+      // Test mode behaves the same.
       await page.goto(`/w/${own.twin.id}/shipments`);
       await saved.press("Enter");
       await expectWellShown(page, "shipments-saved");
@@ -299,7 +299,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.keyboard.press("Enter");
       await page.getByText("You have saved another filter under this name.").waitFor();
       await typeName("Due now");
-      // Deletion is undone, first with the key.
+      // Undoes the deletion, first with the key.
       for (const undo of [
         () => page.keyboard.press("z"),
         () => page.getByRole("button", { name: "Undo" }).press("Enter"),
@@ -321,13 +321,13 @@ describeDashboard("shipments", (dashboard) => {
       await tabTo(page, page.getByLabel("Booked from"));
       await page.keyboard.type("01012026");
       await page.waitForURL("**?from=2026-01-01");
-      // Enter closes the edited filter, which stays open while it has the focus.
+      // Enter closes the filter. While a filter has the focus, it stays open.
       await page.keyboard.press("Enter");
       await expect.poll(() => page.locator("details[open]").count()).toBe(0);
       await page.goBack();
       await expect.poll(() => page.locator(".chip").count()).toBe(0);
       expect(asked).toEqual(["?from=2026-01-01", ""]);
-      // An invalid day is reported when the field loses the focus.
+      // An invalid day is reported when its field loses the focus.
       await openFilter(page, "Booked");
       await tabTo(page, page.getByLabel("Booked from"));
       await page.keyboard.type("01010026");
@@ -337,7 +337,7 @@ describeDashboard("shipments", (dashboard) => {
 
     test("is filtered by days of the workspace's time zone, both included", async () => {
       const page = await openList("?from=2026-01-02&to=2026-01-02");
-      // One shipment was booked every hour.
+      // The test booked one shipment per hour.
       await expect.poll(() => rows(page).count()).toBe(24);
     });
 
@@ -367,8 +367,7 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
       const focused = () => page.evaluate("document.activeElement.textContent");
-      // Identified by reference, because other texts of a row, such as the relative booking time,
-      // change automatically.
+      // Compares references, because other texts in a row, such as the relative booking time, change over time.
       const topmost = () => rows(page).first().getByRole("link").textContent();
       const first = await topmost();
       await page.keyboard.press("n");
@@ -379,7 +378,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => rows(page).count()).toBe(MANY + 1 - 100);
       await page.reload();
       await expect.poll(() => rows(page).count()).toBe(MANY + 1 - 100);
-      // Presses a key as soon as the previous page is visible.
+      // Presses a key as soon as the previous page appears.
       await page.evaluate(`new MutationObserver((_, observer) => {
         if (document.querySelectorAll("tbody tr").length !== 50) return;
         observer.disconnect();
@@ -388,7 +387,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.keyboard.press("p");
       await expect.poll(topmost).toBe(first);
       await expect.poll(focused).toBe(first);
-      // The focus is also kept when its button is disabled.
+      // The focus stays on the button even when it is disabled.
       const next = page.getByRole("button", { name: "Next" });
       for (const count of [50, MANY + 1 - 100]) {
         const before = await topmost();
@@ -433,7 +432,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(openedOf).toBe(second);
       await page.reload();
       await peek.getByRole("heading", { name: second }).waitFor();
-      // Starts from the open one, regardless of the focus.
+      // The keys start from the open shipment, regardless of the focus.
       await peek.getByRole("button", { name: "Copy the reference" }).focus();
       await page.keyboard.press("k");
       await peek.getByRole("heading", { name: reference }).waitFor();
@@ -450,7 +449,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.keyboard.press("Escape");
       await peek.waitFor({ state: "detached" });
       await expect.poll(() => page.locator(":focus").textContent()).toBe(second);
-      // On a narrow screen, a click leads to the page.
+      // On a narrow screen, a click opens the shipment's page.
       await page.setViewportSize({ width: 1024, height: 900 });
       await rows(page).nth(1).getByRole("link").click();
       await page.waitForURL(`**/shipments/${second}`);

@@ -18,7 +18,7 @@ import {
 test.runIf(HAS_CHROMIUM)(
   "who asks for a link by mail comes back to where they were, and invites others by mail",
   async () => {
-    // Emails contain the address before the service listens.
+    // Emails contain the public URL, so the port must be known before the service listens.
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     const server = await startMailServer();
@@ -39,7 +39,7 @@ test.runIf(HAS_CHROMIUM)(
     const page = await (await browser.newContext({ baseURL: publicUrl })).newPage();
     page.setDefaultTimeout(PAGE_MS);
 
-    // With the keyboard.
+    // Uses only the keyboard.
     await page.goto(`/w/${id}/shipments?status=1`);
     const email = page.getByLabel("Email");
     await tabTo(page, email);
@@ -57,7 +57,7 @@ test.runIf(HAS_CHROMIUM)(
     await page.getByText("If ada@example.org has an account here").waitFor();
     await expectWellShown(page, "sign-in-mail-sent");
 
-    // An unknown person gets the same message, and a way back.
+    // An unknown person gets the same message, and can go back.
     await enter(
       page,
       page.getByRole("button", { name: "Use another email or request a new link" }),
@@ -97,7 +97,7 @@ test.runIf(HAS_CHROMIUM)(
     await guest.getByRole("button", { name: "Sign in" }).click();
     await (await openWorkspaceMenu(guest)).getByText("grace@example.org").waitFor();
 
-    // The email as displayed by a program that loads no external content.
+    // Opens the email as a mail program that loads no external content would display it.
     const reader = await (await browser.newContext()).newPage();
     const loaded: string[] = [];
     reader.on("request", (request) => void loaded.push(request.url()));

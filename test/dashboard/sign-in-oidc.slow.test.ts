@@ -9,9 +9,9 @@ import { currentQueue, expectWellShown } from "./browser.ts";
 test.runIf(HAS_CHROMIUM)(
   "who signs in at an identity provider on another site comes back signed in to where they were",
   async () => {
-    // The provider needs the address before the service starts.
+    // The provider needs the public URL before the service starts.
     const port = await freePort();
-    // A different site than the provider's 127.0.0.1, so that `SameSite` cookies matter.
+    // `localhost` is a different site than the provider's 127.0.0.1, so that `SameSite` cookies matter.
     const publicUrl = `http://localhost:${port}`;
     const provider = await startIdentityProvider({ publicUrl });
     const service = await startService({ dashboard: true, port, publicUrl, oidc: provider.config });

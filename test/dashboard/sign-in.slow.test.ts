@@ -12,7 +12,7 @@ import {
 } from "./browser.ts";
 
 describeDashboard("signing in", (dashboard) => {
-  /** Returns a page of a signed-in person. */
+  /** Signs in a person and returns their page. */
   async function signedIn(): Promise<TestPage> {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard);
@@ -73,7 +73,7 @@ describeDashboard("signing in", (dashboard) => {
     const address = `**/w/${dashboard.workspace.id}/shipments?payment_status=2`;
     await page.waitForURL(address);
     await page.context().clearCookies();
-    // The event reloads the list, without a click that might come too late.
+    // The event reloads the list. A click might come too late.
     await book(dashboard.service, dashboard.workspace.apiKey);
     await page.getByText("Sign in with a link").waitFor();
     await signInTo(page, dashboard);
@@ -93,7 +93,7 @@ describeDashboard("signing in", (dashboard) => {
 
   test.each([
     ["another site", () => "//example.org/w/1"],
-    // The id after the workspace's belongs to its test twin.
+    // Adds 2, because the next id belongs to the workspace's test twin.
     ["a workspace of others", () => `/w/${dashboard.workspace.id + 2}/shipments`],
     ["the platform, which is not theirs", () => "/platform"],
   ])("nobody is led to %s after signing in", async (_, address) => {
@@ -146,7 +146,7 @@ describeDashboard("signing in", (dashboard) => {
 
     await type();
     await page.context().clearCookies();
-    // Like a sign-out in another tab.
+    // Simulates a sign-out in another tab.
     await page.evaluate("localStorage.removeItem('person')");
     await page.getByRole("button", { name: /^Book/ }).click();
     await page.getByText("Sign in with a link").waitFor();

@@ -14,7 +14,7 @@ import {
   WITHOUT_POINTER,
 } from "./browser.ts";
 
-/** Names of the sample's zones. */
+/** Names of the sample tariff's zones. */
 const COUNTIES = ["Bronx", "Kings", "New York", "Queens", "Richmond"];
 
 describeDashboard("drafts of the tariff", (dashboard) => {
@@ -44,7 +44,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     return (await drafts.call("GET", `tariff_drafts/${id}`)).body.data;
   };
 
-  /** Records the browser's confirmation dialogs and accepts them. */
+  /** Records and accepts the browser's confirmation dialogs. */
   const noteAsked = (page: TestPage) => {
     const asked: string[] = [];
     page.on("dialog", (dialog) => {
@@ -68,7 +68,8 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     expect(await draftIn(page)).toMatchObject({ name: "Spring", from_version: 1 });
     await page.getByRole("application", { name: /Zones: Bronx/ }).waitFor();
 
-    // The order of tiers is wrong, one amount is not a number, and one zone crosses itself.
+    // The draft has three errors: tiers in the wrong order, an amount that is not a number, and a
+    // zone that crosses itself.
     await page.getByLabel("Minimum charge").fill("a lot");
     await page.getByLabel("Per kilometer").fill("2,40");
     await page.getByRole("button", { name: "Add a tier" }).click();
@@ -113,7 +114,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await expect.poll(() => new URL(page.url()).search).toBe("?check=on&zone=1");
     await expectWellShown(page, "draft-faults");
 
-    // Fixed.
+    // Fixes the errors.
     await page.getByRole("button", { name: "Move tier 3 up" }).click();
     await page.getByLabel("Minimum charge").fill("6.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
@@ -121,7 +122,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
     const isClean = page.getByText("No faults, 4 tiers and 1 zone. It can be published.");
     await isClean.waitFor();
-    // The check covered the saved draft.
+    // The check covers the saved draft only.
     const charge = page.getByLabel("Minimum charge");
     const saved = await charge.inputValue();
     await charge.fill("a lot");
@@ -204,7 +205,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.keyboard.press("ControlOrMeta+A");
       await page.keyboard.type("9.00");
       await press(page, button("Save the draft"));
-      // Its button disappears, and the next one in the bar gets the focus.
+      // The pressed button disappears, and the next button in the bar gets the focus.
       await page.locator("button:focus", { hasText: "Publish…" }).waitFor();
       expect((await draftIn(page)).fees.base_fee).toBe("9.00");
       await press(page, button("Check the draft"));
@@ -272,7 +273,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.keyboard.type("1");
       await page.getByText("There are unsaved changes.").waitFor();
     };
-    // An unchanged page can be left without confirmation, and has a later page in the history.
+    // Leaving an unchanged page needs no confirmation. The history then has a later page.
     await charge.waitFor();
     await link.click();
     await health.waitFor();
@@ -324,7 +325,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.keyboard.type("2");
     await page.getByText("There are unsaved changes.").waitFor();
     await page.context().clearCookies();
-    // Unless the page has already detected it.
+    // Clicks the button only if the page has not already detected the change.
     await page.evaluate("document.querySelector('.page-bar button')?.click()");
     await page.getByText("Your session has expired.").waitFor();
     await page.reload();

@@ -11,7 +11,7 @@ import {
   untilMapDrawn,
 } from "./browser.ts";
 
-/** Number of versions: slightly more than one page. */
+/** Number of versions, slightly more than one page. */
 const VERSIONS = 13;
 
 describeDashboard("the tariff", (dashboard) => {
@@ -93,7 +93,7 @@ describeDashboard("the tariff", (dashboard) => {
         ],
       },
     };
-    // Overlapping zones are valid. This version is published only for the comparison.
+    // Overlapping zones are valid. This version is published only to be compared.
     const { version } = await publishDocument(dashboard.service.app.em, document);
     const page = await openAsOperator(dashboard, "/platform/tariff");
     await page.getByRole("link", { name: "Compare versions" }).click();

@@ -121,7 +121,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
 
     await page.getByLabel("Status").selectOption("Delivered");
     await page.waitForURL("**status=*");
-    // One more if its next attempt preceded the resend.
+    // There may be one more row, if the next attempt was made before the resend.
     await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
     await page.getByLabel("Status").selectOption("Failed");
     await page.getByText("No deliveries match").waitFor();
@@ -169,7 +169,7 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.clock.install();
     await page.goto(`/w/${own.id}/settings/webhooks/${data.id}`);
     await asked;
-    // Otherwise it reloads every two seconds.
+    // Without a request in flight, the page would reload every two seconds.
     await page.clock.runFor(10_000);
     expect(calls).toHaveLength(1);
     release();

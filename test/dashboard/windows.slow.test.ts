@@ -12,18 +12,18 @@ import {
   type TestPage,
 } from "./browser.ts";
 
-/** A Tuesday, at 10:00 in Berlin. Delays do not change it. */
+/** Fixed time: a Tuesday, 10:00 in Berlin. A slow test does not change it. */
 const now = Date.parse("2026-12-01T09:00Z");
 
 const BERLIN = { pickup_lat: 52.5, pickup_lng: 13.4 };
 const NEW_YORK = { dropoff_lat: 40.7, dropoff_lng: -74 };
 const ROUTE = { ...BERLIN, ...NEW_YORK, weight_kg: 2 };
-/** A place without a schedule. */
+/** A route in an area without a schedule. */
 const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4, dropoff_lat: -33.9, dropoff_lng: 18.5 };
 
 /**
- * Slots of an hour in Berlin, with a higher price in the evening and a cutoff at 18:00 the day
- * before for the morning. Free in New York.
+ * Returns a tariff with one-hour slots in Berlin. Evenings cost more, and mornings have a cutoff at
+ * 18:00 the day before. New York has opening hours without slots.
  */
 function tariffOf(): object {
   const zones = zonesOf(square(0, 40, 30, 60), square(-90, 30, -60, 50), square(0, -40, 30, -30));

@@ -46,7 +46,7 @@ test("refusals tell times by the clock of the place, which they name, and what w
   };
   const timeZones = { pickup: "Asia/Kathmandu", dropoff: undefined };
   const { fields } = problemOfWindows(refused, timeZones);
-  // The separator between the times of a span depends on the runtime.
+  // Normalizes the separator between two times, which depends on the runtime.
   const plain = Object.values(fields)
     .flat()
     .map((text) => text.replaceAll(/[\u2009\u202f]/g, " "));

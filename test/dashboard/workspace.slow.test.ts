@@ -14,7 +14,7 @@ import {
   rowsOf,
 } from "./browser.ts";
 
-/** Number of shipments booked before today, one every six hours. */
+/** Number of shipments booked before today, six hours apart. */
 const MANY = 60;
 
 describeDashboard("a workspace", (dashboard) => {
@@ -61,7 +61,7 @@ describeDashboard("a workspace", (dashboard) => {
         .poll(() => figures.filter({ hasText: "Cancelled" }).innerText())
         .toBe("Cancelled\n20\n33.3% of them");
       await expectWellShown(page, "overview");
-      // Each figure links to the shipments it counts.
+      // Each figure links to the shipments that it counts.
       const shown = page.locator(".totals");
       for (const [figure, counted] of [
         ["20", /^20 shipments$/],
@@ -90,7 +90,7 @@ describeDashboard("a workspace", (dashboard) => {
       const sql = await connectTo(dashboard.service.databaseUrl);
       const { updateWorkspace } = dashboard.service.as(own.apiKey);
       await data(updateWorkspace({ time_zone: "Asia/Kathmandu" }));
-      // 18:15 in UTC is midnight there.
+      // 18:15 UTC is midnight in this time zone.
       await insertBooked(sql, own.id, "2026-03-01T18:14:59Z", { count: 2 });
       await insertBooked(sql, own.id, "2026-03-01T18:15:00Z", { count: 3, quoted: true });
       await insertBooked(sql, own.id, "2026-03-03T12:00:00Z", { count: 4, ...PAID });
@@ -136,7 +136,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => lead.locator("circle").count()).toBe(2);
       await page.getByText("Zero in both periods").first().waitFor();
       await expectWellShown(page, "overview-one-day");
-      // An incomplete day is not compared.
+      // Today is incomplete, so it has no comparison.
       const today = new Date().toISOString().slice(0, 10);
       await page.goto(`/w/${dashboard.workspace.id}?from=${today}&to=${today}`);
       await page.getByText("complete days only").waitFor();
@@ -155,7 +155,7 @@ describeDashboard("a workspace", (dashboard) => {
       const page = await open("", own);
       await page.getByText("Get a key.").waitFor();
       await expectWellShown(page, "overview-new");
-      // The browser's time zone is suggested.
+      // The form suggests the browser's time zone.
       await page.getByRole("button", { name: "Change time zone" }).click();
       await pressInDialog(page, "Change the time zone");
       await page.getByText("Choose your time zone.").waitFor({ state: "hidden" });
@@ -214,7 +214,7 @@ describeDashboard("a workspace", (dashboard) => {
     await page.locator("dl").getByText("Asia/Katmandu").waitFor();
     await page.goto(`/w/${own.id}/shipments/${reference}`);
     await page.getByText("Mar 2, 2026, 12:00 AM Katmandu time").first().waitFor();
-    // The filter by days uses it too.
+    // The day filter uses the workspace's time zone too.
     await page.goto(`/w/${own.id}/shipments?from=2026-03-02&to=2026-03-02`);
     await expect.poll(() => rowsOf(page, "Shipments").count()).toBe(1);
     await page.goto(`/w/${own.id}/shipments?from=2026-03-01&to=2026-03-01`);

@@ -1,7 +1,7 @@
 /**
- * A distributed database under bookings of many workspaces: a worker is killed and restarted, then
- * another joins and takes over shards. No acknowledged booking may be lost or duplicated, no reader
- * of a feed may miss an event, and workspaces on other nodes must be unaffected.
+ * Tests a distributed database while many workspaces book. A worker is killed and restarted, then
+ * another one joins and takes over shards. No acknowledged booking may be lost or duplicated, feed
+ * readers must receive every event, and workspaces on other nodes must be unaffected.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createOnNodes, query, type Account } from "../bench/database.ts";
@@ -17,17 +17,20 @@ const LOAD_MS = 10_000;
 /** Downtime of a worker, in milliseconds. */
 const AWAY_MS = 3_000;
 const GIVE_UP_MS = 60_000;
-/** Pause of a feed reader at the end of its feed, in milliseconds. */
+/** Pause after which a feed reader polls again at the end of its feed, in milliseconds. */
 const READ_AGAIN_MS = 500;
-/** Acknowledged data must survive a killed server. Statements are logged, so that they can be counted. */
+/**
+ * PostgreSQL settings. Acknowledged data must survive a killed server. The log of statements is
+ * used for counting.
+ */
 const SETTINGS = ["synchronous_commit = on", "log_statement = all"];
 
-/** A statement in the log of a node, and the process that ran it. */
+/** Matches a logged statement and captures its process id and text. */
 const LOGGED = /\[(\d+)\] LOG: {2}(?:statement|execute [^:]*): (.*)/;
 
 /**
- * Returns the number of two-phase transactions in a node's log that booked a shipment. Only
- * transactions on several nodes use two phases.
+ * Counts the two-phase transactions in a node's log that booked a shipment. Only transactions that
+ * span several nodes use two phases.
  */
 function countPreparedBookings(log: string): number {
   const booking = new Set<string>();
@@ -39,25 +42,25 @@ function countPreparedBookings(log: string): number {
   }).length;
 }
 
-/** The node of each workspace. */
+/** SQL that returns the node of each workspace. */
 const NODE_OF = `
   select workspace.id::float8 as workspace, nodeport::text as port from workspace
   join pg_dist_shard_placement on shardid = get_shard_id_for_distribution_column('shipment', workspace.id)`;
 
-/** A workspace that books, with a concurrent reader of its feed. */
+/** A workspace that books while a reader follows its feed. */
 interface Team {
   readonly workspace: number;
   readonly load: BookingLoad;
   readonly feed: Feed;
 }
 
-/** A reader of all events of a workspace. */
+/** A reader of all events in a workspace's feed. */
 interface Feed {
-  /** Shipments with a creation event so far. */
+  /** Shipments whose creation event has been read. */
   readonly shipments: readonly string[];
   /** Descriptions of unexpected positions. Empty without gaps. */
   readonly gaps: readonly string[];
-  /** Reads to the end. */
+  /** Reads to the end of the feed and stops. */
   end(): Promise<void>;
 }
 
@@ -112,7 +115,7 @@ function startTeam(services: readonly Endpoints[], { workspace, apiKey }: Accoun
   return { workspace, load, feed: readFeed(services[workspace % services.length]!, apiKey) };
 }
 
-/** Returns the longest time without an acknowledgement in any workspace since a time, in milliseconds. */
+/** Returns the longest time without an acknowledged booking in any workspace, in milliseconds. */
 function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   const pauses = teams.map(({ load }) => {
     const times = [
@@ -125,7 +128,7 @@ function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   return Math.round(Math.max(...pauses));
 }
 
-/** Returns every response other than 201. */
+/** Lists the responses other than 201. */
 function refusalsOf(teams: readonly Team[]): string[] {
   const counts = new Map<string, number>();
   for (const [what, count] of teams.flatMap(({ load }) => [...load.refused])) {
@@ -189,7 +192,7 @@ async function gainWorker(cluster: Cluster, url: string, teams: readonly Team[])
   );
 }
 
-/** Compares the acknowledged bookings with the stored data and the feeds. */
+/** Compares the acknowledged bookings with the stored shipments and the feeds. */
 async function compare(url: string, teams: readonly Team[]): Promise<void> {
   const rows = await query<{ workspace: number; reference: string }>(
     url,
@@ -226,7 +229,7 @@ async function drill(programs: string): Promise<void> {
     const { ports } = await startProduct(owned, { DATABASE_URL: url, LOG_LEVEL: "error" });
     services.push(endpointsAt(`http://127.0.0.1:${ports.http}`, ""));
   }
-  // So that keys are cached, because too many concurrent unknown keys are refused.
+  // Calls with every key once so that keys are cached, because too many concurrent unknown keys are refused.
   for (const { apiKey } of accounts) {
     for (const { request } of services) await request("/v1/shipments", { apiKey });
   }

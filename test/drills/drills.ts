@@ -1,6 +1,6 @@
 /**
- * Runs the drills, each a separate program named `<name>.drill.ts`, one after the other: `npm run
- * drills`, or `npm run drills -- <name>...` for some of them. Fails if any fails.
+ * Runs the drills, separate programs named `<name>.drill.ts`, one after the other. `npm run drills`
+ * runs all, `npm run drills -- <name>...` the named ones. Fails if any drill fails.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * The primary is killed under load and its synchronous standby promoted. No acknowledged booking
- * may be lost, and bookings must resume soon, regardless of the number of replicas.
+ * Kills the primary under load and promotes its synchronous standby. No acknowledged booking may be
+ * lost, and bookings must resume soon, regardless of the number of replicas.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand, startProduct } from "../bench/processes.ts";
@@ -14,15 +14,18 @@ const REPLICAS = 2;
 const CLIENTS = 16;
 /** Duration of the load before the primary is killed, and after bookings resume, in milliseconds. */
 const LOAD_MS = 3_000;
-/** Time without a primary, in milliseconds. The duration of an operator's failover tool does not matter. */
+/**
+ * Time between the kill and the promotion, in milliseconds. It stands for an operator's failover
+ * tool, whose speed is not tested.
+ */
 const AWAY_MS = 1_000;
 /** Maximum time from the promotion to the first acknowledged booking, in milliseconds. */
 const RECOVERY_MS = 2_000;
 const GIVE_UP_MS = 60_000;
 
-/** Measurements of a run. */
+/** Measurements of one failover. */
 interface Seen {
-  /** Time from the promotion until the server accepted writes, and until a booking was acknowledged. */
+  /** Times from the promotion until the server accepted writes, and until a booking was acknowledged. */
   readonly promotionMs: number;
   readonly recoveryMs: number;
   readonly acknowledged: number;

@@ -1,6 +1,7 @@
 /**
- * Processes that share the ports are killed under load and replaced, one after the other. No acknowledged booking may
- * be lost or duplicated, and callers may lose only calls on connections of the killed process.
+ * Kills processes that share the ports one after the other under load, and replaces each. No
+ * acknowledged booking may be lost or duplicated, and callers may lose only calls on connections to
+ * the killed process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, startDatabaseServer } from "../bench/database.ts";

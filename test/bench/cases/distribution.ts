@@ -4,13 +4,13 @@ import { create, createInAll, get } from "../operations.ts";
 import { SETTINGS } from "../settings.ts";
 import { ours } from "../sides.ts";
 
-/** Settings of the bench's own server. */
+/** PostgreSQL settings of the bench's own server. */
 const DURABLE = ["fsync = on", "full_page_writes = on", "random_page_cost = 1.1"];
-/** Few, because a distributed database copies them again. */
+/** Number of shipments. Small, because distributing a database copies them again. */
 const SHIPMENTS = 20_000;
 const WITHOUT_CITUS = "shared_preload_libraries = ''";
 
-/** The product on a coordinator with two workers, and on one server of the same PostgreSQL. */
+/** Compares a coordinator with two workers to one server of the same PostgreSQL. */
 export async function distribution(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const three = await startNodes(owned);
@@ -32,7 +32,7 @@ export async function distribution(bench: Bench): Promise<string> {
   });
 }
 
-/** Starts three Citus nodes with the durability of the bench's server. `undefined` without Citus. */
+/** Starts three Citus nodes by default, as durable as the bench's server. `undefined` without Citus. */
 export async function startNodes(
   owned: AsyncDisposableStack,
   { count = 3, settings = [] }: ClusterOptions = {},

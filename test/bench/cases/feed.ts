@@ -3,10 +3,10 @@ import { quantile, spreads, table } from "../figures.ts";
 import { create } from "../operations.ts";
 import { ours } from "../sides.ts";
 
-/** Enough clients that none waits for a response. */
+/** Load with enough clients that one is always free when a booking is due. */
 const RATE = { clients: 128, requestsPerSecond: 1_000 };
 
-/** Delay of a booking's event on a stream after its response, in one workspace. */
+/** Measures the delay between a booking's response and its event on a stream, in one workspace. */
 export async function feed(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const contestants: Contestant[] = [];
@@ -15,7 +15,7 @@ export async function feed(bench: Bench): Promise<string> {
   }
   const rounds = await measureAll(contestants, async (contestant) => {
     const { database, processes } = contestant;
-    // On the last replica, which handles half of the bookings if there are two.
+    // Watches the last replica. If there are two, it handles half of the bookings.
     const watched = { port: processes.at(-1)!.ports.grpc, apiKey: database.accounts[0]!.apiKey };
     const round = await measureRound(bench, contestant, create, { ...RATE, feed: watched });
     const [lagMs, lagP99Ms] = [0.5, 0.99].map((share) => quantile(round.feedLagsMs, share));

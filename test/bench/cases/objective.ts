@@ -8,17 +8,17 @@ import { startWorker } from "../processes.ts";
 import { SETTINGS } from "../settings.ts";
 import { OURS } from "../sides.ts";
 
-/** Enough that none waits for a response. */
+/** Number of clients. High enough that one is always free when a request is due. */
 const CLIENTS = 128;
-/** Minimum share of due requests for a valid round. */
+/** Minimum share of due requests that a valid round must have sent. */
 const MADE_SHARE = 0.99;
 
-/** Quotes and bookings together at the stated rates, and whether the objective is met. */
+/** Measures quotes and bookings together at the stated rates, and reports whether the objective is met. */
 export async function objective(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const second = await startWorker<Load, Outcome>(owned, "load/load-process.ts");
   const product = await startSide(owned, bench, OURS);
-  // Writes are reverted after both loads.
+  // Has no `from`, because the writes may only be reverted after both loads have ended.
   const booking = { name: create.name, call: create.call };
   const measure = async () => {
     const rounds = await Promise.all([

@@ -9,11 +9,11 @@ import { interrupted, runCommand, startProduct, type ServerProcess } from "../pr
 import { SETTINGS } from "../settings.ts";
 import { FASTIFY, OURS, type Side } from "../sides.ts";
 
-/** Pause after a server's start, in milliseconds. */
+/** Pause between a server's start and the memory measurement, in milliseconds. */
 const SETTLE_MS = 2_000;
 const SOAK_CLIENTS = 8;
 
-/** Startup time, idle memory, and memory and latency under a steady load of quotes. */
+/** Measures startup time and idle memory, and memory and latency under a steady load of quotes. */
 export async function startAndMemory(bench: Bench): Promise<string> {
   return `${await measureStarts(bench)}
 
@@ -27,7 +27,7 @@ type Start = (owned: AsyncDisposableStack) => Promise<readonly ServerProcess[]>;
 async function measureStarts({ databases }: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const database = await createDatabase(owned, databases, { shipments: 1 });
-  // A data folder of an earlier run.
+  // Simulates a data folder from an earlier run.
   const embedded = { DATA_DIR: join(databases.folder, "embedded") };
   await runCommand(["tariff", "publish", databases.tariffFile], embedded);
   const starts: Readonly<Record<string, Start>> = {
@@ -56,7 +56,7 @@ async function memoryAfter({ pid }: ServerProcess, seconds: number): Promise<num
   return residentMiB(pid);
 }
 
-/** Sequential, because concurrent loads would disturb each other. */
+/** Runs the loads one after the other, because concurrent loads would disturb each other. */
 async function measureSoaks(bench: Bench): Promise<string> {
   const rows = [await soak(bench, OURS), await soak(bench, FASTIFY)];
   const ratios = ["p99 ÷ median", "memory at the end ÷ after a fifth"];
@@ -64,7 +64,7 @@ async function measureSoaks(bench: Bench): Promise<string> {
   return table(["", ...ratios, ...figures, "MiB after a fifth", "MiB at the end"], rows);
 }
 
-/** Measures the maximum rate of quotes and then uses half of it. */
+/** Measures the maximum rate of quotes, then applies half of it for a long time. */
 async function soak(bench: Bench, side: Side): Promise<string[]> {
   await using owned = new AsyncDisposableStack();
   const contestant = await startSide(owned, bench, side);

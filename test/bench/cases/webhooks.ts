@@ -14,12 +14,12 @@ import { startNodes } from "./distribution.ts";
 
 const RATE = { clients: 8, requestsPerSecond: 100 };
 const BACKLOG = 250 * SETTINGS.seconds;
-/** Timeout for the last delivery, in milliseconds. */
+/** Maximum time until the last delivery, in milliseconds. */
 const DELIVERY_TIMEOUT_MS = 60_000;
-/** Time for the last outcomes to be recorded, in milliseconds. */
+/** Pause in which the last outcomes are recorded, in milliseconds. */
 const SETTLE_MS = 500;
 
-/** Deliveries to a local receiver: of a backlog, and of new bookings. With Citus, also on a cluster. */
+/** Measures deliveries to a local receiver, from a backlog and for new bookings. With Citus, also on a cluster. */
 export async function webhooks(bench: Bench): Promise<string> {
   await using owned = new AsyncDisposableStack();
   const nodes = await startNodes(owned);
@@ -55,7 +55,7 @@ async function measureOn(
     return BACKLOG;
   };
   const book = async () => {
-    // Writes of a round are reverted only after delivery.
+    // A round's writes may be reverted only after the deliveries.
     const { issued } = await measureRound(
       bench,
       product,
@@ -88,7 +88,7 @@ async function measureOn(
   ]);
 }
 
-/** A second event of existing shipments, each to be delivered. */
+/** Statements that add a second event to existing shipments, each with a delivery. */
 const BACKLOG_SQL = [
   `insert into event (workspace_id, subject, number, type, data, created_at, position)
    select event.workspace_id, subject, 2, 'shipment.updated', data, now(), feed.position + row_number() over ()
@@ -100,7 +100,7 @@ const BACKLOG_SQL = [
    from event join webhook on webhook.workspace_id = event.workspace_id where number = 2`,
 ];
 
-/** Delay of the first delivery by event id, in milliseconds. */
+/** Delay of each event's first delivery by event id, in milliseconds. */
 type Lags = Map<string, number>;
 
 async function startReceiver(owned: AsyncDisposableStack): Promise<{ url: string; lagsMs: Lags }> {

@@ -4,18 +4,18 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { Load } from "./load.ts";
 
-/** Timeout for the events of the last bookings, in milliseconds. */
+/** Maximum time to wait for the last bookings' events, in milliseconds. */
 const LATE_MS = 10_000;
 
-/** A stream of a workspace's events. */
+/** Measures the delay of a workspace's events on a stream. */
 export interface FeedLag {
-  /** Records the response to a booking. */
+  /** Records the time of a booking's response. */
   note(answer: Buffer): void;
-  /** Waits for the event of every booking and returns the delays in milliseconds. */
+  /** Waits for every booking's event and returns the delays in milliseconds. */
   end(): Promise<number[]>;
 }
 
-/** Follows a workspace's feed from now. Resolves when the stream has begun. */
+/** Starts to follow a workspace's feed from its end. Resolves when the stream has started. */
 export async function watchFeed({ port, apiKey }: NonNullable<Load["feed"]>): Promise<FeedLag> {
   const answeredMs = new Map<string, number>();
   const arrivedMs = new Map<string, number>();

@@ -5,8 +5,8 @@ import type { Connection, Done } from "./load.ts";
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Opens a kept-alive HTTP/1.1 connection with one request in flight at a time. Parses only the
- * status and Content-Length, to use little of the machine shared with the server.
+ * Opens a keep-alive HTTP/1.1 connection with one request in flight at a time. Parses only the
+ * status and Content-Length, because the server shares the machine's processors.
  */
 export async function openHttp1(port: number): Promise<Connection> {
   const socket = connect(port, "127.0.0.1").setNoDelay();

@@ -2,21 +2,21 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Connection, Load } from "./load.ts";
 
-/** Frame types and flags (RFC 9113, section 6). */
+/** HTTP/2 frame types (RFC 9113, section 6). */
 const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
 const FLAG = { endStream: 0x1, ack: 0x1, endHeaders: 0x4 };
 const FRAME_HEADER_BYTES = 9;
-/** Maximum window, 2 GiB. */
+/** Maximum flow-control window: 2 GiB. */
 const MAX_WINDOW = 0x7fff_ffff;
-/** Static entries of every HPACK table (RFC 7541, appendix A). */
+/** Number of static entries in every HPACK table (RFC 7541, appendix A). */
 const STATIC_ENTRIES = 61;
 
 type Http2Request = Extract<Load["request"], { protocol: "HTTP/2" }>;
 
 /**
  * Opens an HTTP/2 connection for a number of concurrent unary gRPC calls. Implements only the
- * necessary protocol, because Node's client uses more CPU than the servers. A call
- * without a message, that is, with trailers only, failed.
+ * necessary parts of the protocol, because Node's client uses more CPU than the servers. A call
+ * that returns only trailers counts as failed.
  */
 export async function openHttp2(
   port: number,
@@ -62,7 +62,7 @@ export async function openHttp2(
   };
 }
 
-/** Returns a client preface with maximum windows. */
+/** Returns a client preface that sets the maximum windows. */
 function preface(): Buffer {
   const initialWindow = Buffer.from([0, 4, 0, 0, 0, 0]);
   initialWindow.writeUInt32BE(MAX_WINDOW, 2);
@@ -102,8 +102,9 @@ function eachFrame(
 }
 
 /**
- * Returns the headers in HPACK (RFC 7541): literals that are added to the server's table for the
- * first call of a connection, and references to them, last added first, for later ones.
+ * Encodes headers with HPACK (RFC 7541). The first block is for a connection's first call: its
+ * literals are added to the server's table. The second block is for later calls and references
+ * these entries, which are numbered from the last added.
  */
 function headerBlocks(headers: [name: string, value: string][]): readonly [Buffer, Buffer] {
   const literals = headers.flatMap(([name, value]) => [0x40, ...literal(name), ...literal(value)]);

@@ -1,5 +1,5 @@
 /**
- * The load generator, in a separate process: returns the outcome of each load. It lives as long as
+ * The load generator, a separate process that returns the outcome of each load. It runs as long as
  * the bench, so that its code is warm.
  */
 import { quantile } from "../figures.ts";
@@ -9,13 +9,13 @@ import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import type { Connection, Load, Outcome, Send } from "./load.ts";
 
-/** Maximum number of HTTP/2 connections, shared by clients. */
+/** Maximum number of HTTP/2 connections. Clients share them. */
 const MAX_HTTP2_CONNECTIONS = 8;
-/** Timeout for responses after the end of the load, in milliseconds. */
+/** Maximum wait for responses after the end of a load, in milliseconds. */
 const LATE_MS = 10_000;
-/** Interval of checking for due requests, in milliseconds. */
+/** Interval at which due requests are sent, in milliseconds. */
 const TICK_MS = 1;
-/** Interval of checking for the end of other loads, in milliseconds. */
+/** Interval at which a load without a rate checks whether it has ended, in milliseconds. */
 const END_TICK_MS = 50;
 
 process.on("message", async (load: Load) => {
@@ -56,7 +56,7 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
 
     function pump(): void {
       const nowMs = performance.now();
-      // The first is due at once.
+      // The first request is due immediately.
       const due = ((nowMs - beganMs) / 1_000) * requestsPerSecond + 1;
       while (idle.length > 0 && issued < due && nowMs < endMs && fault === undefined) {
         issue(idle.shift()!);
@@ -92,7 +92,7 @@ function run(load: Load, idle: Send[], feed?: FeedLag): Promise<Omit<Outcome, "f
   });
 }
 
-/** Creates the requests of a load, each a copy with digits instead of tokens. */
+/** Returns a function that fills a request's tokens and key by request number, each time in a copy. */
 function filler({ request, shipments, apiKeys }: Load): (number: number) => Buffer {
   const text = Buffer.from(request.body);
   const [shipmentOffsets, customerOffsets] = [SHIPMENT, CUSTOMER].map((it) => offsetsOf(it, text));
@@ -109,7 +109,10 @@ function filler({ request, shipments, apiKeys }: Load): (number: number) => Buff
   };
 }
 
-/** Shifted by one in each turn, so that each workspace books for known and new customers. */
+/**
+ * Returns a request's key. Each turn shifts the keys by one, so that each workspace books for both
+ * known and new customers.
+ */
 function turnOf(apiKeys: readonly string[], number: number): string {
   return apiKeys[(number + Math.floor(number / apiKeys.length)) % apiKeys.length]!;
 }

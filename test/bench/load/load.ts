@@ -1,8 +1,8 @@
-/** Parameters of a load. See `load-process.ts`. */
+/** Parameters of a load, which `load-process.ts` generates. */
 export interface Load {
-  /** Loopback ports of servers among which clients are distributed. */
+  /** Loopback ports of the servers. Clients are distributed among them. */
   readonly ports: readonly number[];
-  /** Can contain tokens of `numbering.ts`, replaced for each request. */
+  /** Request with tokens of `numbering.ts`, which are replaced each time. */
   readonly request:
     | { readonly protocol: "HTTP/1.1"; readonly body: Uint8Array }
     | {
@@ -10,43 +10,43 @@ export interface Load {
         readonly headers: Readonly<Record<string, string>>;
         readonly body: Uint8Array;
       };
-  /** Keys of equal length. The first one in the request is replaced by the next for each request. */
+  /** Keys of equal length, used in turn. They replace the first key in the request. */
   readonly apiKeys: readonly string[];
   /** Number of clients, each with one request in flight. */
   readonly clients: number;
   readonly seconds: number;
-  /** Rate of all clients together. Defaults to the maximum. */
+  /** Request rate over all clients. Unlimited by default. */
   readonly requestsPerSecond?: number;
-  /** Workspace feed to follow during HTTP/1.1 bookings. */
+  /** Feed to follow during bookings over HTTP/1.1. */
   readonly feed?: { readonly port: number; readonly apiKey: string };
-  /** Number of the first request. */
+  /** Number of the load's first request. */
   readonly first: number;
-  /** Number of existing shipments, used in turn. */
+  /** Number of existing shipments, which requests use in turn. */
   readonly shipments: number;
 }
 
 /** Outcome of a load. */
 export interface Outcome {
-  /** Number of requests sent, all answered unless there is a fault. */
+  /** Number of requests sent. All have a response unless there is a fault. */
   readonly issued: number;
-  /** Rate of responses within the time. The latencies below include all. */
+  /** Rate of the responses that arrived before the end of the load. The latencies below cover all responses. */
   readonly requestsPerSecond: number;
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Sorted delays of events after booking responses. Empty if not followed. */
+  /** Sorted delays between booking responses and events. Empty without a feed. */
   readonly feedLagsMs: Float64Array;
-  /** First error, `undefined` if all responses were correct. */
+  /** First error. `undefined` if all responses were correct. */
   readonly fault: string | undefined;
 }
 
-/** Called once with an error, if any, and the response where it is kept. */
+/** Called once per request, with an error if it failed, and with the response if the connection keeps it. */
 export type Done = (fault?: string, answer?: Buffer) => void;
 
 /** Sends a request. */
 export type Send = (request: Buffer, done: Done) => void;
 
-/** A connection with a sender for each concurrent request. */
+/** A connection that provides one sender per concurrent request. */
 export interface Connection {
   readonly sends: readonly Send[];
   close(): void;

@@ -1,4 +1,4 @@
-/** The upper limit: a bare node:http server that reads the body and returns a constant quote. */
+/** Upper limit for any server: node:http that only reads the body and returns a constant quote. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { announce } from "./peer.ts";

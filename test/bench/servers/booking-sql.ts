@@ -1,17 +1,17 @@
-/** Statements of the peers, written by an expert for PostgreSQL and this schema. $1 is the workspace. */
+/** Handwritten SQL of the peers, tuned for PostgreSQL and this schema. $1 is the workspace. */
 const SELECT_SHIPMENT = `select s.*, c.name, c.email, c.id_number
   from shipment s join customer c on c.workspace_id = s.workspace_id and c.id = s.customer_id
   where s.workspace_id = $1`;
 
-/** By prepared name. */
+/** Statements by the name under which they are prepared. */
 export const SQL = {
-  /** Tariff in force and payment provider. */
+  /** Reads the version in force and the payment provider. */
   inForce: `select (select max(version) from tariff_version) as tariff,
     (select provider from payment_connection where workspace_id = $1) as provider`,
   provider: "select provider from payment_connection where workspace_id = $1",
   /**
    * Finds the customer with name $2 and lower-case email $3, or creates one with email $4 at $5.
-   * Returns no row if another transaction creates the same one concurrently.
+   * Returns no row if another transaction concurrently creates the same customer.
    */
   linkCustomer: `with known as (
       select id, name, email, id_number from customer
@@ -32,8 +32,8 @@ export const SQL = {
       $14, $15, $16, $17, $18, $19, $19, 1)
     returning *`,
   /**
-   * Inserts events of $2 with types $3, the last numbered $4, data $5, at $6, at the next feed
-   * positions, with their webhook deliveries.
+   * Inserts events with types $3 and data $5 for shipment $2 at $6. They get the next feed
+   * positions and webhook deliveries. The last event's number is $4.
    */
   insertEvents: `with raised as (
       update feed set position = position + cardinality($3::text[]), changed_at = $6
@@ -52,12 +52,15 @@ export const SQL = {
     where disabled_reason is null and (types @> array['*'] or types @> array[type])
     order by position, id`,
   getShipment: `${SELECT_SHIPMENT} and s.reference = $2`,
-  /** `getShipment` with a lock until the end of the transaction. */
+  /** Like `getShipment`, but locks the row until the end of the transaction. */
   lockShipment: `${SELECT_SHIPMENT} and s.reference = $2 for update of s`,
-  /** The newest, at most $2. The index hint selects the index. */
+  /**
+   * Reads the newest shipments, at most $2. The condition on the reference makes PostgreSQL use the
+   * index `shipment_by_age`.
+   */
   listShipments: `${SELECT_SHIPMENT} and s.reference <> 'shipment_by_age'
     order by s.created_at desc, s.reference desc limit $2`,
-  /** Changes of the shipment $2. */
+  /** Updates the shipment $2. */
   updateShipment: `update shipment set status = $3, payment_status = $4, cancelled_at = $5,
       metadata = $6, updated_at = $7, event_count = $8, version = version + 1
     where workspace_id = $1 and reference = $2`,

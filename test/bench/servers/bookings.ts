@@ -1,6 +1,7 @@
 /**
- * Implementation of the Fastify and gRPC peers: the product's work with handwritten SQL, prepared statements and the
- * same domain code for coverage and price. Writes the same rows. The environment provides DATABASE_URL and ACCOUNTS.
+ * Implementation of the Fastify and gRPC peers. It does the product's work with handwritten SQL and
+ * prepared statements, and shares the product's domain code for coverage and price. It writes the
+ * same rows. The environment provides DATABASE_URL and ACCOUNTS.
  */
 import { randomInt } from "node:crypto";
 import pg from "pg";
@@ -9,26 +10,26 @@ import { createPricing, quote, roundKm } from "../../../src/domain/pricing/prici
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { SQL } from "./booking-sql.ts";
 
-/** A row by column, for a shipment with its customer's columns. */
+/** A row by column name. A shipment's row includes its customer's columns. */
 export type Row = Readonly<Record<string, any>>;
 
-/** A refused request. */
+/** Error for a refused request. */
 export class Refused extends Error {}
 
 const PAGE_SIZE = 25;
 const REFERENCE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-// Ids and amounts are safe integers.
+// Parses int8 as a number, because all ids and amounts are safe integers.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-/** As many connections as the product. */
+/** Pool with as many connections as the product's. */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 20 });
 const tariffs = await pool.query<Row>("select document from tariff_version");
-/** The only tariff. */
+/** Prices for the only tariff. */
 const pricing = createPricing(parseTariff(tariffs.rows[0]!.document).tariff!);
 
 type Run = (statement: keyof typeof SQL, ...values: unknown[]) => Promise<Row[]>;
 
-/** Runs statements of a workspace, prepared once per connection. */
+/** Returns a function that runs a workspace's statements. Each is prepared once per connection. */
 function runOn(on: pg.Pool | pg.PoolClient, workspace: number): Run {
   return async (name, ...values) =>
     (await on.query<Row>({ name, text: SQL[name], values: [workspace, ...values] })).rows;
@@ -49,7 +50,7 @@ async function transaction<T>(workspace: number, work: (run: Run) => Promise<T>)
   }
 }
 
-/** Returns the price of a route by shipment column. */
+/** Returns a route's price as shipment columns. */
 export function priceOf(route: Row) {
   const priced = quote(pricing, {
     pickup: { lat: route.pickup_lat, lng: route.pickup_lng },
@@ -68,7 +69,7 @@ export function priceOf(route: Row) {
   };
 }
 
-/** Books a shipment. */
+/** Books a shipment and returns its row. */
 export async function book(workspace: number, body: Row): Promise<Row> {
   return transaction(workspace, async (run) => {
     const [inForce] = await run("inForce");
@@ -91,7 +92,7 @@ export async function book(workspace: number, body: Row): Promise<Row> {
 async function linkCustomer(run: Run, body: Row, at: Date): Promise<Row> {
   const [name, email] = [body.customer_name.trim(), body.customer_email.trim()];
   const link = () => run("linkCustomer", name, email.toLowerCase(), email, at);
-  // After a concurrent insert of this customer, the next statement finds it.
+  // If another transaction has just inserted this customer, the second attempt finds it.
   return (await link())[0] ?? (await link())[0]!;
 }
 
@@ -100,13 +101,13 @@ function createReference(): string {
   return `SHP-${characters.join("")}`;
 }
 
-/** Returns one shipment. */
+/** Returns a shipment's row. */
 export async function get(workspace: number, reference: string): Promise<Row> {
   const [row] = await runOn(pool, workspace)("getShipment", reference);
   return row ?? refuse("There is no such shipment.");
 }
 
-/** Returns the newest shipments and the next page token. */
+/** Returns a page of the newest shipments and the next page token. */
 export async function list(workspace: number): Promise<{ page: Row[]; nextPageToken: string }> {
   const rows = await runOn(pool, workspace)("listShipments", PAGE_SIZE + 1);
   const page = rows.slice(0, PAGE_SIZE);
@@ -116,7 +117,7 @@ export async function list(workspace: number): Promise<{ page: Row[]; nextPageTo
   return { page, nextPageToken };
 }
 
-/** Cancels a shipment. */
+/** Cancels a shipment and returns its row. */
 export async function cancel(workspace: number, reference: string): Promise<Row> {
   return change(workspace, reference, (row, at) => ({
     ...nextState(row, "cancelled", { pending: "voided", awaiting_pickup: "refund_pending" }),
@@ -157,10 +158,10 @@ export async function pay(workspace: number, reference: string, { amount, curren
   return { row, payment };
 }
 
-/** Changes of a shipment and the types of their events. */
+/** Changed columns of a shipment, and the types of the resulting events. */
 type Changes = Row & { readonly types: string[] };
 
-/** Returns the next state, with the payment status for the previous status. */
+/** Returns the changes to a status. `payments` contains the new payment status by previous status. */
 function nextState(row: Row, status: string, payments: Readonly<Record<string, string>>): Changes {
   const payment_status = payments[row.status] ?? refuse(`The shipment is ${row.status}.`);
   return { types: [`shipment.${status}`], status, payment_status };
@@ -191,7 +192,7 @@ async function insertEvents(run: Run, row: Row, types: string[]): Promise<void> 
   await run("insertEvents", row.reference, types, row.event_count, data, row.updated_at);
 }
 
-/** Returns a shipment as stored in events: the product's protobuf JSON, without empty maps. */
+/** Returns a shipment as events store it: the product's protobuf JSON, without empty maps. */
 function eventData(row: Row): object {
   const { customer_id, name, email, id_number } = row;
   return {
@@ -212,7 +213,7 @@ function eventData(row: Row): object {
   };
 }
 
-/** Fields of the message `Shipment`, except statuses, times and customer. */
+/** Returns the fields of the message `Shipment`, without statuses, times and customer. */
 export function messageFields(row: Row) {
   return {
     reference: row.reference,
@@ -248,7 +249,7 @@ export function breakdownOf(row: Row) {
   return lines.map(({ amountMinor, ...line }) => ({ ...line, amount: toDollars(amountMinor) }));
 }
 
-/** Converts to US dollars, the only currency of the bench. */
+/** Converts minor units to US dollars, the bench's only currency. */
 export function toDollars(minor: number): number {
   return minor / 100;
 }

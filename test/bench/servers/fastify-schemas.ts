@@ -28,7 +28,7 @@ const price = {
   ...all(amount, "distance_km distance_fee weight_fee base_fee window_fee subtotal total"),
   currency: text,
 };
-/** The bench uses no windows. */
+/** Window fields, which are always null because the bench uses no windows. */
 const noWindows = all({ type: "null" }, "pickup_window dropoff_window");
 const data = object({
   ...all(text, "reference status payment_status pickup_address dropoff_address etag"),
@@ -79,12 +79,12 @@ function object(properties: object): object {
   return { type: "object", properties };
 }
 
-/** A body with these required properties. The bench never sends others. */
+/** Returns the schema of a body in which all properties are required. The bench sends no optional ones. */
 function body(properties: object): object {
   return { ...object(properties), required: Object.keys(properties) };
 }
 
-/** Requests and responses by route. */
+/** Request and response schemas by route. */
 export const quote = { body: body(route), response: { 200: object({ ...quoted, ...price }) } };
 export const create = { body: body(booking), response: { 201: object({ data }) } };
 export const shipment = { response: { 200: object({ data }) } };

@@ -71,7 +71,7 @@ app.post<Request>(
   },
 );
 
-/** Progress fields without reports. */
+/** Progress fields of a shipment without reports. */
 const WITHOUT_PROGRESS = {
   courier: null,
   stage: null,
@@ -83,7 +83,7 @@ const WITHOUT_PROGRESS = {
   proof: null,
 };
 
-/** Customer fields that shipments omit. */
+/** Customer fields that shipments do not show. */
 const UNSHOWN = {
   phone: null,
   notes: null,
@@ -93,7 +93,7 @@ const UNSHOWN = {
   etag: null,
 };
 
-/** Returns the shipment for callers. The schema drops other fields. */
+/** Returns the response form of a shipment. The schema drops other fields. */
 function shipmentOf(row: Row): Row {
   const { customer_id: id, name, email, id_number, version } = row;
   return {
