@@ -13,10 +13,7 @@ declare module "*.json?url" {
 }
 
 interface ImportMeta {
-  /**
-   * Returns the loaders of the modules that match a pattern, by path. Vite replaces the call at
-   * build time.
-   */
+  /** Returns the loaders of the modules that match a pattern, by path. Vite replaces the call at build time. */
   glob<T>(pattern: string): Readonly<Record<string, () => Promise<T>>>;
 }
 

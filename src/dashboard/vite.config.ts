@@ -19,8 +19,7 @@ export default defineConfig({
     rolldownOptions: {
       // Plugin durations are meaningless on a busy machine.
       checks: { bundlerTimings: false },
-      // Code shared by most pages goes into one file, which compresses better and needs one
-      // request.
+      // Code shared by most pages goes into one file, which compresses better and needs one request.
       output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 13 }] } },
     },
     // Never inline assets, because data URLs need a more permissive content security policy.

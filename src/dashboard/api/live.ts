@@ -77,9 +77,8 @@ function listen(workspace: string, listener: Listener): () => void {
 }
 
 /**
- * Streams a workspace's events while the tab is visible. Browsers allow six connections per host,
- * and hidden tabs would use them up. A tab that becomes visible again first receives the missed
- * events.
+ * Streams a workspace's events while the tab is visible. Browsers allow six connections per host, and hidden tabs
+ * would use them up. A tab that becomes visible again first receives the missed events.
  */
 function openFeed(workspace: string): Feed {
   const listeners = new Set<Listener>();
@@ -92,8 +91,7 @@ function openFeed(workspace: string): Feed {
     while (!signal.aborted) {
       let isFirst = true;
       await watchOnce(workspace, cursor, signal, (event, at) => {
-        // Reload on the first message: the data was loaded before the stream began, or failed to
-        // load.
+        // Reload on the first message: the data was loaded before the stream began, or failed to load.
         if (isFirst) tell(undefined);
         else if (event !== undefined) tell(event);
         isFirst = false;
@@ -101,8 +99,7 @@ function openFeed(workspace: string): Feed {
       });
       if (signal.aborted) return;
       await untilElapsed(RETRY_MS, signal, "abort");
-      // Without a stream, for example when the workspace has too many, the page reloads
-      // periodically.
+      // Without a stream, for example when the workspace has too many, the page reloads periodically.
       tell(undefined);
     }
   };
@@ -141,8 +138,7 @@ async function watchOnce(
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const options = { signal: AbortSignal.any([signal, silence.signal]), timeoutMs: 0 };
-  // The cursor is empty until the workspace has its first event. The stream then begins with that
-  // event.
+  // The cursor is empty until the workspace has its first event. The stream then begins with that event.
   const after = cursor === "" ? undefined : cursor;
   try {
     const events = clientFor(EventService, workspace);

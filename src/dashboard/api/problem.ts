@@ -6,7 +6,7 @@ import {
 } from "../../../gen/google/rpc/error_details_pb.js";
 
 export interface Problem {
-  /** The first error as a sentence for the reader. */
+  /** The first error as a sentence. */
   readonly message: string;
   /** Errors by request field or other subject. Pass them through `plainText` before display. */
   readonly fields: Readonly<Record<string, readonly string[]>>;

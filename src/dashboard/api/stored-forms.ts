@@ -1,7 +1,4 @@
-/**
- * Values of a form's fields: text, or whether a box is checked. An ordered list, because names can
- * repeat.
- */
+/** Values of a form's fields: text, or whether a box is checked. An ordered list, because names can repeat. */
 export type FormSnapshot = readonly (readonly [name: string, value: string | boolean])[];
 
 const KEY = "kept-forms";
@@ -75,9 +72,8 @@ function typedOf(form: HTMLFormElement): FormSnapshot {
 }
 
 /**
- * Restores field values as if typed. Choices come first, because other fields may depend on them.
- * Each value is rendered before the next one is set, because a page may compute a change from all
- * fields.
+ * Restores field values as if typed. Choices come first, because other fields may depend on them. Each value is
+ * rendered before the next one is set, because a page may compute a change from all fields.
  */
 export async function restoreForm(form: HTMLFormElement, typed: FormSnapshot): Promise<void> {
   const seen = new Map<string, number>();

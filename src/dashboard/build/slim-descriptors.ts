@@ -13,9 +13,8 @@ import {
 } from "../../../gen/buf/validate/validate_pb.js";
 
 /**
- * Creates a plugin that removes the third of the descriptors that pages do not read: paths, roles
- * and refusals of methods, duplicate names of optional fields, and field rules that `RequestFields`
- * does not use.
+ * Creates a plugin that removes the third of the descriptors that pages do not read: paths, roles and refusals of
+ * methods, duplicate names of optional fields, and field rules that `RequestFields` does not use.
  */
 export function slimDescriptors(): Plugin {
   return {

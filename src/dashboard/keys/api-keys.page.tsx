@@ -67,7 +67,6 @@ export function ApiKeysPage() {
 
 const { createApiKey, updateApiKey, rotateApiKey, revokeApiKey } = ApiKeyService.method;
 
-/** The workspace as owner of its keys, which admins can change. */
 const OWNER: KeyOwner<ApiKey> = {
   create: keyCall(createApiKey, {}, ({ apiKey }) => apiKey),
   fields: API_KEY_FIELDS,

@@ -17,10 +17,7 @@ import { Time } from "../ui/values.tsx";
 
 type Key = Pick<ApiKey, "id" | "name" | "last4" | "createdAt" | "lastUsedAt" | "endsAt">;
 
-/**
- * Creates a dialog that makes a call. If the response has a secret, the dialog shows it with
- * instructions.
- */
+/** Creates a dialog that makes a call. If the response has a secret, the dialog shows it with instructions. */
 type KeyCall = (
   dialog: Pick<DialogProps, "title" | "submit" | "tone" | "children"> & {
     done?: string;

@@ -26,7 +26,6 @@ const FILTERS = {
   method: { label: "Method", placeholder: "CreateShipment" },
 } as const;
 
-/** Query parameter of the open request. */
 const OPEN = "request";
 
 /** Shows a request's status: `422`, or `invalid_argument` for gRPC, whose HTTP status is always 200. */

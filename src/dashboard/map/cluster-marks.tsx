@@ -129,7 +129,7 @@ function MarkButton(props: {
   readonly name: string;
   readonly colour: Tone | "";
   readonly isReached: boolean;
-  /** Whether its card is open. `undefined` if it has no card. */
+  /** Whether the mark's card is open, or `undefined` if there is no card. */
   readonly isOpen: boolean | undefined;
   readonly choose: () => void;
 }) {

@@ -15,9 +15,8 @@ import { type Area, largestOf, unbroken } from "./world.ts";
 export const GROUND_CREDITS = "Natural Earth, GeoNames";
 
 /**
- * Sources of the background below the zones: land with borders, and names of countries and cities.
- * All maps share them. Each feature belongs to one source, because a feature keeps its sources in
- * memory.
+ * Sources of the background below the zones: land with borders, and names of countries and cities. All maps share
+ * them. Each feature belongs to one source, because a feature keeps its sources in memory.
  */
 export type Ground = Readonly<Record<"land" | "names", VectorSource>>;
 

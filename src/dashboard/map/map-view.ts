@@ -48,8 +48,7 @@ export type MapView = ReturnType<typeof createMapView>;
 /** Minimum radius shown around a point, in meters at the equator. */
 const AROUND_M = 1_100;
 
-// OpenLayers sets this letter as HTML to measure it. The content security policy forbids any other
-// HTML.
+// OpenLayers sets this letter as HTML to measure it. The content security policy forbids any other HTML.
 window.trustedTypes?.createPolicy("default", {
   createHTML: (html) => (html === "M" ? html : null),
 });
@@ -64,7 +63,6 @@ export interface MapEvents {
   pointed(spot: Spot): void;
 }
 
-/** Creates a map in an element. */
 export function createMapView(target: HTMLElement, on: MapEvents) {
   let content: MapContent = { layers: [], points: [] };
   let isFittedToMarked = false;
@@ -196,8 +194,7 @@ function drawLayers(
     close(): void {
       isClosed = true;
       stopFollowing();
-      // A map does not dispose its layers, and shared sources would keep each layer that listens to
-      // them.
+      // A map does not dispose its layers, and shared sources would keep each layer that listens to them.
       const layers = [...map.getAllLayers(), ...(ground ? [ground.land, ground.names] : [])];
       map.dispose();
       for (const layer of layers) layer.dispose();

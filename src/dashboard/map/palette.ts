@@ -22,8 +22,7 @@ const ARROW_RADIUS = 6;
 /** Creates a map's styles in the theme's colors, read from an element of the page. */
 export function createPalette(element: HTMLElement) {
   const color = (name: string) => {
-    // The element's text color is unused, so it can convert theme colors to a format that canvases
-    // support.
+    // The element's text color is unused, so it can convert theme colors to a format that canvases support.
     element.style.color = `var(--map-${name})`;
     return getComputedStyle(element).color;
   };

@@ -1,7 +1,4 @@
-/**
- * Source of tile images. At each zoom, the world is a grid of 2 to the power of `zoom` rows and
- * columns.
- */
+/** Source of tile images. At each zoom, the world is a grid of 2 to the power of `zoom` rows and columns. */
 export interface TileSource {
   readonly attribution: string;
   readonly minZoom: number;

@@ -36,10 +36,7 @@ interface ActionProps {
   readonly operator: Operator;
 }
 
-/**
- * Actions for an operator. Owners have all of them. Other operators can only create their own
- * sign-in links.
- */
+/** Actions for an operator. Owners have all of them. Other operators can only create their own sign-in links. */
 export function OperatorActions({ operator }: ActionProps) {
   const { id, name, kind } = operator;
   const isOwner = useOperatorRole(OperatorRole.OWNER);
@@ -229,7 +226,6 @@ export const OPERATOR_KINDS: Readonly<Record<OperatorKind, string>> = {
   [OperatorKind.MACHINE]: "Machine",
 };
 
-/** Form field for an operator's role. */
 export const ROLE_FIELD = {
   label: "Role",
   choices: [

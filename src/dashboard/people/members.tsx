@@ -132,8 +132,7 @@ function MemberActions({ member }: { readonly member: Member }) {
         done={`${email} is no longer a member.`}
         then={async () => {
           if (!isSelf) return;
-          // Reload the account first, so that the start page does not redirect back to this
-          // workspace.
+          // Reload the account first, so that the start page does not redirect back to this workspace.
           await loadAccount();
           navigate(paths.home());
         }}

@@ -28,8 +28,7 @@ export async function loadManifest(
     {
       status: ShipmentStatus.AWAITING_PICKUP,
       orderBy: "pickup_window",
-      // Cover all time zones: in UTC+14, a day begins 14 hours before UTC. In UTC-12, it ends 12
-      // hours after.
+      // Cover all time zones: in UTC+14, a day begins 14 hours before UTC. In UTC-12, it ends 12 hours after.
       ...(!isToday && { pickupFrom: timestampFromMs(Date.parse(day) - 14 * HOUR_MS) }),
       pickupBefore: timestampFromMs(Date.parse(day) + 36 * HOUR_MS),
     },

@@ -132,10 +132,7 @@ const MIGRATION_COLUMNS: readonly Column<AppliedMigration>[] = [
   { header: "Applied", cell: ({ appliedAt }) => <Time at={appliedAt} exact /> },
 ];
 
-/**
- * Delivery wait that implies several failed attempts, in milliseconds. The first attempts are
- * minutes apart.
- */
+/** Delivery wait that implies several failed attempts, in milliseconds. The first attempts are minutes apart. */
 const LATE_DELIVERY_MS = 3_600_000;
 /** Maximum that the service counts to. */
 const MOST_DELIVERIES = 1_000_000n;

@@ -89,9 +89,8 @@ export function navigate(href: string, { replace = false, state = null }: Going 
 }
 
 /**
- * Navigates on clicks on links within the site, without loading a new document. Links are ordinary
- * `<a href>` elements. Links to URLs outside the dashboard, such as API documents, need
- * `rel="external"`.
+ * Navigates on clicks on links within the site, without loading a new document. Links are ordinary `<a href>`
+ * elements. Links to URLs outside the dashboard, such as API documents, need `rel="external"`.
  */
 export function followLinks(): void {
   addEventListener("popstate", () => {

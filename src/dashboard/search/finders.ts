@@ -138,10 +138,7 @@ function noteOf(
   return [...named, ...parts.filter(Boolean)].join(" · ");
 }
 
-/**
- * Converts a field path to text: `courier.name` to `Courier name`, `metadata["po_number"]` to
- * `po_number`.
- */
+/** Converts a field path to text: `courier.name` to `Courier name`, `metadata["po_number"]` to `po_number`. */
 function fieldText(field: string): string {
   const key = /^metadata\["(.*)"\]$/s.exec(field)?.[1];
   if (key !== undefined) return key;

@@ -11,9 +11,8 @@ const NO_RESULTS: SearchField = { placeholder: "" };
 const Results = lazily(() => import("./search-results.tsx").then((it) => it.SearchResults));
 
 /**
- * The search dialog. Its input is always in the page, so that `showModal` can focus it before the
- * next key press. The results appear once their code has loaded, and then handle the keys pressed
- * so far.
+ * The search dialog. Its input is always in the page, so that `showModal` can focus it before the next key press. The
+ * results appear once their code has loaded, and then handle the keys pressed so far.
  */
 export function SearchBox(props: {
   readonly dialog: RefObject<HTMLDialogElement | null>;
@@ -38,9 +37,8 @@ export function SearchBox(props: {
       }}
       onClick={({ target, currentTarget }) => {
         const option = (target as Element).closest("[role=option]");
-        // The content covers the dialog, so a click on the dialog element itself is outside the
-        // content. A link to another page needs no `close`, because leaving the page closes the
-        // search.
+        // The content covers the dialog, so a click on the dialog element itself is outside the content. A link to
+        // another page needs no `close`, because leaving the page closes the search.
         const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;
         if (target === currentTarget || (option && !isLeft)) close();
       }}

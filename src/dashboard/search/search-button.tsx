@@ -33,8 +33,7 @@ export function SearchButton(source: SearchSource) {
     document.addEventListener("keydown", listener);
     return () => document.removeEventListener("keydown", listener);
   }, []);
-  // Runs before painting. Later it could close a search that was opened as soon as the page was
-  // visible.
+  // Runs before painting. Later it could close a search that was opened as soon as the page was visible.
   useLayoutEffect(close, [href]);
   return (
     <>

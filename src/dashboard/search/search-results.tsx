@@ -23,7 +23,6 @@ export interface SearchField {
 }
 
 interface SearchResultsProps extends SearchSource {
-  /** Element ID of the list. */
   readonly id: string;
   readonly text: string;
   /** Number of down arrow presses minus up arrow presses since the text changed. */

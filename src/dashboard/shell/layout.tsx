@@ -73,10 +73,7 @@ function useWorkspaceOfMenu(workspace: string | undefined): string | undefined {
   return shown && String(shown.id);
 }
 
-/**
- * Focuses a new page, for screen readers and shortcuts. After "back", focuses the link that was
- * followed.
- */
+/** Focuses a new page, for screen readers and shortcuts. After "back", focuses the link that was followed. */
 function useFocusOnNewPage(pathname: string) {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);

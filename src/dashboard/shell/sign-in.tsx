@@ -16,9 +16,8 @@ import { storeReturnPath, returnPath } from "./return-path.ts";
 import "./sign-in.css";
 
 /**
- * The sign-in page. A sign-in link carries its token after the `#`, which keeps the token out of
- * server logs. The page requires one more click, because link scanners would otherwise use up the
- * token.
+ * The sign-in page. A sign-in link carries its token after the `#`, which keeps the token out of server logs. The
+ * page requires one more click, because link scanners would otherwise use up the token.
  */
 export function SignInPage() {
   useTitle("Sign in");

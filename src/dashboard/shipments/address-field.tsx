@@ -194,9 +194,8 @@ function distanceKm(from: LatLng, to: LatLng): number {
 }
 
 /**
- * Returns a function that looks up the address at a point, with its attribution. It returns
- * `undefined` if the point has no address, and "outdated" if a later lookup or a reset replaced
- * this one.
+ * Returns a function that looks up the address at a point, with its attribution. It returns `undefined` if the point
+ * has no address, and "outdated" if a later lookup or a reset replaced this one.
  */
 export function useAddressAt() {
   const addresses = useClient(AddressService);

@@ -18,7 +18,6 @@ export type CustomerChoice =
 
 const NOBODY: CustomerChoice = { kind: "existing", customer: undefined };
 
-/** Shows the name of a customer by ID. */
 export function CustomerName({ value }: { readonly value: string }) {
   const customer = BigInt(value);
   return useRpc(CustomerService.method.getCustomer, { customer }).data?.data?.name ?? "…";

@@ -11,7 +11,6 @@ import { attempt } from "../ui/toast.tsx";
 
 const { deleteSavedFilter, renameSavedFilter, saveFilter } = AccountService.method;
 
-/** Buttons that save the current list as a view. */
 export function SaveButtons(props: {
   /** Suggested name of the view. */
   readonly name: string;

@@ -27,7 +27,7 @@ const LIVE_MS = 30_000;
 /** Number of shipments loaded initially. It is small because pages load one after another. */
 const FIRST_LOADED = 200;
 
-/** Lazy, so that the clustering code loads together with the map's code. */
+/** Component that loads the clustering code together with the map's code. */
 const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapRoom);
 
 interface ShipmentMapProps {

@@ -195,10 +195,7 @@ export function windowsOf({ chosen }: Pick<Windows, "chosen">) {
   };
 }
 
-/**
- * Returns the changed times. Unchanged times are omitted, because the service would validate them
- * again.
- */
+/** Returns the changed times. Unchanged times are omitted, because the service would validate them again. */
 export function windowChanges({ chosen }: Windows, booked: BookedWindows) {
   const changed = ENDS.filter((end) => {
     const [before, after] = [booked[end], chosen[end]];

@@ -13,7 +13,6 @@ export const VERIFICATIONS: Readonly<Record<DropoffVerification, string>> = {
 
 const FIELD = "dropoff_verification";
 
-/** Field for the verification required at the dropoff. */
 export function VerificationField({ from }: { readonly from?: Shipment | undefined }) {
   return (
     <SelectField

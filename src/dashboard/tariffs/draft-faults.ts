@@ -69,10 +69,7 @@ function withoutFees(text: string): string {
   return text.replace(/^fees\./, "");
 }
 
-/**
- * Converts a fault's text to a sentence: `must be ...` becomes `Must be ...`. Drops the advice to
- * use quotes.
- */
+/** Converts a fault's text to a sentence: `must be ...` becomes `Must be ...`. Drops the advice to use quotes. */
 export function sentence(text: string): string {
   const plain = text.replace(" in quotes, such as", ", such as");
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;

@@ -60,15 +60,13 @@ function sayingOf(text: object): string {
   );
 }
 
-/** Names of a row's text properties. */
 type TextName<Row> = {
   [Name in keyof Row]: Row[Name] extends string ? Name : never;
 }[keyof Row] &
   string;
 
 /**
- * Returns a function that creates the props of a text field for a row's property. `path` prefixes
- * the field names.
+ * Returns a function that creates the props of a text field for a row's property. `path` prefixes the field names.
  */
 export function fieldOf<Row extends object>(row: Row, change: (row: Row) => void, path?: string) {
   return (name: TextName<Row>) => ({

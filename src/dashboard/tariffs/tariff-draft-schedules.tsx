@@ -108,8 +108,7 @@ function Schedules(props: SchedulesFieldsProps) {
   const { schedules } = text;
   const problem = useFormProblem();
   const [, setShown] = useState(problem);
-  // Rerender once: faults expand their sections, and those fields must mount before the remaining
-  // faults are shown.
+  // Rerender once: faults expand their sections, and those fields must mount before the remaining faults are shown.
   useLayoutEffect(() => setShown(problem), [problem]);
   const [open, setOpen] = useState<number | undefined>(() =>
     schedules.length === 1 ? schedules[0]!.key : undefined,

@@ -32,7 +32,6 @@ const DraftReplay = lazily(() => import("./tariff-draft-replay.tsx").then((it) =
 /** Check timeout, in milliseconds. Zones can have 64 MB. */
 const CHECK_TIMEOUT_MS = 300_000;
 
-/** A draft's page: fees, zones, faults, effects and publication. */
 export function TariffDraftPage(props: ParametersOf<"tariffDraft">) {
   const draft = recordIdOf(props.draft) ?? 0n;
   const query = useRpc(TariffService.method.getTariffDraft, { draft });

@@ -60,7 +60,6 @@ export function NewDraftLink({ version }: { readonly version: number }) {
   );
 }
 
-/** Shows a tariff version: publication details, fees and zones. */
 export function TariffView({ version }: { readonly version: TariffVersion }) {
   const { version: number, fees } = version;
   const path = versionZonesPath(number);

@@ -28,7 +28,6 @@ import { zonesText } from "./tariff-zones.tsx";
 /** Poll interval to detect publications by other operators, in milliseconds. */
 const POLL_MS = 15_000;
 
-/** Shows the tariff in force, the scheduled one, and all past versions. */
 export function TariffPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const inForce = useTariffInForce();

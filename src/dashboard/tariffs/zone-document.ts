@@ -14,7 +14,7 @@ export interface ListedZone {
 export interface ZoneDocument {
   readonly listed: readonly ListedZone[];
   readonly zones: Zones;
-  /** Whether it is GeoJSON with a list of features. */
+  /** Whether the text is GeoJSON with a list of features. */
   readonly isReadable: boolean;
 }
 

@@ -7,10 +7,7 @@ import { type Query, useFrameQuery } from "../api/use-query.ts";
 /** Query for the test clock, loaded by the layout. It has no data in live mode. */
 export const TestClockQuery = createContext<Query<TestClock | undefined> | undefined>(undefined);
 
-/**
- * Loads the test clock. The service's descriptor is loaded lazily, so that no page waits for the
- * bar's time.
- */
+/** Loads the test clock. The service's descriptor is loaded lazily, so that no page waits for the bar's time. */
 export function useTestClock(
   entered: EnteredWorkspace | undefined,
   pathname: string,

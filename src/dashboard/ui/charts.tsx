@@ -242,8 +242,7 @@ function Values({
   names,
 }: Pick<LineChartProps, "label" | "points" | "before" | "names">) {
   return (
-    // The table needs a wrapper: a table is never smaller than its contents and would lengthen the
-    // page.
+    // The table needs a wrapper: a table is never smaller than its contents and would lengthen the page.
     <div class="visually-hidden">
       <table>
         <caption>{label}</caption>

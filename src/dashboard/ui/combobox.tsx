@@ -21,7 +21,6 @@ interface Props<Option extends ComboboxOption> {
   readonly status?: string;
   readonly credit?: ComponentChildren;
   readonly hint?: string;
-  /** Called when the list opens or closes. */
   readonly onToggle: (isOpen: boolean) => void;
 }
 

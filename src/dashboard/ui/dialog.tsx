@@ -54,9 +54,8 @@ export interface DialogProps {
   /** Label that names the action, such as `Cancel the shipment`, never `OK`. No button if omitted. */
   readonly submit?: string;
   /**
-   * Runs the action with the form's data and an idempotency key. Refusals are shown in the dialog.
-   * On success the dialog closes, or the returned dialog replaces it. If omitted, the button only
-   * closes the dialog.
+   * Runs the action with the form's data and an idempotency key. Refusals are shown in the dialog. On success the
+   * dialog closes, or the returned dialog replaces it. If omitted, the button only closes the dialog.
    */
   readonly run?: (form: FormData, idempotencyOptions: CallOptions) => Promise<VNode | void>;
   readonly tone?: "primary" | "danger";
@@ -191,10 +190,7 @@ export function SecretDialog(props: {
   );
 }
 
-/**
- * A modal dialog. `close` is called on dismissal, also by Escape. The focus returns to the element
- * that had it.
- */
+/** A modal dialog. `close` is called on dismissal, also by Escape. The focus returns to the element that had it. */
 function Frame(props: {
   readonly title: string;
   readonly close: () => void;
@@ -213,8 +209,7 @@ function Frame(props: {
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      // Intercept Escape here: browsers close a dialog on a second Escape even if `cancel` is
-      // prevented.
+      // Intercept Escape here: browsers close a dialog on a second Escape even if `cancel` is prevented.
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();

@@ -87,10 +87,7 @@ interface TypedProps extends FieldProps {
   readonly onInput?: (text: string) => void;
 }
 
-/**
- * Returns the value props of an input. With `onInput` the input is controlled, otherwise the value
- * is initial.
- */
+/** Returns the value props of an input. With `onInput` the input is controlled, otherwise the value is initial. */
 function contentOf({ value, onInput }: TypedProps) {
   const content =
     onInput === undefined
@@ -210,7 +207,6 @@ export function FieldGroup(
 export function ChoicesField(
   props: FieldProps & {
     readonly choices: Choices;
-    /** Initially selected values. */
     readonly values: readonly string[];
   },
 ) {

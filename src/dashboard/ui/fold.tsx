@@ -4,7 +4,6 @@ import { useFormProblem } from "./form.tsx";
 /** Rarely used fields, collapsed until one of them has an error. */
 export function Fold(props: {
   readonly summary: ComponentChildren;
-  /** Matches the names of the collapsed fields. */
   readonly names: RegExp;
   readonly isOpen?: boolean;
   readonly children: ComponentChildren;

@@ -11,9 +11,8 @@ export function dateOf(instant: Instant): Date {
 const MOST_DECIMALS = 4;
 
 /**
- * Formats an amount in major units for the browser's locale: `$12.69`. Always shows the decimals
- * that ISO 4217 defines. Browsers show fewer for some currencies, such as the Iraqi dinar with
- * three.
+ * Formats an amount in major units for the browser's locale: `$12.69`. Always shows the decimals that ISO 4217
+ * defines. Browsers show fewer for some currencies, such as the Iraqi dinar with three.
  */
 export function moneyText(amount: number, currency: string): string {
   const maximumFractionDigits = MOST_DECIMALS;

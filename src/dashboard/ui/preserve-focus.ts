@@ -16,13 +16,12 @@ interface Held {
  * readers start over. Returns an unsubscribe function.
  */
 export function preserveFocus(): () => void {
-  // Separate records for the page and each dialog, because a dialog has its own tab order.
+  // Last focused element of the page and of each dialog. A dialog has its own tab order.
   const held = new WeakMap<Element, Held>();
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element)) return;
     const { DOCUMENT_POSITION_PRECEDING } = Node;
-    // Compare positions, because the focused element, such as a table, may be outside the tab
-    // order.
+    // Compare positions, because the focused element, such as a table, may be outside the tab order.
     const before = [...document.querySelectorAll(FOCUSABLE)].filter(
       (it) => target.compareDocumentPosition(it) & DOCUMENT_POSITION_PRECEDING,
     );
@@ -65,10 +64,7 @@ function isShown(element: Element): boolean {
   return element.isConnected && element.checkVisibility({ visibilityProperty: true });
 }
 
-/**
- * Returns the element to focus: the same one if shown, otherwise the next one, otherwise the
- * previous one.
- */
+/** Returns the element to focus: the same one if shown, otherwise the next one, otherwise the previous one. */
 function successorOf(held: Held, scope: Element): HTMLElement | undefined {
   const { element, before, isInMain } = held;
   if (isShown(element)) return element as HTMLElement;

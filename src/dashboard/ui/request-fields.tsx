@@ -22,7 +22,6 @@ interface FieldText {
   readonly hint?: ComponentChildren;
   /** Initial value if `values` has none. */
   readonly value?: string | number | boolean | undefined;
-  /** Whether to mark a text field as optional. */
   readonly optional?: boolean;
   /** Choices for an enum, a text or a list of texts. */
   readonly choices?: Choices;

@@ -30,10 +30,7 @@ export const PAYMENT_STATES = {
   [PaymentStatus.VOIDED]: ["Voided", "neutral"],
 } as const satisfies Labels<PaymentStatus>;
 
-/**
- * Returns the payment's state if the shipment is cancelled and not voided, otherwise the shipment's
- * state.
- */
+/** Returns the payment's state if the shipment is cancelled and not voided, otherwise the shipment's state. */
 export function stateOf({ status, paymentStatus }: Pick<Shipment, "status" | "paymentStatus">) {
   const isOfPayment = status === ShipmentStatus.CANCELLED && paymentStatus !== PaymentStatus.VOIDED;
   return (isOfPayment ? PAYMENT_STATES[paymentStatus] : SHIPMENT_STATES[status]) ?? UNKNOWN;

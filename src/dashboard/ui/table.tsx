@@ -88,8 +88,7 @@ export function Table<T>(props: TableProps<T>) {
     columns.findIndex(({ leads }) => leads),
     0,
   );
-  // Explicit roles, because browsers drop the implicit ones when `display` changes on narrow
-  // screens.
+  // Explicit roles, because browsers drop the implicit ones when `display` changes on narrow screens.
   return (
     <table
       class={props.isList ? "table one-line" : "table"}

@@ -10,10 +10,7 @@ const OWN_KEYS =
 
 const STORED_AS = "character-keys";
 
-/**
- * Whether single-character shortcuts are enabled in this browser. WCAG 2.1.4 requires a way to turn
- * them off.
- */
+/** Whether single-character shortcuts are enabled in this browser. WCAG 2.1.4 requires a way to turn them off. */
 export const characterKeys = createStore(localStorage.getItem(STORED_AS) !== "off");
 characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get() ? "on" : "off"));
 
@@ -21,7 +18,7 @@ characterKeys.subscribe(() => localStorage.setItem(STORED_AS, characterKeys.get(
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
-  // Before painting, because a key may be pressed as soon as the page is visible.
+  // Runs before painting, because a key may be pressed as soon as the page is visible.
   useLayoutEffect(() => {
     const listener = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useTimeZone } from "../api/session.ts";
 import { dateOf, moneyText, relativeText, timeText, type Instant } from "./format.ts";
 
-/** An amount in major units for the reader's locale, with its exact value and currency as title. */
+/** Shows an amount in major units for the browser's locale, with the exact value and currency as title. */
 export function Money(props: { readonly amount: number; readonly currency: string }) {
   const { amount, currency } = props;
   return (
@@ -26,8 +26,8 @@ export function useNow(): Date {
 }
 
 /**
- * A relative time with the exact time as title. With `exact`, the date and time of day, optionally
- * to the second. Uses the workspace's time zone on workspace pages. Renders no text without a time.
+ * Shows a relative time, with the exact time as title. With `exact`, shows the date and time of day, optionally to
+ * the second. Uses the workspace's time zone on workspace pages. Empty without a time.
  */
 export function Time(props: {
   readonly at: Instant | undefined;

@@ -1,4 +1,3 @@
-/** Event types with their labels. */
 export const EVENT_TYPES = [
   ["shipment.created", "Booked"],
   ["shipment.updated", "Changed"],

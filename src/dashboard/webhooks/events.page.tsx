@@ -51,7 +51,6 @@ const COLUMNS: readonly Column<Event>[] = [
   },
 ];
 
-/** Lists the workspace's events, newest first. */
 export function EventsPage() {
   const { query } = useLocation();
   const { type, subject } = filterValues(query, FILTERS);

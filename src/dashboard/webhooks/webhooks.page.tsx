@@ -107,7 +107,6 @@ export function WebhooksPage() {
 /** Reload interval of a webhook's state, in milliseconds. */
 const REPEAT_MS = 5_000;
 
-/** A webhook's page: state, actions and deliveries. */
 export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
   const query = useRpc(WebhookService.method.getWebhook, { webhook: id });
   const figures = useRpc(WebhookService.method.listWebhookFigures, {});
@@ -332,10 +331,7 @@ function AttemptsDialog(props: {
   );
 }
 
-/**
- * Shows the payload, which is the same for all attempts, and the headers, whose time and signature
- * differ.
- */
+/** Shows the payload, which is the same for all attempts, and the headers, whose time and signature differ. */
 function Sent({ event }: { readonly event: string }) {
   const query = useEvent(event);
   const headers = useIsTest() ? [...SENT_HEADERS, TEST_HEADER] : SENT_HEADERS;

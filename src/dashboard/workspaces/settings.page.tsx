@@ -22,7 +22,6 @@ import { TrackingSection } from "./tracking.tsx";
 import { TimeZoneButton } from "./time-zone-button.tsx";
 import "./settings.css";
 
-/** Settings of a workspace: members, payments and limits. */
 export function SettingsPage() {
   const { isTest } = useWorkspace();
   const query = useRpc(WorkspaceService.method.getWorkspace, {});
@@ -81,8 +80,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
   const { id, name, bookingBlockers, timeZone, test } = props.workspace;
   const mayChange = useRole("admin") && !test;
   const button = (
-    // Reload the account, because its workspace's time zone applies to all pages, including test
-    // mode.
+    // Reload the account, because its workspace's time zone applies to all pages, including test mode.
     <TimeZoneButton
       method={WorkspaceService.method.updateWorkspace}
       then={loadAccount}

@@ -1,7 +1,4 @@
-/**
- * Writes the alerts as a resource for the Prometheus operator, which cannot read the alerts file
- * directly.
- */
+/** Writes the alerts as a resource for the Prometheus operator, which cannot read the alerts file directly. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
