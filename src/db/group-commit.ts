@@ -47,9 +47,7 @@ export interface GroupOptions<Member, Result> {
   readonly deadlineMs: (member: Member) => number;
   readonly work: GroupWork<Member, Result>;
   readonly spanOf?: (member: Member) => TransactionParent | undefined;
-  /**
-   * Whether the work also writes platform tables, which exist only on the coordinator of a distributed database.
-   */
+  /** Whether the work also writes platform tables, which exist only on the coordinator of a distributed database. */
   readonly onCoordinator?: boolean;
 }
 

@@ -15,8 +15,7 @@ export interface Transaction {
   /** Whether Citus plans the statements. Separate lookups of single tables are then faster. */
   readonly isPlannedByCitus: boolean;
   /**
-   * Allocates numbers from a sequence. A distributed database uses the coordinator's sequence, which
-   * all nodes share.
+   * Allocates numbers from a sequence. A distributed database uses the coordinator's sequence, which all nodes share.
    */
   allocateIds(sequence: string, count: number): Promise<number[]>;
   /** Sends a statement with `$1`, `$2`, ... for its values, the workspace first. Returns the rows. */

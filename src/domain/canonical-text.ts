@@ -16,8 +16,7 @@ function withSortedKeys(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) {
-    // Lists of numbers, such as positions, are not copied, because a tariff can have millions of
-    // them.
+    // Lists of numbers, such as positions, are not copied, because a tariff can have millions of them.
     const nested = value.some((item) => typeof item === "object");
     return nested ? value.map((item) => withSortedKeys(item, depth + 1)) : value;
   }

@@ -20,10 +20,7 @@ export function mapKey(key: string): string {
   return `[${JSON.stringify(clip(key, SHOWN_CHARACTERS))}]`;
 }
 
-/**
- * Returns the text that shows a field name from a request in a path. Never empty. Long names are
- * shortened.
- */
+/** Returns the text that shows a field name from a request in a path. Never empty. Long names are shortened. */
 export function shownName(name: string): string {
   return clip(name, SHOWN_CHARACTERS) || '""';
 }

@@ -1,16 +1,14 @@
 import { mapKey } from "./clip.ts";
 
 /**
- * Returns the path of the first member that occurs twice in a JSON object, such as
- * `routes[1].weight_kg`. Returns `undefined` if all members are unique. `JSON.parse` silently keeps
- * the last value.
+ * Returns the path of the first member that occurs twice in a JSON object, such as `routes[1].weight_kg`. Returns
+ * `undefined` if all members are unique. `JSON.parse` silently keeps the last value.
  *
  * @param text valid JSON
  * @param value the object or list that `JSON.parse` returned for the text
  */
 export function duplicateMember(text: string, value: object): string | undefined {
-  // Each member has one colon. If no string contains colons, equal counts mean that no member was
-  // dropped.
+  // Each member has one colon. If no string contains colons, equal counts mean that no member was dropped.
   return countColons(text) === countMembers(value) ? undefined : findDuplicate(text);
 }
 

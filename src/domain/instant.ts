@@ -6,8 +6,7 @@ interface TimestampLike {
 }
 
 /**
- * Latest supported time, 9999-12-31T23:59:59.999Z, in milliseconds since the epoch. Rounding up
- * must not exceed it.
+ * Latest supported time, 9999-12-31T23:59:59.999Z, in milliseconds since the epoch. Rounding up must not exceed it.
  */
 const LAST_INSTANT = 253_402_300_799_999;
 
@@ -26,8 +25,7 @@ export function toInstantMs(
 }
 
 /**
- * Returns the creation time range of a list request in milliseconds since the epoch. Both bounds
- * are exclusive.
+ * Returns the creation time range of a list request in milliseconds since the epoch. Both bounds are exclusive.
  *
  * @throws Refusal FIELD_INVALID if the range is empty
  */
@@ -51,10 +49,7 @@ export function isInstant(value: unknown): value is number {
   );
 }
 
-/**
- * Formats a time in milliseconds since the epoch as in responses, such as
- * `2026-12-01T09:30:00.000Z`.
- */
+/** Formats a time in milliseconds since the epoch as in responses, such as `2026-12-01T09:30:00.000Z`. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

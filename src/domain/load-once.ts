@@ -1,7 +1,6 @@
 /**
- * Creates a lazy loader for a value that is loaded once, such as a large library that few services
- * need. If loading fails, for example while files are replaced during an update, the next call
- * retries.
+ * Creates a lazy loader for a value that is loaded once, such as a large library that few services need. If loading
+ * fails, for example while files are replaced during an update, the next call retries.
  */
 export function loadOnce<T>(load: () => Promise<T>) {
   let loaded: Promise<T> | undefined;

@@ -12,8 +12,7 @@ const BUTTON =
   "display:inline-block;padding:10px 18px;border-radius:6px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none";
 
 /**
- * Returns the HTML of an email. Uses `style` attributes, because some email clients support no
- * other CSS.
+ * Returns the HTML of an email. Uses `style` attributes, because some email clients support no other CSS.
  *
  * @param parts HTML
  */

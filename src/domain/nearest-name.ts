@@ -34,9 +34,8 @@ function isAnotherWord(a: string, b: string): boolean {
 }
 
 /**
- * Like `nearestName`. If no name matches, returns the only name that contains all words of `name`,
- * or the only name whose words are all in `name`: `weight` matches `weight_kg`, and
- * `pickupLongitude` matches `pickup_lng`.
+ * Like `nearestName`. If no name matches, returns the only name that contains all words of `name`, or the only name
+ * whose words are all in `name`: `weight` matches `weight_kg`, and `pickupLongitude` matches `pickup_lng`.
  */
 export function nearestByWords(name: string, names: readonly string[]): string | undefined {
   const nearest = nearestName(name, names);

@@ -54,10 +54,7 @@ export interface Verdict {
   readonly resetSeconds: number;
 }
 
-/**
- * Units per call. A bucket gains `rate` units per microsecond, so all arithmetic uses exact
- * integers.
- */
+/** Units per call. A bucket gains `rate` units per microsecond, so all arithmetic uses exact integers. */
 const CALL = 1_000_000;
 
 export interface Bucket {
@@ -100,10 +97,7 @@ export function verdictOf(allowed: boolean, microCalls: number, limit: RateLimit
   };
 }
 
-/**
- * Returns the content of a bucket at a time, in millionths of a call. If the clock was set back,
- * adds no tokens.
- */
+/** Returns the content of a bucket at a time, in millionths of a call. If the clock was set back, adds no tokens. */
 function filledTo({ microCalls, atUs }: Bucket, { rate, burst }: RateLimit, nowUs: number): number {
   return Math.min(burst * CALL, microCalls + Math.max(0, nowUs - atUs) * rate);
 }

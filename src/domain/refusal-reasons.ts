@@ -8,11 +8,10 @@ import {
 } from "./limits.ts";
 
 /**
- * Reasons for refusals: a closed set on which programs can rely. A reason is the `reason` of
- * `google.rpc.ErrorInfo` in the domain `shipments.v1` and the `code` of JSON errors. Each has a
- * message that follows the field or subject, and a remedy for the error guide and for agents.
- * Messages that begin with "e.g." are examples. Remedies refer to RPCs in backticks, such as
- * `CreateQuote`. `npm run generate` lists the reasons in `docs/errors.md`.
+ * Reasons for refusals: a closed set on which programs can rely. A reason is the `reason` of `google.rpc.ErrorInfo`
+ * in the domain `shipments.v1` and the `code` of JSON errors. Each has a message that follows the field or subject,
+ * and a remedy for the error guide and for agents. Messages that begin with "e.g." are examples. Remedies refer to
+ * RPCs in backticks, such as `CreateQuote`. `npm run generate` lists the reasons in `docs/errors.md`.
  */
 export const REASONS = {
   ...answered("InvalidArgument", 400, {

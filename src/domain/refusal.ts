@@ -117,10 +117,7 @@ function wellFormed(violation: Violation): Violation {
   return { ...violation, subject: violation.subject.toWellFormed(), text };
 }
 
-/**
- * Returns the message of a refusal: the text of its first violation, and the number of further
- * violations if any.
- */
+/** Returns the message of a refusal: the text of its first violation, and the number of further violations if any. */
 export function summarize(firstText: string, violations: number): string {
   const more = violations - 1;
   if (more === 0) return firstText;

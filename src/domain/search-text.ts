@@ -15,10 +15,7 @@ export const REVERSED_MARK = "←";
 /** Placeholder in `searchQuery` for the prefix of an index's words. No word contains it. */
 export const PREFIX_MARK = "/";
 
-/**
- * A term of a search. A row matches if it contains all words of the term, or a phone number with
- * its digits.
- */
+/** A term of a search. A row matches if it contains all words of the term, or a phone number with its digits. */
 export interface SearchTerm {
   readonly words: readonly string[];
   /** Whether the last word may be incomplete and matches as a prefix. */
@@ -34,10 +31,7 @@ const MIN_PHONE = 7;
 /** Minimum number of last digits of a phone number that a search matches. */
 const MIN_LAST_DIGITS = 4;
 
-/**
- * Splits a search text in NFC into terms: words, the last of which may be incomplete, and phone
- * numbers.
- */
+/** Splits a search text in NFC into terms: words, the last of which may be incomplete, and phone numbers. */
 export function searchTerms(text: string): readonly SearchTerm[] {
   const terms: SearchTerm[] = [];
   const add = (given: string, digits: readonly string[]) => {
@@ -85,10 +79,7 @@ function lastDigits(word: string): string[] {
   return word.length >= MIN_LAST_DIGITS && /^[0-9]+$/.test(word) ? [word] : [];
 }
 
-/**
- * Returns a tsquery for rows that match all terms. `PREFIX_MARK` stands for the prefix of the
- * index's words.
- */
+/** Returns a tsquery for rows that match all terms. `PREFIX_MARK` stands for the prefix of the index's words. */
 export function searchQuery(terms: readonly SearchTerm[]): string {
   return terms.map(termQuery).join(" & ");
 }

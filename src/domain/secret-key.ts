@@ -12,8 +12,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^(?:shp_|shp_test_|sho_)([0-9A-Za-z]{30})[0-9A-Za-z]{6}$/;
 
 /**
- * Creates a secret key: the prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6
- * base62 characters.
+ * Creates a secret key: the prefix, 30 random base62 characters (178 bits) and their CRC-32 as 6 base62 characters.
  */
 export function createSecretKey(prefix: KeyPrefix): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(62)]).join("");

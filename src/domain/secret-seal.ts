@@ -10,8 +10,7 @@ export interface SecretSeal {
   /**
    * Encrypts a secret for storage.
    *
-   * @param context location of the secret, such as a table and row key. Decryption requires the
-   *   same context
+   * @param context location of the secret, such as a table and row key. Decryption requires the same context
    */
   seal(secret: string, context: string): string;
   /**
@@ -38,10 +37,7 @@ const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 export const SEALING_KEY_LENGTH = 32;
 
-/**
- * Creates a seal from keys of `SEALING_KEY_LENGTH` bytes. The first key encrypts, and all keys
- * decrypt.
- */
+/** Creates a seal from keys of `SEALING_KEY_LENGTH` bytes. The first key encrypts, and all keys decrypt. */
 export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const [first] = byId;
@@ -71,8 +67,7 @@ function idOf(key: Uint8Array): string {
 }
 
 /**
- * Encrypts a text with a key of `SEALING_KEY_LENGTH` bytes, bound to a context. Returns nonce,
- * ciphertext and tag.
+ * Encrypts a text with a key of `SEALING_KEY_LENGTH` bytes, bound to a context. Returns nonce, ciphertext and tag.
  */
 export function encrypt(text: string, key: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);

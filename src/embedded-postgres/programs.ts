@@ -89,9 +89,7 @@ export function platformPackage(): string {
   }
 }
 
-/**
- * Whether the account can read and run the programs. Running them with --version also loads every shared library.
- */
+/** Whether the account can read and run the programs. Running them with --version also loads every shared library. */
 function runsAs(account: Account, root: string): boolean {
   const readAndRun = 'test -r "$1/share/postgresql/postgres.bki" && "$1/bin/postgres" --version';
   const options = { ...account, cwd: "/", env: ENVIRONMENT };

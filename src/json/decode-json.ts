@@ -19,9 +19,7 @@ import {
   type Decode,
 } from "./decode-scalar.ts";
 
-/**
- * Decodes a JSON object into a request. Also returns violations, and up to `MAX_UNKNOWN` paths of unknown fields.
- */
+/** Decodes a JSON object into a request. Also returns violations, and up to `MAX_UNKNOWN` paths of unknown fields. */
 export type DecodeJson = (json: object) => {
   request: Message;
   violations: Violation[];

@@ -15,9 +15,7 @@ export type Decode = (
   unknown: string[],
 ) => unknown;
 
-/**
- * Minimum and maximum of an integer field according to its rules. `undefined` if only the type limits the value.
- */
+/** Minimum and maximum of an integer field according to its rules. `undefined` if only the type limits the value. */
 interface IntegerBounds {
   readonly least: number | undefined;
   readonly most: number | undefined;

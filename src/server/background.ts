@@ -42,10 +42,9 @@ const GRACE_MS = 3_000;
 
 export interface Background {
   /**
-   * Starts following changes by other processes, webhook delivery, payment processing, test mode
-   * simulations, emails, moving pictures to the bucket, recording key usage and call counts, daily
-   * booking roll-ups, the heartbeat, creation of test twins, encryption of secrets, and purging.
-   * Resolves after keys and tariff have been loaded.
+   * Starts following changes by other processes, webhook delivery, payment processing, test mode simulations, emails,
+   * moving pictures to the bucket, recording key usage and call counts, daily booking roll-ups, the heartbeat,
+   * creation of test twins, encryption of secrets, and purging. Resolves after keys and tariff have been loaded.
    */
   start(): Promise<void>;
   /** Stops starting deliveries, emails and payments. Waits up to 3 seconds for those in flight. */

@@ -32,8 +32,7 @@ interface Figures {
 /** Interval between readings, in milliseconds. Similar to usual scrape intervals. */
 const REFRESH_MS = 15_000;
 /**
- * Minimum pause as a multiple of a reading's duration, so that readings use a connection for at most 1
- * % of the time.
+ * Minimum pause as a multiple of a reading's duration, so that readings use a connection for at most 1 % of the time.
  */
 const REST_FACTOR = 100;
 /** Delay after a failed reading, in milliseconds. */

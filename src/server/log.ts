@@ -81,9 +81,7 @@ const CALL_FIELDS = [
 ] as const;
 type CallLine = Readonly<Partial<Record<(typeof CALL_FIELDS)[number], string | number>>>;
 
-/**
- * Returns the message. For calls it contains the method, HTTP status (0 without a response), gRPC code and so on.
- */
+/** Returns the message. For calls it contains the method, HTTP status (0 without a response), gRPC code and so on. */
 function describe(line: CallLine, message: string): string {
   const { method, path, status, code, durationMs, workspace, key, address, requestId } = line;
   if (durationMs === undefined) {

@@ -206,8 +206,7 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
 }
 
 /**
- * Renders the form for digits. It is outside the part that is replaced, so that entered digits and
- * their result stay.
+ * Renders the form for digits. It is outside the part that is replaced, so that entered digits and their result stay.
  */
 function openForm(
   { open }: TrackingTexts,
@@ -286,9 +285,7 @@ export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeForm
   return new Intl.DateTimeFormat(locale, { ...WHEN, timeZone });
 }
 
-/**
- * Returns the planned times of a pickup and delivery that have not happened yet. Includes ETAs that have passed.
- */
+/** Returns the planned times of a pickup and delivery that have not happened yet. Includes ETAs that have passed. */
 export function plansOf(
   tracked: TrackedShipment,
   texts: TrackingTexts,

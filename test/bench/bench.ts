@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: compares the service with alternatives that do the same work, and measures how
- * its cost grows. Arguments are the names of the cases to run. A run of all cases writes
- * results.md.
+ * `npm run bench`: compares the service with alternatives that do the same work, and measures how its cost grows.
+ * Arguments are the names of the cases to run. A run of all cases writes results.md.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,7 @@
 /**
- * Measures a case. Starts its servers, each on its own database with the same shipments, and checks
- * that they do the same work. Then puts all servers under load in turn, repeatedly, for each
- * operation and number of clients, so that disturbances affect them equally. Reverts the writes
- * after each round.
+ * Measures a case. Starts its servers, each on its own database with the same shipments, and checks that they do the
+ * same work. Then puts all servers under load in turn, repeatedly, for each operation and number of clients, so that
+ * disturbances affect them equally. Reverts the writes after each round.
  */
 import { createDatabase, postmasterOf, restore } from "./database.ts";
 import type { Database, DatabaseServer } from "./database.ts";

@@ -9,9 +9,8 @@ export const SHIPMENT = "{-shipment-}";
 export const CUSTOMER = "{-customer-}";
 
 /**
- * Returns the digits in the reference of a shipment with a number from 1 to a million. Consecutive
- * numbers are far apart in an index, like real references: the factor is coprime to the modulus.
- * Products stay below 2^53.
+ * Returns the digits in the reference of a shipment with a number from 1 to a million. Consecutive numbers are far
+ * apart in an index, like real references: the factor is coprime to the modulus. Products stay below 2^53.
  */
 export function shipmentDigits(number: number): string {
   return digits((number * 8_999_999_993) % 1_000_000_000_000);

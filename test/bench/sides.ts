@@ -118,8 +118,7 @@ export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
 export const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
 
 /**
- * Returns the given sides. If BENCH_BEFORE is set and there are peers, returns both versions of the
- * product instead.
+ * Returns the given sides. If BENCH_BEFORE is set and there are peers, returns both versions of the product instead.
  */
 export function chooseSides(sides: readonly Side[]): readonly Side[] {
   const { before } = SETTINGS;

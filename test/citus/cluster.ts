@@ -117,8 +117,7 @@ export async function startCluster(
 }
 
 /**
- * Creates the extension in a database that exists on each node, and joins the workers to their
- * coordinator.
+ * Creates the extension in a database that exists on each node, and joins the workers to their coordinator.
  *
  * @param nodes URLs as in `Cluster`
  */

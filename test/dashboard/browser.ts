@@ -247,9 +247,8 @@ export const WITHOUT_POINTER = [
 ] as const;
 
 /**
- * Expects that axe finds no problem on the page, that no control is narrower than its text, and
- * that open menus fit on the screen. On a phone, also expects that every control is large enough to
- * touch.
+ * Expects that axe finds no problem on the page, that no control is narrower than its text, and that open menus fit
+ * on the screen. On a phone, also expects that every control is large enough to touch.
  */
 export async function expectUsable(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -265,9 +264,8 @@ export async function expectUsable(page: Page): Promise<void> {
 }
 
 /**
- * Script that returns controls whose text overflows onto their neighbors, and open menus that
- * exceed the screen. Marks on a map are excluded, because their touch area is larger than their
- * box.
+ * Script that returns controls whose text overflows onto their neighbors, and open menus that exceed the screen.
+ * Marks on a map are excluded, because their touch area is larger than their box.
  */
 const CUT = `(() => {
   const isVisible = (it) => it.checkVisibility();
@@ -349,10 +347,9 @@ export const THEMES = ["light", "dark"] as const;
 const LOOKED_AT: readonly string[] = ["1440-light", "1440-dark", "360-dark"];
 
 /**
- * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone.
- * Also expects that at every width no element is wider than the screen, and that the page is not
- * longer than its content. If SCREENSHOTS names a folder, saves a screenshot for every width and
- * theme under `name`.
+ * Expects that axe finds no problem on the page, in both themes on a desktop and in one on a phone. Also expects that
+ * at every width no element is wider than the screen, and that the page is not longer than its content. If
+ * SCREENSHOTS names a folder, saves a screenshot for every width and theme under `name`.
  *
  * @param lookedAt combinations that axe checks
  */
@@ -405,10 +402,9 @@ async function untilLoaded(page: Page): Promise<void> {
 }
 
 /**
- * Waits until a new width or theme has taken effect. Scripts see it with the next frame, which a
- * busy machine draws late. Resize observers run at the end of a frame, so this function waits for
- * the frame after it. Then it waits for effects that components run after drawing, such as adding
- * listeners.
+ * Waits until a new width or theme has taken effect. Scripts see it with the next frame, which a busy machine draws
+ * late. Resize observers run at the end of a frame, so this function waits for the frame after it. Then it waits for
+ * effects that components run after drawing, such as adding listeners.
  */
 export async function untilDrawn(page: Page): Promise<void> {
   await page.evaluate(

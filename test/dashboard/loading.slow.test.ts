@@ -120,8 +120,7 @@ describeDashboard("pages while they load", (dashboard) => {
   });
 
   /**
-   * Signs in. Returns a function that opens a page as on a slow network: each response arrives in a
-   * separate frame.
+   * Signs in. Returns a function that opens a page as on a slow network: each response arrives in a separate frame.
    */
   async function signIn(page: TestPage): Promise<(href: string) => Promise<Loading>> {
     const { service, workspace } = dashboard;

@@ -20,8 +20,7 @@ const GIVE_UP_MS = 60_000;
 /** Pause after which a feed reader polls again at the end of its feed, in milliseconds. */
 const READ_AGAIN_MS = 500;
 /**
- * PostgreSQL settings. Acknowledged data must survive a killed server. The log of statements is
- * used for counting.
+ * PostgreSQL settings. Acknowledged data must survive a killed server. The log of statements is used for counting.
  */
 const SETTINGS = ["synchronous_commit = on", "log_statement = all"];
 

@@ -1,7 +1,6 @@
 /**
- * Kills processes that share the ports one after the other under load, and replaces each. No
- * acknowledged booking may be lost or duplicated, and callers may lose only calls on connections to
- * the killed process.
+ * Kills processes that share the ports one after the other under load, and replaces each. No acknowledged booking may
+ * be lost or duplicated, and callers may lose only calls on connections to the killed process.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, startDatabaseServer } from "../bench/database.ts";

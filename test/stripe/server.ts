@@ -208,8 +208,7 @@ export class StripeServer {
   /**
    * Records a request by its idempotency key, or returns the stored response to an earlier one.
    *
-   * @throws StripeRefusal if the key was used for a different request, or if the earlier request is
-   * still running
+   * @throws StripeRefusal if the key was used for a different request, or if the earlier request is still running
    */
   #begin({ account }: Books, { idempotencyKey, path, form }: Received): StoredAnswer | undefined {
     if (idempotencyKey === undefined) return undefined;

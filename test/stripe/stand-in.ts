@@ -194,8 +194,7 @@ export class StripeStandIn {
   }
 
   /**
-   * Refunds a session's payment, fully by default, as the account's owner does in Stripe. Returns
-   * the refund's id.
+   * Refunds a session's payment, fully by default, as the account's owner does in Stripe. Returns the refund's id.
    */
   refundByHand(session: string, amount?: number): string {
     const books = this.#booksOf(session);

@@ -26,9 +26,8 @@ export interface CheckedOptions extends RequestOptions {
 /** Calls that are validated against the OpenAPI document. */
 export interface CheckedCalls {
   /**
-   * Sends a request. Asserts that the path is documented, that the body conforms unless it may
-   * violate the document, and that the response's status, headers and body conform without
-   * additional fields.
+   * Sends a request. Asserts that the path is documented, that the body conforms unless it may violate the document,
+   * and that the response's status, headers and body conform without additional fields.
    */
   call(
     endpoints: Pick<Endpoints, "request">,

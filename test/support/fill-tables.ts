@@ -12,9 +12,8 @@ export interface Filled {
 }
 
 /**
- * Inserts `rows` rows into every growing table. If a workspace can have many rows in a table, half
- * of them belong to the workspace `own`, and each other row to a different workspace. One percent
- * is old enough to be purged.
+ * Inserts `rows` rows into every growing table. If a workspace can have many rows in a table, half of them belong to
+ * the workspace `own`, and each other row to a different workspace. One percent is old enough to be purged.
  */
 export async function fillTables(sql: pg.Client, own: number, rows: number): Promise<Filled> {
   const half = rows / 2;

@@ -15,8 +15,7 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * URLs of the servers on which databases are created: one server, or a Citus cluster's nodes,
-     * coordinator first.
+     * URLs of the servers on which databases are created: one server, or a Citus cluster's nodes, coordinator first.
      */
     adminDatabaseUrls: readonly string[];
     /** Name of the migrated, empty template database, and prefix of all databases in this run. */
@@ -30,13 +29,11 @@ declare module "vitest" {
 type Undo = () => Promise<void>;
 
 /**
- * Sets up the run: builds the program and pages, starts PostgreSQL and creates a migrated template
- * database.
+ * Sets up the run: builds the program and pages, starts PostgreSQL and creates a migrated template database.
  *
- * Without TEST_DATABASE_URL, the run starts its own server in a temporary folder. On a server given
- * by TEST_DATABASE_URL, the run creates and drops only databases with its own prefix.
- * TEST_DATABASE_URL can also list the nodes of a Citus cluster, coordinator first, separated by
- * spaces. Databases are then distributed.
+ * Without TEST_DATABASE_URL, the run starts its own server in a temporary folder. On a server given by
+ * TEST_DATABASE_URL, the run creates and drops only databases with its own prefix. TEST_DATABASE_URL can also list
+ * the nodes of a Citus cluster, coordinator first, separated by spaces. Databases are then distributed.
  */
 export default async function setUp(project: TestProject): Promise<Undo> {
   await buildOutdated();

@@ -28,8 +28,7 @@ const verified: Claims = (login) => ({ email: login, email_verified: true });
  *
  * @param publicUrl public URL of the service
  * @param claims claims about a login, by default the login as verified email
- * @param inIdToken whether the ID token contains the claims. Otherwise only the userinfo response
- * does
+ * @param inIdToken whether the ID token contains the claims. Otherwise only the userinfo response does
  * @param authMethod method by which clients send their secret
  * @param assumeEmailVerified whether the service accepts emails without `email_verified`
  */

@@ -40,8 +40,7 @@ export interface Image {
 }
 
 /**
- * Script that sh runs in a separate mount namespace. Arguments: the image's folder, user and group,
- * folder, program.
+ * Script that sh runs in a separate mount namespace. Arguments: the image's folder, user and group, folder, program.
  */
 const ENTER = `set -e
 mount --bind "$1" "$1"

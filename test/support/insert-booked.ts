@@ -7,8 +7,7 @@ export const PAID = { status: "'in_transit'", paymentStatus: "'paid'" } as const
 export const CANCELLED = { status: "'cancelled'", paymentStatus: "'refunded'" } as const;
 
 /**
- * Inserts shipments booked at a given time for 12.69 each. By default in USD, awaiting payment and
- * without a quote.
+ * Inserts shipments booked at a given time for 12.69 each. By default in USD, awaiting payment and without a quote.
  */
 export async function insertBooked(
   client: pg.Client,

@@ -35,9 +35,8 @@ const MODELS = {
 } as const;
 
 /**
- * Kinds that are not validated: those of the Prometheus operator and the Gateway API, which have
- * their own schemas, and secrets, whose values kustomize wraps in a way that Kubernetes accepts but
- * its schema does not.
+ * Kinds that are not validated: those of the Prometheus operator and the Gateway API, which have their own schemas,
+ * and secrets, whose values kustomize wraps in a way that Kubernetes accepts but its schema does not.
  */
 const WITHOUT_MODEL = [
   "PrometheusRule",

@@ -19,8 +19,7 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (-?[0-9.e+-]+|[+-]Inf|N
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 /**
- * Parses the Prometheus text format 0.0.4 strictly.
- * https://prometheus.io/docs/instrumenting/exposition_formats/
+ * Parses the Prometheus text format 0.0.4 strictly. https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @throws Error for an invalid line, or a sample without a TYPE line
  */

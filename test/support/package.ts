@@ -49,8 +49,7 @@ export const NEWCOMER: NodeJS.ProcessEnv = {
 export const run = promisify(execFile);
 
 /**
- * Creates a release tarball in a folder. Builds in a copy, so that the current build stays
- * untouched.
+ * Creates a release tarball in a folder. Builds in a copy, so that the current build stays untouched.
  *
  * @returns the tarball's path
  */

@@ -6,8 +6,7 @@ import { pathToFileURL } from "node:url";
 const IDENTITY = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
 
 /**
- * Creates a Git repository with the working tree's definitions on the branch `main`, tagged
- * `v0.1.0`.
+ * Creates a Git repository with the working tree's definitions on the branch `main`, tagged `v0.1.0`.
  *
  * @param folder folder to create
  * @returns the repository's URL

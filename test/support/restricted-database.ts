@@ -15,8 +15,7 @@ export interface RestrictedDatabase extends TestDatabase {
 }
 
 /**
- * Reads the guide's statements, in order: on the server, before the first migration, after it, and
- * before a restore.
+ * Reads the guide's statements, in order: on the server, before the first migration, after it, and before a restore.
  */
 function readStatements(): string[] {
   const guide = readFileSync("src/docs/production.md", "utf8");

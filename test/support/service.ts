@@ -63,10 +63,9 @@ const POLL_MS = 5_000;
 export const HURRIED: AppOverrides = { pollMs: 50, maxRestMs: 200 };
 
 /**
- * Returns the service that all files of this worker share, with the sample tariff in force. Each
- * file uses its own workspaces. Start a separate service to change settings, the tariff or the
- * schema, to create many drafts, to use platform-wide data, to wait for due work, or to make the
- * service fail.
+ * Returns the service that all files of this worker share, with the sample tariff in force. Each file uses its own
+ * workspaces. Start a separate service to change settings, the tariff or the schema, to create many drafts, to use
+ * platform-wide data, to wait for due work, or to make the service fail.
  */
 export async function sharedService(): Promise<TestService> {
   // Stops with the worker. Its database is dropped at the end of the run.

@@ -59,9 +59,8 @@ export async function startStatementLog(databaseUrl: string): Promise<StatementL
 type OnMessage = (type: string, content: Buffer) => void;
 
 /**
- * Parses one direction of PostgreSQL's protocol version 3. Messages consist of type, length and
- * content. Only the client's startup message has no type.
- * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * Parses one direction of PostgreSQL's protocol version 3. Messages consist of type, length and content. Only the
+ * client's startup message has no type. https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 function readMessages(started: boolean, onMessage: OnMessage): (chunk: Buffer) => void {
   let left = Buffer.alloc(0);

@@ -136,9 +136,8 @@ async function connect(
 }
 
 /**
- * Gives a workspace or test twin an account that can charge, without sending events. After the
- * test, removes the workspace's due work, which would otherwise run whenever later tests advance
- * the clock.
+ * Gives a workspace or test twin an account that can charge, without sending events. After the test, removes the
+ * workspace's due work, which would otherwise run whenever later tests advance the clock.
  */
 async function connectWorkspace<T extends { readonly apiKey: string; readonly id: number }>(
   service: StartedService,

@@ -6,9 +6,8 @@ const MEMORY = "/dev/shm";
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 /**
- * Creates an empty folder for a database. The caller must remove it. The folder is in memory if
- * there is enough, because the hundreds of files per cloned database take a slow disk a third of a
- * second.
+ * Creates an empty folder for a database. The caller must remove it. The folder is in memory if there is enough,
+ * because the hundreds of files per cloned database take a slow disk a third of a second.
  */
 export function makeTemporaryFolder(name: string): string {
   return mkdtempSync(join(realpathSync(memoryIsPlenty() ? MEMORY : tmpdir()), `${name}-`));

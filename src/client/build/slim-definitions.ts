@@ -28,8 +28,7 @@ export function slimDefinitions(): Plugin {
           const imports = String(names)
             .split(", ")
             .filter((name) => !OPTION_FILES.test(name));
-          // The text is not base64, which would encode equal names differently, so that gzip could not
-          // compress them.
+          // The text is not base64, which would encode equal names differently, so that gzip could not compress them.
           const binary = JSON.stringify(slimFile(text));
           return `fileDesc(/*@__PURE__*/ btoa(${binary}), [${imports.join(", ")}])`;
         },

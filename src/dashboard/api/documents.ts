@@ -12,8 +12,7 @@ const CODES: Readonly<Record<number, Code>> = {
 };
 
 /**
- * Fetches the text of a document, such as the zones of a tariff version. The browser may serve it
- * from its cache.
+ * Fetches the text of a document, such as the zones of a tariff version. The browser may serve it from its cache.
  *
  * @param workspace the document's workspace; omitted for the platform's documents
  * @throws ConnectError from the service

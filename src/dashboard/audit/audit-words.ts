@@ -109,8 +109,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes a record: `workspace/12` becomes "workspace 12", or "the key “Shop”" if its name is
- * known.
+ * Describes a record: `workspace/12` becomes "workspace 12", or "the key “Shop”" if its name is known.
  *
  * @param subject kind, slash and ID
  * @param subjectName current name, if the service knows it

@@ -10,9 +10,8 @@ const ENDS_AHEAD: ReadonlyMap<ShipmentStatus, readonly End[]> = new Map([
 ]);
 
 /**
- * Whether a shipment is late at its pickup or dropoff. With a window there, it is late if it misses
- * or is expected to miss the window. A shipment without any window is late above a certain age.
- * `GetAttention` applies the same rule.
+ * Whether a shipment is late at its pickup or dropoff. With a window there, it is late if it misses or is expected to
+ * miss the window. A shipment without any window is late above a certain age. `GetAttention` applies the same rule.
  *
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */

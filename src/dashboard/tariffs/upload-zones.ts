@@ -4,8 +4,7 @@ import { putPiece } from "../api/documents.ts";
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Replaces a draft's zones with a file, uploaded in consecutive chunks. The first chunk discards
- * the old zones.
+ * Replaces a draft's zones with a file, uploaded in consecutive chunks. The first chunk discards the old zones.
  *
  * @param draft must have the current etag, otherwise the upload is refused
  * @param progress called with the completed share, from 0 to 1

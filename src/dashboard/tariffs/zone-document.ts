@@ -76,8 +76,7 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
 }
 
 /**
- * Returns the document's text with the schedule of one or all zones replaced. An empty name removes
- * the schedule.
+ * Returns the document's text with the schedule of one or all zones replaced. An empty name removes the schedule.
  *
  * @param index index of the zone; `undefined` for all zones
  * @throws SyntaxError if the text is not JSON

@@ -14,8 +14,7 @@ interface Chip {
 }
 
 /**
- * A list's filters as chips that can be added, changed and removed separately. Day filters share
- * one chip.
+ * A list's filters as chips that can be added, changed and removed separately. Day filters share one chip.
  *
  * @param days label of the chip for days
  */

@@ -10,10 +10,9 @@ interface Held {
 }
 
 /**
- * Preserves the focus position when the focused element is removed, such as a used button. The
- * focus moves to the next element in the tab order, otherwise to the previous one, but never from
- * the page's content to the surrounding frame. By default, browsers focus the document, and screen
- * readers start over. Returns an unsubscribe function.
+ * Preserves the focus position when the focused element is removed, such as a used button. The focus moves to the
+ * next element in the tab order, otherwise to the previous one, but never from the page's content to the surrounding
+ * frame. By default, browsers focus the document, and screen readers start over. Returns an unsubscribe function.
  */
 export function preserveFocus(): () => void {
   // Last focused element of the page and of each dialog. A dialog has its own tab order.

@@ -65,11 +65,9 @@ export interface TableProps<T> {
 /**
  * A table with headings.
  *
- * - With `href`, a link covers each row. `j`, `k` and the arrow keys move between rows. Enter opens
- * one.
+ * - With `href`, a link covers each row. `j`, `k` and the arrow keys move between rows. Enter opens one.
  * - With `selection`, `x` selects the focused row. Shift-click selects a range.
- * - With `peek`, a click, `o` or Space opens a row beside the list, and the keys then change that
- * row.
+ * - With `peek`, a click, `o` or Space opens a row beside the list, and the keys then change that row.
  *
  * On narrow screens each row becomes a block that repeats the headings its values need.
  */

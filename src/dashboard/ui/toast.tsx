@@ -19,8 +19,7 @@ const message = createStore<Message | undefined>(undefined);
 let lastId = 0;
 
 /**
- * Shows a message for a few seconds and announces it to screen readers. Replaces the previous
- * message.
+ * Shows a message for a few seconds and announces it to screen readers. Replaces the previous message.
  *
  * @param undo reverts the action, by a button and the key `z`; errors are shown
  */

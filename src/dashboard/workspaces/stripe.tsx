@@ -190,8 +190,7 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
 }
 
 /**
- * Returns the typed text if its prefix is allowed. Empty texts pass, because the service refuses
- * them.
+ * Returns the typed text if its prefix is allowed. Empty texts pass, because the service refuses them.
  *
  * @throws ConnectError at the field if the prefix is wrong
  */

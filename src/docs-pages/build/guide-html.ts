@@ -5,9 +5,7 @@ import type { Guide, Heading } from "./render-guide.ts";
 /** Minimum number of headings for a table of contents. */
 const FEW = 2;
 
-/**
- * Returns the contents of a guide page: the text, a table of contents, and links to the previous and next guide.
- */
+/** Returns the contents of a guide page: the text, a table of contents, and links to the previous and next guide. */
 export function guideHtml(guide: Guide, previous?: Link, next?: Link): string {
   const headings = guide.headings.filter(({ level }) => level <= 3);
   const hasContents = headings.length >= FEW;

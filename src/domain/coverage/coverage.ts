@@ -52,16 +52,12 @@ export function indexZones(zones: readonly Pick<Zone, "polygons">[]): IndexedZon
   const packed = packPolygons(polygons);
   const zoneOf = Uint32Array.from(zones.flatMap((zone, i) => zone.polygons.map(() => i)));
   const boxes = indexBoxes(packed);
-  // A search over the whole Earth returns the polygons in tree order, so that neighbors are
-  // adjacent.
+  // A search over the whole Earth returns the polygons in tree order, so that neighbors are adjacent.
   const boundaries = indexBoundaries(packed, boxes.search(-180, -90, 180, 90));
   return { packed, zoneOf, boxes: boxes.data, boundaries };
 }
 
-/**
- * Indexes each polygon separately. The bounding box of a zone with scattered islands would be
- * mostly empty.
- */
+/** Indexes each polygon separately. The bounding box of a zone with scattered islands would be mostly empty. */
 function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
   const boxes = new Flatbush(polygonStart.length - 1);
   for (const outer of polygonStart.subarray(0, -1)) {

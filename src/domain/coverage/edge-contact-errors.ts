@@ -39,8 +39,7 @@ export function ringContactError(
   edge: number,
   other: number,
 ): string | undefined {
-  // Edges are numbered ring by ring, so the edge with the lower number belongs to the ring with the
-  // lower number.
+  // Edges are numbered ring by ring, so the edge with the lower number belongs to the ring with the lower number.
   const ring = outline.ring[edge]!;
   const hole = outline.ring[other]!;
   if (ring === hole) return undefined;

@@ -9,10 +9,7 @@ export interface EdgeVisits {
   left: number;
 }
 
-/**
- * Indexes the bounding boxes of an outline's edges. Searches stop when the `visits` budget is used
- * up.
- */
+/** Indexes the bounding boxes of an outline's edges. Searches stop when the `visits` budget is used up. */
 export function indexEdges(outline: Outline, visits: EdgeVisits) {
   const order = stridedPermutation(outline.start.length);
   const boxes = new Flatbush(order.length);
@@ -23,8 +20,7 @@ export function indexEdges(outline: Outline, visits: EdgeVisits) {
   boxes.finish();
   return {
     /**
-     * Calls `visit` for each edge whose bounding box intersects the given box, in any order, until
-     * it returns true.
+     * Calls `visit` for each edge whose bounding box intersects the given box, in any order, until it returns true.
      */
     visit(
       west: number,

@@ -16,8 +16,7 @@ export interface Boundaries {
 }
 
 /**
- * Maximum number of edges in a stretch. Small enough to measure every edge, and large enough to
- * keep the tree small.
+ * Maximum number of edges in a stretch. Small enough to measure every edge, and large enough to keep the tree small.
  */
 const EDGES_PER_STRETCH = 16;
 
@@ -86,10 +85,7 @@ export function metersToBoundary(boundaries: Boundaries, { lng, lat }: Point): n
   return search.arc * EARTH_RADIUS_KM * 1000;
 }
 
-/**
- * Searches the subtree of a node. Visits the nearer child first so that the other can often be
- * skipped.
- */
+/** Searches the subtree of a node. Visits the nearer child first so that the other can often be skipped. */
 function searchNode(search: Search, node: number): void {
   const count = search.boundaries.stretchStart.length;
   if (node >= count) return searchStretch(search, node - count);
@@ -133,10 +129,7 @@ function searchStretch(search: Search, stretch: number): void {
   }
 }
 
-/**
- * Maximum longitude and latitude difference of an edge for which `arcToShortEdge` is accurate, in
- * radians.
- */
+/** Maximum longitude and latitude difference of an edge for which `arcToShortEdge` is accurate, in radians. */
 const SHORT = radians(1);
 
 /** Measures an edge by bisecting it until the parts are short. Skips parts that are too far away. */

@@ -15,13 +15,12 @@ export function targetAt(lng: number, lat: number): Target {
 }
 
 /**
- * Returns the arc from a target to the nearest point of a longitude and latitude box. All values
- * are in radians. The arc is 0 inside the box.
+ * Returns the arc from a target to the nearest point of a longitude and latitude box. All values are in radians. The
+ * arc is 0 inside the box.
  *
- * The nearest point is on the box's meridian with the smallest longitude difference Δλ. Along a
- * meridian, the cosine of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ. Its maximum is at the
- * latitude φ with tan φ = tan φ₀ / cos Δλ, or at an end of the meridian if Δλ exceeds a right
- * angle.
+ * The nearest point is on the box's meridian with the smallest longitude difference Δλ. Along a meridian, the cosine
+ * of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ. Its maximum is at the latitude φ with tan φ = tan φ₀ / cos Δλ, or
+ * at an end of the meridian if Δλ exceeds a right angle.
  */
 export function arcToBox(
   target: Target,
@@ -54,13 +53,12 @@ function wholeTurn(angle: number): number {
 }
 
 /**
- * Returns the arc from a target to the nearest point of an edge. The edge is a straight line in
- * longitude and latitude (RFC 7946, 3.1.1) that spans at most a degree of each. All values are in
- * radians. The result is never too small, because the arc ends at a point on the edge.
+ * Returns the arc from a target to the nearest point of an edge. The edge is a straight line in longitude and
+ * latitude (RFC 7946, 3.1.1) that spans at most a degree of each. All values are in radians. The result is never too
+ * small, because the arc ends at a point on the edge.
  *
- * The nearest point is estimated as the point where the great circle along the edge passes the
- * target. The edge deviates from its great circle, so a second step starts from the result of the
- * first.
+ * The nearest point is estimated as the point where the great circle along the edge passes the target. The edge
+ * deviates from its great circle, so a second step starts from the result of the first.
  */
 export function arcToShortEdge(
   target: Target,
@@ -85,9 +83,8 @@ export function arcToShortEdge(
 }
 
 /**
- * Returns the along-track distance from a point on an edge to the point nearest to the target, as a
- * fraction of the edge: atan2(t · e, t · p), where t, p and e are the vectors of target, point and
- * edge direction.
+ * Returns the along-track distance from a point on an edge to the point nearest to the target, as a fraction of the
+ * edge: atan2(t · e, t · p), where t, p and e are the vectors of target, point and edge direction.
  */
 function shareAhead(
   target: Target,

@@ -2,9 +2,8 @@ import type { Polygon, Ring } from "./geo.ts";
 import { compareCorners, sideOf, type Corner } from "./segments.ts";
 
 /**
- * The edges of all rings of a polygon, numbered ring by ring. Edge i goes from start[i] to
- * start[next[i]] and belongs to ring[i]. Ring r has the edges firstOf[r] to firstOf[r + 1],
- * exclusive. Ring 0 is the outer ring.
+ * The edges of all rings of a polygon, numbered ring by ring. Edge i goes from start[i] to start[next[i]] and belongs
+ * to ring[i]. Ring r has the edges firstOf[r] to firstOf[r + 1], exclusive. Ring 0 is the outer ring.
  */
 export interface Outline {
   readonly start: readonly Corner[];

@@ -2,10 +2,9 @@ import { orient2d } from "robust-predicates";
 import type { Polygon, Position } from "./geo.ts";
 
 /**
- * Polygons with all positions in one array, longitude before latitude. This takes a fifth of the
- * memory of nested lists and can be traversed twice as fast. Ring r has the positions ringStart[r]
- * to ringStart[r + 1], exclusive. Polygon p has the rings polygonStart[p] to polygonStart[p + 1],
- * exclusive.
+ * Polygons with all positions in one array, longitude before latitude. This takes a fifth of the memory of nested
+ * lists and can be traversed twice as fast. Ring r has the positions ringStart[r] to ringStart[r + 1], exclusive.
+ * Polygon p has the rings polygonStart[p] to polygonStart[p + 1], exclusive.
  */
 export interface PackedPolygons {
   readonly coordinates: Float64Array;
@@ -86,8 +85,7 @@ export function polygonHolds(
       // Positive to the right of the edge, because the library's y axis points down.
       const side = orient2d(startX, startY, endX, endY, x, y);
       if (side === 0 && Math.min(startX, endX) <= x) return true;
-      // An endpoint at the height of the ray counts as below it, so that each corner is crossed
-      // once.
+      // An endpoint at the height of the ray counts as below it, so that each corner is crossed once.
       const crosses = startY > y !== endY > y;
       if (crosses && side > 0 === endY < startY) inside = !inside;
     }

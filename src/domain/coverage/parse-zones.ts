@@ -19,13 +19,11 @@ export const MAX_POSITIONS = 5_000_000;
 export const TOO_MANY_POSITIONS = `the zones have more than ${MAX_POSITIONS} positions; simplify them`;
 
 /**
- * Parses a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons into zones and adds
- * every error to `faults`. Errors in the collection come first, with the path `zones`. The errors
- * of each zone follow: its id and name (see `identifyZones`), then the first shape error of each
- * polygon, with a path such as `zones[3].geometry`.
+ * Parses a GeoJSON FeatureCollection (RFC 7946) of Polygons and MultiPolygons into zones and adds every error to
+ * `faults`. Errors in the collection come first, with the path `zones`. The errors of each zone follow: its id and
+ * name (see `identifyZones`), then the first shape error of each polygon, with a path such as `zones[3].geometry`.
  *
- * The zones share their positions with the document. The result is valid only if no error was
- * added.
+ * The zones share their positions with the document. The result is valid only if no error was added.
  *
  * @param visits work limit of the shape checks (see `polygonError`)
  */
@@ -38,10 +36,7 @@ export function parseZones(
   const ofIdentities = createTariffFaults(faults.limit);
   const identities = identifyZones(features, ofIdentities);
   let told = 0;
-  /**
-   * Adds the id and name errors of all zones up to `upToZone`, so that errors are listed zone by
-   * zone.
-   */
+  /** Adds the id and name errors of all zones up to `upToZone`, so that errors are listed zone by zone. */
   const tellIdentityFaults = (upToZone: number) => {
     for (let it; (it = ofIdentities.list[told]) && zoneOf(it) <= upToZone; told++) {
       faults.add(it.path, it.text);
@@ -68,10 +63,7 @@ function zoneOf({ path }: TariffFault): number {
   return Number.parseInt(path.slice("zones[".length), 10);
 }
 
-/**
- * Returns the zones of a document that `parseZones` has validated before. Does not check their
- * shapes again.
- */
+/** Returns the zones of a document that `parseZones` has validated before. Does not check their shapes again. */
 export function validZones(document: unknown): Zone[] {
   const { features } = document as { readonly features: readonly { geometry: ValidGeometry }[] };
   const identities = identifyZones(features, createTariffFaults(0));
@@ -102,10 +94,7 @@ function parseFeatures(document: unknown, faults: TariffFaults): readonly unknow
   return features;
 }
 
-/**
- * Counts the positions of a feature before validation, so that the limit also applies to invalid
- * shapes.
- */
+/** Counts the positions of a feature before validation, so that the limit also applies to invalid shapes. */
 function countPositions(feature: unknown): number {
   const geometry = isObject(feature) ? feature.geometry : undefined;
   const coordinates = isObject(geometry) ? geometry.coordinates : undefined;

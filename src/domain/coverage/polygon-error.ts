@@ -75,9 +75,8 @@ function misplacedHoleError(outline: Outline, edges: EdgeIndex): string | undefi
 }
 
 /**
- * Returns the rings that enclose a hole's first corner and the rings that touch it, including the
- * hole itself. A ray from the corner to the east crosses an enclosing ring an odd number of times
- * (M. Shimrat, Algorithm 112, 1962).
+ * Returns the rings that enclose a hole's first corner and the rings that touch it, including the hole itself. A ray
+ * from the corner to the east crosses an enclosing ring an odd number of times (M. Shimrat, Algorithm 112, 1962).
  */
 function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   const p = outline.start[outline.firstOf[hole]!]!;
@@ -94,10 +93,7 @@ function ringsAt(outline: Outline, edges: EdgeIndex, hole: number) {
   return { around, touched };
 }
 
-/**
- * Whether a segment crosses the ray from p to the east. An endpoint at the height of p counts as
- * below it.
- */
+/** Whether a segment crosses the ray from p to the east. An endpoint at the height of p counts as below it. */
 function crossesRay(p: Corner, start: Corner, end: Corner): boolean {
   const rises = end[1] > p[1];
   return start[1] > p[1] !== rises && sideOf(start, end, p) === (rises ? 1 : -1);

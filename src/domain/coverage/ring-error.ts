@@ -63,9 +63,8 @@ function wideEdgeError(ring: Ring): string | undefined {
 }
 
 /**
- * Whether an edge runs from −180 to 180 along one parallel and so circles the Earth, as in a zone
- * that covers the whole world. Its endpoints are the same point, so there is no shorter way between
- * them.
+ * Whether an edge runs from −180 to 180 along one parallel and so circles the Earth, as in a zone that covers the
+ * whole world. Its endpoints are the same point, so there is no shorter way between them.
  */
 function isFullParallel(from: Position, to: Position): boolean {
   return Math.abs(to[0]! - from[0]!) === 360 && from[1] === to[1];

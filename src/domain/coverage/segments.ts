@@ -4,9 +4,8 @@ import { orient2d } from "robust-predicates";
 export type Corner = readonly [lng: number, lat: number];
 
 /**
- * Intersection of two segments: `undefined` if they are disjoint, "cross" if they cross inside
- * both, "overlap" if they share more than a point, or the single common point, which is an endpoint
- * of at least one of them.
+ * Intersection of two segments: `undefined` if they are disjoint, "cross" if they cross inside both, "overlap" if
+ * they share more than a point, or the single common point, which is an endpoint of at least one of them.
  */
 export type Meeting = undefined | "cross" | "overlap" | Corner;
 
@@ -67,9 +66,8 @@ export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
 }
 
 /**
- * Returns the side of the path from `before` through p to `after` on which c lies, seen from p: 1
- * for left (in the angle counterclockwise from `after` to `before`), −1 for right, 0 along the
- * path.
+ * Returns the side of the path from `before` through p to `after` on which c lies, seen from p: 1 for left (in the
+ * angle counterclockwise from `after` to `before`), −1 for right, 0 along the path.
  */
 export function sideOfPath(before: Corner, p: Corner, after: Corner, c: Corner): number {
   if (isSameWay(p, before, c) || isSameWay(p, after, c)) return 0;

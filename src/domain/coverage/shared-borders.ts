@@ -1,9 +1,8 @@
 import type { Polygon } from "./geo.ts";
 
 /**
- * Rings with shared vertices. A border is the part of one or more rings between two junctions,
- * where all of these rings have the same vertices. A vertex that is not a junction belongs to
- * exactly one border.
+ * Rings with shared vertices. A border is the part of one or more rings between two junctions, where all of these
+ * rings have the same vertices. A vertex that is not a junction belongs to exactly one border.
  */
 export interface SharedBorders {
   /** Longitude of each vertex, in degrees. */
@@ -64,9 +63,8 @@ function findJunctions(
 }
 
 /**
- * Creates a table that assigns numbers to up to `max` distinct positions. It is a hash table with
- * linear probing in typed arrays. Five million positions take 150 MiB, compared with a gigabyte in
- * a Map.
+ * Creates a table that assigns numbers to up to `max` distinct positions. It is a hash table with linear probing in
+ * typed arrays. Five million positions take 150 MiB, compared with a gigabyte in a Map.
  */
 function createVertexTable(max: number) {
   const mask = 2 ** Math.ceil(Math.log2(max * 2 + 2)) - 1;

@@ -19,13 +19,12 @@ interface Simplification {
 }
 
 /**
- * Simplifies valid polygons so that every point of an outline moves by at most the tolerance, and
- * rounds their coordinates to match. Shared borders stay shared. Where borders run side by side
- * with different vertices, gaps and overlaps of up to twice the tolerance appear.
+ * Simplifies valid polygons so that every point of an outline moves by at most the tolerance, and rounds their
+ * coordinates to match. Shared borders stay shared. Where borders run side by side with different vertices, gaps and
+ * overlaps of up to twice the tolerance appear.
  *
- * Every resulting polygon is valid. A polygon that becomes invalid keeps more vertices, if
- * necessary all of them without rounding. Polygons are not checked against each other. A ring keeps
- * at least three corners.
+ * Every resulting polygon is valid. A polygon that becomes invalid keeps more vertices, if necessary all of them
+ * without rounding. Polygons are not checked against each other. A ring keeps at least three corners.
  *
  * @param toleranceM above 0, in meters
  */
@@ -40,10 +39,7 @@ export function simplifyPolygons(polygons: readonly Polygon[], toleranceM: numbe
   return makeValid(simplification, polygons);
 }
 
-/**
- * Returns the number of decimals, in degrees, at which rounding uses at most a tenth of the
- * tolerance.
- */
+/** Returns the number of decimals, in degrees, at which rounding uses at most a tenth of the tolerance. */
 function decimalsFor(toleranceM: number): number {
   let decimals = 0;
   while (roundingErrorM(decimals) > toleranceM / 10) decimals++;
@@ -104,10 +100,7 @@ function makeValid(simplification: Simplification, originals: readonly Polygon[]
   return built;
 }
 
-/**
- * Builds a polygon, with more vertices while it is invalid. Returns `undefined` if it never becomes
- * valid.
- */
+/** Builds a polygon, with more vertices while it is invalid. Returns `undefined` if it never becomes valid. */
 function buildValid(
   rings: readonly Uint32Array[],
   simplification: Simplification,

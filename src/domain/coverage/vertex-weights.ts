@@ -3,25 +3,20 @@ import type { SharedBorders } from "./shared-borders.ts";
 
 const METERS_PER_DEGREE = radians(1) * EARTH_RADIUS_KM * 1000;
 
-/**
- * Recursion depth up to which a border is split at its farthest vertex. Deeper splits are in the
- * middle.
- */
+/** Recursion depth up to which a border is split at its farthest vertex. Deeper splits are in the middle. */
 const MAX_DEPTH = 48;
 
 /** Weight of a vertex that has not been weighed. */
 const UNWEIGHED = -1;
 
 /**
- * Computes the weight of each vertex, in meters. If all vertices with a weight below a tolerance
- * are removed, every ring deviates by less than the tolerance. Junctions have infinite weight, and
- * so does one vertex of each ring without junctions. A vertex has the same weight in all rings, so
- * shared borders stay shared.
+ * Computes the weight of each vertex, in meters. If all vertices with a weight below a tolerance are removed, every
+ * ring deviates by less than the tolerance. Junctions have infinite weight, and so does one vertex of each ring
+ * without junctions. A vertex has the same weight in all rings, so shared borders stay shared.
  *
- * Uses the Ramer-Douglas-Peucker algorithm: U. Ramer (1972), D. H. Douglas and T. K. Peucker,
- * "Algorithms for the Reduction of the Number of Points Required to Represent a Digitized Line",
- * Cartographica 10 (1973). Takes n log n, because worst-case lines are split in the middle from a
- * certain depth.
+ * Uses the Ramer-Douglas-Peucker algorithm: U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the
+ * Reduction of the Number of Points Required to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n,
+ * because worst-case lines are split in the middle from a certain depth.
  *
  * @param leastM weights below this are set to 0, which saves time
  */

@@ -16,10 +16,7 @@ export interface ZoneIdentity {
   readonly name: string;
 }
 
-/**
- * Properties that are used as the name if `name` is missing, in this order. Map editors and ogr2ogr
- * write them.
- */
+/** Properties that are used as the name if `name` is missing, in this order. Map editors and ogr2ogr write them. */
 const OTHER_NAMES = ["Name", "NAME", "title"] as const;
 
 const MAX_NAME_CHARACTERS = 200;
@@ -34,17 +31,15 @@ const DERIVED_ID_DIGITS = 12;
 /**
  * Returns the identities of a tariff's zones, in the order of the features.
  *
- * A zone's name is the trimmed `properties.name`, otherwise `Name`, `NAME` or `title`, otherwise
- * `zone 3` for the third feature. If several features have the same name, those with an `id` get it
- * as a suffix, as in `Washington (53077)`. The first feature without an `id` keeps the name, and
- * further ones are numbered, as in `Washington (2)`. A number is skipped if another zone already
- * has the resulting name.
+ * A zone's name is the trimmed `properties.name`, otherwise `Name`, `NAME` or `title`, otherwise `zone 3` for the
+ * third feature. If several features have the same name, those with an `id` get it as a suffix, as in `Washington
+ * (53077)`. The first feature without an `id` keeps the name, and further ones are numbered, as in `Washington (2)`.
+ * A number is skipped if another zone already has the resulting name.
  *
  * A zone's id is the feature's `id` as text, or is derived from the unique name.
  *
- * Adds errors zone by zone, with paths such as `zones[3].id` and `zones[3].properties.name`. An
- * invalid name or id counts as missing, so the identities are unique in any case. Takes linear
- * time.
+ * Adds errors zone by zone, with paths such as `zones[3].id` and `zones[3].properties.name`. An invalid name or id
+ * counts as missing, so the identities are unique in any case. Takes linear time.
  *
  * @param features the features of a GeoJSON FeatureCollection, not necessarily valid
  */
@@ -91,10 +86,7 @@ function otherName(properties: Properties): string {
   return names.map((name) => name.trim()).find((name) => name !== "") ?? "";
 }
 
-/**
- * Returns a warning for each zone without a name, up to `limit` warnings. The document need not be
- * valid.
- */
+/** Returns a warning for each zone without a name, up to `limit` warnings. The document need not be valid. */
 export function unnamedZoneWarnings(document: unknown, limit: number): readonly TariffFault[] {
   const warnings = createTariffFaults(limit);
   const features = isObject(document) && Array.isArray(document.features) ? document.features : [];
@@ -147,10 +139,7 @@ function idOf(feature: unknown, index: number, faults: TariffFaults): string | u
   return undefined;
 }
 
-/**
- * Names zones with ids first, so that a name with an id suffix does not depend on zones without
- * ids.
- */
+/** Names zones with ids first, so that a name with an id suffix does not depend on zones without ids. */
 function uniqueNames(
   names: readonly string[],
   ids: readonly (string | undefined)[],

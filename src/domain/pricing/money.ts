@@ -1,14 +1,12 @@
 /**
- * Money is a whole number of minor units (cents, yen, fils) in a safe integer, always named
- * `...Minor`. A rate is a whole number of millionths of the major unit, always named
- * `...Millionths`, because it can have more decimals than the currency. Nothing in this module
- * rounds in binary floating point.
+ * Money is a whole number of minor units (cents, yen, fils) in a safe integer, always named `...Minor`. A rate is a
+ * whole number of millionths of the major unit, always named `...Millionths`, because it can have more decimals than
+ * the currency. Nothing in this module rounds in binary floating point.
  */
 
 /**
- * Active codes of ISO 4217 list one, published on 2026-01-01, including funds codes, by the number
- * of decimals of their minor unit. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be
- * used for fees and are omitted.
+ * Active codes of ISO 4217 list one, published on 2026-01-01, including funds codes, by the number of decimals of
+ * their minor unit. Codes without a minor unit (XAU, XDR, XTS, XXX, ...) cannot be used for fees and are omitted.
  */
 const CODES_BY_MINOR_DIGITS: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -29,10 +27,7 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/**
- * Returns the number of decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an
- * unknown code.
- */
+/** Returns the number of decimals of a currency's minor unit (0, 2, 3 or 4), or `undefined` for an unknown code. */
 export function minorDigitsOf(currency: string): number | undefined {
   return MINOR_DIGITS.get(currency);
 }
@@ -44,9 +39,8 @@ export interface Decimal {
 }
 
 /**
- * Parses a plain decimal such as `5.00` or `12`: digits, optionally followed by a point and more
- * digits, at most 40 on either side. Signs, exponents and blanks are invalid. Returns `undefined`
- * if invalid.
+ * Parses a plain decimal such as `5.00` or `12`: digits, optionally followed by a point and more digits, at most 40
+ * on either side. Signs, exponents and blanks are invalid. Returns `undefined` if invalid.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = /^(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text);
@@ -58,18 +52,16 @@ export function fitsDecimals(decimal: Decimal, decimals: number): boolean {
 }
 
 /**
- * Converts a decimal to an integer with the given number of decimals: with two decimals, 5.00
- * becomes 500. Exact up to 2^53 − 1. Larger results are rounded but stay above any limit up to
- * that.
+ * Converts a decimal to an integer with the given number of decimals: with two decimals, 5.00 becomes 500. Exact up
+ * to 2^53 − 1. Larger results are rounded but stay above any limit up to that.
  */
 export function toUnits(decimal: Decimal, decimals: number): number {
   return Number(decimal.whole + decimal.fraction.padEnd(decimals, "0"));
 }
 
 /**
- * Converts an amount to the currency's major unit, for display and the wire. The result is the
- * double nearest to the exact decimal, because both operands are exact and IEEE 754 division rounds
- * correctly.
+ * Converts an amount to the currency's major unit, for display and the wire. The result is the double nearest to the
+ * exact decimal, because both operands are exact and IEEE 754 division rounds correctly.
  *
  * @throws RangeError if the currency is unknown
  */
@@ -103,9 +95,8 @@ export function multiplyToMinor(
 }
 
 /**
- * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error.
- * The quantity is taken as its shortest decimal text: a weight of 1.005 is 1005/1000, not the
- * nearest double below that.
+ * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error. The quantity is
+ * taken as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest double below that.
  *
  * @param quantity finite, at least 0
  * @param factor a safe integer, at least 0
@@ -127,9 +118,8 @@ export function multiplyHalfUp(quantity: number, factor: number, decimals: numbe
 }
 
 /**
- * Rounds a quantity half up to a number of decimals without binary error: 0.1 + 0.2 to six decimals
- * is 0.3. Returns values unchanged if they are not positive and finite, or too large for that many
- * decimals in a double.
+ * Rounds a quantity half up to a number of decimals without binary error: 0.1 + 0.2 to six decimals is 0.3. Returns
+ * values unchanged if they are not positive and finite, or too large for that many decimals in a double.
  *
  * @param decimals 0 to 6
  */
@@ -143,13 +133,12 @@ export function roundHalfUp(quantity: number, decimals: number): number {
 const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * Rounds a computed double half up. Returns `undefined` if it is so close to a tie that the exact
- * result could round differently.
+ * Rounds a computed double half up. Returns `undefined` if it is so close to a tie that the exact result could round
+ * differently.
  *
- * The quantity differs from its shortest decimal by a relative error of at most 2^-53, because the
- * decimal parses back to the quantity. The multiplication and the division each add as much.
- * Together the error is less than 2^-51 of the result. (For subnormal doubles, the absolute error
- * is below 2^-1020, and no tie is near.)
+ * The quantity differs from its shortest decimal by a relative error of at most 2^-53, because the decimal parses
+ * back to the quantity. The multiplication and the division each add as much. Together the error is less than 2^-51
+ * of the result. (For subnormal doubles, the absolute error is below 2^-1020, and no tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
@@ -158,10 +147,7 @@ function roundIfClear(product: number): number | undefined {
   return fromTie < 0 ? floor : floor + 1;
 }
 
-/**
- * Limit below which doubles are at most 1/64 apart, so a tie can be distinguished from its
- * neighbors.
- */
+/** Limit below which doubles are at most 1/64 apart, so a tie can be distinguished from its neighbors. */
 const MOST_CLEAR = 2 ** 47;
 
 function multiplyExactly(quantity: number, factor: number, decimals: number): number {
@@ -169,10 +155,7 @@ function multiplyExactly(quantity: number, factor: number, decimals: number): nu
   return Number(scaleHalfUp(digits * BigInt(factor), exponent - decimals));
 }
 
-/**
- * Returns the shortest decimal that parses back to a number, as ECMAScript prints it: digits ×
- * 10^exponent.
- */
+/** Returns the shortest decimal that parses back to a number, as ECMAScript prints it: digits × 10^exponent. */
 function shortestDecimal(value: number): { digits: bigint; exponent: number } {
   const text = String(value);
   const e = text.indexOf("e");

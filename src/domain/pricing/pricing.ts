@@ -89,10 +89,7 @@ export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): 
   };
 }
 
-/**
- * Returns the calendars of the zones at both ends of a route. `undefined` at an end without a
- * schedule.
- */
+/** Returns the calendars of the zones at both ends of a route. `undefined` at an end without a schedule. */
 export function calendarsOf(pricing: Pricing, { pickup, dropoff }: Route): Ends<Calendar> {
   const { fees, coverage, calendars } = pricing;
   const calendarAt = (point: Point) => {
@@ -184,9 +181,8 @@ function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route):
 }
 
 /**
- * Computes a price. All sums are safe integers, below 2^53 ≈ 9.0e15: an amount is at most 10^6 in
- * the major unit or 10^10 in the minor unit, so 20,016 km cost at most 2.1e14, and 100,000 kg with
- * the flat fee at most 1.1e15.
+ * Computes a price. All sums are safe integers, below 2^53 ≈ 9.0e15: an amount is at most 10^6 in the major unit or
+ * 10^10 in the minor unit, so 20,016 km cost at most 2.1e14, and 100,000 kg with the flat fee at most 1.1e15.
  */
 function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): CoveredQuote {
   const { minorDigits } = fees;
@@ -268,10 +264,7 @@ function namesOf(ends: readonly EndOutside[]): string {
   return ends.map(({ name }) => name).join(" and ");
 }
 
-/**
- * Returns the part of a message with the distances to the nearest zone. Empty if there are no
- * zones.
- */
+/** Returns the part of a message with the distances to the nearest zone. Empty if there are no zones. */
 function awayText(meters: readonly (number | undefined)[]): string {
   if (meters.includes(undefined)) return "";
   return `, ${meters.map((it) => distanceText(it!)).join(" and ")} from the nearest one`;

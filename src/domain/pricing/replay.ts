@@ -36,9 +36,8 @@ interface PriceComparison {
   readonly totalInForceMinor: bigint;
   readonly totalOfDraftMinor: bigint;
   /**
-   * Distribution of the price changes of shipments that both tariffs serve, from the largest
-   * decrease to the largest increase. Unchanged prices are in a separate bucket from 0 to 0. A
-   * price that rises from 0 is in the last bucket.
+   * Distribution of the price changes of shipments that both tariffs serve, from the largest decrease to the largest
+   * increase. Unchanged prices are in a separate bucket from 0 to 0. A price that rises from 0 is in the last bucket.
    */
   readonly distribution: readonly ChangeBucket[];
   /** Largest price changes of shipments that both tariffs serve, in descending order. */
@@ -112,10 +111,7 @@ export function replayShipments(
   };
 }
 
-/**
- * Prices a shipment without computing why it is not served. That is slow and needed only for listed
- * shipments.
- */
+/** Prices a shipment without computing why it is not served. That is slow and needed only for listed shipments. */
 function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuote | undefined {
   const { pickup, dropoff } = shipment.windows;
   const priced = priceRoute(pricing, shipment.route);
@@ -169,10 +165,7 @@ const BUCKETS = [...BOUNDS, undefined].map((upToPercent, i) => ({
 
 const BUCKET_OF_NO_CHANGE = BOUNDS.lastIndexOf(0);
 
-/**
- * Returns the bucket index of a price change. Uses bigints because 100 times a price can exceed
- * 2^53.
- */
+/** Returns the bucket index of a price change. Uses bigints because 100 times a price can exceed 2^53. */
 function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
   const change = ofDraftMinor - inForceMinor;
   if (change === 0) return BUCKET_OF_NO_CHANGE;

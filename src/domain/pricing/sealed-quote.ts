@@ -66,10 +66,7 @@ const MOST_BYTES = FEWEST_BYTES + 2 * WINDOW_BYTES;
 /** Format of a quote id, checked before decryption. */
 const ID = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{1,${Math.ceil((MOST_BYTES * 4) / 3)}}$`);
 
-/**
- * Returns the id of a quote. The id is the encrypted quote, which only holders of the key can
- * create or read.
- */
+/** Returns the id of a quote. The id is the encrypted quote, which only holders of the key can create or read. */
 export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
   const bytes = Buffer.allocUnsafe(MOST_BYTES);
   bytes.writeUInt32BE(id);

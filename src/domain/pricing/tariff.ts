@@ -55,10 +55,7 @@ export type ParsedTariff =
 /** Maximum number of errors that are reported together. */
 export const MAX_FAULTS = 100;
 
-/**
- * Maximum base fee, flat fee or rate, in the major unit. Keeps the sums in `quote` within safe
- * integers.
- */
+/** Maximum base fee, flat fee or rate, in the major unit. Keeps the sums in `quote` within safe integers. */
 const MAX_AMOUNT = 1_000_000;
 
 /** Maximum weight of a tier. Keeps the sums in `quote` within safe integers. */
@@ -67,12 +64,11 @@ const MAX_WEIGHT_KG = 100_000;
 const MAX_TIERS = 1_000;
 
 /**
- * Parses a tariff document. The keys `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones` are
- * required, `schedules` and `default_schedule` are optional, and unknown keys are ignored. The
- * zones share their positions with the document, which must not change afterwards.
+ * Parses a tariff document. The keys `currency`, `base_fee`, `rate_per_km`, `tiers` and `zones` are required,
+ * `schedules` and `default_schedule` are optional, and unknown keys are ignored. The zones share their positions with
+ * the document, which must not change afterwards.
  *
- * A schema library would be too slow for five million positions and could not include the fix in
- * each error.
+ * A schema library would be too slow for five million positions and could not include the fix in each error.
  */
 export function parseTariff(document: unknown): ParsedTariff {
   const faults = createTariffFaults(MAX_FAULTS);
@@ -127,10 +123,7 @@ function parseFees(document: Readonly<Record<string, unknown>>, faults: TariffFa
 
 type Currency = Pick<Fees, "currency" | "minorDigits">;
 
-/**
- * Stands in for an invalid currency, so that the fees are still validated and all errors are
- * reported together.
- */
+/** Stands in for an invalid currency, so that the fees are still validated and all errors are reported together. */
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
 /** Parses a currency. If it is invalid, adds an error and returns the probable currency. */

@@ -48,16 +48,10 @@ export interface Calendar {
 export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/**
- * Maximum number of cached slots per tariff, at about 500 bytes each. Each date counts as one more
- * slot.
- */
+/** Maximum number of cached slots per tariff, at about 500 bytes each. Each date counts as one more slot. */
 const MAX_KEPT_SLOTS = 100_000;
 
-/**
- * Offset between the cache keys of two schedules. Larger than any date number, so that keys are
- * unique.
- */
+/** Offset between the cache keys of two schedules. Larger than any date number, so that keys are unique. */
 const DATES = 10_000_000;
 
 /**

@@ -212,10 +212,7 @@ function inOrder(hours: readonly Hours[]): Hours[] {
 
 const MINUTES_OF_DAY = 1_440;
 
-/**
- * Adds an error if opening hours overlap others of the same day or those that continue from the day
- * before.
- */
+/** Adds an error if opening hours overlap others of the same day or those that continue from the day before. */
 function checkOverlaps(week: readonly (readonly Hours[])[], path: string, faults: TariffFaults) {
   for (const [day, hours] of week.entries()) {
     const before = week.at(day - 1)!.at(-1);

@@ -42,10 +42,7 @@ export function listSlots(
   }));
 }
 
-/**
- * Removes duplicate slots, which occur if the hours of an exception continue into those of the next
- * date.
- */
+/** Removes duplicate slots, which occur if the hours of an exception continue into those of the next date. */
 function withoutRepeats(slots: readonly Slot[]): Slot[] {
   return slots
     .toSorted((a, b) => a.startMs - b.startMs || a.endMs - b.endMs)
@@ -145,10 +142,7 @@ function nextMinute(instantMs: number): number {
   return Math.ceil(instantMs / MINUTE_MS) * MINUTE_MS;
 }
 
-/**
- * Returns the end of the passed cut-off that applies to windows starting at an instant, or
- * `undefined`.
- */
+/** Returns the end of the passed cut-off that applies to windows starting at an instant, or `undefined`. */
 function endOfPassed(day: Day, startMs: number, nowMs: number): number | undefined {
   const cutOffAtMs = cutOffOf(day, startMs);
   if (cutOffAtMs === undefined || nowMs <= cutOffAtMs) return undefined;

@@ -58,9 +58,8 @@ interface Decoder {
 }
 
 /**
- * Reduces a JPEG to the segments that a decoder needs and its orientation. Removes location, time,
- * camera, comments and data after the end. Rejects a picture that lacks required tables, components
- * or scan data.
+ * Reduces a JPEG to the segments that a decoder needs and its orientation. Removes location, time, camera, comments
+ * and data after the end. Rejects a picture that lacks required tables, components or scan data.
  */
 export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   const from = bufferOf(bytes);
@@ -157,8 +156,7 @@ function readFrame(content: Buffer, isProgressive: boolean): Frame | undefined {
 }
 
 /**
- * Records the quantization tables in a segment (T.81, B.2.4.1). Returns false if a table is
- * incomplete or invalid.
+ * Records the quantization tables in a segment (T.81, B.2.4.1). Returns false if a table is incomplete or invalid.
  */
 function readQuantizationTables({ quantizationTables }: Decoder, content: Buffer): boolean {
   let at = 0;
@@ -171,10 +169,7 @@ function readQuantizationTables({ quantizationTables }: Decoder, content: Buffer
   return at > 0 && at === content.length;
 }
 
-/**
- * Records the Huffman tables in a segment (T.81, B.2.4.2). Returns false if a table is incomplete
- * or invalid.
- */
+/** Records the Huffman tables in a segment (T.81, B.2.4.2). Returns false if a table is incomplete or invalid. */
 function readHuffmanTables({ huffmanTables }: Decoder, content: Buffer): boolean {
   let at = 0;
   while (at + 17 < content.length) {
@@ -282,8 +277,7 @@ function orientationOf(content: Buffer): number | undefined {
 }
 
 /**
- * Returns the first bytes of a JPEG. Includes an Exif segment with only the orientation unless it
- * is 1, the default.
+ * Returns the first bytes of a JPEG. Includes an Exif segment with only the orientation unless it is 1, the default.
  */
 function jpegStart(orientation: number): Buffer {
   const start = Buffer.from([0xff, MARKER.start]);

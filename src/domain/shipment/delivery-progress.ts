@@ -38,10 +38,7 @@ export interface DeliveryProgress {
   readonly proof?: DeliveryProof;
   /** Number of wrong attempts at the current PIN. `undefined` if there were none. */
   readonly wrongPins?: number;
-  /**
-   * Last wrong PIN. Repeating it, for example after a lost response, does not count as another
-   * attempt.
-   */
+  /** Last wrong PIN. Repeating it, for example after a lost response, does not count as another attempt. */
   readonly lastWrongPin?: string;
 }
 
@@ -60,10 +57,7 @@ export const NO_PROGRESS: DeliveryProgress = {
 
 export type DeliveryStage = "assigned" | "at_pickup" | "at_dropoff";
 
-/**
- * Returns the courier's stage. `undefined` if there is no courier, or if the courier is between the
- * ends.
- */
+/** Returns the courier's stage. `undefined` if there is no courier, or if the courier is between the ends. */
 export function stageOf(
   status: ShipmentStatus,
   { courier, arrivedAt }: DeliveryProgress,
@@ -140,10 +134,7 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
   return { ...before, arrivedAt: null, etas: left(etas), announcedEtas: left(announcedEtas) };
 }
 
-/**
- * Records a failed attempt. Clears the stage and ETA. Discards the proof of delivery, but keeps a
- * waiver.
- */
+/** Records a failed attempt. Clears the stage and ETA. Discards the proof of delivery, but keeps a waiver. */
 export function withAttempt(
   { proof, ...before }: DeliveryProgress,
   failed: Attempt,

@@ -29,10 +29,7 @@ export const NO_PROOF: Omit<DeliveryProof, "recordedAt"> = {
   waived: null,
 };
 
-/**
- * Maximum number of wrong attempts at a PIN. Guessing four digits then succeeds with a probability
- * of 1 in 2,000.
- */
+/** Maximum number of wrong attempts at a PIN. Guessing four digits then succeeds with a probability of 1 in 2,000. */
 export const MAX_WRONG_PINS = 5;
 
 const PINS = 10_000;
@@ -43,10 +40,7 @@ export function storedVerification(asked: DropoffVerification): StoredVerificati
   return asked === "pin" ? { by: asked, pin: pinOf(randomInt(PINS)) } : { by: asked };
 }
 
-/**
- * Returns the verification with a different PIN, if it uses one. Needed when the courier may know
- * the PIN.
- */
+/** Returns the verification with a different PIN, if it uses one. Needed when the courier may know the PIN. */
 export function withOtherPin(verification: StoredVerification): StoredVerification {
   if (verification.by !== "pin") return verification;
   return { by: "pin", pin: pinOf((Number(verification.pin) + randomInt(1, PINS)) % PINS) };
@@ -60,10 +54,7 @@ export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
   return { ...proof, pinVerified: false, waived: null };
 }
 
-/**
- * Returns the part of a proof that remains valid for another attempt: the waiver. `undefined` if
- * there is none.
- */
+/** Returns the part of a proof that remains valid for another attempt: the waiver. `undefined` if there is none. */
 export function withoutDoor({ recordedAt, waived }: DeliveryProof): DeliveryProof | undefined {
   return waived === null ? undefined : { ...NO_PROOF, recordedAt, waived };
 }

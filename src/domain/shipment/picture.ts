@@ -1,7 +1,4 @@
-/**
- * A picture reduced to the parts that a decoder needs, or the error as a phrase that follows the
- * field's name.
- */
+/** A picture reduced to the parts that a decoder needs, or the error as a phrase that follows the field's name. */
 export type CleanedPicture =
   | { readonly picture: Buffer; readonly error?: undefined }
   | { readonly picture?: undefined; readonly error: string };

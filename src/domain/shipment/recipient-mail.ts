@@ -5,8 +5,7 @@ import { hasEnded, type ShipmentState } from "./shipment-state.ts";
 import type { TrackedShipment } from "./tracked-shipment.ts";
 
 /**
- * Kinds of emails to recipients, named after the events. There is none for the booking, because it
- * may never be paid.
+ * Kinds of emails to recipients, named after the events. There is none for the booking, because it may never be paid.
  */
 export const RECIPIENT_MAIL_KINDS = [
   "awaiting_pickup",

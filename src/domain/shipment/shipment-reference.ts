@@ -34,9 +34,8 @@ export function beginsEveryReference(text: string): boolean {
 }
 
 /**
- * Returns the first and last possible reference with a prefix, ignoring case. Returns `undefined`
- * if no reference or every reference has the prefix. All references have the same length, so the
- * range is correct in every collation.
+ * Returns the first and last possible reference with a prefix, ignoring case. Returns `undefined` if no reference or
+ * every reference has the prefix. All references have the same length, so the range is correct in every collation.
  */
 export function referenceRange(
   text: string,

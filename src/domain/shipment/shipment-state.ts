@@ -72,10 +72,7 @@ const PAID = { paid: "paid" } as const;
 const TO_PICK_UP = { awaiting_pickup: "awaiting_pickup" } as const;
 const TO_DELIVER = { in_transit: "in_transit" } as const;
 
-/**
- * Allowed transitions of each trigger. A trigger is refused in statuses that its rule does not
- * list.
- */
+/** Allowed transitions of each trigger. A trigger is refused in statuses that its rule does not list. */
 const RULES: Readonly<Record<Trigger, Rule>> = {
   pay: {
     participle: "paid",

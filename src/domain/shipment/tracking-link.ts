@@ -47,8 +47,7 @@ export function isTrackingLinkOf(secret: string, { reference, mac }: TrackingLin
 }
 
 /**
- * Returns the MAC of an unsubscribe link for a shipment and an email. It cannot be derived from the
- * tracking link.
+ * Returns the MAC of an unsubscribe link for a shipment and an email. It cannot be derived from the tracking link.
  *
  * @param email in lower case
  */
@@ -72,10 +71,7 @@ export function isSameMac(given: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/**
- * Computes a MAC with one hash, which takes a seventh of the time of an HMAC. A list computes 25 or
- * more.
- */
+/** Computes a MAC with one hash, which takes a seventh of the time of an HMAC. A list computes 25 or more. */
 function macOf(secret: string, reference: string): string {
   return hash("sha256", secret + reference, "base64url").slice(0, MAC_LENGTH);
 }

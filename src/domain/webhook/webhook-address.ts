@@ -3,10 +3,7 @@ import ipaddr from "ipaddr.js";
 /** Addresses that requests may target: public addresses, or loopback addresses if enabled. */
 export type Reach = "public" | "loopback";
 
-/**
- * Returns the addresses that a URL's scheme permits. Returns `undefined` if the scheme is not
- * allowed.
- */
+/** Returns the addresses that a URL's scheme permits. Returns `undefined` if the scheme is not allowed. */
 export function reachOf({ protocol }: URL, allowLoopbackHttp: boolean): Reach | undefined {
   if (protocol === "https:") return "public";
   return protocol === "http:" && allowLoopbackHttp ? "loopback" : undefined;
@@ -49,10 +46,9 @@ const NOT_BY_HTTP =
 const MAX_LENGTH = 2_000;
 
 /**
- * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be
- * ...". Returns `undefined` if the URL is valid. Host names are not resolved here, because their
- * addresses can change. Each connection checks them. If http is allowed, it is accepted only for
- * loopback addresses and names under `localhost`.
+ * Returns the error in a webhook URL as a phrase that follows the field name, such as "must be ...". Returns
+ * `undefined` if the URL is valid. Host names are not resolved here, because their addresses can change. Each
+ * connection checks them. If http is allowed, it is accepted only for loopback addresses and names under `localhost`.
  */
 export function webhookUrlError(text: string, allowLoopbackHttp: boolean): string | undefined {
   // URL parsing drops tabs and newlines, so the displayed URL would differ from the requested one.

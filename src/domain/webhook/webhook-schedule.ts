@@ -24,8 +24,7 @@ const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 export const MAX_ATTEMPTS = WAITS_MS.length;
 
 /**
- * Returns the delay before the next attempt, in milliseconds. Returns `undefined` after the last
- * attempt.
+ * Returns the delay before the next attempt, in milliseconds. Returns `undefined` after the last attempt.
  *
  * @param attempts number of attempts made
  * @param requestedMs delay from Retry-After. Capped at one day

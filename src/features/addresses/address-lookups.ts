@@ -10,10 +10,7 @@ import {
   type Geocoder,
 } from "./geocoder.ts";
 
-/**
- * Looks up addresses for workspaces. `search` and `reverse` reject with a Refusal: RATE_LIMITED or
- * UNAVAILABLE.
- */
+/** Looks up addresses for workspaces. `search` and `reverse` reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
 export interface AddressLookups {
   readonly attribution: string;
   search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;

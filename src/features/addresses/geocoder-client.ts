@@ -163,10 +163,7 @@ function readAnswer(text: string, read: Lookup["read"]): readonly FoundAddress[]
   }
 }
 
-/**
- * Loads the HTTP client with the first request. A service without a geocoder saves several MiB of
- * memory.
- */
+/** Loads the HTTP client with the first request. A service without a geocoder saves several MiB of memory. */
 async function loadClient(timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
@@ -202,10 +199,7 @@ function unanswered(error: unknown): GeocoderUnavailable {
   return new GeocoderUnavailable("unanswered", why);
 }
 
-/**
- * Returns the pause that `Retry-After` requests (RFC 9110, 10.2.3), in whole seconds, within
- * bounds.
- */
+/** Returns the pause that `Retry-After` requests (RFC 9110, 10.2.3), in whole seconds, within bounds. */
 function pauseOf(retryAfter: string | undefined): number {
   if (retryAfter === undefined) return PAUSE.usual;
   const seconds = /^\d{1,9}$/.test(retryAfter)

@@ -9,10 +9,7 @@ export interface AddressQuery {
   readonly limit: number;
 }
 
-/**
- * Precision of an address's coordinates: the building, a point on the street, or the middle of a
- * larger area.
- */
+/** Precision of an address's coordinates: the building, a point on the street, or the middle of a larger area. */
 export type AddressPrecision = "building" | "street" | "area";
 
 export interface FoundAddress extends Point {

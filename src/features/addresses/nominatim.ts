@@ -56,10 +56,7 @@ function foundAddress(read: z.output<typeof place>): FoundAddress[] {
   return [{ label, lat: read.lat, lng: read.lon, precision, confidence: undefined }];
 }
 
-/**
- * Returns the precision for the rank of an address
- * (https://nominatim.org/release-docs/latest/customize/Ranking).
- */
+/** Returns the precision for the rank of an address (https://nominatim.org/release-docs/latest/customize/Ranking). */
 function precisionOf(rank: number): AddressPrecision {
   if (rank >= BUILDING_RANK) return "building";
   return rank >= STREET_RANK ? "street" : "area";

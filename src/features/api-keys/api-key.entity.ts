@@ -3,9 +3,8 @@ import { KEY_SCOPES, type KeyScope } from "../../domain/roles.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * A secret key of a workspace. Only its SHA-256 in base64url is stored, with the last four
- * characters for display. The key is looked up by its hash before the workspace is known, so the
- * hash is unique across workspaces.
+ * A secret key of a workspace. Only its SHA-256 in base64url is stored, with the last four characters for display.
+ * The key is looked up by its hash before the workspace is known, so the hash is unique across workspaces.
  */
 export const ApiKey = defineEntity({
   name: "ApiKey",

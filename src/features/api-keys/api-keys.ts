@@ -87,8 +87,7 @@ export async function createWorkspaceKey(
 /**
  * Changes the name and scope of a key, if given. Takes effect on every replica within a second.
  *
- * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace would lose its last key with full
- *   scope
+ * @throws Refusal API_KEY_NOT_FOUND, API_KEY_LAST if a workspace would lose its last key with full scope
  */
 export async function updateKey(
   tx: EntityManager,
@@ -210,8 +209,7 @@ export async function rotateAllKeys(
  * Checks that a workspace can have one more key.
  *
  * @param others the keys that will be active in addition to the new one
- * @throws Refusal API_KEY_LIMIT if `MAX_API_KEYS` of them have no expiry, or `MAX_WORKING_API_KEYS`
- *   are active
+ * @throws Refusal API_KEY_LIMIT if `MAX_API_KEYS` of them have no expiry, or `MAX_WORKING_API_KEYS` are active
  */
 function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): void {
   const hasAllLasting = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;

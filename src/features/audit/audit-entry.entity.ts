@@ -11,9 +11,8 @@ export interface Change {
 }
 
 /**
- * An administrative change, written in the same transaction. Rows are never changed or deleted.
- * They have no foreign keys, so they outlast the data they describe. Rows are committed in the
- * order of `createdAt` and `id`.
+ * An administrative change, written in the same transaction. Rows are never changed or deleted. They have no foreign
+ * keys, so they outlast the data they describe. Rows are committed in the order of `createdAt` and `id`.
  */
 export const AuditEntry = defineEntity({
   name: "AuditEntry",

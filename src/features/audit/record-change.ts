@@ -168,10 +168,7 @@ const INSERT = `
   from json_to_record($1) as entry (actor text, "actorName" text, "operatorId" bigint, "apiKey" jsonb,
     action text, subject text, "workspaceId" bigint, changes jsonb, "requestId" text)`;
 
-/**
- * Returns the properties that differ, with their values as text. `undefined` and null count as
- * equal.
- */
+/** Returns the properties that differ, with their values as text. `undefined` and null count as equal. */
 export function changesBetween(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

@@ -6,10 +6,7 @@ import type { Caller, KeyLookup } from "../../pipeline/call.ts";
 import type { KeyTable } from "./secret-keys.ts";
 
 export interface KeyCache<C extends Caller> extends KeyLookup<C> {
-  /**
-   * Evicts keys that have changed since they were loaded, and synchronizes with the database's
-   * clock.
-   */
+  /** Evicts keys that have changed since they were loaded, and synchronizes with the database's clock. */
   refresh(reader: Reader): Promise<void>;
   /** Evicts all keys. Needed if changes may have been missed. */
   forgetAll(): void;
@@ -145,8 +142,7 @@ function evictChanged<C extends Caller>(
   const changeOf = new Map(changes.map((change) => [change.hash, change]));
   for (const [secret, { hash, changedAtMs }] of cached.entries()) {
     const change = changeOf.get(hash);
-    // A change is reported for a minute. A key that was loaded after the change already includes
-    // it.
+    // A change is reported for a minute. A key that was loaded after the change already includes it.
     if (change && (change.ended || change.changedAt.getTime() > changedAtMs)) {
       cached.delete(secret);
     }

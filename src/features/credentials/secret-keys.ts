@@ -50,10 +50,7 @@ export function isWorking() {
   return { $or: [{ endsAt: null }, { endsAt: { $gt: sql`clock_timestamp()` } }] };
 }
 
-/**
- * Creates a secret key. Only the hash and the last four characters are stored, so the key cannot be
- * read again.
- */
+/** Creates a secret key. Only the hash and the last four characters are stored, so the key cannot be read again. */
 export function createKey(prefix: KeyPrefix) {
   const secret = createSecretKey(prefix);
   const now = raw<Date>(NOW);
@@ -150,9 +147,8 @@ export async function expireKeys(
 }
 
 /**
- * Makes all processes reload the keys of an owner within a second of the commit. Needed if the
- * caller's transaction changes data that is cached with the keys, such as a workspace's limits or
- * an operator's role.
+ * Makes all processes reload the keys of an owner within a second of the commit. Needed if the caller's transaction
+ * changes data that is cached with the keys, such as a workspace's limits or an operator's role.
  *
  * @param owner id of the workspace or operator
  */
@@ -165,8 +161,7 @@ export async function evictKeys(tx: EntityManager, table: KeyTable, owner: numbe
 }
 
 /**
- * Deletes keys that expired more than 90 days ago by the database's clock. Replicas can run it
- * concurrently.
+ * Deletes keys that expired more than 90 days ago by the database's clock. Replicas can run it concurrently.
  *
  * @returns the number of deleted keys
  */

@@ -49,10 +49,7 @@ export interface StoredAddress {
   readonly lng: number | null;
 }
 
-/**
- * A person to whom a workspace ships. Unique by workspace, name and email, ignoring the case of the
- * email.
- */
+/** A person to whom a workspace ships. Unique by workspace, name and email, ignoring the case of the email. */
 export const Customer = defineEntity({
   name: "Customer",
   tableName: "customer",

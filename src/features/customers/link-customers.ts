@@ -30,10 +30,7 @@ export function foldEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/**
- * Finds or creates the customer of each booking. Bookings with the same new name and email share
- * one customer.
- */
+/** Finds or creates the customer of each booking. Bookings with the same new name and email share one customer. */
 export function linkCustomers(booked: readonly BookedCustomer[], now: Date): LinkedCustomers {
   const linked = new Map<string, { readonly first: BookedCustomer; readonly row: CustomerRow }>();
   const customers = booked.map((one) => {
@@ -77,9 +74,8 @@ const COLUMNS = columnsOf(
 const insertion = insertionOf("customer", COLUMNS);
 
 /**
- * Updates id numbers. The separate list of ids prevents PostgreSQL from reading all customers of
- * the workspace. A customer that was merged in the meantime is not updated, and the foreign key
- * then rejects its shipments.
+ * Updates id numbers. The separate list of ids prevents PostgreSQL from reading all customers of the workspace. A
+ * customer that was merged in the meantime is not updated, and the foreign key then rejects its shipments.
  */
 const UPDATE = `
   update customer set id_number = written.id_number, version = customer.version + 1

@@ -10,8 +10,7 @@ export function writeCursor(workspace: number, position: number): string {
 }
 
 /**
- * Returns the position after which the caller continues. 0, the beginning of the feed, if there is
- * no cursor.
+ * Returns the position after which the caller continues. 0, the beginning of the feed, if there is no cursor.
  *
  * @param cursor from `writeCursor`, or a position in digits
  * @throws Refusal FIELD_INVALID if it is not a cursor of this workspace's feed

@@ -6,19 +6,15 @@ import { runStatement } from "../../db/statement.ts";
 /** PostgreSQL channel for announcements. A payload is a list of workspace ids, such as `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * Minimum time between announcements, in milliseconds. Workspaces are collected in between.
- * Announcements are not part of the transactions that cause them, because PostgreSQL serializes the
- * commits of transactions that notify.
+ * Minimum time between announcements, in milliseconds. Workspaces are collected in between. Announcements are not
+ * part of the transactions that cause them, because PostgreSQL serializes the commits of transactions that notify.
  */
 const BATCH_MS = 20;
 const RETRY_MS = 1_000;
 /** Maximum number of workspaces in an announcement. A payload must be shorter than 8,000 bytes. */
 const MAX_NAMED = 400;
 
-/**
- * Called with the workspaces of an announcement, or with `undefined` for all workspaces after a
- * reconnect.
- */
+/** Called with the workspaces of an announcement, or with `undefined` for all workspaces after a reconnect. */
 export type AnnouncementListener = (workspaces: readonly number[] | undefined) => void;
 
 const NOTIFY = "select pg_notify($1, $2)";
@@ -68,10 +64,7 @@ function createBatches(em: EntityManager, log: Logger) {
     timer = onBehalfOfAll(() => setTimeout(() => (sending = sendPending()), ms));
   }
 
-  /**
-   * Sends the pending announcement. The timer stays set, so that only one announcement is in
-   * flight.
-   */
+  /** Sends the pending announcement. The timer stays set, so that only one announcement is in flight. */
   async function sendPending(): Promise<void> {
     let waitMs = BATCH_MS;
     lastSentMs = performance.now();

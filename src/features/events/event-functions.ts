@@ -31,9 +31,8 @@ export const EVENT_FUNCTIONS: Omit<
   "listShipmentEvents"
 > = {
   /**
-   * Always returns a cursor, unlike a page token, because new events can follow. A page ends before
-   * it is too large to send. A filtered page also ends after a limited number of examined events,
-   * possibly without a match.
+   * Always returns a cursor, unlike a page token, because new events can follow. A page ends before it is too large
+   * to send. A filtered page also ends after a limited number of examined events, possibly without a match.
    */
   async listEvents(request, { caller }, { em }) {
     const { workspaceId } = caller;
@@ -61,9 +60,8 @@ export const EVENT_FUNCTIONS: Omit<
   },
 
   /**
-   * Streams events. A message without an event is a heartbeat. If there are no events yet, a
-   * heartbeat is sent immediately, because headers are sent with the first message. The heartbeat's
-   * cursor skips events of other types.
+   * Streams events. A message without an event is a heartbeat. If there are no events yet, a heartbeat is sent
+   * immediately, because headers are sent with the first message. The heartbeat's cursor skips events of other types.
    */
   async *watchEvents(request, { caller }, { em, feeds }, signal) {
     const { workspaceId } = caller;

@@ -90,10 +90,7 @@ export function eventMessage(
   });
 }
 
-/**
- * Upper bound in bytes for an event without its data. Includes the null fields in the JSON of
- * `/v1`.
- */
+/** Upper bound in bytes for an event without its data. Includes the null fields in the JSON of `/v1`. */
 const WITHOUT_DATA = 2 * 1024;
 
 /** Returns an upper bound for the size of an event in a response of any format, in bytes. */

@@ -26,10 +26,7 @@ export const Event = defineEntity({
     actor: p.text().nullable(),
     /** API key that made the change. null for a member or the service. */
     apiKey: p.json().$type<CallerKey>().nullable(),
-    /**
-     * Position in the workspace's feed: 1, 2, 3, ..., without gaps. Assigned from `Feed` in the
-     * order of commits.
-     */
+    /** Position in the workspace's feed: 1, 2, 3, ..., without gaps. Assigned from `Feed` in the order of commits. */
     position: p.bigint("number"),
   },
   uniques: [{ name: "event_position", properties: ["workspace", "position"] }],

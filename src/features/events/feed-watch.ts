@@ -12,9 +12,8 @@ export interface FeedWatch {
 
 interface Subscription {
   /**
-   * Resolves to true once the feed may have events after `after`, the position that the stream has
-   * read. Resolves to false after `ms` or when the signal aborts. Only one wait at a time is
-   * allowed.
+   * Resolves to true once the feed may have events after `after`, the position that the stream has read. Resolves to
+   * false after `ms` or when the signal aborts. Only one wait at a time is allowed.
    */
   wait(after: number, ms: number, signal?: AbortSignal): Promise<boolean>;
   close(): void;
@@ -32,9 +31,8 @@ interface Stream {
 }
 
 /**
- * Creates the watch of one process. An announcement notifies the streams of its workspaces. In
- * addition, one statement per second finds all feeds that have grown, regardless of the number of
- * streams.
+ * Creates the watch of one process. An announcement notifies the streams of its workspaces. In addition, one
+ * statement per second finds all feeds that have grown, regardless of the number of streams.
  */
 export function createFeedWatch(
   em: EntityManager,

@@ -72,10 +72,7 @@ const INSERT = `
   from feed cross join json_populate_recordset(null::event, $2) as written
   where feed.workspace_id = $1`;
 
-/**
- * Delay in seconds of deliveries that are simulated as out of order, so that later events overtake
- * them.
- */
+/** Delay in seconds of deliveries that are simulated as out of order, so that later events overtake them. */
 export const LATE_SECONDS = 10;
 
 /**
@@ -99,9 +96,8 @@ const insertLateDeliveries = deliveryInsertion(
 );
 
 /**
- * Returns the statements that insert events of a workspace, with a delivery to each subscriber of
- * the event's type. They must be the last statements of a transaction. The caller must announce the
- * workspace.
+ * Returns the statements that insert events of a workspace, with a delivery to each subscriber of the event's type.
+ * They must be the last statements of a transaction. The caller must announce the workspace.
  */
 export function eventStatements(
   workspace: number,

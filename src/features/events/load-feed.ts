@@ -65,10 +65,7 @@ interface FilteredRow extends Omit<EventRow, "position"> {
 }
 
 interface FeedQuery {
-  /**
-   * Position after which to load, 0 for the beginning. With `newestFirst`, the position before
-   * which to load.
-   */
+  /** Position after which to load, 0 for the beginning. With `newestFirst`, the position before which to load. */
   readonly after: number;
   /** Event types, empty for all. A filter limits the number of examined events. */
   readonly types: readonly string[];
@@ -82,9 +79,8 @@ interface FeedQuery {
 }
 
 /**
- * Loads a workspace's events after a position, oldest first. Positions are committed in order, so
- * no event can later appear before a loaded one. With `newestFirst`, loads the events before the
- * position instead.
+ * Loads a workspace's events after a position, oldest first. Positions are committed in order, so no event can later
+ * appear before a loaded one. With `newestFirst`, loads the events before the position instead.
  */
 export async function loadFeed(
   em: EntityManager,

@@ -24,10 +24,7 @@ interface Watched {
 
 const POLL_MS = 60_000;
 
-/**
- * Creates the watch of one process. One statement reads the new events for all listeners in a
- * workspace.
- */
+/** Creates the watch of one process. One statement reads the new events for all listeners in a workspace. */
 export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   const watched = new Map<number, Watched>();
 

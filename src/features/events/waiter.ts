@@ -25,10 +25,7 @@ export function createWaiter(): Waiter {
   };
 }
 
-/**
- * Resolves after `ms`, when the signal aborts, or when the callback that `onStart` receives is
- * called.
- */
+/** Resolves after `ms`, when the signal aborts, or when the callback that `onStart` receives is called. */
 function sleepUntil(
   ms: number,
   signal: AbortSignal | undefined,

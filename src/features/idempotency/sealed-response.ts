@@ -2,10 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { getOption, hasOption, type DescMessage } from "@bufbuild/protobuf";
 import { secret } from "../../../gen/shipments/v1/options_pb.js";
 
-/**
- * Inputs for sealing. The database stores all of them, except the secret key, of which it stores
- * only the hash.
- */
+/** Inputs for sealing. The database stores all of them, except the secret key, of which it stores only the hash. */
 export interface SealedFor {
   /** Secret key that authenticated the call. Contains 178 random bits. */
   readonly secretKey: string;

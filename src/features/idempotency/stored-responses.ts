@@ -26,13 +26,12 @@ export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"
 type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
 
 /**
- * Locks the idempotency keys of calls until the transaction ends, and finds the responses stored
- * under them.
+ * Locks the idempotency keys of calls until the transaction ends, and finds the responses stored under them.
  *
- * @param calls calls of one audience with distinct keys. Keys must differ because one transaction
- *   can lock a key twice
- * @returns a stored response or a Refusal (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED) for each
- *   call that must not run. Other calls have no entry
+ * @param calls calls of one audience with distinct keys. Keys must differ because one transaction can lock a key
+ *   twice
+ * @returns a stored response or a Refusal (IDEMPOTENCY_KEY_IN_USE, IDEMPOTENCY_KEY_REUSED) for each call that must
+ *   not run. Other calls have no entry
  */
 export async function replayStoredResponses<C extends MethodCall>(
   tx: EntityManager | Transaction,
@@ -43,8 +42,7 @@ export async function replayStoredResponses<C extends MethodCall>(
   if (keyed.length === 0) return outcomes;
   const { audience } = keyed[0]!.call.caller;
   const locking = lockKeys(tx, audience, keyed);
-  // In a pipeline, the statements run in the order in which they were sent, so there is no need to
-  // wait.
+  // In a pipeline, the statements run in the order in which they were sent, so there is no need to wait.
   if (!("send" in tx)) await locking;
   const reading = loadByOwner(keyed, ownerOfKey, (owner, owned) =>
     readStoredResponses(tx, audience, owner, owned),
@@ -161,9 +159,8 @@ async function lockKeys(
 type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
- * Returns the responses stored under an owner's keys, in order, and deletes expired ones. Must be a
- * separate statement after the keys are locked, so that its snapshot includes the commit of a key's
- * previous holder.
+ * Returns the responses stored under an owner's keys, in order, and deletes expired ones. Must be a separate
+ * statement after the keys are locked, so that its snapshot includes the commit of a key's previous holder.
  */
 async function readStoredResponses(
   tx: EntityManager | Transaction,
@@ -182,8 +179,7 @@ async function readStoredResponses(
   );
   const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
   if (expired.length > 0) {
-    // Checks the age again, because another call may have stored a response under the key in the
-    // meantime.
+    // Checks the age again, because another call may have stored a response under the key in the meantime.
     const sql = `delete from ${table}
       where ${owner} = $1 and key = any ($2) and created_at < now() - $3::interval`;
     await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key), RETENTION]);
@@ -210,9 +206,8 @@ function methodName({ parent, name }: DescMethodUnary): string {
 }
 
 /**
- * Returns the SHA-256 of a request's canonical JSON, which does not depend on the order of map
- * entries. Includes whether the caller is a courier, because couriers get fewer fields in
- * responses.
+ * Returns the SHA-256 of a request's canonical JSON, which does not depend on the order of map entries. Includes
+ * whether the caller is a courier, because couriers get fewer fields in responses.
  */
 function requestDigest({ method, request, call: { caller } }: MethodCall): string {
   const isCourier = caller.audience === "workspace" && caller.keyScope === "courier";
@@ -232,10 +227,7 @@ function sealedError(): Refusal {
   );
 }
 
-/**
- * Deletes stored responses that have expired by the database's clock. Returns the number of deleted
- * rows.
- */
+/** Deletes stored responses that have expired by the database's clock. Returns the number of deleted rows. */
 export async function purgeStoredResponses(em: EntityManager): Promise<number> {
   let count = 0;
   for (const { table } of Object.values(STORES)) {

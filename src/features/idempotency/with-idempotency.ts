@@ -22,15 +22,13 @@ import {
 } from "./stored-responses.ts";
 
 /**
- * Runs a call in one transaction, together with the audit entries of its changes. If the call has
- * an idempotency key, the response is stored in the same transaction, so that the call can be
- * repeated after any failure. A repetition within 24 hours returns the stored response without
- * running the call again. Refusals are not stored.
+ * Runs a call in one transaction, together with the audit entries of its changes. If the call has an idempotency key,
+ * the response is stored in the same transaction, so that the call can be repeated after any failure. A repetition
+ * within 24 hours returns the stored response without running the call again. Refusals are not stored.
  *
- * @param work flushes the data on which the response depends, and returns the response or its
- *   fields
- * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight,
- *   IDEMPOTENCY_KEY_REUSED if the key was used with another request, and errors of `work`
+ * @param work flushes the data on which the response depends, and returns the response or its fields
+ * @throws Refusal IDEMPOTENCY_KEY_IN_USE while another call with the key is in flight, IDEMPOTENCY_KEY_REUSED if the
+ *   key was used with another request, and errors of `work`
  */
 export function withIdempotency<M extends DescMethodUnary>(
   em: EntityManager,
@@ -53,18 +51,14 @@ export function withIdempotency<M extends DescMethodUnary>(
 }
 
 /**
- * Converts a unique violation to a refusal. In a distributed database, bookings and changes lock
- * idempotency keys on a node, but other calls lock them on the coordinator, so two calls can hold
- * the same key.
+ * Converts a unique violation to a refusal. In a distributed database, bookings and changes lock idempotency keys on
+ * a node, but other calls lock them on the coordinator, so two calls can hold the same key.
  */
 function throwAsInUse(error: unknown): never {
   throw isUniqueViolation(error) ? keyInUseError() : error;
 }
 
-/**
- * Creates the function that runs each writing call in a separate transaction, passed to the call as
- * `em`.
- */
+/** Creates the function that runs each writing call in a separate transaction, passed to the call as `em`. */
 export function createTransact<Deps extends DatabaseDeps>(deps: Deps): Transact<Deps> {
   return (methodCall, work) => withIdempotency(deps.em, methodCall, (em) => work({ ...deps, em }));
 }

@@ -14,10 +14,7 @@ interface OutgoingMail extends MailContent {
   /** Message-ID, as in `<...@...>`. The same for each attempt. */
   readonly messageId: string;
   readonly to: string;
-  /**
-   * URL to which a POST unsubscribes from such emails (RFC 8058). `undefined` if recipients cannot
-   * unsubscribe.
-   */
+  /** URL to which a POST unsubscribes from such emails (RFC 8058). `undefined` if recipients cannot unsubscribe. */
   readonly unsubscribeUrl?: string | undefined;
 }
 
@@ -85,10 +82,7 @@ export interface MailQueue<Mail extends LeasedMail> extends Pick<
 export const AT_ONCE = 4;
 /** Duration of a lease in seconds. Longer than an attempt. */
 const LEASE_SECONDS = 60;
-/**
- * Delay after the first attempt, and maximum delay, in milliseconds. The delay doubles with each
- * attempt.
- */
+/** Delay after the first attempt, and maximum delay, in milliseconds. The delay doubles with each attempt. */
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 5 * 60_000;
 /** Maximum jitter, as a share of the delay. */
@@ -149,10 +143,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
     restMs = Math.min(restMs * 2, MAX_REST_MS);
   }
 
-  /**
-   * Tries to send an email and records the outcome. Returns `undefined` if the email must no longer
-   * be sent.
-   */
+  /** Tries to send an email and records the outcome. Returns `undefined` if the email must no longer be sent. */
   async function attempt(key: readonly unknown[], mail: Mail): Promise<MailOutcome | undefined> {
     const note = (statement: string, ...values: unknown[]) =>
       noteUntil(givingUp, em, statement, [...key, mail.attempts, ...values]);
@@ -196,10 +187,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
   );
 }
 
-/**
- * Times as returned by the driver, because a distributed database accepts no time zone functions in
- * `returning`.
- */
+/** Times as returned by the driver, because a distributed database accepts no time zone functions in `returning`. */
 interface LeaseTimes {
   readonly createdAt: Date | string;
   readonly leasedUntil: Date | string;
@@ -219,8 +207,7 @@ function nextWaitMs(attempts: number, random: number): number {
 }
 
 /**
- * Updates an email. Retries until the database accepts the update, because an unrecorded email
- * would be sent again.
+ * Updates an email. Retries until the database accepts the update, because an unrecorded email would be sent again.
  */
 async function noteUntil(
   signal: AbortSignal,

@@ -176,10 +176,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
     }),
 };
 
-/**
- * Returns the expiry of a key in milliseconds since the epoch, or the largest safe integer if it
- * has none.
- */
+/** Returns the expiry of a key in milliseconds since the epoch, or the largest safe integer if it has none. */
 function endMs({ endsAt }: OperatorKey): number {
   return endsAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }

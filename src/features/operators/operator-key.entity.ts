@@ -15,10 +15,7 @@ export const OperatorKey = defineEntity({
     createdAt: p.datetime(3),
     /** Expiry. null if there is none. */
     endsAt: p.datetime(3).nullable().index("operator_key_by_end"),
-    /**
-     * Time of the last change to `endsAt` or the operator, by the database's clock. Replicas poll
-     * it.
-     */
+    /** Time of the last change to `endsAt` or the operator, by the database's clock. Replicas poll it. */
     changedAt: p.datetime(3).index("operator_key_by_change"),
     /** Time of the last call with the key, to within a few seconds. null if unused. */
     lastUsedAt: p.datetime(3).nullable(),

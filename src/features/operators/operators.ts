@@ -19,8 +19,7 @@ import type { OperatorKey } from "./operator-key.entity.ts";
 import { loadWorkingKeys } from "./operator-keys.ts";
 
 /**
- * Changes an operator while holding the lock on operators, and records the changes that `change`
- * returns.
+ * Changes an operator while holding the lock on operators, and records the changes that `change` returns.
  *
  * @param change returns the changes, and further fields of the response
  * @returns the changed operator and the further fields

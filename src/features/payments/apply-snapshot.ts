@@ -46,9 +46,8 @@ export function applySnapshot(
 }
 
 /**
- * Records on a shipment that its payment account is inaccessible. Returns the same row if nothing
- * changed. Keeps `processing`: that payment may still succeed, so no other checkout can be opened
- * and the price cannot change.
+ * Records on a shipment that its payment account is inaccessible. Returns the same row if nothing changed. Keeps
+ * `processing`: that payment may still succeed, so no other checkout can be opened and the price cannot change.
  *
  * @param closed the checkout, whether it may still be paid, and why the account is inaccessible
  */
@@ -100,10 +99,7 @@ function isFullyRefunded(snapshot: PaymentSnapshot): boolean {
   return remainingAmount(snapshot) === 0;
 }
 
-/**
- * Whether the shipment was fully refunded according to the previous snapshot. Ignores manually
- * recorded refunds.
- */
+/** Whether the shipment was fully refunded according to the previous snapshot. Ignores manually recorded refunds. */
 function wasFullyRefunded({ paymentDetails, totalMinor }: ShipmentRow): boolean {
   const { refundedMinor, disputedMinor, dispute } = paymentDetails ?? NO_PAYMENT_DETAILS;
   // Versions before 0.2.0 stored a partial dispute like a full one.

@@ -81,8 +81,7 @@ function openCheckoutOf({ paymentDetails }: ShipmentRow, at: Date) {
 }
 
 /**
- * @throws Refusal SHIPMENT_STATE if the shipment does not await payment, or a payment is processing
- * or unassigned
+ * @throws Refusal SHIPMENT_STATE if the shipment does not await payment, or a payment is processing or unassigned
  */
 function assertPayable({ status, paymentDetails }: ShipmentRow): void {
   if (status !== "pending") throw notPayable(`it is ${statusText(status)}`);
@@ -167,9 +166,8 @@ const REQUEST = `
     worker = excluded.worker, leased_until = excluded.leased_until, told = true, wakes = provider_payment.wakes + 1, failures = 0`;
 
 /**
- * Stores the request for a checkout. If this process crashes, another process opens the checkout
- * after the lease has expired. Keeps an open or requested checkout. A checkout of another account
- * is replaced once it has expired.
+ * Stores the request for a checkout. If this process crashes, another process opens the checkout after the lease has
+ * expired. Keeps an open or requested checkout. A checkout of another account is replaced once it has expired.
  *
  * @returns whether a new checkout was requested
  * @throws Refusal SHIPMENT_NOT_FOUND, SHIPMENT_STATE, and the errors of `assertCanOpen`

@@ -38,9 +38,8 @@ export const PAYMENT_FUNCTIONS = {
   createCheckout,
 
   /**
-   * Records a manual payment. A payment for a shipment that was cancelled first is stored and must
-   * be refunded. If the shipment's checkout belongs to the connected account, only the provider can
-   * confirm the payment.
+   * Records a manual payment. A payment for a shipment that was cancelled first is stored and must be refunded. If
+   * the shipment's checkout belongs to the connected account, only the provider can confirm the payment.
    */
   recordPayment(request, call, { changeShipment, providers, pollPayment }) {
     const record = (polled?: ProviderCheckRequired) =>
@@ -220,10 +219,7 @@ function mismatch(subject: string, text: string): Violation {
 }
 
 interface Recorded {
-  /**
-   * The connected provider. Manual if none is connected, so payments can still be recorded after a
-   * disconnect.
-   */
+  /** The connected provider. Manual if none is connected, so payments can still be recorded after a disconnect. */
   readonly provider: PaymentProviderName;
   /** Whether the shipment's checkout belongs to the connected account. Null if there is no checkout. */
   readonly isAtConnected: boolean | null;

@@ -12,12 +12,11 @@ export interface PaymentProvider {
 }
 
 /**
- * A provider that takes online payments. Workspaces use its live mode, test twins its test mode
- * without real money. The modes share no data. Calls take up to 10 seconds and must not run inside
- * a transaction.
+ * A provider that takes online payments. Workspaces use its live mode, test twins its test mode without real money.
+ * The modes share no data. Calls take up to 10 seconds and must not run inside a transaction.
  *
- * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is
- * unknown, ProviderRefused if the provider rejected the call and changed nothing
+ * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is unknown, ProviderRefused
+ * if the provider rejected the call and changed nothing
  */
 export interface OnlinePayments {
   /** Returns why the platform has no account in a mode, or `undefined` if it has one. */
@@ -214,9 +213,8 @@ export type ProviderRefusalKind = "revoked" | "amount" | "failed" | "other";
 /** The provider refused a call. The call had no effect. */
 export class ProviderRefused extends Error {
   /**
-   * `revoked`: the account or its key is inaccessible. `amount`: the amount is too small or too
-   * large. `failed`: an earlier call with this idempotency key failed, and every repetition returns
-   * the same error.
+   * `revoked`: the account or its key is inaccessible. `amount`: the amount is too small or too large. `failed`: an
+   * earlier call with this idempotency key failed, and every repetition returns the same error.
    */
   readonly kind: ProviderRefusalKind;
   /** The provider's error code, such as `amount_too_small`, if any. */

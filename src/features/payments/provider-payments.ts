@@ -57,8 +57,7 @@ export async function leasePayment(
 }
 
 /**
- * Stores the result of a provider call. Skips a row whose checkout or refund attempt was replaced
- * by a newer request.
+ * Stores the result of a provider call. Skips a row whose checkout or refund attempt was replaced by a newer request.
  */
 const STORE_CALL_RESULT = `
   update provider_payment set state = $5, checkout = $6,
@@ -109,8 +108,7 @@ const STORE_SNAPSHOT = `
   returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
 
 /**
- * Stores data of a snapshot in the transaction of the shipment's change. Returns `undefined` if the
- * lease was lost.
+ * Stores data of a snapshot in the transaction of the shipment's change. Returns `undefined` if the lease was lost.
  */
 export async function storeSnapshot(
   tx: Transaction,
@@ -145,8 +143,7 @@ const RELEASE = `
 /**
  * Releases a lease and schedules the next poll.
  *
- * @param dueAt time of the next poll, null for none. A poll requested during the lease is due
- * immediately.
+ * @param dueAt time of the next poll, null for none. A poll requested during the lease is due immediately.
  */
 export async function releasePayment(
   em: EntityManager,

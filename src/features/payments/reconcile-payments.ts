@@ -52,12 +52,11 @@ export interface ReconcileOptions {
 type ReconcileOutcome = "reconciled" | "busy" | "none";
 
 /**
- * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the
- * shipment, and then opens or expires the checkout or makes a refund if needed. Can be interrupted
- * at any point and repeated.
+ * Reconciles a shipment with its payment at the provider: reads the payment, applies it to the shipment, and then
+ * opens or expires the checkout or makes a refund if needed. Can be interrupted at any point and repeated.
  *
- * @throws ProviderUnavailable if the payment will be retried, ProviderRefused if the provider opens
- * no checkout or the account is inaccessible
+ * @throws ProviderUnavailable if the payment will be retried, ProviderRefused if the provider opens no checkout or
+ * the account is inaccessible
  */
 export type ReconcilePayment = (
   key: ShipmentKey,
@@ -68,10 +67,7 @@ export type ReconcilePayment = (
 const MAX_ROUNDS = 5;
 /** Minimum interval between polls of an open payment, in milliseconds. Events trigger earlier polls. */
 const OPEN_MS = 3 * 60_000;
-/**
- * Interval between polls of a checkout as a fraction of its age, because most payments are made
- * within minutes.
- */
+/** Interval between polls of a checkout as a fraction of its age, because most payments are made within minutes. */
 const OF_AGE = 1 / 4;
 /** Interval between polls of old checkouts, disputes and blocked refunds, in milliseconds. */
 const WAITING_MS = 60 * 60_000;

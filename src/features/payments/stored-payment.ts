@@ -28,8 +28,7 @@ export const IS_AT_CONNECTED_ACCOUNT = `
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
 /**
- * Updates a shipment after its payment or refund was recorded manually. Clears the checkout, which
- * no longer matters.
+ * Updates a shipment after its payment or refund was recorded manually. Clears the checkout, which no longer matters.
  */
 export function applyManualRecord(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;

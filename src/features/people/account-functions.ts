@@ -71,10 +71,7 @@ export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCa
     ...SAVED_FILTER_FUNCTIONS,
   };
 
-/**
- * Shows the name that a person chose in the workspaces of which they have been a member since the
- * session began.
- */
+/** Shows the name that a person chose in the workspaces of which they have been a member since the session began. */
 const SHOW_NAME = `
   update membership set name = null from session
   where session.id = $2 and membership.person_id = $1 and membership.created_at <= session.created_at

@@ -10,15 +10,13 @@ export async function endSessionOf(em: EntityManager, token: string): Promise<bo
 }
 
 /**
- * Tables to delete from, links first. A link that is used in between becomes a session, which is
- * then deleted too.
+ * Tables to delete from, links first. A link that is used in between becomes a session, which is then deleted too.
  */
 const TABLES = ["sign_in_link", "session"] as const;
 
 /**
- * Ends a former member's sessions and unused links for a workspace, in the caller's transaction.
- * They stay invalid if the person joins again. If they also apply to other workspaces, they remain
- * valid there.
+ * Ends a former member's sessions and unused links for a workspace, in the caller's transaction. They stay invalid if
+ * the person joins again. If they also apply to other workspaces, they remain valid there.
  */
 export async function endSignInsOfMember(
   tx: EntityManager,
@@ -45,9 +43,8 @@ export async function endSignInsOfMember(
 }
 
 /**
- * Ends an operator's sessions and links for the platform, in the caller's transaction. They stay
- * invalid if the person becomes an operator again. Sessions and links that are bound to a workspace
- * never applied to the platform.
+ * Ends an operator's sessions and links for the platform, in the caller's transaction. They stay invalid if the
+ * person becomes an operator again. Sessions and links that are bound to a workspace never applied to the platform.
  */
 export async function endSignInsOfOperator(tx: EntityManager, email: string): Promise<void> {
   for (const table of TABLES) {
@@ -60,10 +57,7 @@ export async function endSignInsOfOperator(tx: EntityManager, email: string): Pr
   }
 }
 
-/**
- * Tables with a condition for expired rows. Each condition is separate, so that it can use its own
- * index.
- */
+/** Tables with a condition for expired rows. Each condition is separate, so that it can use its own index. */
 const ENDED = [
   ["sign_in_link", "ends_at < now()"],
   ["spent_attempt", "ends_at < now()"],
@@ -71,10 +65,7 @@ const ENDED = [
   ["session", `last_seen_at < now() - ${SESSION_IDLE}`],
 ] as const;
 
-/**
- * Deletes expired sign-in links, attempts and sessions in batches. Returns the number of deleted
- * rows.
- */
+/** Deletes expired sign-in links, attempts and sessions in batches. Returns the number of deleted rows. */
 export async function purgeSignIns(em: EntityManager): Promise<number> {
   let count = 0;
   for (const [table, ended] of ENDED) {

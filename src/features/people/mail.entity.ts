@@ -21,10 +21,7 @@ export const Mail = defineEntity({
     state: p.text().$type<(typeof MAIL_STATES)[number]>(),
     /** Address as entered. The email is sent to the address of the account. */
     email: p.text(),
-    /**
-     * Workspace of an invitation, otherwise null. Not a foreign key, because rows are deleted after
-     * a day.
-     */
+    /** Workspace of an invitation, otherwise null. Not a foreign key, because rows are deleted after a day. */
     workspaceId: p.bigint("number").nullable(),
     createdAt: p.datetime(3).index("mail_by_age"),
     /** Time of the next attempt. During an attempt, the expiry of the lease. */

@@ -6,8 +6,7 @@ import { unavailable } from "../../domain/refusal.ts";
 /** Approximate maximum number of unchecked requests. Requests are checked within about a second. */
 const MAX_ASKED = 1_000;
 /**
- * Maximum number of emails per person and kind within 15 minutes. Invitations are counted per
- * workspace and person.
+ * Maximum number of emails per person and kind within 15 minutes. Invitations are counted per workspace and person.
  */
 export const MAX_MAILS = 3;
 
@@ -42,8 +41,7 @@ const INVITE = `
   returning 1`;
 
 /**
- * Queues an invitation email in the caller's transaction, which must have locked the workspace's
- * members.
+ * Queues an invitation email in the caller's transaction, which must have locked the workspace's members.
  *
  * @returns false if the workspace or the person has reached the limit
  */

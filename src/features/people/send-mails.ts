@@ -72,9 +72,8 @@ interface Recipient extends Account {
 }
 
 /**
- * Creates an email with a new link in the caller's transaction. The link gives access to everything
- * the person can access, because it is sent to their inbox. Returns `undefined` if the account or
- * membership no longer exists.
+ * Creates an email with a new link in the caller's transaction. The link gives access to everything the person can
+ * access, because it is sent to their inbox. Returns `undefined` if the account or membership no longer exists.
  */
 async function writeMail(tx: EntityManager, mail: SignInMail, publicUrl: string) {
   const recipient = await findRecipient(tx, mail);
@@ -108,10 +107,7 @@ const PURGE = `
     order by created_at limit $1 for update skip locked)
   returning 1`;
 
-/**
- * Deletes emails older than a day in batches, regardless of their outcome. Returns the number of
- * deleted emails.
- */
+/** Deletes emails older than a day in batches, regardless of their outcome. Returns the number of deleted emails. */
 export function purgeMails(em: EntityManager): Promise<number> {
   return deleteInBatches(em, PURGE);
 }

@@ -35,10 +35,9 @@ export interface SessionCache extends SessionLookup {
 }
 
 /**
- * Creates the lookup of sessions. Results and refusals are cached for a second from the start of
- * the lookup, so that ended sessions and changed roles take effect everywhere within a second.
- * lru-cache's `fetchMethod` would count from the end of the lookup, and caches neither refusals nor
- * misses.
+ * Creates the lookup of sessions. Results and refusals are cached for a second from the start of the lookup, so that
+ * ended sessions and changed roles take effect everywhere within a second. lru-cache's `fetchMethod` would count from
+ * the end of the lookup, and caches neither refusals nor misses.
  */
 export function createSessionCache(em: EntityManager, findTracking: FindTracking): SessionCache {
   const cached = new LRUCache<string, Promise<Caller | undefined>>({

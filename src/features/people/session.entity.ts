@@ -12,8 +12,7 @@ export const Session = defineEntity({
     id: p.bigint("number").autoincrement().unique("session_id_unique"),
     person: () => p.manyToOne(Person).mapToPk().index("session_of_person"),
     /**
-     * Workspace to which the session is bound. null if it applies to all of the person's workspaces
-     * and the platform.
+     * Workspace to which the session is bound. null if it applies to all of the person's workspaces and the platform.
      */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
     /**

@@ -11,10 +11,7 @@ export const SignInLink = defineEntity({
     person: () => p.manyToOne(Person).mapToPk().index("sign_in_link_of_person"),
     /** Workspace to which the session will be bound. null if it will not be bound. */
     workspace: () => p.manyToOne(Workspace).mapToPk().nullable().deleteRule("cascade"),
-    /**
-     * Workspaces that the person has left since the link was created. The session will be invalid
-     * there.
-     */
+    /** Workspaces that the person has left since the link was created. The session will be invalid there. */
     leftWorkspaces: p
       .array((id) => Number(id))
       .columnType("bigint[]")

@@ -7,10 +7,7 @@ import { recordingChanges, recordSignIn } from "../audit/record-change.ts";
 import { endSessionOf } from "./end-sign-ins.ts";
 import { Person } from "./person.entity.ts";
 
-/**
- * Maximum number of active links per person and workspace. If exceeded, the oldest link expires
- * immediately.
- */
+/** Maximum number of active links per person and workspace. If exceeded, the oldest link expires immediately. */
 const MAX_LINKS = 5;
 
 /**
@@ -72,8 +69,7 @@ export interface Browser {
 /**
  * Uses up a sign-in link and starts a session.
  *
- * @returns the session's token, which cannot be read again, or `undefined` if no active link has
- *   this token
+ * @returns the session's token, which cannot be read again, or `undefined` if no active link has this token
  */
 export async function signInByLink(
   em: EntityManager,
@@ -183,8 +179,7 @@ export interface Account {
 }
 
 /**
- * Finds the account with an email, ignoring case. Creates the person of a new operator in the
- * caller's transaction.
+ * Finds the account with an email, ignoring case. Creates the person of a new operator in the caller's transaction.
  */
 export async function findAccount(tx: EntityManager, email: string): Promise<Account | undefined> {
   const [person] = await runStatement<Account>(
@@ -207,11 +202,10 @@ async function insertOperator(tx: EntityManager, email: string): Promise<Account
 }
 
 /**
- * Finds the person with an email, ignoring case, or creates one in the caller's transaction.
- * Concurrent calls return the same person.
+ * Finds the person with an email, ignoring case, or creates one in the caller's transaction. Concurrent calls return
+ * the same person.
  *
- * @param name name of a new person, visible to all their workspaces. null until the person chooses
- *   one
+ * @param name name of a new person, visible to all their workspaces. null until the person chooses one
  */
 export async function findOrInsertPerson(
   tx: EntityManager,
@@ -236,8 +230,7 @@ export async function findOrInsertPerson(
  * Uses up an attempt to sign in with an identity provider.
  *
  * @param state unique value of the attempt
- * @param seconds maximum duration of an attempt. The record is kept for twice as long, because
- *   clocks differ
+ * @param seconds maximum duration of an attempt. The record is kept for twice as long, because clocks differ
  * @returns false if the attempt was already used
  */
 export async function spendAttempt(

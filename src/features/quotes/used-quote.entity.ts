@@ -7,9 +7,8 @@ import { OPENS_HOURS } from "./quote-keys.ts";
 /**
  * A quote that was booked. The primary key ensures that a quote is booked only once.
  *
- * A unique index on shipments would also slow bookings without a quote and take long to build on a
- * large table. Rows are kept until the quote can no longer be decrypted, because quotes do not
- * expire while a test clock is frozen.
+ * A unique index on shipments would also slow bookings without a quote and take long to build on a large table. Rows
+ * are kept until the quote can no longer be decrypted, because quotes do not expire while a test clock is frozen.
  */
 export const UsedQuote = defineEntity({
   name: "UsedQuote",

@@ -37,10 +37,7 @@ const MAX_TRIES = 5;
 /** Number of last digits of the phone number that are compared. */
 const DIGITS = 4;
 
-/**
- * Maximum time to wait for a photo in a bucket, in milliseconds. After that the page is shown
- * without the photo.
- */
+/** Maximum time to wait for a photo in a bucket, in milliseconds. After that the page is shown without the photo. */
 const PHOTO_MS = 3_000;
 
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
@@ -61,10 +58,7 @@ export interface RecipientProof {
 
 interface OpenedLink {
   readonly found: LinkedShipment;
-  /**
-   * `undefined` if the page was opened for a previous phone number, so that digits must be entered
-   * again.
-   */
+  /** `undefined` if the page was opened for a previous phone number, so that digits must be entered again. */
   readonly opened: OpenedDetails | WrongDigits | undefined;
 }
 

@@ -35,10 +35,7 @@ export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
  * does not delay others while the mail server is slow.
  */
 const OF_WORKSPACE = 2;
-/**
- * Age after which a recipient email is no longer sent, in milliseconds, because its content is
- * outdated.
- */
+/** Age after which a recipient email is no longer sent, in milliseconds, because its content is outdated. */
 const LIFETIME_MS = 60 * 60_000;
 /** Time for which an email of the same kind is not sent again, as a PostgreSQL interval. */
 const KEPT = "30 days";
@@ -57,9 +54,8 @@ interface LeasedRecipientMail extends LeasedMail {
 }
 
 /**
- * Creates the workers that send recipient emails. An email is dropped if the shipment has
- * progressed, if the workspace has disabled such emails, or if the recipient's email was removed or
- * has unsubscribed.
+ * Creates the workers that send recipient emails. An email is dropped if the shipment has progressed, if the
+ * workspace has disabled such emails, or if the recipient's email was removed or has unsubscribed.
  *
  * @param givingUp aborts the attempts in flight
  */

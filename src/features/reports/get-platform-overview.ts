@@ -55,8 +55,7 @@ export interface PlatformOverviewDeps {
 }
 
 /**
- * Sums up the bookings of all live workspaces by day in UTC, and returns the workspaces with the
- * most bookings.
+ * Sums up the bookings of all live workspaces by day in UTC, and returns the workspaces with the most bookings.
  *
  * @throws Refusal FIELD_INVALID for invalid or too many days
  */

@@ -20,10 +20,7 @@ interface RequestDeps {
 const outcomeOf = compileEnumName<RequestOutcome>(RequestOutcomeSchema);
 const toRequest = compileToMessage(ApiRequestSchema);
 
-/**
- * Lists requests, newest first. Filters scan all stored requests of the workspace, whose number is
- * limited.
- */
+/** Lists requests, newest first. Filters scan all stored requests of the workspace, whose number is limited. */
 export const listRequests: ServiceFunctions<
   typeof ReportService,
   Call,

@@ -28,9 +28,8 @@ const PENDING = `
   limit 1000000`;
 
 /**
- * Selects pending deliveries webhook by webhook in the index, so finished deliveries take no time.
- * `offset 0` prevents PostgreSQL from reading the whole table. For more than 100,000 deliveries,
- * reading the table is faster.
+ * Selects pending deliveries webhook by webhook in the index, so finished deliveries take no time. `offset 0`
+ * prevents PostgreSQL from reading the whole table. For more than 100,000 deliveries, reading the table is faster.
  */
 const PENDING_BY_WEBHOOK = `
   select 1
@@ -75,8 +74,7 @@ export interface TableRows {
 }
 
 /**
- * Selects PostgreSQL's live row count. The count is lost in a crash, but the estimate of the last
- * ANALYZE remains.
+ * Selects PostgreSQL's live row count. The count is lost in a crash, but the estimate of the last ANALYZE remains.
  */
 const TABLE_ROWS = `
   select class.relname as "table",

@@ -5,10 +5,7 @@ import { msOf } from "./attention.ts";
 
 /** Age at which unprocessed work is overdue, in milliseconds. Workers poll twice a second. */
 const OVERDUE_MS = 10 * 60_000;
-/**
- * Number of consecutive failures after which a payment is overdue. This many retries take about ten
- * minutes.
- */
+/** Number of consecutive failures after which a payment is overdue. This many retries take about ten minutes. */
 const OVERDUE_FAILURES = 8;
 /** Maximum number of items that are counted per kind. */
 const MAX_COUNTED = 10_000;
@@ -55,10 +52,7 @@ const COUNTS = [
   countOf("payment_connection", "check_at <= $1 and live"),
 ];
 
-/**
- * Counts the overdue payment work of all live workspaces. Omits test mode, which must not alert
- * operators.
- */
+/** Counts the overdue payment work of all live workspaces. Omits test mode, which must not alert operators. */
 export async function countOverdueWork(em: EntityManager, now: Date): Promise<OverdueWork> {
   const before = [overdueSince(now)];
   const counts: number[] = [];

@@ -4,10 +4,7 @@ import { toMajor } from "../../domain/pricing/money.ts";
 import type { ReportDays } from "./report-days.ts";
 import { USAGE_DAYS } from "./usage-counter.ts";
 
-/**
- * SQL for the revenue of a group of shipments: the totals of paid shipments and of shipments that
- * await payment.
- */
+/** SQL for the revenue of a group of shipments: the totals of paid shipments and of shipments that await payment. */
 export const REVENUE_FIGURES = `
   coalesce(sum(total_minor) filter (where payment_status = 'paid'), 0)::float8 as "paidMinor",
   coalesce(sum(total_minor) filter (where payment_status = 'awaiting_payment'), 0)::float8

@@ -31,8 +31,7 @@ const BEAT = `
   on conflict (id) do update set seen_at = greatest(replica.started_at, now())`;
 
 /**
- * Creates the heartbeat of this process for `GetHealth`. Both functions reject with errors of the
- * database.
+ * Creates the heartbeat of this process for `GetHealth`. Both functions reject with errors of the database.
  *
  * @param version version of the service
  */

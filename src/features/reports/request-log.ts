@@ -16,10 +16,7 @@ import { pathOf, storableText } from "./request-path.ts";
 const MAX_WAITING = 5_000;
 const MAX_OF_WORKSPACE = 200;
 
-/**
- * Number of requests kept per workspace, and number of writes after which a process deletes older
- * requests.
- */
+/** Number of requests kept per workspace, and number of writes after which a process deletes older requests. */
 const KEPT = 10_000;
 const TRIM_EVERY = 1_000;
 /** Maximum number of workspaces for which a process counts its writes. */
@@ -118,8 +115,7 @@ function outcomeOf(code: Code | 0): RequestOutcome {
 }
 
 /**
- * Inserts requests with preallocated ids. Each node has its own id sequence, and a workspace can
- * move between nodes.
+ * Inserts requests with preallocated ids. Each node has its own id sequence, and a workspace can move between nodes.
  */
 const WRITE = `
   insert into api_request (workspace_id, id, started_at, method, path, outcome, code, http_status, duration_ms,

@@ -8,10 +8,7 @@ const MAX_LENGTH = 200;
 /** Cache of path templates, because each read decodes the method's options. */
 const templates = new WeakMap<DescMethod, string | undefined>();
 
-/**
- * Returns a path template such as `POST /v1/shipments/{shipment}/cancel`. `undefined` if the method
- * has no path.
- */
+/** Returns a path template such as `POST /v1/shipments/{shipment}/cancel`. `undefined` if the method has no path. */
 export function pathTemplateOf(method: DescMethod): string | undefined {
   if (!templates.has(method)) templates.set(method, readTemplate(method));
   return templates.get(method);
@@ -24,9 +21,8 @@ function readTemplate(method: DescMethod): string | undefined {
 }
 
 /**
- * Returns the path of a request over any transport, such as `POST
- * /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. Removes possible secrets. `undefined` if the method has
- * no path or the path has no parameters.
+ * Returns the path of a request over any transport, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. Removes
+ * possible secrets. `undefined` if the method has no path or the path has no parameters.
  */
 export function pathOf({
   method,

@@ -10,10 +10,7 @@ const POLL_MS = 10_000;
 const REST_FACTOR = 20;
 /** Maximum time for which a transaction fills days, in milliseconds. */
 const FILL_MS = 500;
-/**
- * Maximum number of events per transaction. Also the maximum number of uncounted events that a
- * report reads.
- */
+/** Maximum number of events per transaction. Also the maximum number of uncounted events that a report reads. */
 export const MAX_EVENTS = 20_000;
 
 /** Selects live workspaces with uncounted bookings whose pause is over. */
@@ -123,8 +120,7 @@ interface Behind {
 }
 
 /**
- * Counts some of a workspace's uncounted bookings. Fills missing days first, then processes new
- * events.
+ * Counts some of a workspace's uncounted bookings. Fills missing days first, then processes new events.
  *
  * @returns whether more may be left
  */

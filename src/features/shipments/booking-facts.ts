@@ -82,10 +82,7 @@ export async function loadBookingFacts(
   }));
 }
 
-/**
- * Returns the highest tariff version that voids any of the named quotes. Skips the query if there
- * are no quotes.
- */
+/** Returns the highest tariff version that voids any of the named quotes. Skips the query if there are no quotes. */
 async function loadVoidedBelow(
   tx: Transaction,
   bookings: readonly Booking[],
@@ -148,13 +145,12 @@ interface Lookups {
 /**
  * Returns the statement that loads the facts of one or several bookings.
  *
- * Several bookings are passed as JSON: with array parameters PostgreSQL would plan again for every
- * call, which takes longer than everything else. A single booking is passed as separate values,
- * which is a quarter faster.
+ * Several bookings are passed as JSON: with array parameters PostgreSQL would plan again for every call, which takes
+ * longer than everything else. A single booking is passed as separate values, which is a quarter faster.
  *
- * Lookups are subqueries, so each uses an index regardless of the estimated number of rows. The
- * condition on `index` is always true. Because of this condition PostgreSQL expects one row instead
- * of 100, and the generic plan looks too cheap to plan again.
+ * Lookups are subqueries, so each uses an index regardless of the estimated number of rows. The condition on `index`
+ * is always true. Because of this condition PostgreSQL expects one row instead of 100, and the generic plan looks too
+ * cheap to plan again.
  */
 function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   const byName = customerWhere("customer.name = wanted.name and email_lower = wanted.email");

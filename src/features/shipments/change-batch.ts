@@ -83,8 +83,7 @@ function withValidReference({ changes }: ShipmentBatch): readonly Change[] {
 }
 
 /**
- * @throws Refusal FIELD_INVALID if a shipment is named twice, because the order of its changes is
- * undefined
+ * @throws Refusal FIELD_INVALID if a shipment is named twice, because the order of its changes is undefined
  */
 function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
   const first = new Map<string, number>();

@@ -249,8 +249,7 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
 /**
  * Returns a shipment after a trigger.
  *
- * @throws Refusal SHIPMENT_STATE if its state does not allow the trigger, NOT_VERIFIED if the
- *   verification is missing
+ * @throws Refusal SHIPMENT_STATE if its state does not allow the trigger, NOT_VERIFIED if the verification is missing
  */
 export function applyTrigger(row: ShipmentRow, trigger: Trigger, at: Date): ShipmentRow {
   const next = stateAfter(row, trigger);

@@ -172,10 +172,7 @@ export function priceColumns(priced: CoveredQuote) {
   };
 }
 
-/**
- * Returns why a route cannot be booked: ROUTE_NOT_COVERED or WEIGHT_NOT_SERVED. Empty if the route
- * is covered.
- */
+/** Returns why a route cannot be booked: ROUTE_NOT_COVERED or WEIGHT_NOT_SERVED. Empty if the route is covered. */
 export function coverageViolations(result: Quote): Violation[] {
   if (result.covered) return [];
   return result.failures.map(({ failure, message }) =>

@@ -22,10 +22,7 @@ import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
 import { ofShipment } from "./shipment.entity.ts";
 
-/**
- * Last position of a shipment's courier. Has its own table, because a new position does not change
- * the shipment.
- */
+/** Last position of a shipment's courier. Has its own table, because a new position does not change the shipment. */
 export const CourierPlace = defineEntity({
   name: "CourierPlace",
   tableName: "courier_place",
@@ -55,10 +52,7 @@ const STATES = `
     where workspace_id = $1 and shipment.reference = given.reference limit 1
   ) as found`;
 
-/**
- * Stores the newest position of each shipment. Skips positions less than five seconds newer than
- * the stored one.
- */
+/** Stores the newest position of each shipment. Skips positions less than five seconds newer than the stored one. */
 const KEEP = `
   insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
   select $1::bigint, newest.* from (

@@ -39,17 +39,16 @@ const MAX_GROUP = 64;
 type BookingDeps = Pick<ShipmentDeps, "createGroup" | "tariffs" | "now"> & FindQuoteDeps;
 
 /**
- * Creates the function that books shipments. Concurrent bookings share a transaction, get their
- * responses after the commit, and fail independently. The price comes from the named quote, or from
- * the tariff in force when the transaction reads it.
+ * Creates the function that books shipments. Concurrent bookings share a transaction, get their responses after the
+ * commit, and fail independently. The price comes from the named quote, or from the tariff in force when the
+ * transaction reads it.
  *
  * The checks run in this order:
  * 1. FIELD_INVALID for a simulation outside test mode
- * 2. all violations of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, the windows,
- * PAYMENT_PROVIDER_NOT_CONNECTED and PAYMENT_PROVIDER_NOT_READY
+ * 2. all violations of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED, the windows, PAYMENT_PROVIDER_NOT_CONNECTED and
+ *    PAYMENT_PROVIDER_NOT_READY
  * 3. the first of QUOTE_UNKNOWN, QUOTE_USED, QUOTE_EXPIRED, QUOTE_VOID and QUOTE_MISMATCH
- * 4. PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN, FIELD_INVALID (too much metadata) and
- * SIMULATION_LIMIT
+ * 4. PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN, FIELD_INVALID (too much metadata) and SIMULATION_LIMIT
  *
  * @param announce called with the workspace after a commit
  */
@@ -87,9 +86,8 @@ export function createBookShipment(
 const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
 /**
- * Returns the serialization key: the second of two bookings with the same quote or external
- * reference must see the first one committed. In other processes, and if a booking has both, the
- * second booking fails a unique key instead.
+ * Returns the serialization key: the second of two bookings with the same quote or external reference must see the
+ * first one committed. In other processes, and if a booking has both, the second booking fails a unique key instead.
  */
 function onceKey({ request: { quoteId, externalReference }, call }: Booking): string | undefined {
   if (quoteId !== undefined) return quoteId;
@@ -177,8 +175,7 @@ function bookShipment(
     version: 1,
     eventCount: 0,
   };
-  // Previews in a form that is being filled in are not quotes in reports, so their bookings do not
-  // count as quoted.
+  // Previews in a form that is being filled in are not quotes in reports, so their bookings do not count as quoted.
   const isByKey = call.caller.keyId !== undefined;
   const quoted = isByKey && (request.expectedTotal ?? request.quoteId) !== undefined;
   return { quoted, ...shipmentEvents(["shipment.created"], undefined, row, call) };

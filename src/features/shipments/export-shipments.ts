@@ -100,10 +100,7 @@ function enter(workspace: number): () => void {
 /** Minimum size of a stored shipment, in bytes. */
 const LEAST_BYTES = 200;
 
-/**
- * Whether a list has more than `MOST` shipments. Counts them only if the table is large enough to
- * have that many.
- */
+/** Whether a list has more than `MOST` shipments. Counts them only if the table is large enough to have that many. */
 async function exceedsMost(
   em: EntityManager,
   parts: readonly string[],
@@ -214,13 +211,12 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * Matches the positions where a spreadsheet could start reading a formula: at the start of a cell,
- * and after a semicolon, tab or line break. Spreadsheets in many languages separate cells by
- * semicolons or tabs and then ignore quotes around line breaks. Quotes before the sign can
- * therefore be read as quotes around a cell.
+ * Matches the positions where a spreadsheet could start reading a formula: at the start of a cell, and after a
+ * semicolon, tab or line break. Spreadsheets in many languages separate cells by semicolons or tabs and then ignore
+ * quotes around line breaks. Quotes before the sign can therefore be read as quotes around a cell.
  *
- * An apostrophe is inserted at each position. Text that already has an apostrophe there gets
- * another one, so an import can restore every cell by removing one.
+ * An apostrophe is inserted at each position. Text that already has an apostrophe there gets another one, so an
+ * import can restore every cell by removing one.
  */
 const FORMULA = /(^|[;\t\r\n])(?=["']*[=+\-@＝＋－＠])/g;
 

@@ -18,8 +18,7 @@ export interface ShipmentKey {
 /**
  * Finds a shipment of a workspace with its customer.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, which is the same for a missing shipment and one of another
- * workspace
+ * @throws Refusal SHIPMENT_NOT_FOUND, which is the same for a missing shipment and one of another workspace
  */
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
@@ -42,10 +41,7 @@ export function createFindShipment(
   };
 }
 
-/**
- * Returns the refusal for a reference. It is the same for a missing shipment and one of another
- * workspace.
- */
+/** Returns the refusal for a reference. It is the same for a missing shipment and one of another workspace. */
 export function shipmentNotFoundError(reference: string): Refusal {
   const form = isReference(reference) ? "" : ` A reference looks like ${EXAMPLE_REFERENCE}.`;
   return refuse("SHIPMENT_NOT_FOUND", `There is no such shipment.${form}`);

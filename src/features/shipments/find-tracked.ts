@@ -23,8 +23,7 @@ export interface TrackingDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
   /**
-   * Returns the name of the zone at a point in the current tariff. `undefined` outside all zones or
-   * without a tariff.
+   * Returns the name of the zone at a point in the current tariff. `undefined` outside all zones or without a tariff.
    */
   readonly zoneAt: (point: Point) => string | undefined;
 }
@@ -56,10 +55,7 @@ const FIND_BY_ID = findWorkspace("workspace.id = $1 and workspace.tracking_secre
 interface Tracked {
   readonly status: ShipmentStatus;
   readonly createdMs: number;
-  /**
-   * Time of the final status. null before the final status, and for old shipments without a
-   * recorded time.
-   */
+  /** Time of the final status. null before the final status, and for old shipments without a recorded time. */
   readonly endedMs: number | null;
   readonly changedMs: number;
   readonly progress: DeliveryProgress | null;

@@ -3,8 +3,7 @@ import type { SubjectWatch } from "../events/subject-watch.ts";
 import { findLinked, type TrackingDeps } from "./find-tracked.ts";
 
 /**
- * Subscribes to changes of a shipment by its tracking link. Returns `undefined` for an invalid
- * link.
+ * Subscribes to changes of a shipment by its tracking link. Returns `undefined` for an invalid link.
  *
  * @param changed called after each change. `isOver` is true for the last change.
  * @returns the function that unsubscribes, omitted if the status is already final

@@ -79,9 +79,8 @@ export function withHeldFees(
  * Computes the price of a quote with the fees of its tariff version.
  *
  * @param current price of the route with the current tariff
- * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED (with the shipment), QUOTE_EXPIRED and
- * QUOTE_VOID (with the current price), and QUOTE_MISMATCH (with the quote's value of each different
- * field)
+ * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED (with the shipment), QUOTE_EXPIRED and QUOTE_VOID (with the
+ * current price), and QUOTE_MISMATCH (with the quote's value of each different field)
  */
 export function heldPrice(
   request: CreateShipmentRequest,

@@ -14,9 +14,8 @@ import { SHIPMENT_COLUMN, type ShipmentRow, shipmentRows } from "./shipment-row.
 const respond = compileResponse(ListShipmentsResponseSchema);
 
 /**
- * Lists shipments of the workspace, newest first by default. A page starts after the sort key of
- * the last row, not at an offset. Every page therefore costs the same, and new rows do not shift
- * pages.
+ * Lists shipments of the workspace, newest first by default. A page starts after the sort key of the last row, not at
+ * an offset. Every page therefore costs the same, and new rows do not shift pages.
  */
 export const listShipments: ShipmentFunctions["listShipments"] = async (
   request,
@@ -42,8 +41,7 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
     const follows = `(${by.join(", ")}) ${order.descends ? "<" : ">"} (${from.join(", ")})`;
     parts = parts.map((part) => `${part} and ${follows}`);
   }
-  // PostgreSQL evaluates expensive columns after the limit, so customers are looked up only for
-  // rows of the page.
+  // PostgreSQL evaluates expensive columns after the limit, so customers are looked up only for rows of the page.
   const end = `limit $${values.push(page.limit)}`;
   const inOrder = by.map((key) => `${key} ${order.descends ? "desc" : "asc"}`).join(", ");
   const sql = selectListed(SHIPMENT_COLUMN, parts, end, inOrder);
@@ -62,10 +60,7 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
   return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
 };
 
-/**
- * Returns the sort key of a shipment for a page token: creation time, reference and the key of the
- * order, if any.
- */
+/** Returns the sort key of a shipment for a page token: creation time, reference and the key of the order, if any. */
 function positionIn(
   { keyOf }: Pick<ShipmentOrder, "keyOf">,
   row: ShipmentRow,

@@ -37,9 +37,8 @@ interface Merge {
 /**
  * Merges a customer into another one: moves its shipments, creates an alias and deletes it.
  *
- * A concurrent booking locks the customer until its commit, so the merge then moves its shipment
- * too. A booking that starts later fails its foreign key, retries, and finds the alias. Emits no
- * event, like all customer changes.
+ * A concurrent booking locks the customer until its commit, so the merge then moves its shipment too. A booking that
+ * starts later fails its foreign key, retries, and finds the alias. Emits no event, like all customer changes.
  */
 export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransaction(
   async (request, call, { now }, transact) => {

@@ -13,10 +13,7 @@ export interface PictureBucket {
   get(key: string): Promise<Buffer | undefined>;
 }
 
-/**
- * Maximum number of pictures to move at a time, in total and per workspace. Each needs up to 5 MiB
- * of memory.
- */
+/** Maximum number of pictures to move at a time, in total and per workspace. Each needs up to 5 MiB of memory. */
 const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
 const LEASE = "60 s";
 const REST_MS = 10_000;
@@ -39,10 +36,9 @@ const MOVED = `
   where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
 
 /**
- * Creates the workers that move pictures to a bucket. A proof is first stored in the database with
- * its pictures, so that deliveries do not depend on the bucket. The content in the database is
- * deleted once it was read back from the bucket. Repeated writes are idempotent, because the object
- * key contains the digest of the content.
+ * Creates the workers that move pictures to a bucket. A proof is first stored in the database with its pictures, so
+ * that deliveries do not depend on the bucket. The content in the database is deleted once it was read back from the
+ * bucket. Repeated writes are idempotent, because the object key contains the digest of the content.
  */
 export function createPictureWorkers(deps: {
   readonly em: EntityManager;

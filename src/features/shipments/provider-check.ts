@@ -18,8 +18,7 @@ export class ProviderCheckRequired extends Refusal {
 }
 
 /**
- * Runs a change. If it throws `ProviderCheckRequired`, queries the provider and retries the change
- * once.
+ * Runs a change. If it throws `ProviderCheckRequired`, queries the provider and retries the change once.
  *
  * @param change receives the error of the first attempt, `undefined` in the first attempt
  * @param poll queries the provider, outside a transaction

@@ -19,10 +19,7 @@ export const RecipientMail = defineEntity({
   properties: {
     workspace: () =>
       p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
-    /**
-     * Reference without a foreign key: rows are deleted after 30 days, and only test shipments are
-     * deleted.
-     */
+    /** Reference without a foreign key: rows are deleted after 30 days, and only test shipments are deleted. */
     shipmentReference: p.text().primary(),
     kind: p.text().$type<RecipientMailKind>().primary(),
     state: p.text().$type<(typeof QUEUED_STATES)[number]>().default("waiting"),
@@ -73,10 +70,7 @@ const INSERT = `
     ) as recent) < ${MAX_OF_HOUR}
   on conflict`;
 const INSERT_ONCE = `${INSERT} do nothing`;
-/**
- * Queues another email. Increments the attempts, so that a concurrent sender does not mark the new
- * email as sent.
- */
+/** Queues another email. Increments the attempts, so that a concurrent sender does not mark the new email as sent. */
 const INSERT_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do update set
     state = 'waiting', attempts = recipient_notice.attempts + 1,
     tellings = recipient_notice.tellings + 1,

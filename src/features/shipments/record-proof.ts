@@ -134,8 +134,7 @@ function recordProof(
 export function prove(row: ShipmentRow, given: Partial<DeliveryProof>, at: Date): ShipmentRow {
   stateAfter(row, "prove");
   const before = row.progress ?? NO_PROGRESS;
-  // The result must differ from the row even at the same time of a frozen clock, because the
-  // picture may differ.
+  // The result must differ from the row even at the same time of a frozen clock, because the picture may differ.
   const proof = { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() };
   return { ...row, progress: { ...before, proof }, updatedAt: at };
 }

@@ -165,10 +165,7 @@ export function report(
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
 }
 
-/**
- * Returns the handler of a method that changes the courier. The position of a replaced courier is
- * deleted.
- */
+/** Returns the handler of a method that changes the courier. The position of a replaced courier is deleted. */
 function changeCourier<M extends DescMethodUnary>(
   of: M,
   courierOf: (request: MessageShape<M["input"]>) => Courier | null,

@@ -25,8 +25,7 @@ import { indexPredicate, SHIPMENT_TEXTS, SHIPMENT_WORDS } from "./shipment.entit
 const DEFAULT_LIMIT = 8;
 
 /**
- * Finds shipments and customers of the workspace by reference or words. Returns them with the
- * fields that matched.
+ * Finds shipments and customers of the workspace by reference or words. Returns them with the fields that matched.
  */
 export const searchShipments: ShipmentFunctions["searchShipments"] = async (
   { text, limit = DEFAULT_LIMIT },
@@ -131,10 +130,7 @@ async function findShipments(
   return rows.map((row, i) => ({ ...row, customerPhone: found[i]!.phone }));
 }
 
-/**
- * Kinds of matches, in the order of the response: by reference, by words, and by the beginning of a
- * reference.
- */
+/** Kinds of matches, in the order of the response: by reference, by words, and by the beginning of a reference. */
 const [NAMED, WORDED, BEGUN] = [1, 2, 3];
 
 interface SelectedShipment {
@@ -173,10 +169,7 @@ function newest(count: number | string, condition = ""): string {
     order by ${ORDER} limit ${count}`;
 }
 
-/**
- * Searched texts of shipments and their customers. Omits the customers' notes, which are not part
- * of a shipment.
- */
+/** Searched texts of shipments and their customers. Omits the customers' notes, which are not part of a shipment. */
 const TEXTS = [...SHIPMENT_TEXTS, ...CUSTOMER_TEXTS.filter((text) => !text.includes("notes"))];
 
 /**

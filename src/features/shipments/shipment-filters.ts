@@ -44,12 +44,11 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
 }
 
 /**
- * Returns SQL conditions on `shipment s` in workspace `$1` that split a list into disjoint parts.
- * Each part is read in order from an index. The SQL text depends only on which filters are set.
+ * Returns SQL conditions on `shipment s` in workspace `$1` that split a list into disjoint parts. Each part is read
+ * in order from an index. The SQL text depends only on which filters are set.
  *
  * @param states states that the status filters allow, at least one
- * @param values values of the statement, starting with the workspace. The values of the conditions
- * are appended.
+ * @param values values of the statement, starting with the workspace. The values of the conditions are appended.
  * @param index index to read, by default the one for these filters in time order
  */
 export function listParts(

@@ -140,10 +140,7 @@ function cancel(
       };
       return { row: cancelled, made: { isAtProvider: row.paymentDetails !== null } };
     },
-    /**
-     * Schedules a poll if the payment is at a provider. The poll refunds the payment or expires the
-     * checkout.
-     */
+    /** Schedules a poll if the payment is at a provider. The poll refunds the payment or expires the checkout. */
     write(tx: Transaction, { isAtProvider }: { readonly isAtProvider: boolean }): void {
       if (isAtProvider)
         payments.schedulePoll(tx, { workspace: call.caller.workspaceId, reference });

@@ -65,10 +65,7 @@ export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<type
   return { ...record, ...HIDDEN_FIELDS, customer };
 }
 
-/**
- * Shipment fields that keys with the courier scope can read. A courier is a third party and needs
- * no others.
- */
+/** Shipment fields that keys with the courier scope can read. A courier is a third party and needs no others. */
 const COURIER_FIELDS = [
   "reference",
   "status",

@@ -20,9 +20,8 @@ import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * Indexes that serve lists. The indexes by status and customer contain shipments of one state in
- * time order. A list over several states reads several ranges, because every further index slows
- * bookings.
+ * Indexes that serve lists. The indexes by status and customer contain shipments of one state in time order. A list
+ * over several states reads several ranges, because every further index slows bookings.
  */
 export type ListIndex =
   | "shipment_by_age"
@@ -66,15 +65,14 @@ const ROWS_OF: Partial<Record<ListIndex, string>> = {
 export const PICKUP_KEY = `coalesce(windows #>> '{pickup,start}', '') collate "C"`;
 
 /**
- * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints,
- * and all list indexes have the same order. Based on statistics, it may choose an index that lacks
- * a filtered column and then scan past every excluded shipment.
+ * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints, and all list
+ * indexes have the same order. Based on statistics, it may choose an index that lacks a filtered column and then scan
+ * past every excluded shipment.
  *
- * Each list index is therefore partial, with a unique condition that is always true: the reference
- * differs from the index's name. PostgreSQL uses a partial index only for queries that contain its
- * condition, so such a query can use only that index. The name is a literal, because the planner
- * does not know parameter values. The index by customer contains all rows, because PostgreSQL also
- * uses it to check foreign keys when customers are deleted.
+ * Each list index is therefore partial, with a unique condition that is always true: the reference differs from the
+ * index's name. PostgreSQL uses a partial index only for queries that contain its condition, so such a query can use
+ * only that index. The name is a literal, because the planner does not know parameter values. The index by customer
+ * contains all rows, because PostgreSQL also uses it to check foreign keys when customers are deleted.
  *
  * @returns the `where` condition of the index and of its queries
  */
@@ -103,10 +101,7 @@ export const SHIPMENT_TEXTS = [
   String.raw`left(replace(replace(jsonb_path_query_array(metadata, '$.*')::text, '\n', ' '), '\t', ' '), 2000)`,
 ];
 
-/**
- * Word index of shipments, divided by the first character of the random reference, which splits
- * them evenly.
- */
+/** Word index of shipments, divided by the first character of the random reference, which splits them evenly. */
 export const SHIPMENT_WORDS = wordIndex(
   "shipment",
   SHIPMENT_TEXTS,

@@ -28,10 +28,9 @@ import { compileTexts } from "./shipment-texts.ts";
 import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
- * Changes the given fields. Addresses, customer and metadata can change until the final status, and
- * windows until pickup. Coordinates and weight can change while the shipment is pending, and are
- * priced with the tariff in force. If no value differs, nothing is written and the etag stays the
- * same.
+ * Changes the given fields. Addresses, customer and metadata can change until the final status, and windows until
+ * pickup. Coordinates and weight can change while the shipment is pending, and are priced with the tariff in force.
+ * If no value differs, nothing is written and the etag stays the same.
  */
 export const updateShipment: ShipmentFunctions["updateShipment"] = (
   request,

@@ -32,9 +32,8 @@ const CHANGING = columnsOf(
 );
 
 /**
- * Updates several shipments. The condition on the version is always true. Because of this condition
- * PostgreSQL expects one row instead of 100. For 100 rows it would scan the whole table up to about
- * ten thousand shipments.
+ * Updates several shipments. The condition on the version is always true. Because of this condition PostgreSQL
+ * expects one row instead of 100. For 100 rows it would scan the whole table up to about ten thousand shipments.
  */
 const UPDATE_SEVERAL = `
   update shipment as s
@@ -69,9 +68,8 @@ export function updateShipments(
 }
 
 /**
- * Queues inserts of a workspace's new shipments and their used quotes, and changes of their
- * customers. Uses statements, because MikroORM's unit of work would take longer than the rest of a
- * booking.
+ * Queues inserts of a workspace's new shipments and their used quotes, and changes of their customers. Uses
+ * statements, because MikroORM's unit of work would take longer than the rest of a booking.
  *
  * @param usedAt real time, like the creation of quote keys. A test clock can be days behind.
  */
@@ -118,8 +116,7 @@ export interface RecordedChange {
 }
 
 /**
- * Creates the events of a shipment. The shipment must be locked or new, so that event numbers have
- * no gaps.
+ * Creates the events of a shipment. The shipment must be locked or new, so that event numbers have no gaps.
  *
  * @param types event types
  * @param before `undefined` for a new shipment

@@ -88,8 +88,7 @@ async function deleteBefore(
 }
 
 /**
- * Maximum number of attempts at a batch. Concurrent calls can reference its rows, such as a booking
- * for a customer.
+ * Maximum number of attempts at a batch. Concurrent calls can reference its rows, such as a booking for a customer.
  */
 const MAX_TRIES = 10;
 

@@ -9,10 +9,7 @@ import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./t
 
 const MAX_YEARS = 2;
 
-/**
- * Freezes the clock at the given time, by default now, and takes the simulation steps that are due
- * by then.
- */
+/** Freezes the clock at the given time, by default now, and takes the simulation steps that are due by then. */
 export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   request,
   { caller: { workspaceId } },
@@ -24,8 +21,7 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
   const target = request.time === undefined ? current : timestampDate(request.time);
   if (target < current) throw backwardsError(current);
   assertNear(target, realTime);
-  // A concurrent call may move the clock. This call is refused only if the clock ends up later than
-  // requested.
+  // A concurrent call may move the clock. This call is refused only if the clock ends up later than requested.
   const start = await freeze(em, workspaceId, current, realTime);
   const { reached, complete } = await takeStepsUntil(deps, workspaceId, { start, target });
   const time = complete ? await freeze(em, workspaceId, target, realTime) : reached;
@@ -48,8 +44,7 @@ interface NextDue extends Omit<DueStep, "workspace"> {
 }
 
 /**
- * Takes the due steps of a test twin up to a time, one at a time. Moves the clock to the time of
- * each step.
+ * Takes the due steps of a test twin up to a time, one at a time. Moves the clock to the time of each step.
  *
  * @returns the time of the clock, and whether all due steps were taken
  */

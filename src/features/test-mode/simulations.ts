@@ -45,8 +45,7 @@ const FIND_DUE = `
   order by next_try_at limit ${MAX_AT_ONCE}`;
 
 /**
- * Takes the simulation steps that are due in real time. `MoveTestClock` takes the steps of frozen
- * clocks.
+ * Takes the simulation steps that are due in real time. `MoveTestClock` takes the steps of frozen clocks.
  *
  * @returns whether more steps may be due
  */
@@ -142,10 +141,9 @@ const ENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes the next step of a simulation. The step and its effect on the shipment are written in one
- * transaction, so the step is taken once even if the process crashes. The simulation ends if its
- * shipment was changed and does not allow the step. It also ends after `MAX_TRIES` failures or
- * crashes.
+ * Takes the next step of a simulation. The step and its effect on the shipment are written in one transaction, so the
+ * step is taken once even if the process crashes. The simulation ends if its shipment was changed and does not allow
+ * the step. It also ends after `MAX_TRIES` failures or crashes.
  *
  * @param at time of the step, by default the time of the twin's clock
  * @returns false if the step is not due, is leased by another process, or failed

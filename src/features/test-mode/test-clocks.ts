@@ -39,8 +39,7 @@ export function releaseClock(
 ): Promise<void> {
   return inPipeline(em, async (tx) => {
     void tx.send(RELEASE, [twin, now().toISOString(), unmovedSince?.toISOString()]);
-    // Must come after the clock's update, which waits for `LOCK_FROZEN`. All removed simulations
-    // are visible then.
+    // Must come after the clock's update, which waits for `LOCK_FROZEN`. All removed simulations are visible then.
     void tx.send(RESUME, [twin]);
   });
 }

@@ -3,9 +3,8 @@ import { aroundTransaction } from "../../pipeline/rpc.ts";
 import { loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
 /**
- * Deletes a webhook with its deliveries and their attempts. A webhook with many deliveries is
- * disabled first, and its deliveries are deleted in batches, because bookings would have to wait
- * for one large transaction.
+ * Deletes a webhook with its deliveries and their attempts. A webhook with many deliveries is disabled first, and its
+ * deliveries are deleted in batches, because bookings would have to wait for one large transaction.
  */
 export const deleteWebhook: WebhookFunctions["deleteWebhook"] = aroundTransaction(
   async (request, call, { em, now }, transact) => {

@@ -27,10 +27,7 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
-/**
- * Interval in milliseconds of polls for work that is not announced: retries, and deliveries of a
- * crashed process.
- */
+/** Interval in milliseconds of polls for work that is not announced: retries, and deliveries of a crashed process. */
 const POLL_MS = 500;
 /**
  * Minimum pause after a poll, as a multiple of the poll's duration. Limits the load from polls,
@@ -138,8 +135,7 @@ export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
 }
 
 /**
- * Creates a collection of the workspaces that may have due deliveries. When a poll is due, it
- * covers all workspaces.
+ * Creates a collection of the workspaces that may have due deliveries. When a poll is due, it covers all workspaces.
  */
 function createAnnouncedWorkspaces() {
   const announced = new Set<number>();
@@ -153,10 +149,7 @@ function createAnnouncedWorkspaces() {
       else for (const workspace of workspaces) announced.add(workspace);
       notify();
     },
-    /**
-     * Returns and clears the announced workspaces. Returns `undefined`, meaning all, if a poll is
-     * due.
-     */
+    /** Returns and clears the announced workspaces. Returns `undefined`, meaning all, if a poll is due. */
     drain(): readonly number[] | undefined {
       const workspaces = [...announced];
       announced.clear();
@@ -173,10 +166,9 @@ function createAnnouncedWorkspaces() {
 }
 
 /**
- * Loads due deliveries for all queues that may have more, and passes each queue to `send`. Drops
- * the queue of a webhook that was deleted or whose secrets cannot be opened. After its lease
- * expires, any process with the key can acquire it. If a workspace is unreachable, its queues are
- * loaded again later.
+ * Loads due deliveries for all queues that may have more, and passes each queue to `send`. Drops the queue of a
+ * webhook that was deleted or whose secrets cannot be opened. After its lease expires, any process with the key can
+ * acquire it. If a workspace is unreachable, its queues are loaded again later.
  *
  * @throws the database's error, after which the queues are loaded again later
  */

@@ -68,9 +68,8 @@ const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST);
 const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE);
 
 /**
- * Leases webhooks `$2` of workspace `$1`. Skips webhooks that another process has leased since the
- * search. Also skips webhooks that are being deleted, because the lease's foreign key would wait
- * for the deletion.
+ * Leases webhooks `$2` of workspace `$1`. Skips webhooks that another process has leased since the search. Also skips
+ * webhooks that are being deleted, because the lease's foreign key would wait for the deletion.
  */
 const ACQUIRE = `
   insert into webhook_lease as lease (workspace_id, webhook_id, worker, leased_until)
@@ -82,9 +81,8 @@ const ACQUIRE = `
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
 /**
- * Sets the end of this process's leases on webhooks `$2` to `$4` milliseconds from now. Truncates
- * to milliseconds, because PostgreSQL would round up and extend an expiring lease by half a
- * millisecond.
+ * Sets the end of this process's leases on webhooks `$2` to `$4` milliseconds from now. Truncates to milliseconds,
+ * because PostgreSQL would round up and extend an expiring lease by half a millisecond.
  */
 const SET_END = `
   update webhook_lease
@@ -100,8 +98,7 @@ interface FoundWebhook extends WebhookKey, DueRow {
 }
 
 /**
- * Creates the lease manager of one process. While a webhook is leased, no other process sends its
- * deliveries.
+ * Creates the lease manager of one process. While a webhook is leased, no other process sends its deliveries.
  *
  * @param worker unique id of the process
  */
@@ -198,9 +195,8 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
     const [heldNames, unknownNames] = [new Set(held.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
       if (heldNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
-      // The lease expired and another process acquired it, or the webhook was deleted. If the
-      // workspace is unreachable, the queue is kept with its attempts in flight, and the lease
-      // expires.
+      // The lease expired and another process acquired it, or the webhook was deleted. If the workspace is
+      // unreachable, the queue is kept with its attempts in flight, and the lease expires.
       else if (!unknownNames.has(nameOf(queue.key))) forget(queue);
     }
   }
@@ -244,10 +240,7 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
   };
 }
 
-/**
- * Returns the time until which a lease acquired now is certainly held, on the clock of
- * `performance.now()`.
- */
+/** Returns the time until which a lease acquired now is certainly held, on the clock of `performance.now()`. */
 function certainEndMs(): number {
   return performance.now() + LEASE_MS - MARGIN_MS;
 }

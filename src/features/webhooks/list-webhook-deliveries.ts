@@ -44,10 +44,7 @@ const LAST_ATTEMPTS = `
     order by number desc limit 1
   ) as last`;
 
-/**
- * Returns the last attempt of each delivery by delivery id. Deliveries without attempts are
- * omitted.
- */
+/** Returns the last attempt of each delivery by delivery id. Deliveries without attempts are omitted. */
 async function loadLastAttempts(
   em: EntityManager,
   workspace: number,

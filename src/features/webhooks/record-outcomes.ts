@@ -111,10 +111,7 @@ export function createOutcomeRecorder(
 
 const DONE: Outcome<void> = { result: undefined };
 
-/**
- * Strength of a row lock on webhooks. `key share` prevents their deletion. `no key update` also
- * prevents changes.
- */
+/** Strength of a row lock on webhooks. `key share` prevents their deletion. `no key update` also prevents changes. */
 type Strength = "key share" | "no key update";
 
 /** Returns SQL that locks webhooks in a fixed order, so that transactions cannot deadlock. */
@@ -198,9 +195,8 @@ function toEndRow({ delivery, attempt }: DeliveryOutcome, endedAt: Date) {
 }
 
 /**
- * Records an attempt in the caller's transaction, which must have locked the webhook for changes.
- * Then ends the delivery, schedules the next attempt or disables the webhook. No-op if another
- * process has recorded the attempt.
+ * Records an attempt in the caller's transaction, which must have locked the webhook for changes. Then ends the
+ * delivery, schedules the next attempt or disables the webhook. No-op if another process has recorded the attempt.
  */
 async function recordAttempt(
   tx: EntityManager,

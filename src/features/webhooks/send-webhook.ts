@@ -35,10 +35,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/**
- * Maximum duration of an attempt in milliseconds, from the name resolution to the end of the
- * response.
- */
+/** Maximum duration of an attempt in milliseconds, from the name resolution to the end of the response. */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 1_024;
 /**
@@ -103,10 +100,7 @@ export function createSender(options: {
   };
 }
 
-/**
- * Loads the HTTP client with the first webhook. A service without webhooks saves several MiB of
- * memory.
- */
+/** Loads the HTTP client with the first webhook. A service without webhooks saves several MiB of memory. */
 async function loadClient(resolve: ResolveName, timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const agentWithin = (reach: Reach) => new Agent(agentOptions(reach, resolve, timeoutMs));

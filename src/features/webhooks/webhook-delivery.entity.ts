@@ -28,10 +28,7 @@ export const WebhookDelivery = defineEntity({
     type: p.text().$type<EventType>(),
     status: p.text().$type<DeliveryStatus>().default("pending"),
     attempts: p.integer().default(0),
-    /**
-     * Number of initial attempts that fail without a request. Set only by test keys, otherwise
-     * null.
-     */
+    /** Number of initial attempts that fail without a request. Set only by test keys, otherwise null. */
     simulatedFailures: p.integer().nullable(),
     nextAttemptAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),

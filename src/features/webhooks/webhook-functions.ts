@@ -32,10 +32,7 @@ import {
 
 /** Default time for which earlier secrets remain active, in seconds: one day. */
 const DEFAULT_OVERLAP_SECONDS = 86_400;
-/**
- * Maximum number of active secrets of a webhook. If exceeded, the oldest secret expires
- * immediately.
- */
+/** Maximum number of active secrets of a webhook. If exceeded, the oldest secret expires immediately. */
 const MAX_SECRETS = 5;
 
 export const WEBHOOK_FUNCTIONS: WebhookFunctions = {

@@ -27,8 +27,7 @@ export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
 /**
  * Creates the queue of a newly leased webhook.
  *
- * @param leasedUntilMs time until which the lease is certainly held, on the clock of
- *   `performance.now()`
+ * @param leasedUntilMs time until which the lease is certainly held, on the clock of `performance.now()`
  */
 export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
   const due = createDueBuffer();
@@ -46,10 +45,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     /** Marks the queue as possibly having more due deliveries. */
     expectMore: due.expectMore,
     isLoadWanted: () => due.isIncomplete() && waiting.length < concurrency,
-    /**
-     * Begins a load. The caller must end it with the result, or with `undefined` if the load
-     * failed.
-     */
+    /** Begins a load. The caller must end it with the result, or with `undefined` if the load failed. */
     beginLoad(): DueQuery {
       const held = [...inFlight.values(), ...waiting.map(({ id }) => id)];
       const limit = Math.max(2 * concurrency, MIN_HELD) - waiting.length;
@@ -62,9 +58,8 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
       target = result.target;
     },
     /**
-     * Dequeues the next delivery. Returns `undefined` if the queue is empty, the webhook's
-     * concurrency is reached or the lease may have expired. Deliveries of one subject are sent one
-     * after the other.
+     * Dequeues the next delivery. Returns `undefined` if the queue is empty, the webhook's concurrency is reached or
+     * the lease may have expired. Deliveries of one subject are sent one after the other.
      */
     dequeue(): DequeuedDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
@@ -134,10 +129,7 @@ function createDueBuffer() {
   };
 }
 
-/**
- * Initial concurrency of a webhook. Up to this number, attempts do not count against the limit of
- * the process.
- */
+/** Initial concurrency of a webhook. Up to this number, attempts do not count against the limit of the process. */
 export const USUAL_CONCURRENCY = 4;
 export const MAX_CONCURRENCY = 64;
 /** Maximum number of attempts in flight per process in excess of each webhook's usual concurrency. */
@@ -165,9 +157,8 @@ export function nextConcurrency(concurrency: number, isSuccess: boolean): number
 export type AcquireAttempt = (workspace: number, inFlight: number) => (() => void) | undefined;
 
 /**
- * Creates the limit on attempts in flight for one process. Each webhook can always use its usual
- * concurrency. Beyond that, a workspace can use at most as many permits as remain free, so that
- * hanging receivers never take all of them.
+ * Creates the limit on attempts in flight for one process. Each webhook can always use its usual concurrency. Beyond
+ * that, a workspace can use at most as many permits as remain free, so that hanging receivers never take all of them.
  */
 export function createInFlightLimit(): AcquireAttempt {
   const extraOf = new Map<number, number>();

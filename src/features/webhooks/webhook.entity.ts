@@ -1,10 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
-/**
- * Reason why a webhook is disabled: by request, after a 410 response, or after failing for too
- * long.
- */
+/** Reason why a webhook is disabled: by request, after a 410 response, or after failing for too long. */
 export type DisabledReason = "request" | "gone" | "failing";
 
 export interface WebhookKey {

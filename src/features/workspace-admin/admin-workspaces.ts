@@ -17,10 +17,7 @@ import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 
 const toMessage = compileToMessage(AdminWorkspaceSchema);
 
-/**
- * Returns workspaces as API messages for operators, with payment providers and limits, in the given
- * order.
- */
+/** Returns workspaces as API messages for operators, with payment providers and limits, in the given order. */
 export async function loadAdminWorkspaces(
   em: EntityManager,
   workspaces: readonly Workspace[],

@@ -2,10 +2,7 @@ import { defineEntity, p } from "@mikro-orm/core";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 
-/**
- * Identifies this database among the databases that share a provider account. A migration creates
- * the only row.
- */
+/** Identifies this database among the databases that share a provider account. A migration creates the only row. */
 export const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",

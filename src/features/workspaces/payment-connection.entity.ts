@@ -3,10 +3,7 @@ import { Workspace } from "./workspace.entity.ts";
 
 const PAYMENT_PROVIDERS = ["manual", "stripe"] as const;
 
-/**
- * Name of a payment provider. `test` is the default of test twins and is never used by live
- * workspaces.
- */
+/** Name of a payment provider. `test` is the default of test twins and is never used by live workspaces. */
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number] | "test";
 
 /** States of a connected account. Bookings require `ready`. */
@@ -39,22 +36,13 @@ export const PaymentConnection = defineEntity({
     webhookSecrets: p.text().fieldName("notice_secrets").nullable(),
     /** Requirements that the account does not meet yet, by the provider's names. */
     missing: p.json().$type<readonly string[]>().defaultRaw("'[]'"),
-    /**
-     * Whether the account replaced the provider `manual`. If so, disconnecting the account restores
-     * `manual`.
-     */
+    /** Whether the account replaced the provider `manual`. If so, disconnecting the account restores `manual`. */
     replacedManual: p.boolean().default(false),
     /** Time of the last account check. null if there is no account. */
     checkedAt: p.datetime(3).nullable(),
-    /**
-     * Time of the next account check, or expiry of a running check's lease. null if there is no
-     * account.
-     */
+    /** Time of the next account check, or expiry of a running check's lease. null if there is no account. */
     checkAt: p.datetime(3).nullable(),
-    /**
-     * Time up to which events have been read. null to read all events that the provider still
-     * lists.
-     */
+    /** Time up to which events have been read. null to read all events that the provider still lists. */
     eventsReadUntil: p.datetime(3).fieldName("heard_until").nullable(),
   },
   indexes: [

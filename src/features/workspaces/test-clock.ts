@@ -19,8 +19,7 @@ export async function findTestTime(
 }
 
 /**
- * Sets the time of calls from test twins, in the same round trip as other reads. Sends no statement
- * for live calls.
+ * Sets the time of calls from test twins, in the same round trip as other reads. Sends no statement for live calls.
  */
 export async function loadTestTimes(tx: Transaction, calls: readonly AnyCall[]): Promise<void> {
   const twins = Map.groupBy(calls.filter(isOfTwin), ({ caller }) => caller.workspaceId);

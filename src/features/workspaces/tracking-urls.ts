@@ -38,12 +38,10 @@ const INSERT_KEY = `
 type Found = TrackingKey & { readonly enabled: boolean; readonly notifiesRecipients: boolean };
 
 /**
- * Creates the lookup. A workspace gets its tracking key at the first lookup, so bookings do not
- * have to write it.
+ * Creates the lookup. A workspace gets its tracking key at the first lookup, so bookings do not have to write it.
  *
  * @param publicUrl URL of the service for browsers. Without it, there are no links
- * @param sendsMails whether a mail server is configured. Without one, and in test mode, recipients
- *   receive no emails
+ * @param sendsMails whether a mail server is configured. Without one, and in test mode, recipients receive no emails
  */
 export function createFindTracking(
   publicUrl: string | undefined,

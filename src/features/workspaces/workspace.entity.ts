@@ -46,10 +46,7 @@ export const Workspace = defineEntity({
     providerAccount: p.text().nullable(),
     /** Number of the next attempt to create an account, from 1. */
     accountAttempt: p.integer().default(1),
-    /**
-     * Whether shipments have tracking links. A twin uses this value and the contact of its live
-     * workspace.
-     */
+    /** Whether shipments have tracking links. A twin uses this value and the contact of its live workspace. */
     trackingEnabled: p.boolean().default(true),
     /** Whether tracking pages show the courier of a shipment in transit. */
     trackingShowsCourier: p.boolean().default(true),

@@ -4,8 +4,7 @@ import { IN_FLIGHT } from "./limits.ts";
 /** Limit on the calls in flight in a process and per account. */
 export interface InFlightLimit {
   /**
-   * @throws Refusal UNAVAILABLE if the process is at its limit, or too many calls of the account
-   *   are waiting
+   * @throws Refusal UNAVAILABLE if the process is at its limit, or too many calls of the account are waiting
    */
   assertCapacity(account: number | string): void;
   /**

@@ -26,9 +26,7 @@ export const CONNECTIONS = {
   /** Unsent bytes of a connection above which further calls wait, and above which responses are dropped. */
   pauseBytes: 16 * MIB,
   maxBytesOfConnection: 64 * MIB,
-  /**
-   * Unsent bytes of all connections above which `pressedBytes` replaces `pauseBytes` and `maxBytesOfConnection`.
-   */
+  /** Unsent bytes of all connections above which `pressedBytes` replaces `pauseBytes` and `maxBytesOfConnection`. */
   maxBytes: 128 * MIB,
   pressedBytes: MIB,
   /** Memory of a call without its response, in bytes, measured with 9,000 small calls. */

@@ -22,11 +22,10 @@ type Fields = Record<string, unknown>;
 type NormalizeField = (fields: Fields, path: string, violations: Violation[]) => void;
 
 /**
- * Compiles the normalization of one request type, for JSON and gRPC. It covers nested messages, lists
- * and map values:
+ * Compiles the normalization of one request type, for JSON and gRPC. It covers nested messages, lists and map values:
  * - Text is composed to NFC and trimmed, and directional embeddings and overrides are removed.
- * - Text that contains only invisible characters is blank. Blank optional strings become absent. In an
- *   update they become empty text, which clears the field, because an absent field stays unchanged.
+ * - Text that contains only invisible characters is blank. Blank optional strings become absent. In an update they
+ *   become empty text, which clears the field, because an absent field stays unchanged.
  * - Text must be well-formed Unicode without NUL. PostgreSQL stores neither NUL nor half a surrogate pair.
  * - Times must be in the years 0001 to 9999, the range of RFC 3339.
  * - Numbers with the option `decimals` are rounded.

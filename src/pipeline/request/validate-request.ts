@@ -121,9 +121,7 @@ function patternWords({ field }: RuleViolation): string {
   return words === "" ? "must be one line" : words;
 }
 
-/**
- * Returns a hint about an unknown field that may be a misspelling of a missing field. Empty if there is no match.
- */
+/** Returns a hint about an unknown field that may be a misspelling of a missing field. Empty if there is no match. */
 function misspelt(path: string, unknownFields: readonly string[]): string {
   const parent = path.slice(0, path.lastIndexOf(".") + 1);
   const beside = unknownFields.filter((it) => it.startsWith(parent));

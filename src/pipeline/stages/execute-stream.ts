@@ -10,12 +10,11 @@ import type { StreamRpc } from "../rpc.ts";
 import type { ValidateRequest } from "../request/validate-request.ts";
 
 /**
- * Validates a request and runs a streaming RPC. The stream ends when `signal` aborts or its caller
- * loses permission. It also ends at shutdown, unless it is a file.
+ * Validates a request and runs a streaming RPC. The stream ends when `signal` aborts or its caller loses permission.
+ * It also ends at shutdown, unless it is a file.
  *
- * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED if the account or
- *   person has too many streams, UNAVAILABLE if the process has too many streams or is shutting down,
- *   and errors of the function
+ * @throws Refusal of `Authenticate` and `assertMayCall`, FIELD_INVALID, RATE_LIMITED if the account or person has too
+ *   many streams, UNAVAILABLE if the process has too many streams or is shutting down, and errors of the function
  */
 export type ExecuteStream = (
   rpc: StreamRpc,

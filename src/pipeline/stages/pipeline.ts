@@ -43,9 +43,7 @@ export interface Pipeline {
   readonly admit: Admit;
   readonly execute: Execute;
   readonly executeStream: ExecuteStream;
-  /**
-   * Runs `admit`, reads the request, runs `execute` and responds, for servers that implement reading and writing.
-   */
+  /** Runs `admit`, reads the request, runs `execute` and responds, for servers that implement reading and writing. */
   readonly serveUnary: ServeUnary;
   /** Lookups of credentials, which are also used outside calls. */
   readonly lookups: Lookups;

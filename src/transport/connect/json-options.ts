@@ -87,8 +87,7 @@ function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | unde
 }
 
 /**
- * Keeps a number such as `1e999` as text, which protobuf refuses. Otherwise it would become null and
- * count as absent.
+ * Keeps a number such as `1e999` as text, which protobuf refuses. Otherwise it would become null and count as absent.
  */
 function keepNonFinite(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

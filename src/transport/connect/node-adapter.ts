@@ -65,8 +65,7 @@ async function serve(
 function readRequest(request: NodeRequest, response: NodeResponse, contextValues: ContextValues) {
   if (!isHost(hostOf(request))) return undefined;
   try {
-    // A refusal in the middle of the body must not destroy the request, because this would also destroy
-    // the response.
+    // A refusal in the middle of the body must not destroy the request, because this would also destroy the response.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     return {
       ...universalRequestFromNodeRequest(request, response, undefined, contextValues),

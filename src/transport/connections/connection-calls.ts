@@ -52,9 +52,7 @@ export function createConnectionCalls(
   const waiting = createWaitingCalls(limits.maxWaiting, ofServer);
   let hasCome = false;
 
-  /**
-   * Whether at least this many bytes are waiting on the connection. A lower limit applies under memory pressure.
-   */
+  /** Whether at least this many bytes are waiting on the connection. A lower limit applies under memory pressure. */
   const holds = (bytes: number) =>
     open.heldBytes() >= (ofServer.heldBytes < limits.maxBytes ? bytes : limits.pressedBytes);
   const isFull = () => open.served() >= limits.maxServed || holds(limits.pauseBytes);

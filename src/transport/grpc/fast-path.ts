@@ -89,8 +89,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
   }
 
   /**
-   * Sends an error. Must not throw, not even from `makeError`, because an exception here would
-   * terminate the process.
+   * Sends an error. Must not throw, not even from `makeError`, because an exception here would terminate the process.
    */
   function sendError(makeError: () => ConnectError): void {
     // Once the response has started, an error can no longer be sent.

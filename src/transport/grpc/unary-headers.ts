@@ -61,9 +61,7 @@ function isForFastPath(headers: IncomingHttpHeaders): boolean {
 
 type HeaderValue = IncomingHttpHeaders[string];
 
-/**
- * Returns the timeout in whole milliseconds, as Connect does. A timeout below one millisecond has already passed.
- */
+/** Returns the timeout in whole milliseconds, as Connect does. A timeout below one millisecond has already passed. */
 function readTimeout(value: HeaderValue): number | "malformed" | undefined {
   if (value === undefined) return undefined;
   const { timeoutMs, error } = parseTimeout(String(value), Number.MAX_SAFE_INTEGER);

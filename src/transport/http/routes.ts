@@ -170,8 +170,7 @@ const VARIABLE = /^\{([a-z_][a-z0-9_]*)\}$/;
 /**
  * Parses the path of a `google.api.http` rule into segments. The supported grammar is:
  *
- * Template = "/" Segment { "/" Segment } ;
- * Segment = LITERAL | "{" field "}" ;
+ * Template = "/" Segment { "/" Segment } ; Segment = LITERAL | "{" field "}" ;
  *
  * @throws Error with the template and segment for other syntax (`*`, `**`, nested field paths, custom verbs)
  */

@@ -26,8 +26,7 @@ export interface OidcSignIn {
     session: string | undefined,
   ): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
-   * Completes an attempt with the query of the provider's redirect. Returns `undefined` if the person
-   * has no account.
+   * Completes an attempt with the query of the provider's redirect. Returns `undefined` if the person has no account.
    */
   finish(
     query: string,

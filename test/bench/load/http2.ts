@@ -14,9 +14,8 @@ const STATIC_ENTRIES = 61;
 type Http2Request = Extract<Load["request"], { protocol: "HTTP/2" }>;
 
 /**
- * Opens an HTTP/2 connection for a number of concurrent unary gRPC calls. Implements only the
- * necessary parts of the protocol, because Node's client uses more CPU than the servers. A call
- * that returns only trailers counts as failed.
+ * Opens an HTTP/2 connection for a number of concurrent unary gRPC calls. Implements only the necessary parts of the
+ * protocol, because Node's client uses more CPU than the servers. A call that returns only trailers counts as failed.
  */
 export async function openHttp2(
   port: number,

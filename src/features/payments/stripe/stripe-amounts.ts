@@ -26,8 +26,7 @@ const LEAST: ReadonlyMap<string, number> = new Map(
 const MOST = 99_999_999;
 
 /**
- * Returns the number of Stripe's units per minor unit: a positive or negative power of ten. 1 for
- * unknown currencies.
+ * Returns the number of Stripe's units per minor unit: a positive or negative power of ten. 1 for unknown currencies.
  */
 function unitsOf(currency: string): number {
   const digits = THREE_DECIMALS.has(currency) ? 3 : ZERO_DECIMALS.has(currency) ? 0 : 2;

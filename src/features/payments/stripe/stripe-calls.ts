@@ -50,10 +50,7 @@ export interface CompletedCall {
 
 export type StripeCall = ReturnType<typeof createStripeCalls>["call"];
 
-/**
- * Creates the function that calls Stripe. Loads Stripe's package on the first call, which takes 0.1
- * s and 40 MB.
- */
+/** Creates the function that calls Stripe. Loads Stripe's package on the first call, which takes 0.1 s and 40 MB. */
 export function createStripeCalls({
   apiUrl,
   platforms,
@@ -141,10 +138,7 @@ function optionsOf(apiUrl: string | undefined): Stripe.StripeConfig {
   };
 }
 
-/**
- * Returns why a key is invalid in a mode, or `undefined` if it is valid. The text follows
- * "restricted_key".
- */
+/** Returns why a key is invalid in a mode, or `undefined` if it is valid. The text follows "restricted_key". */
 export function stripeKeyFault(key: string, mode: Mode): string | undefined {
   if (key.startsWith("live_", 3) === (mode === "live")) return undefined;
   return mode === "live"
@@ -163,9 +157,8 @@ interface StripeFault {
 }
 
 /**
- * Whether Stripe rejected the call. False for rate limits, conflicts with a call in flight, and
- * server errors. Also false for an expired platform key: operators can replace it, and the account
- * is unaffected.
+ * Whether Stripe rejected the call. False for rate limits, conflicts with a call in flight, and server errors. Also
+ * false for an expired platform key: operators can replace it, and the account is unaffected.
  */
 function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   const { statusCode } = fault;
@@ -179,10 +172,7 @@ function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   );
 }
 
-/**
- * Whether Stripe replayed the failure of an earlier call with the same idempotency key. Stripe does
- * so for a day.
- */
+/** Whether Stripe replayed the failure of an earlier call with the same idempotency key. Stripe does so for a day. */
 function isStoredFailure({ statusCode = 0, headers }: StripeFault): boolean {
   return statusCode >= 500 && headers?.["idempotent-replayed"] === "true";
 }

@@ -189,8 +189,7 @@ async function readPayment(
 /**
  * Returns the response if it has the expected type.
  *
- * @throws Error for any other response with status 200, for example from a proxy. The call is then
- * retried.
+ * @throws Error for any other response with status 200, for example from a proxy. The call is then retried.
  */
 function assertIs<T extends { readonly object: string }>(object: T["object"], answer: T): T {
   if (answer.object === object) return answer;

@@ -19,10 +19,7 @@ export interface CoverageDocuments {
 
 type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 
-/**
- * Maximum total size of cached documents, in bytes. The most recent one is kept even if it is
- * larger.
- */
+/** Maximum total size of cached documents, in bytes. The most recent one is kept even if it is larger. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -28,11 +28,10 @@ export interface DocumentToPublish {
 }
 
 /**
- * Publishes a document, which replaces the tariff in force. Uses a temporary draft, which is
- * removed even on failure.
+ * Publishes a document, which replaces the tariff in force. Uses a temporary draft, which is removed even on failure.
  *
- * @throws Refusal TARIFF_FAULTY with every error and its path, and the refusals of
- *   `createTariffDraft`, `uploadTariffZones` and `publishTariff`
+ * @throws Refusal TARIFF_FAULTY with every error and its path, and the refusals of `createTariffDraft`,
+ *   `uploadTariffZones` and `publishTariff`
  */
 export async function publishDocument(
   deps: DraftDeps,

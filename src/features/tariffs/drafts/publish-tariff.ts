@@ -28,9 +28,8 @@ import {
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
- * Publishes a draft as a new version. Without `replaces`, it replaces any version in force. No
- * version is created if the draft equals the version in force. The zones are copied within the
- * database.
+ * Publishes a draft as a new version. Without `replaces`, it replaces any version in force. No version is created if
+ * the draft equals the version in force. The zones are copied within the database.
  */
 export async function publishTariff(
   request: PublishTariffRequest,
@@ -87,10 +86,7 @@ async function assertToCome(em: EntityManager, effectiveAt: Timestamp): Promise<
   throw refuse("FIELD_INVALID", text, { subject: "effective_at" });
 }
 
-/**
- * Returns the effective time in whole milliseconds, rounded up so that it is not before the
- * requested time.
- */
+/** Returns the effective time in whole milliseconds, rounded up so that it is not before the requested time. */
 function effectiveTimeOf(timestamp: Timestamp): string {
   return new Date(toInstantMs(timestamp, Math.ceil)!).toISOString();
 }
@@ -130,9 +126,8 @@ function publication(
 }
 
 /**
- * Inserts a version. The text of the zones, without a byte order mark, is inserted before the last
- * brace of the fees, so both texts stay unchanged. Times are truncated to milliseconds, because the
- * column could round them up.
+ * Inserts a version. The text of the zones, without a byte order mark, is inserted before the last brace of the fees,
+ * so both texts stay unchanged. Times are truncated to milliseconds, because the column could round them up.
  */
 const INSERT = `
   insert into tariff_version

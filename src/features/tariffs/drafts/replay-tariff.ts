@@ -25,12 +25,10 @@ const failureTypeOf = compileEnumNumber(QuoteFailureTypeSchema);
 const DEFAULT_SHIPMENTS = 1_000;
 
 /**
- * Prices the latest shipments of all workspaces, and the given routes, with the tariff in force and
- * with a draft.
+ * Prices the latest shipments of all workspaces, and the given routes, with the tariff in force and with a draft.
  *
  * @throws Refusal TARIFF_DRAFT_NOT_FOUND, TARIFF_FAULTY with every error in the draft and its path,
- *   TARIFF_VERSION_NOT_FOUND if no tariff is in force, UNAVAILABLE if too many tariff tasks are
- *   waiting
+ *   TARIFF_VERSION_NOT_FOUND if no tariff is in force, UNAVAILABLE if too many tariff tasks are waiting
  */
 export async function replayTariff(
   request: ReplayTariffRequestValid,

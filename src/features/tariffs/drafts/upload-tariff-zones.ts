@@ -43,10 +43,7 @@ export async function uploadTariffZones(
   });
 }
 
-/**
- * Describes the zones of a draft for the audit log. Includes the etag, which changes even if the
- * size does not.
- */
+/** Describes the zones of a draft for the audit log. Includes the etag, which changes even if the size does not. */
 function auditedZones(draft: TariffDraft) {
   return { zones_bytes: draft.zonesBytes, etag: draftEtag(draft) };
 }
@@ -75,10 +72,7 @@ function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequ
 
 const DELETE_PIECES = "delete from tariff_draft_piece where draft_id = $1";
 
-/**
- * Inserts chunks with many small statements, each of which stays within the database's statement
- * timeout.
- */
+/** Inserts chunks with many small statements, each of which stays within the database's statement timeout. */
 async function insertPieces(
   tx: EntityManager,
   draft: number,

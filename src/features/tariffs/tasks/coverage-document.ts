@@ -18,13 +18,12 @@ export function roundedToleranceM(askedM: number): number {
 }
 
 /**
- * Returns valid zones as the text of a GeoJSON FeatureCollection (RFC 7946). Each zone is a Feature
- * with its id, and with its name as the only property. Outer rings run counterclockwise and holes
- * clockwise. Positions have no altitude.
+ * Returns valid zones as the text of a GeoJSON FeatureCollection (RFC 7946). Each zone is a Feature with its id, and
+ * with its name as the only property. Outer rings run counterclockwise and holes clockwise. Positions have no
+ * altitude.
  *
- * @param toleranceM maximum distance between simplified and original outlines (see
- *   `simplifyPolygons`), 0 for the original outlines. Polygons and holes up to this size are
- *   omitted, except the largest polygon of a zone
+ * @param toleranceM maximum distance between simplified and original outlines (see `simplifyPolygons`), 0 for the
+ *   original outlines. Polygons and holes up to this size are omitted, except the largest polygon of a zone
  */
 export function coverageDocument(zones: readonly Zone[], toleranceM: number): string {
   const shown = toleranceM === 0 ? zones : simplifyZones(zones, toleranceM);
@@ -81,8 +80,7 @@ function extentM(ring: Ring): number {
 }
 
 /**
- * Returns a ring without altitudes, counterclockwise for the outer ring and clockwise for holes
- * (RFC 7946, 3.1.6).
+ * Returns a ring without altitudes, counterclockwise for the outer ring and clockwise for holes (RFC 7946, 3.1.6).
  */
 function wound(ring: Ring, index: number): Position[] {
   const positions = ring.map(([lng, lat]) => [lng as number, lat as number]);

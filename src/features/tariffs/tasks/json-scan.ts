@@ -4,8 +4,7 @@ import { MAX_POSITIONS, TOO_MANY_POSITIONS } from "../../../domain/coverage/pars
 const MAX_PARSED_BYTES = 576 * 1024 * 1024;
 
 /**
- * Returns why zones are too large to be parsed, without parsing them. Returns `undefined` if they
- * can be parsed.
+ * Returns why zones are too large to be parsed, without parsing them. Returns `undefined` if they can be parsed.
  *
  * @param pieces chunks of their text, in order
  */
@@ -114,10 +113,7 @@ export function createJsonScan() {
     },
     /** Returns the number of positions, that is, lists in `coordinates` that begin with a number. */
     positions: () => positions,
-    /**
-     * Returns an approximate upper bound for the memory of the parsed value, in bytes, even for
-     * unusual texts.
-     */
+    /** Returns an approximate upper bound for the memory of the parsed value, in bytes, even for unusual texts. */
     parsedBytes: () => parsedBytes,
   };
 }

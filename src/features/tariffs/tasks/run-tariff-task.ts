@@ -52,8 +52,7 @@ export interface CheckedDraft {
   readonly zones: number;
   readonly tiers: number;
   /**
-   * SHA-256 of the document's canonical text in base64url, as stored with versions. `undefined` if
-   * there are errors.
+   * SHA-256 of the document's canonical text in base64url, as stored with versions. `undefined` if there are errors.
    */
   readonly digest: string | undefined;
 }
@@ -124,10 +123,7 @@ export interface TariffTasks {
 /** Thrown if a task exceeds its memory limit. */
 export class TaskTooLargeError extends Error {}
 
-/**
- * URL of the worker, which is next to this file and has the same extension, even in the built
- * program.
- */
+/** URL of the worker, which is next to this file and has the same extension, even in the built program. */
 const WORKER = new URL(`tariff-worker${extname(import.meta.url)}`, import.meta.url);
 
 /** Maximum number of running and waiting tasks. */

@@ -13,10 +13,7 @@ import {
 const PUBLISH_LOCK = 0x5348_5002;
 
 export interface NewVersion {
-  /**
-   * Version in force that the publisher expects to replace, 0 for none. `undefined` skips the
-   * check.
-   */
+  /** Version in force that the publisher expects to replace, 0 for none. `undefined` skips the check. */
   readonly replaces: number | undefined;
   readonly digest: string;
   insert(version: number, replaces: number | null): Promise<void>;

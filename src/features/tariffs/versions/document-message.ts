@@ -26,10 +26,7 @@ const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.BOOL]: (value) => typeof value === "boolean",
 };
 
-/**
- * Converts a document to a message. Ignores values of the wrong type, because a draft can have
- * errors.
- */
+/** Converts a document to a message. Ignores values of the wrong type, because a draft can have errors. */
 export function readDocument<Desc extends DescMessage>(
   schema: Desc,
   document: object,

@@ -9,17 +9,13 @@ import { createLoadedTariffs, loadTariff, type PricedTariff } from "./loaded-tar
 
 export interface TariffCache {
   /**
-   * Returns the version that this process uses, at most a second old while the database is
-   * reachable.
+   * Returns the version that this process uses, at most a second old while the database is reachable.
    *
    * @throws Refusal UNAVAILABLE if no tariff has been published
    */
   current(): PricedTariff;
   currentVersion(): number | undefined;
-  /**
-   * Returns for how many seconds `current` has differed from the version in force, as of the last
-   * `refresh`.
-   */
+  /** Returns for how many seconds `current` has differed from the version in force, as of the last `refresh`. */
   lagSeconds(): number;
   /**
    * Reads which version is in force, in the caller's transaction, and returns it.
@@ -94,10 +90,7 @@ export function createTariffCache(options: {
     }
   }
 
-  /**
-   * Makes the version in force current. It is a newer version, or an earlier one if the newest was
-   * cancelled.
-   */
+  /** Makes the version in force current. It is a newer version, or an earlier one if the newest was cancelled. */
   async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
     const current = currentVersion();
     if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;

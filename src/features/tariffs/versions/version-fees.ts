@@ -6,8 +6,7 @@ import { parseValidFees, type Fees } from "../../../domain/pricing/tariff.ts";
 /** Lookup of the fees of any version, including old ones. */
 export interface VersionFees {
   /**
-   * Returns the fees of versions, synchronously if they are all in memory. Versions that do not
-   * exist are omitted.
+   * Returns the fees of versions, synchronously if they are all in memory. Versions that do not exist are omitted.
    */
   of(versions: Iterable<number>): FeesByVersion | Promise<FeesByVersion>;
 }

@@ -12,8 +12,7 @@ export const GEOJSON = "application/geo+json";
 export const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Loads the zones of a draft or version in chunks. If too many loads are running, the load waits
- * its turn.
+ * Loads the zones of a draft or version in chunks. If too many loads are running, the load waits its turn.
  *
  * @param sql constant SQL that selects the chunks of the draft or version `$1`
  */
