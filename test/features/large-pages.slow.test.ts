@@ -33,11 +33,11 @@ function largestBooking(character: string) {
 
 interface Page {
   readonly names: readonly string[];
-  /** Start of the next page. Empty after the last. */
+  /** Token of the next page. Empty after the last page. */
   readonly next: string;
 }
 
-/** Returns the names in the results of every page. */
+/** Returns the names on each page. */
 async function readAll(read: (from: string | undefined) => Promise<Page>): Promise<string[][]> {
   const pages: string[][] = [];
   let from: string | undefined;
@@ -71,7 +71,7 @@ describe.each(Object.entries(CHARACTERS))(
       }
     });
 
-    /** Reads a whole list over JSON, gRPC, and gRPC with JSON messages. */
+    /** Reads the whole list over JSON, gRPC, and gRPC with JSON messages. */
     async function readEachWay(
       path: string,
       byJson: (body: any) => Page,

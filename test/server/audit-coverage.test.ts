@@ -20,11 +20,11 @@ const NUMBER = expect.stringMatching(/^\d+$/);
 const TEXT = expect.any(String);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-/** Expects that fields take the values of the call. */
+/** Expects properties that were unset to take the values from the call. */
 const become = (names: string, sent: Fields): Changes =>
   Object.fromEntries(names.split(" ").map((name) => [name, [null, String(sent[name])]]));
 
-/** Expected audit entry of a successful call, from its fields and its response. */
+/** Expected changes in the audit entry by method, from the call's fields and its response. */
 const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = {
   CreateOperator: (sent, { keys }) => ({
     ...become("name email kind role", sent),
@@ -138,7 +138,7 @@ function createKey({ name }: Fields, { last4 }: any): Changes {
   return { name: [null, name], scope: [null, "full"], last4: [null, last4] };
 }
 
-/** Kind that a method changes, by its name, and the request or response field with its id. */
+/** Kind of record that methods change, and the request or response field with the record's id. */
 const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[] = [
   [/ApiKey$/, "api_key", "key"],
   [/Member$/, "person", "person"],
@@ -149,7 +149,7 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
   [/Tariff$/, "tariff_version", "version"],
 ];
 
-/** Returns the subject of an entry: the caller's workspace, or the record that the call names or created. */
+/** Returns the expected subject of an entry: the record that the call names or creates, by default the workspace. */
 function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller: number): string {
   const [, kind, field] = SUBJECTS.find(([method]) => method.test(name)) ?? [];
   if (kind === undefined) {
@@ -159,7 +159,7 @@ function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller
   return `${kind}/${kind === "tariff_version" ? data.version : (sent[field!] ?? data[field!] ?? data.id)}`;
 }
 
-/** Services with which workspaces change who can act for them. */
+/** Services with which a workspace changes who can act for it. */
 const OWN_SERVICES = [
   ApiKeyService,
   MemberService,
@@ -184,7 +184,7 @@ const { service, stripe } = await startStripeService();
 const operator = await service.addOperator("owner");
 const workspace = await service.addWorkspace();
 const calls = createMethodCalls(service, { workspace, operator, stripe, text: WORDS });
-/** The key that the call revokes. */
+/** Id of the key that the call revokes. */
 let endedKey: string | undefined;
 
 test("of every method that changes the platform or a key it is known what the audit log says", () => {
@@ -236,7 +236,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
           },
       action: name,
       subject,
-      // People and operators have names that can be read.
+      // Entries about people and operators include a readable name.
       subject_name: /^(person|operator)\//.test(subject) ? TEXT : null,
       workspace: isOfOperators(method) ? (sent["workspace"] ?? created) : id,
       changes: Object.entries(CHANGES[name]!(sent, body.data)).map(([field, [before, after]]) => ({

@@ -18,14 +18,14 @@ test("a replica that has been busy holds two or three connections once it is idl
     return rows;
   };
   await Promise.all(Array.from({ length: 100 }, () => book(service, apiKey)));
-  // Concurrent background work may keep a second connection.
+  // Concurrent background work may keep a second connection open.
   const idle = expect.arrayContaining([
     { name: "shipments", count: expect.toSatisfy((count: number) => count <= 2) },
     { name: "shipments changes", count: 1 },
   ]);
   expect(await connections()).not.toEqual(idle);
 
-  // On a busy machine, background work often overlaps and then keeps a third one for a while.
+  // On a busy machine, background work often overlaps and keeps a third connection open for a while.
   const hasShrunk = async () => idle.asymmetricMatch(await connections());
   await eventually("the pool to shrink", hasShrunk);
 });

@@ -30,7 +30,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
  * 8 s for a response, plus the delay of a busy machine.
  */
 const LONGEST_MS = 12_000;
-/** More calls than one process has connections, so that a leaked connection is detected. */
+/** Number of concurrent calls. Exceeds the connections of one process, so that a leaked connection is detected. */
 const CROWD = 24;
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ let proxy: TcpProxy;
 let service: TestService;
 let workspaceId: number;
 let apiKey: string;
-/** The test's own connection, which bypasses the proxy. */
+/** Client that bypasses the proxy. */
 let client: pg.Client;
 
 beforeEach(async () => {
@@ -57,7 +57,7 @@ const book = (customer = "ada") =>
     apiKey,
     body: { ...BOOKING, customer_email: `${customer}@example.org` },
   });
-/** Other tests wait longer for a connection. */
+/** Maximum waits as in production. Other tests wait longer for a connection. */
 const REAL_WAITS = { maxWaitMs: DATABASE_CONNECTIONS.maxWaitMs };
 const crowd = <T>(call: (customer: string) => Promise<T>) =>
   Promise.all(Array.from({ length: CROWD }, (_, i) => call(`customer${i}`)));
@@ -73,8 +73,8 @@ function expectUnavailable({ status, headers, body }: Answer): void {
 }
 
 /**
- * Waits until all calls succeed, with as many concurrent callers as the pool has connections, so
- * that a lost connection is detected.
+ * Waits until all concurrent calls succeed. There are more calls than connections, so that a lost
+ * connection is detected.
  */
 async function expectWorking(): Promise<void> {
   await eventually("a crowd to be served", async () =>
@@ -89,7 +89,7 @@ async function rowCount(table: string): Promise<number> {
   return rows[0].count;
 }
 
-/** Blocks bookings within their transactions while `meanwhile` runs. */
+/** Blocks bookings inside their transactions while `meanwhile` runs. Returns their responses. */
 async function inTheMiddleOfBookings(
   customers: readonly string[],
   meanwhile: () => unknown,
@@ -108,8 +108,8 @@ async function inTheMiddleOfBookings(
 }
 
 /**
- * Waits for the transactions of bookings with lost connections, whose commit was sent together with
- * their writes. Each booking is complete or missing.
+ * Expects that each booking is complete or missing. First waits for transactions whose connection
+ * was lost, because their commit was sent together with the writes.
  */
 async function expectWholeBookings(): Promise<void> {
   const others = `select from pg_stat_activity where datname = current_database()
@@ -240,7 +240,7 @@ test("keys that changed while the database was unreachable are noticed when it i
   await proxy.goDown();
   const newKey = await rotateKeys(meanwhile.em, workspaceId, 60);
   await revokeKey(meanwhile.em, workspaceId, apiKey);
-  // Simulates a long outage, so that no change is recent.
+  // Simulates a long outage: no key has changed recently.
   await client.query("update api_key set changed_at = now() - interval '1 hour'");
   await client.query("update api_key set ends_at = changed_at where ends_at is not null");
   await proxy.comeBack();
@@ -290,7 +290,7 @@ test("connections that the network dropped silently delay no caller for long, an
   await expectWorking();
 });
 
-/** Warnings here are only about the database. */
+/** Whether a log line is a warning. In these tests, all warnings are about the database. */
 const isWaiting = ({ level }: LogLine) => level === "warn";
 
 test("a service that starts before its database becomes ready once the database is up", async () => {
@@ -302,7 +302,7 @@ test("a service that starts before its database becomes ready once the database 
 });
 
 test("a service ends although its database hangs with a call in flight", async () => {
-  // Only the shutdown ends the waiting calls.
+  // The waiting calls end only at the shutdown.
   const replica = await startReplica(proxy.url);
   await replica.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
   proxy.hang();

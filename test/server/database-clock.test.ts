@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startReplica, startService } from "../support/service.ts";
 import type { LogLine } from "../support/service-process.ts";
 
-/** Returns a clock with its log, compared with a database whose time is frozen. */
+/** Creates a clock that is compared with a database whose time is frozen. Also returns its log. */
 function compared() {
   const time = { ms: 0, aheadMs: 0, roundTripMs: 0, isReadOnly: false };
   const said: unknown[] = [];

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createDatabaseContact } from "../../src/server/database-contact.ts";
 
-/** Returns a contact with a test clock, and its log. */
+/** Creates a database contact on a test clock. Also returns its log. */
 function createContact() {
   const time = { ms: 0 };
   const lines: unknown[] = [];

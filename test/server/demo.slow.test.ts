@@ -17,7 +17,7 @@ const KEY = /shp_test_[0-9A-Za-z]{36}/;
 const LIVE_KEY = /shp_[0-9A-Za-z]{36}/;
 const OPERATOR_KEY = /sho_[0-9A-Za-z]{36}/;
 
-/** Starts `serve --demo` and waits for its output for people: every line outside the log. */
+/** Starts `serve --demo` and waits for the introduction, that is, all output that is not the log. */
 async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
   const served = await startServiceProcess(environment, ["--demo"]);
   const said = await eventually("the introduction", () => {
@@ -28,7 +28,7 @@ async function startDemo(environment: Environment): Promise<ServiceProcess & { s
   return { ...served, said };
 }
 
-/** Signs in with each printed link, and returns the people. */
+/** Signs in with each printed link. Returns each person's email, workspaces and operator role. */
 async function signInByLinks(service: ServiceProcess & { said: string }) {
   const links = service.said.match(/http\S*#token=.*$/gm) ?? [];
   return Promise.all(
@@ -43,7 +43,7 @@ async function signInByLinks(service: ServiceProcess & { said: string }) {
   );
 }
 
-/** Returns the output of a demo command when pasted into another terminal. */
+/** Runs commands from the introduction in a shell, as if pasted into another terminal. Returns the output. */
 function paste(...lines: readonly string[]): string {
   return spawnSync("sh", ["-c", lines.join("\n")], { encoding: "utf8" }).stdout;
 }
@@ -137,7 +137,7 @@ test("the demo's workspace is recorded as made by the service itself", async () 
     { databaseUrl: database.url, dataDir: "", publicUrl: undefined },
     addresses,
   );
-  // There is no dashboard here to sign in to.
+  // This service has no dashboard, so there are no sign-in links.
   expect(said).not.toContain("#token=");
   const [apiKey = ""] = KEY.exec(said) ?? [];
   const entries = await orm.em.execute(

@@ -23,10 +23,10 @@ let apiKey: string;
 beforeEach(async () => {
   pair = await startServerPair();
   await migrate(pair.url);
-  // Waits as in production, because late responses of a lost server are part of the guarantee.
+  // Waits as long as in production, because the test also covers late responses from a lost server.
   service = await startReplica(pair.url, { outside: { maxWaitMs: 2_000 } });
   ({ id: workspace, apiKey } = await service.addWorkspace());
-  // Removes the limits, which this test does not cover.
+  // Removes the rate limits, which this test does not cover.
   await service.app.em.execute(
     `insert into workspace_limit (workspace_id, limit_class, rate, burst)
      select ?, class, 100000, 100000 from unnest('{quote,read,write}'::text[]) as class`,
@@ -45,7 +45,7 @@ const book = (key: string) =>
     headers: { "idempotency-key": key },
   });
 
-/** Reads the feed to its end and continues until stopped. Returns the subjects of creations. */
+/** Follows the feed until stopped. Returns the subjects of all creation events. */
 function followFeed(reader: Pick<TestService, "request">) {
   const seen: string[] = [];
   let cursor = "";
@@ -103,7 +103,7 @@ test("when the primary is killed under load and its standby promoted, everything
   await eventually("every webhook", () => sent().size === acknowledged.length);
   for (const status of load.refused.keys()) expect(status).toMatch(/^503 |^lost$|^409 /);
 
-  // The replicas receive each other's changes through the new primary.
+  // Each replica must receive the other one's changes through the new primary.
   await eventually("both change feeds", async () => {
     const feeds = `select from pg_stat_activity where application_name = 'shipments changes'`;
     return (await pair.second.query(feeds)).length === 2;
@@ -116,7 +116,7 @@ test("when the primary is killed under load and its standby promoted, everything
   });
   await receiver.close();
 
-  // A former primary that returns as a standby receives no writes.
+  // Expects that a former primary gets no writes after it returns as a standby.
   await pair.first.startAsStandby();
   const again = startBookingLoad([service, other], apiKey, 2);
   const known = again.acknowledged.size;
@@ -142,7 +142,7 @@ test("connections to a primary that takes no more writes are replaced by some to
     if (status !== 201) refused.push(status);
     return status === 201;
   });
-  // Each refusal closes its connection.
+  // Each refused call closes its connection.
   expect(refused.length).toBeLessThanOrEqual(MAX_CONNECTIONS);
   expect(new Set([503, ...refused])).toEqual(new Set([503]));
   expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
@@ -174,7 +174,10 @@ test("a primary that the network has cut off without a word is left for the one 
   ]);
 });
 
-/** Its WAL receiver may outlive the other processes for a moment, and confirm a booking. */
+/**
+ * Kills the standby and waits until it is disconnected. Its WAL receiver can briefly outlive the
+ * other processes and confirm a booking.
+ */
 async function killStandby(): Promise<void> {
   pair.second.kill();
   await eventually("the primary to be alone", async () => {
@@ -221,16 +224,16 @@ test("the server that takes writes is found wherever it stands in the address", 
 
 test("while no server takes writes, each is named with the reason", async () => {
   pair.first.kill();
-  // Its processes are reaped a moment later. Until then a connection is accepted and reset.
+  // The processes are reaped a moment later. Until then, connections are accepted and reset.
   await eventually("its port to be closed", () => isRefused(new URL(pair.first.url)));
   const [first, second] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
-  // An address without a cached result.
+  // Uses a URL for which no result is cached.
   await expect(migrate(pair.url.replace("read-write", "primary"))).rejects.toThrow(
     `cannot use the database: no server listens at ${first}, ${second} is a standby; promote one, or correct DATABASE_URL`,
   );
 });
 
-/** Returns the pair's address with its hosts reversed, which no process has cached. */
+/** Returns the pair's URL with its hosts reversed. No process has cached a result for this URL. */
 function reversed(url: string): string {
   const [, hosts] = /@([^/]*)\//.exec(url)!;
   return url.replace(hosts!, hosts!.split(",").toReversed().join(","));
@@ -262,7 +265,7 @@ test("a process does not go back to a former primary that takes writes while the
   await pair.first.startAlone();
   expect((await book("meanwhile")).status).toBe(503);
   const [first] = [pair.first, pair.second].map(({ url }) => new URL(url).host);
-  // A failed search is cached for a moment, also one from before the server was up.
+  // Polls, because a failed search is cached briefly, including one from before the server was up.
   const searchFault = () => primaryFinder(pair.url)!.find().catch(String);
   await expect
     .poll(searchFault)

@@ -6,22 +6,22 @@ import { book } from "../support/bookings.ts";
 import { sharedService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
-/** A paginated list. */
+/** A paginated list whose tokens are forged. */
 interface List {
   readonly path: string;
-  /** Field for the token. */
+  /** Request field for the token. */
   readonly field: string;
-  /** Filters to which the list's tokens are bound. */
+  /** Filters for which the list's tokens are valid. */
   readonly filters: object;
-  /** Key that reads the list. */
+  /** Key for reading the list. */
   readonly key: string;
-  /** A valid position, which the forged ones resemble. */
+  /** A valid position, on which forged positions are based. */
   readonly position: readonly (string | number)[];
 }
 
 const service = await sharedService();
 const { id: workspace, apiKey: key } = await service.addWorkspace();
-// A separate operator per list, because 100 forged tokens use up most of one's burst.
+// Creates a separate operator per list, because 100 forged tokens use up most of a caller's burst.
 const operatorKey = async () => (await service.addOperator()).key;
 const { reference } = await book(service, key);
 const { data: webhook } = await addWebhook(service, key, { url: "https://example.com/" });
@@ -97,7 +97,7 @@ const anyValue = fc.oneof(
   fc.constantFrom(null, true, 2 ** 31, -(2 ** 40), 2 ** 53, "a\u0000b", [1], {}),
 );
 
-/** Returns positions with some values replaced. */
+/** Returns arbitrary positions: `usual` with some values replaced. */
 function anyPosition(usual: readonly unknown[]): fc.Arbitrary<unknown[]> {
   const values = usual.map((value) => fc.oneof(fc.constant(value), anyValue));
   return fc

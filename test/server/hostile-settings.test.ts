@@ -9,7 +9,7 @@ import { createMethodCalls } from "../support/method-calls.ts";
 import { startReplica } from "../support/service.ts";
 import { stripeSettings } from "../support/stripe-service.ts";
 
-/** Settings that `alter role ... set` or `alter database ... set` can leave. */
+/** Settings that an administrator may have changed with `alter role ... set` or `alter database ... set`. */
 const HOSTILE = [
   "DateStyle = 'SQL, DMY'",
   "IntervalStyle = 'iso_8601'",

@@ -56,7 +56,7 @@ async function startReady(): Promise<ServiceProcess> {
 const quote = (served: ServiceProcess) =>
   served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
 
-/** Expects the process to exit with code 0 within the maximum time after a signal. */
+/** Expects the process to exit with code 0 in time after a signal. */
 async function expectEndInTime(served: ServiceProcess, signalledAt: number): Promise<void> {
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
   expect(performance.now() - signalledAt).toBeLessThan(END_MS);
@@ -67,13 +67,13 @@ function signal(served: ServiceProcess, name: "SIGTERM" | "SIGINT" | "SIGHUP"): 
   return performance.now();
 }
 
-/** Waits until both ports are closed. */
+/** Waits until both ports refuse connections. */
 async function untilDraining(served: ServerUrls): Promise<void> {
   await untilRefused(served.httpUrl);
   await untilRefused(served.grpcUrl);
 }
 
-/** Returns a proxy's keep-alive connection, which sends further requests. */
+/** Opens a keep-alive connection as a proxy does, and returns a function that sends requests on it. */
 async function keepConnection(served: ServerUrls) {
   const socket = openSocket(served.httpUrl);
   await once(socket, "connect");
@@ -92,7 +92,7 @@ async function keepConnection(served: ServerUrls) {
   };
 }
 
-/** Sends a POST with only the first half of its body. */
+/** Sends a POST request with only the first half of its body. */
 async function sendHalf(served: ServiceProcess, path: string, body: object) {
   const text = JSON.stringify(body);
   const half = Math.floor(text.length / 2);
@@ -187,7 +187,7 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
   expect((await health.check({})).status).toBe(Status.NOT_SERVING);
   signal(served, "SIGTERM");
   const { status, headers } = await quote(served);
-  // New connections find the port closed later, but kept ones still work.
+  // The port closes to new connections later. Kept connections still work.
   expect([status, headers.get("connection")]).toEqual([200, "keep-alive"]);
   expect((await served.request("/v1/shipments", { apiKey, body: BOOKING })).status).toBe(201);
   expect((await served.grpcClient(apiKey).listShipments({})).data).toHaveLength(1);
@@ -197,7 +197,7 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
   const short = await startReady();
   signal(short, "SIGTERM");
   expect(await short.ended).toMatchObject({ code: 0, stderr: "" });
-  // Earlier calls are logged at their own time.
+  // Ignores the lines of earlier calls, which are logged independently.
   const said = short.log().flatMap(({ msg }) => (msg === "call" ? [] : msg));
   expect(said.slice(-2)).toEqual(["not ready, still serving before shutdown", "shutting down"]);
 });
@@ -279,7 +279,7 @@ test("a call that never ends does not keep the process from ending, and is logge
 
 test("SIGHUP changes nothing, and a signal sent twice, as by a terminal and by npm, does not interrupt the drain, which idle connections do not hold up", async () => {
   const served = await startReady();
-  // Other programs reload their configuration on this signal.
+  // On SIGHUP, other programs reload their configuration.
   signal(served, "SIGHUP");
   await eventually("the log to say so", () =>
     served.log().some(({ msg }) => msg === "SIGHUP is ignored: there is nothing to read anew"),

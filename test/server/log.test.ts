@@ -5,7 +5,7 @@ import { OF_PROCESS } from "../support/service-process.ts";
 const KEY = "shp_0123456789abcdefghijklmnopqrstuvwxyz";
 const TIME = /^\[\d\d:\d\d:\d\d\.\d{3}\] /gm;
 
-/** Returns four lines of a log with these settings, written by a separate process. */
+/** Returns four log lines that a separate process writes with these settings. */
 function logged(environment: Record<string, string>, logFormat?: string): string {
   const program = `
     const { createLog } = await import("./src/server/log.ts");

@@ -17,7 +17,7 @@ const service = await startService();
 const metricsOf = async (of: TestService): Promise<Map<string, Metric>> =>
   parsePrometheus((await of.request("/metrics")).text);
 
-/** Returns the value of a metric with exactly these labels, apart from the label of a bucket. */
+/** Returns the value of the sample with exactly these labels. Ignores the bucket label. */
 function figure(
   metrics: Map<string, Metric>,
   name: string,
@@ -98,7 +98,7 @@ test("metrics tell of attempts at webhooks by outcome, and a replica of the back
     figure(before, "shipments_webhook_attempts_total", { outcome })!;
   expect([risen("delivered"), risen("rejected"), risen("unanswered")]).toEqual([1, 1, 1]);
 
-  // PostgreSQL counts rows some seconds late, and a replica polls once at startup, then rarely.
+  // PostgreSQL counts rows with a delay of some seconds. A replica polls them once at startup, and then rarely.
   await eventually("the rows of events to be counted", async () => {
     const tables = await loadTableRows(service.app.em);
     return tables.some(({ table, rows }) => table === "event" && rows > 0);

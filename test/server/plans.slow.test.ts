@@ -38,17 +38,17 @@ import { startStripe } from "../stripe/stand-in.ts";
 import { startStatementLog } from "../support/statement-log.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
-/** Number of rows in each table. */
+/** Number of rows inserted into each table. */
 const ROWS = 2_000;
 const MINUTE_MS = 60_000;
-/** A page plus the row that shows whether there is a next page. */
+/** Rows read for a page: 25, and one that shows whether there is a next page. */
 const PAGE = 26;
-/** Maximum factor by which a plan node may read more rows than the result or a page. */
+/** Maximum ratio of rows that a plan node reads to the rows of the result or a page. */
 const FACTOR = 4;
 
 /**
- * Statements that read more than they return, by a part of their text, with the reason. All are
- * outside the path of calls, or serve operators and reports and read the relevant rows once.
+ * Statements that may read more than they return, by a part of their text, with the reason. All of
+ * them run outside of calls, or serve operators and reports and read each relevant row once.
  */
 const READS_MUCH: Readonly<Record<string, string>> = {
   "with oldest as ( select subject, number, created_at from event":
@@ -89,7 +89,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "from usage_hour join workspace on": "a report counts what was quoted",
 };
 
-/** Returns a value for each filter of a list, which some rows have. */
+/** Returns a value for every filter. Some rows match each value. */
 const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   status: "pending",
   payment_status: "awaiting_payment",
@@ -105,7 +105,7 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   workspace: given["workspace"],
   action: "CreateOperator",
   subject: "operator/1",
-  // For a paginated list. In the feed it marks the end of a page.
+  // Applies to paginated lists. In the feed, `after` is the end of a page.
   after: 0,
   include_revoked: true,
   name_contains: "other 7",
@@ -116,12 +116,12 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   newest_first: true,
   method: "CreateShipment",
   outcome: "succeeded",
-  // Only with their own order.
+  // The window filters require their own order.
   pickup_from: undefined,
   pickup_before: undefined,
 });
 
-/** Filters of shipments that share an index. */
+/** Combinations of shipment filters that share an index. */
 const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] =
   [
     ({ customer_id }) => ({ customer_id, failed: true }),
@@ -129,12 +129,12 @@ const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<st
     ({ status }) => ({ status, order_by: "pickup_window" }),
   ];
 
-/** Indexes of statements in `OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS`. */
+/** Indexes that only statements in `OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS` use. */
 const INDEXES_OF_OTHERS = ["payment_notice_of_test", "payment_connection_account"];
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
 
-/** SQL texts in the source, each up to its first placeholder or quoted name. */
+/** Matches SQL in the source, up to the first placeholder or quoted name. */
 const SQL =
   /["`](\s*(?:select|insert into|update|delete from|with (?:recursive )?\w+ as)\s[^"`$]*)/g;
 const SOURCE = globSync("src/{features,server}/**/*.ts").flatMap((file) =>
@@ -156,16 +156,16 @@ describe.each([
       for (const node of nodes) usedIndexes.add(node["Index Name"] ?? "");
     }
     const found = plans.filter(readsTooMuch);
-    // PostgreSQL picks one of several equally cheap indexes, and the choice differs between databases.
+    // PostgreSQL chooses between equally cheap indexes, and the choice can differ between databases.
     const again = found.length === 0 ? [] : await plansOfEverything(mode, kept);
     const stays = new Set(again.filter(readsTooMuch).map(({ statement }) => statement));
     expect(found.filter(({ statement }) => stays.has(statement)).map(described)).toEqual([]);
-    // Releases before 18 can choose other plans, such as a scan of the whole table.
+    // Releases before 18 may choose different plans, such as a scan of the whole table.
     expect(plans.filter(hasNoOtherWay).map(described)).toEqual([]);
   });
 });
 
-/** Beginnings of statements for distributed databases, which have other plans. */
+/** Beginnings of statements for distributed databases, which have different plans. */
 const OF_DISTRIBUTED = [
   "select sum(result::float8) as size from run_command",
   "select name as",
@@ -174,27 +174,27 @@ const OF_DISTRIBUTED = [
   "select pg_advisory_xact_lock(hashtextextended('new workspaces'",
 ];
 
-/** Beginnings of statements that need a setup that this test lacks. */
+/** Beginnings of statements whose setup this test does not create. */
 const OF_OTHER_SETUPS = [
-  // A table that is large enough for an export of more than it may have.
+  // Needs more shipments than an export may contain.
   "select exists (select from (",
-  // A test twin that has connected Stripe's test mode.
+  // Needs a test twin that is connected to Stripe's test mode.
   "delete from payment_notice where (provider, id) in",
-  // A provider that refuses to create an account, and money at a closed account.
+  // Needs a provider that refuses to create an account, and money in a closed account.
   "update workspace set account_attempt",
   "select 1 from provider_payment where",
-  // A webhook with very many deliveries.
+  // Needs a webhook with very many deliveries.
   "update webhook set disabled_reason = 'request'",
-  // A workspace with more calls than are kept.
+  // Needs a workspace with more calls than are kept.
   "delete from api_request where",
-  // Opt-outs stored as plain hashes by earlier commits.
+  // Needs opt-outs that earlier commits stored as plain hashes.
   "select workspace_id::float8 as workspace, email_hash as hash",
   "delete from recipient_opt_out where",
-  // A signed-in person who changes their name.
+  // Needs a signed-in person whose name changes.
   "update membership set name = null from session",
 ];
 
-/** Files with statements that only run after a Stripe event, or when keys of quotes age. */
+/** Files whose statements run only after a Stripe event, or when quote keys age. */
 const RUN_BY_OTHER_TESTS = [
   "src/features/payments/check-accounts.ts",
   "src/features/payments/payment-jobs.ts",
@@ -216,7 +216,7 @@ test("every statement of the source was looked at", () => {
   expect(unseen).toEqual([]);
 });
 
-/** Unique indexes guard their key, even if no statement reads them. */
+/** Unique indexes are excluded, because they guard their key even if no statement reads them. */
 test("every index of the schema serves a statement", async () => {
   const { url } = await createDatabase();
   const { rows } = await (
@@ -277,14 +277,14 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   return plansIn(log.notices.slice(before));
 }
 
-/** Advances every clock of this process by a minute. Returns a function that restores them. */
+/** Advances all of this process's clocks by a minute. Returns a function that restores them. */
 function letMinutePass(): () => void {
   const now = performance.now.bind(performance);
   const later = vi.spyOn(performance, "now").mockImplementation(() => now() + MINUTE_MS);
   return () => later.mockRestore();
 }
 
-/** Disables the automatic analysis of tables. */
+/** Disables the automatic analysis of all tables. */
 async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
   const { rows } = await sql.query(
     `select format('alter table %I set (autovacuum_enabled = off)', relname) as alter
@@ -293,7 +293,7 @@ async function leaveUnanalyzed(sql: pg.Client): Promise<void> {
   for (const { alter } of rows) await sql.query(alter);
 }
 
-/** Makes every call and runs all background work. */
+/** Calls every method and runs all background work. */
 async function callEverything(
   service: TestService,
   callers: MethodCaller,
@@ -321,7 +321,7 @@ async function callEverything(
     await call(method, fields);
     if (method.methodKind === "server_streaming") await call(method, { fromNow: true });
     const given = { ...fields, ...filled, workspace: workspace.id };
-    // Small pages, so that nearly empty tables have a second one.
+    // Small pages, so that even nearly empty tables have a second page.
     const page_size = filled === undefined ? 1 : PAGE - 1;
     for (const page of pagesOf(method, given)) {
       const [answer] = await call(method, { ...page, page_size });
@@ -330,7 +330,7 @@ async function callEverything(
       if (cursor) await call(method, { ...page, page_size, after: cursor });
     }
   }
-  // Not among the newest.
+  // The search text matches none of the newest shipments.
   await data(service.as(workspace.apiKey).searchShipments({ text: "missing 4711" }));
   await useSessions(service, workspace, operatorKey);
   await useMails(service, workspace, sql);
@@ -341,23 +341,23 @@ async function callEverything(
   await deliver(service, workspace);
   await purge(service);
   const { em } = service.app;
-  // The service waits longer between two polls than a call takes.
+  // Refreshes the figures explicitly, because the service polls them rarely.
   await createDatabaseFigures({
     em,
     log: pino({ level: "silent" }),
     now: () => new Date(),
   }).refresh();
-  // Only a command loads it, not the service.
+  // The service does not load the tariff this way. Only a command does.
   await loadPublishedTariff(em);
 }
 
-/** Returns the fields of first pages of a list: without a filter, and with each of its filters. */
+/** Returns the fields for a list's first pages: one without filters, and one for each filter. */
 function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
   const names = input.fields.map((field) => field.name);
   if (!names.includes("page_size")) return [];
   const owners = ["shipment", "webhook"].filter((owner) => names.includes(owner));
   const of = Object.fromEntries(owners.map((owner) => [owner, given[owner]]));
-  // In lists without page tokens, `after` takes their role.
+  // In lists without page tokens, `after` selects the page.
   const paging = ["page_size", "page_token", ...(names.includes("page_token") ? [] : ["after"])];
   const filters = names.filter((it) => !owners.includes(it) && !paging.includes(it));
   const values = filterValues(given);
@@ -405,14 +405,14 @@ async function useSessions(
   await service.request("/admin/v1/operators", { apiKey: operatorKey, body });
   let token: string | undefined;
   for (const known of [email, body.email]) {
-    // Each sign-in ends the previous session.
+    // Each sign-in replaces the previous session.
     const browser = { userAgent: "a test", session: token };
     token = await signInByEmail(service.app.em, known, browser);
     expect(token).toBeDefined();
   }
 }
 
-/** Sends, defers and purges emails. */
+/** Sends, postpones and purges emails. */
 async function useMails(
   service: TestService,
   { apiKey }: TestWorkspace,
@@ -432,7 +432,7 @@ async function useMails(
   }
 }
 
-/** Sends an email to a recipient, who then unsubscribes. */
+/** Sends an email to a recipient and unsubscribes the recipient. */
 async function tellRecipient(
   service: TestService,
   { apiKey }: TestWorkspace,
@@ -452,7 +452,10 @@ async function tellRecipient(
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
 
-/** Opens a tracking link as its recipient, and follows it. The workspace's links may just have been replaced. */
+/**
+ * Opens a tracking link as the recipient, and follows the shipment. The workspace's links may just
+ * have been replaced.
+ */
 async function track(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], {
@@ -468,13 +471,13 @@ async function track(service: TestService, { apiKey }: TestWorkspace): Promise<v
     expect((await fetch(`${service.httpUrl}${path}/open`, { method: "POST", body })).ok).toBe(true);
   }
   const followed = await fetch(`${service.httpUrl}${path}/events`);
-  // Assigns a second courier, whose position has not been reported.
+  // Assigns a second courier without a reported position.
   for (const name of ["Ada", "Bob"]) await data(as.setCourier({ shipment, name }));
   await data(as.cancelShipment({ shipment }));
   expect(await followed.text()).toContain("data: changed");
 }
 
-/** Moves a picture into the bucket, and reads it there. */
+/** Moves a proof picture to the bucket and reads it from there. */
 async function movePicture(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const as = service.as(apiKey);
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay", "advance"]);
@@ -486,12 +489,12 @@ async function movePicture(service: TestService, { apiKey }: TestWorkspace): Pro
   expect((await as.getProofPhoto({ shipment })).status).toBe(200);
 }
 
-/** Books with a quote, and reads and changes several shipments in one call. */
+/** Books with a quote, and reads and changes several shipments in one call each. */
 async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const { body } = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
   const shipments = [
     (await book(service, apiKey, { quote_id: body.id })).reference,
-    // A known customer gets another number.
+    // Books for a known customer with a different id number.
     (await book(service, apiKey, { customer_id_number: randomUUID() })).reference,
   ];
   const answers = await Promise.all([
@@ -504,7 +507,7 @@ async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Prom
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 }
 
-/** Parks simulations, and runs one through all its steps. */
+/** Parks a simulation, then advances the test clock so that its steps run. */
 async function simulate(service: TestService, { id, apiKey }: TestWorkspace): Promise<void> {
   const move = async (time?: string) =>
     (await service.request("/v1/test/clock", { apiKey, body: { time } })).body;
@@ -525,7 +528,7 @@ async function simulate(service: TestService, { id, apiKey }: TestWorkspace): Pr
   await service.request("/v1/test/clock", { apiKey, method: "DELETE" });
 }
 
-/** Delivers a webhook, seals all secrets, and deletes every added webhook. */
+/** Delivers a webhook, seals all secrets, and deletes all enabled webhooks. */
 async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise<void> {
   const receiver = await startReceiver();
   const { data } = await addWebhook(service, apiKey, { url: receiver.url });
@@ -558,13 +561,13 @@ async function purge({ app: { em } }: TestService): Promise<void> {
   expect(failed).toEqual([]);
 }
 
-/** Returns whether a plan node read more than the allowed multiple of the result or a page. */
+/** Whether a plan node reads more than `FACTOR` times the result or a page. */
 function readsTooMuch({ statement, nodes }: RunPlan): boolean {
   const bound = FACTOR * (mayReadMuch(statement) ? ROWS : Math.max(PAGE, answered(nodes)));
   return nodes.some((node) => rowsAt(node) > bound);
 }
 
-/** Returns whether a statement that should use only indexes cannot. */
+/** Whether PostgreSQL could not use an index for a statement that should use one. */
 function hasNoOtherWay({ statement, nodes }: RunPlan): boolean {
   return !mayReadMuch(statement) && nodes.some((node) => node.Disabled);
 }
@@ -573,7 +576,7 @@ function mayReadMuch(statement: string): boolean {
   return Object.keys(READS_MUCH).some((part) => statement.includes(part));
 }
 
-/** Returns the number of rows that a plan returns, writes or receives. */
+/** Returns how many rows a plan returns, writes or receives. */
 function answered(nodes: readonly PlanNode[]): number {
   const [root] = nodes;
   const asked = nodes.filter((node) => /^(Function Scan|ProjectSet)$/.test(node["Node Type"]));

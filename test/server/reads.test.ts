@@ -19,7 +19,7 @@ import { addWebhook, untilAttempted } from "../support/webhooks.ts";
 const database = await createDatabase();
 const admin = await connectTo(database.url);
 await announcePlans(admin);
-// Foreign keys lock their referenced rows with separate statements.
+// Excludes foreign keys, which lock the referenced rows with separate statements.
 await alterDatabase(admin, "auto_explain.log_nested_statements = off");
 const log = await startStatementLog(database.url);
 const stripe = await startStripe({ livemode: true });
@@ -36,11 +36,11 @@ const calls = createMethodCalls(service, {
 });
 const person = await signIn(service, workspace.apiKey, { email: "p@example.org", role: "member" });
 
-/** A workspace without webhooks, whose bookings are not counted yet. */
+/** A workspace without webhooks whose bookings have not been counted yet. */
 const quiet = await service.addWorkspace();
 const POLLING = { timeout: 20_000 };
 
-/** A webhook with two deliveries, so that they have a second page. */
+/** A webhook with two deliveries, enough for a second page. */
 const { data: webhook } = await addWebhook(service, workspace.apiKey, await startReceiver());
 const sent = { apiKey: workspace.apiKey, body: {} };
 for (const _ of [1, 2]) await service.request(`/v1/webhooks/${webhook.id}/test`, sent);
@@ -52,7 +52,7 @@ const READS = (
   await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods))
 ).flatMap((methods) => methods.filter(isRead));
 
-/** Returns the fields of a call that finds data. */
+/** Returns fields with which a call finds data. */
 async function fieldsOf(method: DescMethod): Promise<Record<string, unknown>> {
   if (method.name === "ListSavedFilters") return { workspace: workspace.id };
   if (isOfPerson(method)) return {};
@@ -69,7 +69,7 @@ async function call(method: DescMethod, fields: Record<string, unknown>): Promis
 
 const isOfPerson = ({ parent }: DescMethod) => parent.typeName.startsWith("shipments.account.");
 
-/** Calls a method, and reads a second page if it has pages. All calls must succeed. */
+/** Calls a method successfully. Also reads the second page of a paginated list. */
 async function read(method: DescMethod, fields: Record<string, unknown>): Promise<void> {
   const isPaged = method.input.fields.some(({ name }) => name === "page_token");
   const given = isPaged ? { ...fields, page_size: 1 } : fields;
@@ -79,7 +79,7 @@ async function read(method: DescMethod, fields: Record<string, unknown>): Promis
   for (const { status, text } of answers) expect(status, text).toBeLessThan(300);
 }
 
-/** Returns the statements with which PostgreSQL wrote or locked rows, from its log. */
+/** Returns the statements that wrote or locked rows while `work` ran, from PostgreSQL's log. */
 async function writtenDuring(work: () => Promise<unknown>): Promise<string[]> {
   const before = log.notices.length;
   await work();
@@ -88,7 +88,7 @@ async function writtenDuring(work: () => Promise<unknown>): Promise<string[]> {
     .map(({ statement }) => statement);
 }
 
-/** Returns whether a plan node wrote or locked a row. */
+/** Whether a plan node writes or locks rows. */
 function writes(node: PlanNode): boolean {
   if (node["Node Type"] === "LockRows") return rowsAt(node) > 0;
   return node["Node Type"] === "ModifyTable" && (node.Plans ?? []).some((it) => rowsAt(it) > 0);
@@ -98,7 +98,7 @@ test.each(READS.map((method) => [`${method.parent.typeName}/${method.name}`, met
   "%s writes nothing",
   async (_, method) => {
     const fields = await fieldsOf(method);
-    // The service's background writes are occasional. A call's writes occur with each call.
+    // Repeats the call to exclude background writes, which are occasional. A call's own writes occur every time.
     await expect
       .poll(async () => {
         await book(service, quiet.apiKey);

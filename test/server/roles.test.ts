@@ -30,10 +30,10 @@ const madeInTwin = await service.request("/v1/api_keys", {
   apiKey: twin.apiKey,
   body: { name: "Reads", scope: "read_only" },
 });
-/** Key of the test twin, because the test mode service is only available there. */
+/** Read-only key of the test twin. The test service is available only in test mode. */
 const readOnlyTestKey = madeInTwin.body.api_key;
 
-/** Returns the role that a method requires, read from its descriptor independently of the service. */
+/** Reads the role that a method requires from its descriptor, independently of the service. */
 function neededRole(method: DescMethod): Role {
   if (hasOption(method, minimum_role)) {
     return OperatorRole[getOption(method, minimum_role)].toLowerCase() as Role;
@@ -42,7 +42,7 @@ function neededRole(method: DescMethod): Role {
   return reads ? "viewer" : "operator";
 }
 
-/** Returns a nonexistent id for each path field. */
+/** Returns nonexistent ids for a method's path fields. */
 function idsOfNothing(method: DescMethod): Record<string, string> {
   const { pattern } = getOption(method, http);
   const names = [...String(pattern.value).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
@@ -52,7 +52,7 @@ function idsOfNothing(method: DescMethod): Record<string, string> {
 const named = (methods: readonly DescMethod[]) =>
   methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
-/** Returns the JSON responses on every path of a method, without values that differ between calls. */
+/** Calls a method on every path over JSON. Returns the responses without values that differ between calls. */
 async function byJson(method: DescMethod, apiKey: string | undefined) {
   const answers = httpCalls(method, idsOfNothing(method)).map(async (call) => {
     const { status, headers, text, body } = await service.request(call.path, {
@@ -67,7 +67,7 @@ async function byJson(method: DescMethod, apiKey: string | undefined) {
   return Promise.all(answers);
 }
 
-/** Returns the gRPC error. */
+/** Calls a method over gRPC and returns the error. */
 function byGrpc(method: DescMethod, apiKey: string) {
   const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
     string,
@@ -77,7 +77,7 @@ function byGrpc(method: DescMethod, apiKey: string) {
   return rpcError(method.methodKind === "unary" ? answer : take(1, answer));
 }
 
-/** Returns the responses of a method for a key, over JSON (except for streams, which have no path) and gRPC. */
+/** Returns a key's responses from a method over JSON and gRPC. Streams have no JSON path. */
 async function answersTo(method: DescMethod, apiKey: string) {
   const isUnary = method.methodKind === "unary";
   return {

@@ -19,7 +19,7 @@ import { startServiceProcess, type ServiceProcess } from "../support/service-pro
 
 /** Maximum duration of a test that replaces processes, in milliseconds. */
 const REPLACED_MS = 200_000;
-/** Minimum number of calls per client between two steps. */
+/** Minimum number of calls that each client makes between two steps. */
 const CALLS_OF_STEP = 20;
 /** Number of clients that book while a process is killed. */
 const CLIENTS = 8;
@@ -44,7 +44,7 @@ beforeEach(async () => {
   };
 });
 
-/** Starts one of the processes that share the ports. Waits until its own port reports ready. */
+/** Starts a process that shares the ports, and waits until its own port reports ready. */
 async function start(): Promise<ServiceProcess> {
   const started = await startServiceProcess(environment);
   const { operations } = started.log().find(({ msg }) => msg === "starting")!;
@@ -81,7 +81,7 @@ test(
     processes.push(await start());
     await more();
     await load.stop();
-    // Only its own connections were lost, and no call was refused.
+    // Only connections to the killed process may be lost, and no call may be refused.
     const { lost = 0, ...refused } = Object.fromEntries(load.refused);
     expect(refused).toEqual({});
     expect(lost).toBeLessThanOrEqual(CLIENTS);
@@ -92,7 +92,7 @@ test(
   REPLACED_MS,
 );
 
-/** Returns ways to call the ports, with new and kept connections, over HTTP/1.1 and HTTP/2. */
+/** Returns ways to call the service: new and kept connections over HTTP/1.1 and HTTP/2. */
 function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const send = async (
@@ -105,7 +105,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     const sending = httpRequest(httpUrl + path, { method: "POST", headers: keyed, agent });
     sending.end(JSON.stringify(body));
     const answered = await once(sending, "response").catch((error: unknown) => {
-      // A kept connection that was idle for a second may close at this moment (RFC 9112, section 9.3.1).
+      // The server may close a kept connection that was idle for a second at this moment (RFC 9112, section 9.3.1).
       if (!sending.reusedSocket) throw error;
     });
     if (answered === undefined) return send(agent, path, body, key);
@@ -129,8 +129,8 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
     await call(shipmentsBy(session)).finally(() => session.abort());
   };
   /**
-   * A stream that arrives while its connection closes is refused unprocessed, and every gRPC client
-   * retries it (RFC 9113, section 8.7).
+   * Retries a stream that was refused unprocessed because its connection was closing. Every gRPC
+   * client retries such streams (RFC 9113, section 8.7).
    */
   const again = (call: () => Promise<unknown>) =>
     call().catch((error: unknown) => {
@@ -153,7 +153,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
   ];
 }
 
-/** If no process takes over pending connections from another's port, some calls are lost. */
+/** Whether another process takes over the pending connections of a closed port. Otherwise some calls are lost. */
 const migrates = (await sharedPortsWarning({ reusePort: true })) === undefined;
 
 test.runIf(migrates)(

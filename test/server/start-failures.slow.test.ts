@@ -14,7 +14,7 @@ const database = await createDatabase();
 
 const FREE_PORTS = { HOST: "127.0.0.1", PORT: "0", GRPC_PORT: "0" };
 
-/** Starts the service, which must fail with exactly this message and write no log. */
+/** Starts the service and expects it to fail with exactly this message and without a log. */
 async function expectFailure(environment: Environment, sentence: string): Promise<void> {
   const ended = await runProcess(["serve"], { ...FREE_PORTS, ...environment });
   const { code, stderr } = ended;
@@ -103,7 +103,7 @@ test("a start on a PostgreSQL older than 15 fails and says so", async () => {
   );
 });
 
-/** Implements enough of PostgreSQL's protocol to answer every statement with a version. */
+/** Starts a server that speaks enough of PostgreSQL's protocol to respond to every statement with a version. */
 function createOldPostgres(version: string): Server {
   const message = (type: string, body: string) => {
     const head = Buffer.alloc(5);

@@ -15,9 +15,9 @@ import { startReplica } from "../support/service.ts";
 import { startStatementLog } from "../support/statement-log.ts";
 import { addWebhook, attemptsAt, untilAttempted } from "../support/webhooks.ts";
 
-/** Present in every text from a caller or stranger, and only there. */
+/** Mark that is in every text from a caller or stranger, and nowhere else. */
 const MARK = "zqmarkqz";
-/** Contains characters that statements would have to escape. */
+/** Text with the mark and with characters that SQL would have to escape. */
 const TEXT = `${MARK} 'a' "b" $1 ? ?? \\ ; --`;
 
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await tellRecipient();
 });
 
-/** In a separate process, so that no other emails are sent. */
+/** Sends a recipient email in a separate process, so that no other emails are sent. */
 async function tellRecipient(): Promise<void> {
   await service.as(apiKey).updateWorkspace({ notifies_recipients: true });
   const mails = await startMailServer();
@@ -106,7 +106,7 @@ test("the log sees a text that stands in a statement", async () => {
   expect(markedStatements()).toEqual([`select '${MARK}'`]);
 });
 
-/** Statements on the data of several or all workspaces, by their beginning, with the reason. */
+/** Beginnings of statements that access data of several or all workspaces, with the reason. */
 const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[] = [
   [
     "select workspace_id::float8 as workspace, id as webhook, failing",
@@ -196,11 +196,11 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ],
 ];
 
-/** Patterns that name one workspace as a parameter, for a row or as a condition. */
+/** Patterns of statements that take a workspace as a parameter, in a row or a condition. */
 const NAMES_WORKSPACE = [
   /^insert into "?\w+"? \("?workspace_id"?, .*?\) (?:values \(|select )\$1\b/,
   /\bworkspace_id"? (?:\+ 0 )?(?:= \$\d|in \(\$\d\))/,
-  // By a key whose first column is the workspace.
+  // Matches keys whose first column is the workspace.
   /\bworkspace_id", (?:"\w+"\.)?"\w+"\) (?:= \(\$\d|in \(\(\$\d, \$\d\)\))/,
 ];
 
@@ -217,11 +217,11 @@ test("every statement on workspaces' data names one workspace as a parameter, or
   const unused = OF_THE_PLATFORM.filter(
     ([start]) => !unnamed.some((text) => text.startsWith(start)),
   );
-  // On a cluster, due work is read on the workers, whose statements are not in the log.
+  // On a cluster, workers read the due work, and their statements are not in this log.
   if (inject("adminDatabaseUrls").length === 1) expect(unused).toEqual([]);
 });
 
-/** Returns the valid fields once per text field, with the mark in that field. */
+/** Returns one variant of the fields per text field, with the mark in that field. */
 function markedFields({ input }: DescMethod, valid: object): Record<string, unknown>[] {
   return input.fields.flatMap((field) => {
     const marked = markedValue(field);
@@ -237,7 +237,7 @@ function markedValue(field: DescField): unknown {
 
 let count = 0;
 
-/** Calls a method on each of its paths, or the stream. Returns the statuses of the paths. */
+/** Calls a method on each of its paths, or as a stream. Returns the statuses. */
 async function call(method: DescMethod, fields: Record<string, unknown>): Promise<number[]> {
   const answers = await calls.call(method, fields, () => ({
     "idempotency-key": `${MARK}'${++count}`,
@@ -248,7 +248,7 @@ async function call(method: DescMethod, fields: Record<string, unknown>): Promis
   return answers.map(({ status }) => status);
 }
 
-/** Returns the tables that have the mark in some row. */
+/** Returns the tables in which a row contains the mark. */
 async function markedTables(): Promise<string[]> {
   const { rows } = await sql.query(
     "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1",

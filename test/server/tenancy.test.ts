@@ -26,13 +26,13 @@ import { sharedService, type TestWorkspace } from "../support/service.ts";
 import { take } from "../support/take.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
-/** A record of another workspace, paired with a nonexistent one. */
+/** Name of another workspace's record, and of a nonexistent record. */
 interface Pair {
   readonly foreign: string | number;
   readonly missing: string | number;
 }
 
-/** Pair that a field of this name refers to, in every method or in one. */
+/** Pair for a field name, in all methods or in those of the given service or method. */
 const NAMING: Readonly<Record<string, string>> = {
   shipment: "shipment",
   "ShipmentService.shipments": "shipment",
@@ -59,24 +59,24 @@ const NAMING: Readonly<Record<string, string>> = {
   person: "member",
 };
 
-/** Fields that `couldName` finds although they name no record. */
+/** Fields that `couldName` matches although they name no record. */
 const PLAIN = ["query", "method", "places"];
 
 const METHODS = await describedMethods("workspace");
 
-/** Returns the pair that a field of a method refers to. */
+/** Returns the name of the pair for a method's field. */
 function pairOf({ name, parent }: DescMethod, field: string): string | undefined {
   const candidates = [`${name}.${field}`, `${parent.name}.${field}`, field];
   return NAMING[candidates.find((candidate) => candidate in NAMING) ?? ""];
 }
 
-/** Fields in paths, which name records. */
+/** Names of all path fields. Path fields name records. */
 const IN_PATHS = METHODS.flatMap((method) => {
   const pattern = hasOption(method, http) ? getOption(method, http).pattern.value : "";
   return [...pattern!.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 });
 
-/** Whether a field is an id, has the name of one, or is any text of a read. */
+/** Whether a field could name a record: it is an id, has a path field's name, or is a text field of a read. */
 function couldName({ idempotency }: DescMethod, field: DescField): boolean {
   const { name, fieldKind, message, scalar } = field;
   if (message !== undefined) return message.fields.some((inner) => IN_PATHS.includes(inner.name));
@@ -120,7 +120,7 @@ describe.each([
   const pairs = await makePairs(other);
   const isTest = caller === third.twin;
 
-  /** Returns whether the caller's call succeeds, depending on live mode, test mode and the provider. */
+  /** Whether the caller's call can succeed. Depends on the mode and the provider. */
   function isCallable(method: DescMethod): boolean {
     if (method.parent.name === "MemberService") return !isTest;
     if (method.parent.name === "TestService") return isTest;
@@ -137,7 +137,7 @@ describe.each([
     const own = field === "page_token" ? { ...ownerFieldsOf(valid), page_size: 1 } : valid;
     const pair = pairs[pairOf(method, field)!] ?? (await tokens(method, own));
     const { foreign, missing } = pair;
-    // An attempt is named by both.
+    // An attempt is named by its webhook and its delivery.
     const more =
       field === "webhook" && own["delivery"] ? { delivery: pairs["delivery"]!.foreign } : {};
     const before = await othersRecords();
@@ -147,24 +147,24 @@ describe.each([
       const ofForeign = comparable(await naming(foreign), foreign);
       expect(ofForeign).toEqual(comparable(await naming(missing), missing));
       expect(await othersRecords()).toEqual(before);
-      // A booking on one transport would collide with the same booking on the next.
+      // Otherwise a booking over one transport would collide with the same booking over the next one.
       const clear = "update shipment set external_reference = null where workspace_id = $1";
       await sql.query(clear, [caller.id]);
     }
-    // Only the name caused the refusal.
+    // The call without the foreign name succeeds, so only the name caused the refusal.
     if (isCallable(method))
       expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
   });
 
-  /** Returns a page token of the other workspace for the same call, and one that was never issued. */
+  /** Returns the other workspace's page token for the same call, and a token that was never issued. */
   async function tokens(method: DescMethod, own: Fields): Promise<Pair> {
     const ownerFields = Object.keys(ownerFieldsOf(own)).map((name) => [name, pairs[name]!.foreign]);
     const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(ownerFields) }, other);
-    // Methods that exist only in test mode have no tokens of live mode.
+    // Methods that exist only in test mode issue no tokens in live mode.
     return tokenPair(JSON.parse(answer!.text).next_page_token ?? NO_TOKEN);
   }
 
-  /** Returns a digest of all records of the other workspaces. */
+  /** Returns a digest of all records in the other workspaces. */
   async function othersRecords(): Promise<string> {
     const digests = TABLES.map(
       ([table, order, shown = "to_jsonb(t)"]) =>
@@ -175,7 +175,7 @@ describe.each([
   }
 });
 
-/** Tables of workspaces, the order in which they are compared, and columns to ignore because reads change them. */
+/** Tables with workspace data, the order in which to compare rows, and columns that reads may change. */
 const TABLES = [
   ["shipment", "reference"],
   ["customer", "id"],
@@ -188,7 +188,7 @@ const TABLES = [
   ["membership", "person_id"],
 ] as const;
 
-/** Creates a record of each kind for a workspace. */
+/** Creates one record of each kind in a workspace. */
 async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pair>>> {
   const { apiKey } = of;
   const get = async (path: string) => (await service.request(path, { apiKey })).body;
@@ -202,15 +202,15 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   });
   const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
   const pending = await book(service, apiKey);
-  // Refused in live mode.
+  // A simulation, which live mode refuses.
   const body = { ...BOOKING, simulation: { scenario: "stuck", step_seconds: 86_400 } };
   for (let i = 0; i < 2; i++) await service.request("/v1/shipments", { apiKey, body });
-  // After this, the workspace's data must not change in the background.
+  // Waits until the workspace's data no longer changes in the background.
   const delivery = await eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook);
     return deliveries.every(({ status }) => status === "delivered") && deliveries[0];
   });
-  // The feed waits for open transactions, including those of other tests.
+  // The event appears only when all open transactions have ended, including those of other tests.
   const cursor = await eventually("an event in the feed", async () => {
     return (await get("/v1/events?page_size=1")).cursor;
   });
@@ -243,27 +243,27 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
 
 const NO_TOKEN = Buffer.from('["BBBBBBBB"]').toString("base64url");
 
-/** Returns a token, and one of the same form that was never issued. */
+/** Returns an issued token, and a token of the same form that was never issued. */
 function tokenPair(token: string): Pair {
   const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
   const missing = Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
   return { foreign: token, missing };
 }
 
-/** Returns the fields that determine a list. */
+/** Returns the fields that determine which list is read. */
 const ownerFieldsOf = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => /^(shipment|webhook)$/.test(name)));
 
-/** Returns a field's value with another record's name in it. */
+/** Returns a field's value with another record's name. */
 function withName(value: unknown, name: string | number): unknown {
   if (Array.isArray(value)) return [withName(value[0], name)];
   return typeof value === "object" ? { ...value, shipment: name } : name;
 }
 
-/** A response: the status and the headers over HTTP, and the text, or the refusal. */
+/** Status, headers and text of an HTTP response, or the result of an RPC. */
 type Seen = Readonly<Record<string, unknown>>;
 
-/** Returns the whole HTTP responses on every path of the method. A stream without a path is called with Connect. */
+/** Calls a method on each of its paths and returns the responses. A stream without a path is called with Connect. */
 async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
   const ways = httpCalls(method, fields);
   if (ways.length === 0)
@@ -279,7 +279,7 @@ async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorks
   );
 }
 
-/** Returns the whole gRPC response. */
+/** Calls a method over gRPC and returns its response. */
 const askGrpc = async (method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) => [
   await askRpc("gRPC on the gRPC server", method, fields, apiKey),
 ];
@@ -292,7 +292,7 @@ async function askRpc(
 ) {
   const client = rpcClient(method.parent, PROTOCOLS[protocol], service, apiKey) as any;
   const answer = client[method.localName](compileDecodeJson(method.input)(fields).request);
-  // For a stream that no refusal ends earlier.
+  // Reads a whole stream, in case no refusal ends it earlier.
   const whole =
     method.methodKind === "unary" ? answer.then((it: Message) => [it]) : take(Infinity, answer);
   const refusal = await rpcError(whole).catch(() => undefined);
@@ -302,8 +302,8 @@ async function askRpc(
 }
 
 /**
- * Returns responses in comparable form. Errors are unchanged. Others lose random references, ids
- * and times, and the name in the call.
+ * Makes responses comparable. Errors stay unchanged. In other responses, replaces random
+ * references, ids and times, and the name from the call.
  */
 function comparable(answers: readonly Seen[], named: string | number): unknown {
   return answers.map((answer) => {

@@ -8,7 +8,7 @@ const service = await startService({ trustedProxies: ["127.0.0.0/8"] });
 
 beforeEach(stopClock);
 
-/** Tries an invalid sign-in link from a separate address. Returns the status. */
+/** Tries an invalid sign-in link from a client address. Returns the status. */
 async function tryToken(i: number, address: string): Promise<number> {
   const headers = { "sec-fetch-site": "same-origin", "x-forwarded-for": address };
   const form = { token: String(i).padStart(43, "A") };

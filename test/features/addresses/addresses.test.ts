@@ -33,21 +33,21 @@ const STRASSE = {
   confidence: null,
 };
 
-/** Calls with the workspace's key by default. */
+/** Searches, by default with the workspace's key. */
 const search = (query: string, key = apiKey, more: object = {}) =>
   service.as(key).searchAddresses({ query, ...more });
 const reverse = (lat: number, lng: number, key = apiKey) =>
   service.as(key).reverseGeocode({ lat, lng });
 const statusOf = async (query: string, key = apiKey) => (await search(query, key)).status;
 
-/** Returns the number of geocoder requests during the work. */
+/** Returns the number of requests that the geocoder receives during `work`. */
 async function asked(work: () => Promise<unknown>): Promise<number> {
   const before = standIn.asked.length;
   await work();
   return standIn.asked.length - before;
 }
 
-/** Expects that a call is refused because the geocoder is unavailable, until this many seconds have passed. */
+/** Expects a refusal because the geocoder is unavailable for this many seconds. */
 async function expectWaiting(call: Promise<Answer>, seconds: number, why: string): Promise<void> {
   const text = `${why} Try again in ${seconds} s.`;
   const { headers } = await expectRefused(call, "UNAVAILABLE", text, { waits_for: "geocoder" });
@@ -125,12 +125,12 @@ describe("with a geocoder", () => {
     const lookup = (n: number, key = greedy.apiKey) => search(`new york ${n}`, key);
     const lookupStatus = async (n: number, key?: string) => (await lookup(n, key)).status;
     const statuses = await Promise.all(Array.from({ length: 101 }, (_, n) => lookupStatus(n)));
-    // Some of so many concurrent calls find the geocoder busy.
+    // With this many concurrent calls, some find the geocoder busy.
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     const text = "The workspace looks up too many addresses. Try again in 1 s.";
     const { headers } = await expectRefused(lookup(1_000), "RATE_LIMITED", text);
     expect(headers.get("retry-after")).toBe("1");
-    // Neither cached lookups nor those of another workspace, such as the test twin, count.
+    // Neither cached lookups nor lookups by another workspace, such as the test twin, count.
     const [cached] = statuses.keys().filter((n) => statuses[n] === 200);
     expect(await lookupStatus(cached!)).toBe(200);
     expect(await lookupStatus(1_001, greedy.twin.apiKey)).toBe(200);
@@ -144,7 +144,7 @@ describe("with a geocoder", () => {
     await expectWaiting(search("failing"), 1, why);
     await expectWaiting(reverse(1, 1), 1, why);
     standIn.answer = undefined;
-    // Failures are not cached.
+    // Failures must not be cached.
     expect(await statusOf("failing")).toBe(200);
   });
 
@@ -156,7 +156,7 @@ describe("with a geocoder", () => {
     standIn.answer = undefined;
     clock.ms += 4_000;
     await expectWaiting(search("limited"), 3, why);
-    // A cached address needs no geocoder.
+    // A cached address needs no request to the geocoder.
     await data(reverse(0, 0, twin.apiKey));
     clock.ms += 3_000;
     expect(await statusOf("limited")).toBe(200);

@@ -12,7 +12,7 @@ import { whenOver } from "../../support/when-over.ts";
 
 const KINDS = ["photon", "nominatim", "pelias"] as const;
 
-/** Starts a geocoder of a kind, with its client and the recorded outcomes. */
+/** Starts a geocoder of a kind. Returns it with a client and the outcomes that the client reports. */
 async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {}) {
   const standIn = await startGeocoder(kind);
   const ended: CompletedLookup[] = [];
@@ -21,7 +21,7 @@ async function start(kind: GeocoderKind, options: Partial<GeocoderOptions> = {})
     ...standIn.settings.geocoder,
     userAgent: "shipment-booking/0 (+https://book.example.org)",
     nowMs: () => clock.ms,
-    // Only tests that set a shorter timeout wait for slow responses.
+    // Long, because only tests with a shorter timeout of their own wait for slow responses.
     timeoutMs: 60_000,
     onLookup: (look) => ended.push(look),
     ...options,
@@ -38,7 +38,7 @@ const BERLIN = { lat: 52.52, lng: 13.41 };
 const ANYWHERE = { near: undefined, limit: 5 };
 const POINT = { lat: 52.5204, lng: 13.4216 };
 
-/** The same house and street in the format of each kind. */
+/** Expected result for the same house and street in every kind's format. */
 const HOUSE = { lat: 52.5203, lng: 13.4217, precision: "building" };
 const STREET = { lat: 52.4781, lng: 13.4392, precision: "street" };
 const found = (label: string, of: object, confidence?: number) => ({ label, ...of, confidence });
@@ -145,7 +145,7 @@ const ASKED = {
 const { geocoder: photon, standIn: atPhoton, ended: ofPhoton } = started.photon;
 const KARL = { text: "karl-marx", ...ANYWHERE };
 
-/** Returns Photon's results for features with these properties. */
+/** Returns the labels that the client finds in Photon's features with these properties. */
 async function foundAmong(...properties: object[]) {
   const geometry = { type: "Point", coordinates: [1, 2] };
   const features = properties.map((each) => ({ geometry, properties: each }));
@@ -156,7 +156,7 @@ async function foundAmong(...properties: object[]) {
   return addresses.map(({ label }) => label);
 }
 
-/** Returns the client's error for this response of the geocoder. */
+/** Returns the client's error for a response of the geocoder. */
 async function failure(answer: (response: ServerResponse) => void): Promise<GeocoderUnavailable> {
   atPhoton.answer = answer;
   const failed = await photon.search(KARL).then(
@@ -299,7 +299,7 @@ test.each([
     countrycode,
     type: "house",
   };
-  // A result without a name is left out.
+  // Results without a name are omitted.
   expect(await foundAmong(properties, { countrycode })).toEqual([label]);
 });
 

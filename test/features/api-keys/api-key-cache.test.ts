@@ -13,7 +13,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const changing = await startService();
 const { em } = changing.app;
 const clockAt = (ms: number) => ({ now: () => new Date(Date.now() + ms) });
-/** Replicas, the last two on machines with clocks an hour behind and an hour ahead. */
+/** Replicas. The clocks of the last two are an hour behind and an hour ahead. */
 const replicas = [
   changing,
   await startReplica(changing.databaseUrl),
@@ -22,14 +22,14 @@ const replicas = [
 ];
 const database = await connectTo(changing.databaseUrl);
 
-/** Reads the workspace on each replica. */
+/** Reads the workspace through each replica. */
 const readEverywhere = (apiKey: string) =>
   Promise.all(replicas.map((replica) => replica.as(apiKey).getWorkspace()));
 
 const statuses = async (apiKey: string) =>
   (await readEverywhere(apiKey)).map(({ status }) => status);
 
-/** Creates a workspace whose new key every replica accepts and has cached. */
+/** Creates a workspace whose new key every replica has cached. */
 async function knownWorkspace(): Promise<{ id: number; apiKey: string }> {
   const workspace = await changing.addWorkspace();
   expect(await statuses(workspace.apiKey)).toEqual([200, 200, 200, 200]);
@@ -65,7 +65,7 @@ test("a rotated key works until its overlap ends and not after, whatever a repli
   everLonger(3_000, async (overlapMs) => {
     const { id, apiKey } = await knownWorkspace();
     const second = await rotateKeys(em, id, overlapMs / 1_000);
-    // Simulates an old rotation, so that only the end of the overlap can end the key.
+    // Simulates an old rotation, so that only the end of the overlap can expire the key.
     const { rows } = await database.query(
       "update api_key set changed_at = now() - interval '1 hour' where hash = $1 returning ends_at",
       [hashKey(apiKey)],

@@ -20,13 +20,13 @@ const LAST = {
 const service = await sharedService();
 const { key: operator } = await service.addOperator("operator");
 
-/** Returns the public representation of a key. Defaults to full scope, without name and expiry. */
+/** Returns a key as responses show it, by default with full scope and without name and expiry. */
 const keyWith = (fields: object) => ({
   id: expect.stringMatching(/^key_[0-9a-f]{24}$/),
   name: null,
   last4: expect.stringMatching(/^\w{4}$/),
   created_at: ANY_TIME,
-  // A use is recorded a few seconds later.
+  // The last use is recorded a few seconds later.
   last_used_at: expect.toBeOneOf([null, ANY_TIME]),
   ends_at: null,
   current: false,
@@ -44,7 +44,7 @@ const statusWith = async (apiKey: string) => (await service.as(apiKey).getWorksp
 const untilRefused = (apiKey: string) =>
   eventually("the key's end", async () => (await statusWith(apiKey)) === 401);
 
-/** Adds keys to a workspace that expire in an hour. */
+/** Adds keys that expire in an hour. */
 const addEnding = ({ id }: TestWorkspace, count: number) =>
   service.app.em.execute(
     `insert into api_key (hash, id, workspace_id, last4, created_at, changed_at, ends_at)
@@ -54,7 +54,7 @@ const addEnding = ({ id }: TestWorkspace, count: number) =>
     [id, count],
   );
 
-/** Key management by workspaces, and by operators for any workspace. */
+/** Calls that manage keys, for workspaces and for operators. */
 const MANAGERS = {
   "a workspace": ({ apiKey }: TestWorkspace) => {
     const { createApiKey, updateApiKey, revokeApiKey } = service.as(apiKey);
@@ -166,7 +166,7 @@ describe("a workspace that rotates a key", () => {
     expect((Date.parse(ending.ends_at) - Date.parse(fresh.created_at)) / 60_000).toBeCloseTo(60);
     expect([await statusWith(old), await statusWith(body.api_key)]).toEqual([200, 200]);
 
-    // A key with an expiry never expires later than that.
+    // Rotation never postpones a key's expiry.
     await rotate(made.id, 604_800);
     const kept = (await list(apiKey)).find((key) => key.id === made.id);
     expect(kept.ends_at).toBe(ending.ends_at);
@@ -192,7 +192,7 @@ describe("a workspace that rotates a key", () => {
     expect((Date.parse(old.ends_at) - Date.parse(first.data.created_at)) / 60_000).toBeCloseTo(10);
     const [entry] = (await auditEntriesOf(service, id)).slice(-1);
     expect(entry).toMatchObject({ actor: "api_key", actor_name: "shop", action: "RotateApiKey" });
-    // Only the key that created the new one receives it.
+    // Only the original caller gets the stored response, so a repeat with the new key is refused.
     expect((await rotate(first.api_key)).body.errors).toHaveProperty("idempotency_key");
   });
 
@@ -201,7 +201,7 @@ describe("a workspace that rotates a key", () => {
     const { createApiKey, rotateApiKey } = service.as(workspace.apiKey);
     for (let i = 0; i < 9; i++) await createApiKey({ name: `key ${i}` });
     const { id: key } = (await list(workspace.apiKey))[1];
-    // The number of keys without an expiry is the same, because the rotated one already had an expiry.
+    // The rotation adds no key without an expiry, because the rotated key already had one.
     await data(rotateApiKey({ key, overlap_seconds: 60 }));
     const again = rotateApiKey({ key, overlap_seconds: 60 });
     await expectRefused(again, "API_KEY_LIMIT", TEN);
@@ -279,7 +279,7 @@ describe("the last key that is not to end", () => {
     const rotated = await data(rotateApiKey({ key: other.id, overlap_seconds: 3_600 }));
     expect((await revokeApiKey({ key: rotated.id })).status).toBe(200);
     await expectRefused(revokeApiKey({ key }), "API_KEY_LAST", LAST);
-    // A key with an expiry can be revoked earlier.
+    // A key with an expiry can be revoked before it expires.
     expect((await revokeApiKey({ key: other.id })).status).toBe(200);
     expect(await list(apiKey)).toEqual([keyWith({ id: key, current: true })]);
 
@@ -299,7 +299,7 @@ describe("the last key that is not to end", () => {
       service.as(second).revokeApiKey({ key: await ownId(apiKey) }),
       service.as(apiKey).revokeApiKey({ key: other.id }),
     ]);
-    // The other is refused because its key is the last one, or because it was revoked.
+    // The second call is refused because its key is the last one, or because the key was revoked.
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(
       answers.filter(({ code }) => /^API_KEY_LAST|CREDENTIAL_REFUSED$/.test(code ?? "")),

@@ -12,21 +12,21 @@ import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startReplica, startService } from "../../support/service.ts";
 
 const ENTRIES = 50_000;
-/** Number of entries with the same time. */
+/** Number of entries that share a time. */
 const IN_ONE_INSTANT = 2;
 /**
- * Maximum number of entries that a page of 25 may read. One more shows whether there is a next
- * page. If few are in range, all may be read and sorted.
+ * Maximum number of entries read for a page of 25. One extra entry shows whether there is a next
+ * page. If few entries are in range, the query may read and sort them all.
  */
 const MOST_READ = 100;
 
-/** Returns the action of the entry with a number. */
+/** Returns the action of the i-th entry. */
 const actionOf = (i: number) => AUDIT_ACTIONS[i % AUDIT_ACTIONS.length];
 
 const service = await startService();
 const sql = await connectTo(service.databaseUrl);
 const viewer = await service.addOperator("viewer");
-// Ids do not follow the times, because transactions may commit in a different order.
+// Ids are not in the order of times, because transactions may commit in a different order.
 await sql.query(
   `insert into audit_entry
      (created_at, actor, actor_name, operator_id, action, subject, workspace_id, changes, request_id)
@@ -46,7 +46,7 @@ const list = (query: string) =>
 const AFTER = "created_after=2026-01-01T01:00:00Z";
 const BEFORE = "created_before=2026-01-01T02:00:00Z";
 
-/** Each filter with its SQL condition. */
+/** Filters with the equivalent SQL condition. */
 const FILTERS: readonly (readonly [query: string, where: string])[] = [
   ["", "true"],
   ["operator=3", "operator_id = 3"],
@@ -93,7 +93,7 @@ describe("the entries that pass a filter are listed newest first, page by page",
   });
 });
 
-/** Returns the ids that pass a filter after an entry, page by page. */
+/** Follows a filtered list page by page after an entry. Returns the ids. */
 async function follow(after: number, query = "", pages = Infinity): Promise<number[]> {
   const listed: number[] = [];
   for (let last: number | undefined = after; last !== undefined && pages > 0; pages--) {
@@ -119,12 +119,12 @@ describe("the entries that pass a filter are followed oldest first, from the fir
   });
 });
 
-/** Returns the query for a filtered list, as sent by the service. */
+/** Returns the SQL that the service sends for a filtered list. */
 async function listQuery(query: string): Promise<SentQuery> {
   const sent = await queriesOf(service.app.em, async () => {
     expect(await list(query)).toMatchObject({ status: 200 });
   });
-  // The service's background queries use other tables.
+  // Background queries use other tables.
   const queries = sent.filter(({ sql: text }) => text.includes("audit_entry"));
   expect(queries.length).toBeLessThanOrEqual(2);
   return queries.at(-1)!;
@@ -162,7 +162,7 @@ test("an entry says who did what to what", async () => {
     request_id: expect.stringMatching(/^request-\d+$/),
     subject_name: null,
   });
-  // Every fourth entry is by an operator. No other entry names one.
+  // Every fourth entry has an operator as its actor, and no other entry has one.
   const newest = (await list(`${BEFORE}&page_size=4`)).body.data.map(({ actor }: any) => actor);
   const kinds = new Map(newest.map(({ kind, operator }: any) => [kind, operator]));
   expect(kinds).toEqual(
@@ -211,7 +211,7 @@ test("a page token of other filters is refused", async () => {
   expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["page_token"]]);
 });
 
-/** Transactions that wait for a lock of this database other than a row lock. */
+/** SQL that returns transactions waiting for a lock in this database, except row locks. */
 const WAITING = `
   select from pg_locks join pg_database on pg_database.oid = pg_locks.database
   where datname = current_database() and locktype = 'advisory' and not granted`;

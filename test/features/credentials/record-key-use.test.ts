@@ -18,7 +18,7 @@ const rowOf = async (table: "api_key" | "operator_key", key: string) => {
   return rows[0] as { last_used_at: Date | null; changed_at: Date };
 };
 
-/** Returns a recorder of the given uses, and its log. */
+/** Creates a recorder for the given uses. Also returns its log. */
 function recorderOf(...used: readonly string[]) {
   let left = used.map(hashKey);
   const warnings: string[] = [];

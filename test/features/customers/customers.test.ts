@@ -7,7 +7,7 @@ const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 const caller = service.as(apiKey);
 
-/** Newest first, each with its shipments, newest first. */
+/** Customers, newest first, with their shipments, newest first. */
 const customers: { customer: Record<string, any>; shipments: ShipmentJson[] }[] = [];
 for (let i = 0; i < 5; i++) {
   const fields = {
@@ -25,12 +25,12 @@ function newestFirst(shipments: ShipmentJson[]): ShipmentJson[] {
   return shipments.toSorted((a, b) => (key(a) < key(b) ? 1 : -1));
 }
 
-/** A customer as listed. Shipments contain a part of it. */
+/** Returns a customer as lists show it. Shipments contain only a part of it. */
 function listed(customer: Record<string, any>, etag = "1") {
   return { ...customer, etag };
 }
 
-/** A customer as read, whose shipments of 12.69 USD await payment. */
+/** Returns a customer as read. Its shipments cost 12.69 USD each and await payment. */
 function read(customer: Record<string, any>, shipments: readonly ShipmentJson[], etag = "1") {
   const awaiting_payment = Math.round(1_269 * shipments.length) / 100;
   const figures = {
@@ -41,7 +41,7 @@ function read(customer: Record<string, any>, shipments: readonly ShipmentJson[],
   return { ...listed(customer, etag), figures };
 }
 
-/** A separate workspace with one customer, who has a shipment. */
+/** Creates a workspace with one customer, who has a shipment. */
 async function addCustomer() {
   const { apiKey: own } = await service.addWorkspace();
   const shipment = await book(service, own);
@@ -64,7 +64,7 @@ test("a customer that is read is as its shipments show it, with what was booked"
     name: "Customer 0",
     email: "Shared@Example.org",
     id_number: "ID 0",
-    // Not shown with a shipment.
+    // Shipments omit these fields.
     phone: null,
     notes: null,
     default_pickup: null,
@@ -185,7 +185,7 @@ test("a customer's shipments can be listed with all filters and pages", async ()
     const second = await list(`status=pending&page_token=${first.next_page_token}`);
     expect([...first.data, ...second.data]).toEqual(shipments);
     expect(await list("status=delivered")).toEqual({ data: [], next_page_token: "" });
-    // The customer in the path takes precedence over the query.
+    // The customer in the path takes precedence over one in the query.
     expect(await list("customer_id=x")).toEqual(whole);
   }
 });

@@ -13,7 +13,7 @@ const sql = await connectTo(service.databaseUrl);
 const ADA = { customer_name: "Ada Lovelace", customer_email: "ada@example.org" };
 const IDA = { customer_name: "Ida Lovelace", customer_email: "Ida@Example.org" };
 
-/** Two customers of a workspace, each with a shipment, and a client. */
+/** Creates two customers, each with a shipment. Also returns a client. */
 async function addCustomers(key?: string) {
   const { apiKey } = key === undefined ? await service.addWorkspace() : { apiKey: key };
   const [ada, ida] = [await book(service, apiKey, ADA), await book(service, apiKey, IDA)];
@@ -68,7 +68,7 @@ test("a merged customer's shipments, and what the other one lacks, are the other
     expect(await get(id)).toEqual(both);
     expect(referencesOf(await shipmentsOf(id))).toEqual(referencesOf(shipments));
   }
-  // The shipment is otherwise unchanged, and there is no event.
+  // The merge changes nothing else in the shipment and adds no event.
   const moved = await data(caller.getShipment({ shipment: shipments[1]["reference"] }));
   expect(moved).toEqual({ ...shipments[1], customer });
   expect(await data(caller.listEvents())).toHaveLength(2);
@@ -115,7 +115,7 @@ test("bookings, shipments and changes that name a merged customer mean the other
   const all = await shipmentsOf(ida);
   expect(all).toHaveLength(9);
   expect(referencesOf(all)).toEqual(expect.arrayContaining(referencesOf(shipments)));
-  // A customer with the same name and email takes precedence over an alias.
+  // A customer that has this name and email now takes precedence over a merged customer's former name.
   await change(other["customer"].id, { name: IDA.customer_name, email: IDA.customer_email });
   expect(await customerOf(IDA)).toBe(other["customer"].id);
   expect((await get(ida)).id).toBe(grace);
@@ -146,7 +146,7 @@ test("a list by name goes on behind a customer who was merged meanwhile", async 
   for (let page_token = "", page = 0; page === 0 || page_token !== ""; page++) {
     const { body } = await caller.listCustomers({ name: "bea", page_size: 1, page_token });
     listed.push(...body.data.map(({ name }: { name: string }) => name));
-    // The last customer of the page.
+    // Merges the page's last customer.
     if (page < 3) expect((await merge(ids[3]!, ids[page]!)).status).toBe(200);
     page_token = body.next_page_token;
   }
@@ -206,7 +206,7 @@ test("no shipment is lost that is booked for a customer while it is merged, whic
     const late = () => sleep(round % 5);
     const merging = late().then(() => caller.mergeCustomers({ customer: stays, from: goes }));
     const bookings = Array.from({ length: 12 }, async (_, i) => {
-      // Two follow it for certain, however slow the machine is.
+      // At least two bookings follow the merge, even on a slow machine.
       if (i % 6 === 0) await merging;
       else if (i % 2 === 0) await late();
       const number = i % 3 === 0 ? { customer_id_number: `${round} ${i}` } : {};
@@ -225,7 +225,7 @@ test("no shipment is lost that is booked for a customer while it is merged, whic
     const { figures } = await data(caller.getCustomer({ customer: stays }));
     expect(figures.shipments).toBe(15);
   }
-  // Some came before the merge and some after it. Otherwise the test would prove little.
+  // Some bookings must precede the merge and some follow it, otherwise the test proves little.
   expect(reached).toBeGreaterThan(0);
   expect(reached).toBeLessThan(ROUNDS * 12);
 });

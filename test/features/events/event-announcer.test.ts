@@ -21,9 +21,9 @@ import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 let database: TestDatabase;
-/** Listens to announcements like a replica. */
+/** Client that listens to announcements as a replica does. */
 let listener: pg.Client;
-/** Received payloads. */
+/** Payloads received so far. */
 let announced: string[];
 
 beforeEach(async () => {

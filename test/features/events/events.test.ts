@@ -23,12 +23,12 @@ import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
 const service = await sharedService();
 
-/** Message of a stream without an event. */
+/** Message that a stream sends while there is no event. */
 const HEARTBEAT = create(WatchEventsResponseSchema);
 
 const book = (apiKey: string, changes: object = {}) => bookAt(service, apiKey, changes);
 
-/** Takes a step. Returns the resulting shipment. */
+/** Takes a step and returns the resulting shipment. */
 const step = (apiKey: string, { reference }: any, step: Step) =>
   data(takeStep(service, apiKey, reference, step));
 
@@ -38,7 +38,7 @@ const eventsOf = (apiKey: string, { reference: shipment }: any): Promise<any[]> 
 const readFeed = async (apiKey: string, fields: object = {}): Promise<any> =>
   (await service.as(apiKey).listEvents(fields)).body;
 
-/** Returns the first messages with an event of a gRPC stream. */
+/** Returns the first messages of a gRPC stream that contain an event. */
 const watch = (
   apiKey: string,
   count: number,
@@ -197,7 +197,7 @@ test("an event that commits late is not skipped by a cursor returned before", as
             '{"reference": "SHP-LATE00000000"}', now()`,
     [id],
   );
-  // It waits until the earlier event is committed, to preserve the order.
+  // The booking waits until the earlier event is committed, which preserves the order.
   const booking = book(apiKey);
   const waiting = `select from pg_locks
     where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`;

@@ -12,7 +12,7 @@ import { addWebhook } from "../../support/webhooks.ts";
 
 const service = await sharedService();
 
-/** Maximum number of events that one search for some types examines. */
+/** Maximum number of events that one search by type examines. */
 const LOOKED_AT = 1_000;
 
 async function readFeed(
@@ -30,7 +30,7 @@ const positionsOf = (events: readonly any[]): number[] => events.map(({ position
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-/** Writes this many updates to an empty feed. */
+/** Fills an empty feed with update events. */
 async function fillFeed(sql: pg.Client, workspace: number, count: number): Promise<void> {
   await sql.query(
     `insert into event (workspace_id, position, subject, number, type, data, created_at)
@@ -182,7 +182,7 @@ test("a page of some types ends after a bounded number of others, and its cursor
     [[paid], false],
     [[], false],
   ]);
-  // Background work may also read events.
+  // Excludes background work, which may read events too.
   const plans = plansIn(log.notices.slice(begun)).filter(({ statement }) =>
     statement.includes("position > $2 order by position limit $5"),
   );
@@ -260,7 +260,7 @@ test("the newest come first on request, and a cursor leads to those before", asy
   const { apiKey: empty } = await service.addWorkspace();
   expect(await readFeed(empty, newest)).toEqual({ data: [], cursor: "", has_more: false });
 
-  // Numbers of a shipment's events are in the order of positions.
+  // Within a shipment, event numbers follow the feed positions.
   const of = (fields: object) => page({ subject: shipment["reference"], ...fields });
   const own = await of({});
   expect([own.positions, own.hasMore]).toEqual([[LOOKED_AT + 13, LOOKED_AT + 12], true]);

@@ -6,7 +6,7 @@ import { startReplica, startService } from "../../support/service.ts";
 
 const service = await startService();
 
-/** Moves the time of every event some days back. */
+/** Makes every event this many days older. */
 async function age(days: number): Promise<void> {
   await service.app.em.execute("update event set created_at = now() - ?::interval", [
     `${days} days`,

@@ -134,7 +134,7 @@ test("a stored response expires after a day, when it is looked up and by the pur
   const { id, apiKey } = await service.addWorkspace();
   const age = () =>
     service.app.em.fork().execute(
-      // One more second, because stored times are rounded to a millisecond, possibly up.
+      // Adds a second, because stored times are rounded to milliseconds, possibly up.
       "update kept_answer set created_at = now() - interval '24 hours 1 second' where workspace_id = ?",
       [id],
     );
@@ -180,7 +180,7 @@ test("200 bookings interrupted by a kill and then repeated with their idempotenc
   expect(new Set(references).size).toBe(200);
   expect(references.every((it) => typeof it === "string")).toBe(true);
   for (const [i, outcome] of outcomes.entries()) {
-    // A booking with a response before the kill must get the same response again.
+    // A booking that got its response before the kill must get the same response again.
     const before = outcome.status === "fulfilled" ? outcome.value : undefined;
     if (before !== undefined) expect(before).toBe(references[i]);
   }

@@ -19,7 +19,7 @@ beforeEach(async () => {
   owner = await service.addOperator("owner");
   as = service.as(owner.key);
 });
-/** So that each test has only its own owners. */
+/** Revokes all operators, so that each test has only its own owners. */
 afterEach(() => sql("update operator set revoked_at = now() where revoked_at is null"));
 
 const sql = (text: string, values: unknown[] = []) => service.app.em.fork().execute(text, values);
@@ -31,7 +31,7 @@ const ANY_KEY = expect.stringMatching(/^sho_[0-9A-Za-z]{36}$/);
 let emails = 0;
 const freshEmail = () => `ada${++emails}@example.org`;
 
-/** Creates an operator with a key. */
+/** Creates an operator, by default a machine, with a key. */
 async function create(fields: object = MACHINE) {
   const { body } = await as.createOperator(fields);
   return { ...body.data, key: body.operator_key as string, keyId: body.data.keys[0].id as string };
@@ -41,7 +41,7 @@ const keysOf = async (operator: number): Promise<any[]> =>
   (await data(as.getOperator({ operator }))).keys;
 const idsOf = (rows: { id: unknown }[]) => rows.map(({ id }) => id);
 
-/** Inserts keys of an operator without an expiry. */
+/** Adds keys without an expiry to an operator. */
 const addKeys = (operator: number, count: number) =>
   sql(
     `insert into operator_key (hash, id, operator_id, name, last4, created_at, changed_at)
@@ -78,7 +78,7 @@ test("an operator is created with a key that works, and is got and listed withou
       operator_key: ANY_KEY,
     },
   ]);
-  // Before the use of the key is recorded.
+  // The use of the key has not been recorded yet.
   expect(await data(as.getOperator({ operator: body.data.id }))).toEqual(body.data);
   expect(await data(service.as(body.operator_key).getSelf())).toEqual(body.data);
   const [row] = await sql("select hash from operator_key where operator_id = ?", [body.data.id]);

@@ -25,7 +25,7 @@ interface Dispute {
 
 type Refund = { -readonly [Name in keyof RefundSnapshot]: RefundSnapshot[Name] };
 
-/** A change at the provider or of the shipment between two polls. */
+/** An action at the provider, or on the shipment, between two polls. */
 type Act =
   | { readonly act: "cancel" | "settle" | "take_back" | "win" | "lose" | "reverse" }
   | { readonly act: "refund" | "dispute"; readonly amountMinor: number; readonly own: boolean };
@@ -44,7 +44,7 @@ const acts = fc.array(
   { maxLength: 12 },
 );
 
-/** Creates a payment at the provider for random changes. */
+/** Creates a payment at the provider on which random actions are performed. */
 function createPayment() {
   const refunds: Refund[] = [];
   const disputes: Dispute[] = [];
@@ -117,7 +117,7 @@ test("what is refunded, disputed and left is what was paid, and nothing that is 
         expect(row.paymentStatus).toBe(isOwed ? "refund_pending" : status);
         const isMade = snapshot.refunds.some(({ attempt }) => attempt === 1);
         const isPending = snapshot.refunds.some((refund) => refund.status === "pending");
-        // Otherwise no further refund would follow.
+        // Otherwise no further refund would be attempted.
         if (isOwed && isMade && !isPending) expect(refundError).not.toBeNull();
       }
     }),

@@ -27,14 +27,14 @@ const first = await service.addWorkspace({ paymentProvider: undefined });
 const SECRET = "whsec_own";
 const BEGIN = { payment_provider: "stripe", ...RETURN_URLS };
 
-/** A workspace without a provider, and its client. */
+/** Creates a workspace without a provider. Also returns its client. */
 async function unconnected() {
   const workspace = await service.addWorkspace({ paymentProvider: undefined });
   return { workspace, client: service.as(workspace.apiKey) };
 }
 type Client = Awaited<ReturnType<typeof unconnected>>["client"];
 
-/** A workspace with an account that can charge. */
+/** Creates a workspace with an account that can charge. */
 async function connected() {
   const workspace = await setup.connect();
   return { workspace, client: service.as(workspace.apiKey) };
@@ -87,7 +87,7 @@ test("an account is onboarded by a link, and blocks bookings until it may charge
   });
   expect(await blockers(client)).toEqual(["payment_provider"]);
   await expectRefused(client.createShipment(BOOKING), "PAYMENT_PROVIDER_NOT_READY", NOT_READY);
-  // Returning from the page proves nothing.
+  // Returning from the page does not prove that onboarding is complete.
   expect(await data(client.checkPaymentConnection())).toMatchObject({ state: "onboarding" });
   const { account } = begun.body.data;
   stripe.completeOnboarding(account);
@@ -126,7 +126,7 @@ test.each([
 
 test("installations that share the platform's account have accounts of their own", async () => {
   const other = await startService(stripeSettings(stripe));
-  // Test databases are copies of the same template.
+  // Changes the installation id, because test databases are clones of the same template.
   await (await connectTo(other.databaseUrl)).query("update installation set id = 'other'");
   const others = await other.addWorkspace({ paymentProvider: undefined });
   expect(others.id).toBe(first.id);
@@ -219,7 +219,7 @@ test("a key is kept under the first of the keys that seal, and opens by the othe
   });
   const checked = replica.as(workspace.apiKey).checkPaymentConnection();
   expect(await data(checked)).toMatchObject({ state: "ready" });
-  // The service of this file only has the first key.
+  // The shared service has only the first encryption key.
   const { body } = await client.checkPaymentConnection();
   expect(body.errors).toHaveProperty("payment_provider");
 });
@@ -271,7 +271,7 @@ test("operators alone end manual payments, which come back once the account in t
   const manual = await get(client);
   expect(manual).toMatchObject({ provider: "manual", state: "ready" });
   await connectStripe(service, stripe, apiKey);
-  // Another account replaces the first.
+  // A key for another account replaces the first account.
   await data(setKey(client, stripe.addKey(stripe.addAccount())));
   expect((await disconnect()).status).toBe(200);
   expect(await get(client)).toEqual({ ...manual, connected_at: ANY_TIME });

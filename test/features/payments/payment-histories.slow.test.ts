@@ -2,11 +2,14 @@ import { test } from "vitest";
 import { startStripeService } from "../../support/stripe-service.ts";
 import { assertHistories } from "./payment-histories.ts";
 
-/** After a change of payments: `HISTORIES=10000 npm run test:all -- payment-histories`, half an hour. */
+/**
+ * Number of histories. After changes to payments, run half an hour: `HISTORIES=10000 npm run
+ * test:all -- payment-histories`.
+ */
 const HISTORIES = Number(process.env.HISTORIES ?? 300);
-/** Seed of the first 500. The next ones follow. */
+/** Seed of the first 500 histories. Later batches use the next seeds. */
 const SEED = Number(process.env.HISTORIES_SEED ?? Date.now());
-/** Histories per workspace, limited because the stand-in scans all objects of an account. */
+/** Number of histories per batch. Limited, because the stand-in scans all objects of an account. */
 const OF_ONE_WORKSPACE = 500;
 const TIMEOUT_MS = 2 * 60 * 60_000;
 

@@ -12,7 +12,7 @@ const words = (...parts: (string | fc.Arbitrary<string | number>)[]) =>
 const outcome = fc.constantFrom("succeeded", "failed");
 const amount = fc.oneof(fc.integer({ min: 1, max: 1_269 }), fc.constant(1_269));
 
-/** Actions of a caller, customer, account owner, bank or the network. */
+/** Actions of callers, customers, account owners, banks and the network. */
 const act = fc.oneof(
   {
     weight: 8,
@@ -54,7 +54,7 @@ const act = fc.oneof(
   },
 );
 
-/** Initial actions, which include a checkout and in most cases more. */
+/** First actions of a history. All include a checkout. */
 const beginning = fc.constantFrom(
   "checkout",
   "checkout; pay",
@@ -64,21 +64,24 @@ const beginning = fc.constantFrom(
   "checkout; pay; dispute 380; closeDispute lost",
 );
 
-/** Histories of one shipment. */
+/** Random histories of one shipment. */
 const histories = fc
   .tuple(beginning, fc.array(act, { minLength: 2, maxLength: 14 }))
   .map(([first, acts]) => [first, ...acts].join("; "));
 
-/** Completes everything in flight, removes all failures, and finds the results without events. */
+/**
+ * Actions that complete everything in flight, remove all failures, and drop events so that polls
+ * must find the results.
+ */
 const REST =
-  // A running poll may have read the old state, and its next one follows only a day later.
+  // Waits for polls: a running poll may have read the old state, and the next one is only due a day later.
   "work; completeProcessing succeeded; completeRefunds succeeded; closeDispute won; drop; wait 1500";
-/** Maximum number of retries of a failed refund at the end. */
+/** Maximum number of retries for a failed refund at the end of a history. */
 const MAX_ROUNDS = 4;
 
 /**
- * Runs random histories, each with a new shipment. If the money at Stripe and in the service differs after one, the
- * test fails with the shortest such history. The seed determines the histories.
+ * Runs random histories, each with a new shipment. Fails with the shortest history after which the
+ * money at Stripe and in the service differs. The seed determines the histories.
  */
 export async function assertHistories(
   setup: StripeService,
@@ -100,7 +103,7 @@ export async function assertHistories(
   await fc.assert(property, options);
 }
 
-/** Asserts that the money at Stripe and in the service agrees, without double charges or refunds. */
+/** Asserts that the money at Stripe and in the service agrees, without double charges or double refunds. */
 function assertAgrees(
   shipment: Awaited<ReturnType<typeof getShipment>>,
   { sessions, summary, refunds, lostMinor }: Awaited<ReturnType<typeof startScenario>>["atStripe"],

@@ -13,16 +13,16 @@ import {
   untilShipment,
 } from "../../support/stripe-service.ts";
 
-/** Longer than a worker's lease on a payment. */
+/** Time after which a worker's lease on a payment has expired, in milliseconds. */
 const LEASE_OVER_MS = 2 * 60_000;
-/** Longer than the lifetime of a checkout page. */
+/** Time after which a checkout page has expired, in milliseconds. */
 const PAGE_OVER_MS = 24 * 60 * 60_000;
 
-/** A shipment paid at Stripe, and a process that works on it alone until it is killed. */
+/** Pays a shipment at Stripe, and starts the only process that works on the payment. Tests kill the process. */
 async function startDoomed() {
   const setup = await startStripeService();
   const { service, stripe, clock } = setup;
-  // The process uses the real clock.
+  // The process uses the machine's clock, so the stand-in's clock must match it.
   clock.ms = Date.now();
   const workspace = await setup.connect();
   const booked = await bookCheckout(setup, workspace);
@@ -45,7 +45,7 @@ async function startDoomed() {
       await doomed.ended;
     },
     sql: await connectTo(service.databaseUrl),
-    /** Starts another process after the lease of the first one expired. */
+    /** Starts another process, by default after the first one's lease has expired. */
     async takeOver(laterMs = LEASE_OVER_MS) {
       clock.ms = Date.now() + laterMs;
       return startReplica(service.databaseUrl, {
@@ -85,7 +85,7 @@ test("a process that is killed once Stripe has refunded, before it is answered, 
   const post = (path: string, body = {}) =>
     doomed.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
   await post("payments", PAYMENT);
-  // The webhook receiver does not respond, and therefore Stripe does not respond either.
+  // The webhook receiver sends no response. Stripe, which waits for the receiver, sends none either.
   const first = await startReceiver(() => undefined);
   stripe.addWebhook({ url: first.url, secret: PLATFORM_SECRET });
   stripe.delivery = "first";
@@ -103,7 +103,7 @@ test("a process that is killed before the shipment knows that its page was paid 
   const { stripe, doomed, reference, session, account, apiKey, sql, ...acts } = await startDoomed();
   stripe.dropEvents();
   stripe.addWebhook({ url: `${doomed.httpUrl}/webhooks/stripe`, secret: PLATFORM_SECRET });
-  // A lock on the shipment prevents the snapshot from being applied.
+  // Locks the shipment, so that the snapshot cannot be applied.
   await sql.query("begin");
   await sql.query("select 1 from shipment where reference = $1 for update", [reference]);
   stripe.refundByHand(session, 269);
@@ -112,7 +112,7 @@ test("a process that is killed before the shipment knows that its page was paid 
   });
   expect(statuses).toEqual([200, 200]);
   await eventually("the process to wait for the shipment", async () => {
-    // Otherwise the transaction keeps its first snapshot of the statistics.
+    // Without this, the transaction would keep its first snapshot of the statistics.
     await sql.query("select pg_stat_clear_snapshot()");
     const { rows } = await sql.query(
       "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

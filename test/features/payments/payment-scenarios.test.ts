@@ -30,7 +30,7 @@ const DISPUTED =
 const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
 const ENDED = "error The checkout expired before it was paid.";
 
-/** Actions in stages, each with the expected outcome. */
+/** Scenarios: actions in stages, each with the expected outcome. */
 const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a checkout that expired is replaced by another": {
     "checkout; expire; deliver": `awaiting_payment; ${ENDED}; failed; expired; events checkout_opened payment_failed`,
@@ -236,7 +236,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; revokeAccess; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
     "wait 1440; checkout; process; deliver":
       "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
-    // The page of the other account may have been paid too.
+    // Accepting covers the page of the other account, which may have been paid too.
     accept: "awaiting_payment; processing; expired; complete; events updated",
     "completeProcessing succeeded; deliver":
       "paid; expired; complete 1269; events paid awaiting_pickup",
@@ -247,7 +247,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a cancelled shipment is among what failed while a page of it may have been paid unseen": {
     "checkout; revokeAccess; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
     accept: "voided; expired; events updated",
-    // Changes made in the meantime are applied once the account is accessible again.
+    // Changes made while the account was inaccessible are applied once it is accessible again.
     "reopen; pay; restoreAccess; wait 60":
       "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
   },
@@ -268,7 +268,10 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Operators connect workspaces, and twins follow. Recordings in a twin move no money. */
+/**
+ * Scenarios for live mode only. Operators connect workspaces, and twins follow. Recorded payments
+ * in a twin move no money.
+ */
 const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
   "an account that was taken away is replaced by an operator, and bookings go on": {
     "checkout; revokeAccess; work; connectManual; book":
@@ -278,7 +281,7 @@ const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
     "checkout; pay; deliver; work; disconnect; cancel":
       "refund_pending; refund_error The account is no longer connected.; failed; complete 1269; events checkout_opened paid awaiting_pickup cancelled refund_failed",
     recordRefund: "refunded; complete 1269; events refunded; recorded by stripe",
-    // Nothing prevents the workspace from connecting and disconnecting again.
+    // Nothing prevents the workspace from connecting and disconnecting repeatedly.
     "connect; work; disconnect": "refunded; complete 1269",
   },
 };

@@ -12,24 +12,24 @@ import {
 import { idOf, type RefundStatus } from "../../stripe/objects.ts";
 import type { Fault, PendingFault } from "../../stripe/server.ts";
 
-/** Actions on a shipment and its money, by name. Each receives the words after its name. */
+/** Actions by name. Each receives the words that follow its name. */
 type Acts = Readonly<Record<string, (...words: string[]) => unknown>>;
 
-/** A shipment with a sequence of actions such as `pay; refundByHand 269; deliver`. */
+/** A shipment on which tests perform actions such as `pay; refundByHand 269; deliver`. */
 export interface PaymentScenario {
   readonly reference: string;
-  /** Performs the actions in order and skips those that are currently impossible. */
+  /** Performs actions in order. Skips those that are currently impossible. */
   act(acts: string): Promise<void>;
   /**
-   * Returns the changes since the last call: payment status and details, whether it is listed as failed, amounts of
-   * its pages, new events, and responses to callers.
+   * Returns what changed since the last call: payment status and details, whether the shipment is
+   * listed as failed, the amounts of its checkout pages, new events, and responses to callers.
    */
   outcome(): Promise<string>;
   /** State of the shipment at Stripe. */
   readonly atStripe: ReturnType<typeof atStripe>;
 }
 
-/** Books a shipment in a workspace that is connected to Stripe. */
+/** Books a shipment in a workspace connected to Stripe. */
 export async function startScenario(
   setup: StripeService,
   workspace: ConnectedWorkspace,
@@ -81,7 +81,7 @@ export async function startScenario(
   };
 }
 
-/** Returns payment details other than the status. Names in texts are replaced, because they vary. */
+/** Returns the payment details without the status. Replaces names in texts, because they vary. */
 function detailsOf(details: object | null): string[] {
   return Object.entries(details ?? {}).flatMap(([name, value]) => {
     if (name === "checkout_expires_at" || !value) return [];
@@ -91,15 +91,15 @@ function detailsOf(details: object | null): string[] {
 }
 
 /**
- * Offset from whole minutes. Distinguishes an account that is due in two minutes from one that the service has
- * claimed for two minutes.
+ * Offset from whole minutes, in milliseconds. Distinguishes an account that is due in two minutes
+ * from one that the service has leased for two minutes.
  */
 export const UNEVEN_MS = 1;
 
 const WAITS =
   /^The payment (provider does not respond|is changing at the payment provider|is being checked)\. Try again in a moment\.$/;
 
-/** Calls to the service. */
+/** Returns the actions that call the service. */
 function callsOf(
   { service, stripe }: StripeService,
   { apiKey, id, accounts }: { apiKey: string; id: number; accounts: string[] },
@@ -109,7 +109,8 @@ function callsOf(
   const client = service.as(apiKey);
   const ask = async (call: Promise<Answer>) => {
     const { code, body } = await call;
-    // The message depends on timing: the provider may be silent, or another worker may hold the lease.
+    // Which of the messages is sent depends on timing: the provider may not respond, or another
+    // worker may hold the lease.
     if (WAITS.test(body.message)) tell("refused: try again in a moment");
     else if (code !== undefined) tell(`refused: ${body.message.replaceAll(/'[^']+'/g, "…")}`);
     if (body.payment) tell(`recorded by ${body.payment.provider === "stripe" ? "stripe" : "hand"}`);
@@ -133,7 +134,7 @@ function callsOf(
       const provider = { workspace: id, payment_provider: "manual" };
       await ask(operator.connectPaymentProvider(provider));
     },
-    // Restores the workspace's account.
+    // Restores the platform's access to the workspace's account.
     restoreAccess: () => {
       stripe.books(accounts[0]!).authorised = true;
       stripe.dropEvents();
@@ -142,7 +143,7 @@ function callsOf(
   };
 }
 
-/** Actions of customers, banks, account owners and the network. */
+/** Returns the actions of customers, banks, account owners and the network. */
 function actsAtStripe(
   stripe: StripeService["stripe"],
   accounts: readonly string[],
@@ -168,7 +169,7 @@ function actsAtStripe(
       }
     },
     expire: () => open() && stripe.books(accounts.at(-1)!).expireSession(open()!.id),
-    /** Changes the amount or shipment of the checkout from the requested one. */
+    /** Changes a checkout, so that its amount or shipment differs from the request. */
     spoil: (name, value, currency) => {
       const session = open()!;
       if (name === "shipment") session.metadata!["shipment"] = value!;
@@ -185,7 +186,7 @@ function actsAtStripe(
         if (isWaiting) stripe.completeRefund(id, outcome as "succeeded" | "failed");
       }
     },
-    /** Reverses a successful refund, the first or the last one. */
+    /** Makes a successful refund fail: the first or the last one. */
     reverseRefund: (which) => {
       const { id } = refunds().at(which === "last" ? -1 : 0)!;
       stripe.completeRefund(id, "failed");
@@ -194,22 +195,22 @@ function actsAtStripe(
       if (paid() === undefined || isDisputed()) return;
       stripe.openDispute(paid()!.id, amount === undefined ? {} : { amount: Number(amount) });
     },
-    /** Opens an inquiry of the bank, without moving money. */
+    /** Opens a bank inquiry, which moves no money. */
     inquire: () => stripe.openInquiry(paid()!.id),
-    /** Turns the inquiry into a chargeback. */
+    /** Turns the last inquiry into a chargeback. */
     escalate: () => stripe.escalate(disputes().at(-1)!.id),
     closeDispute: (outcome) => {
       for (const { id, status } of disputes()) {
         if (status === "needs_response") stripe.closeDispute(id, outcome as "won" | "lost");
       }
     },
-    /** Makes an expired page payable again. */
+    /** Makes the last page payable again. */
     reopen: () => {
       const session = sessions().at(-1)!;
       session.status = "open";
       session.expires_at += 30 * 24 * 60 * 60;
     },
-    /** Returns the money of a lost dispute. */
+    /** Turns a lost dispute into a won one, which returns the money. */
     reverseDispute: () => Object.assign(disputes().at(-1)!, { status: "won" }),
     revokeAccess: () => {
       stripe.deauthorise(accounts.at(-1)!);
@@ -265,12 +266,15 @@ function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], 
     open: () => sessions().find(({ status }) => status === "open"),
     paid: () => sessions().find(({ payment_status }) => payment_status === "paid"),
     processing: () => sessions().filter((one) => intentOf(one)?.status === "processing"),
-    /** Remaining amount of a payment in minor units. */
+    /** Returns the remaining amount of a payment in minor units. */
     remainingAmount: (session: Session | undefined) => {
       const charge = chargeOf(session);
       return charge ? charge.amount - charge.amount_refunded - lostMinor() : 0;
     },
-    /** `complete 1269 -269 failed`: the status of a page, the amount paid and the amount refunded. */
+    /**
+     * Summarizes a page as `complete 1269 -269 failed`: its status, the amount paid, and each
+     * refund with its status.
+     */
     summary: (session: Session): string => {
       const charge = chargeOf(session);
       const back = refunds().filter((refund) => idOf(refund.charge) === charge?.id);

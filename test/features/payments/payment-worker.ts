@@ -18,8 +18,8 @@ const POLL_MS = 2;
 const MAX_POLLS = 5_000;
 
 /**
- * Creates a worker that processes all payments that are due now, including follow-up work, like a replica of the
- * service. Tests need not wait for the service.
+ * Creates a worker that processes all payments due now, including follow-up work, as a replica
+ * does. Tests then need not wait for the service's own worker.
  */
 export function createPaymentWorker({ service, clock, settings }: StripeService) {
   const { em } = service.app;
@@ -55,7 +55,10 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
   };
 }
 
-/** Payments that are due or leased by the service, which claims an event or account for two minutes. */
+/**
+ * SQL that returns payments that are due, or that the service has leased. It leases an event or
+ * account for two minutes.
+ */
 const LEFT = `
   select 1 from provider_payment where due_at <= $1 or leased_until > $1
   union all

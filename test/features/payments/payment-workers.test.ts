@@ -11,7 +11,7 @@ import {
 import { createPaymentWorker } from "./payment-worker.ts";
 
 const MINUTE_MS = 60_000;
-/** Maximum number of concurrent routine polls per workspace and per process. */
+/** Maximum number of concurrent routine polls, per workspace and per process. */
 const [OF_WORKSPACE, AT_ONCE] = [8, 16];
 
 test("a payment with a new event is polled while all routine polls hang", async () => {

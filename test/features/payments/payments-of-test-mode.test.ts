@@ -72,7 +72,7 @@ describe("a twin is connected", () => {
       workspace: String(twin.id),
     });
     expect(() => stripe.books(account)).toThrow("there is no account");
-    // Like in live mode, bookings wait until the account can charge.
+    // As in live mode, bookings are refused until the account can charge.
     expect((await client.createShipment(BOOKING)).code).toBe("PAYMENT_PROVIDER_NOT_READY");
     stripeTest.completeOnboarding(account);
     expect(await data(client.checkPaymentConnection())).toEqual({
@@ -89,7 +89,7 @@ describe("a twin is connected", () => {
     await work();
     expect((await disconnect(twin.apiKey)).status).toBe(200);
     expect(await connection(twin.apiKey)).toEqual(ALWAYS_CONNECTED);
-    // Recorded payments are accepted again, also for earlier bookings.
+    // Recorded payments are accepted again, even for earlier bookings.
     for (const { reference } of [before, await book(service, twin.apiKey)]) {
       const paid = await takeStep(service, twin.apiKey, reference, "pay");
       expect(paid.body.payment).toMatchObject({ provider: "test", ...PAYMENT });
@@ -146,7 +146,7 @@ test("money of a twin is dated by the clock of test mode, while its page goes by
 describe("an event of one mode", () => {
   let events = 0;
 
-  /** Delivers an event of a payment. Returns the response and the stored event. */
+  /** Delivers an event about a payment. Returns the response and the stored event. */
   async function send(
     account: string | undefined,
     fields: { readonly livemode: boolean; readonly shipment: string },
@@ -175,7 +175,7 @@ describe("an event of one mode", () => {
     return { status: response.status, kept: rows };
   }
 
-  /** Number of requested polls per shipment. */
+  /** Returns the number of polls requested for each shipment. */
   const wakesOf = async (references: readonly string[]): Promise<number[]> => {
     const { rows } = await sql.query(
       `select wakes from provider_payment
@@ -210,7 +210,7 @@ describe("an event of one mode", () => {
         ["live", "test"],
         ["test", "live"],
       ] as const) {
-        // Signed with the other mode's secret or sent to the other URL.
+        // Events that are signed with the other mode's secret, or sent to the other mode's URL.
         const foreign = { livemode: other === "live", shipment };
         const secret = platform[mode];
         expect(await send(account, foreign, { secret })).toEqual(NOT_KEPT);
@@ -218,7 +218,7 @@ describe("an event of one mode", () => {
         const fields = { livemode: mode === "live", shipment };
         const elsewhere = { secret: own[mode].secret, path: paths[other] };
         expect(await send(undefined, fields, elsewhere)).toEqual({ status: 400, kept: [] });
-        // Signed with its own secret, but the shipment belongs to the other mode.
+        // Events that are signed correctly, but whose shipment belongs to the other mode.
         if (shipment === (mode === "live" ? live : test).reference) continue;
         const KEPT = { status: 200, kept: [{ live: mode === "live" }] };
         expect(await send(account, fields, { secret })).toEqual(KEPT);
@@ -247,7 +247,10 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     return rows[0].rows as number[];
   };
 
-  /** Creates shipments with open and expired pages, and with paid, refunded and unfinished payments. */
+  /**
+   * Creates shipments with open and expired pages, and with paid, refunded and pending payments.
+   * Returns one with an open page.
+   */
   async function fill(mode: StripeService, workspace: ConnectedWorkspace) {
     const [open, paid, pending, disputed, refunded] = await Promise.all(
       Array.from({ length: 5 }, () => bookCheckout(mode, workspace)),
@@ -267,7 +270,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     await untilHeard();
     return open!;
   }
-  /** Events about unknown payments are dropped after a while. */
+  /** Waits until events about unknown payments are dropped, which happens after a while. */
   const untilHeard = async () => {
     clock.ms += HOUR_MS;
     await work();
@@ -284,7 +287,7 @@ describe("what a twin has of Stripe is deleted with its test data", () => {
     expect(await rowsOf(live)).toEqual(ofLive);
     expect(await connection(twin.apiKey)).toMatchObject({ provider: "stripe", state: "ready" });
 
-    // The page is not ended early and can be paid until it expires.
+    // The page is not expired early and can still be paid.
     stripeTest.pay(open.session);
     expect(new Set(await stripeTest.deliverEvents())).toEqual(new Set([200]));
     await untilHeard();
@@ -352,7 +355,7 @@ describe("in a twin that is connected, a simulation", () => {
     await stripeTest.deliverEvents();
     await work();
     expect(await statusOf(twin.apiKey, reference)).toBe("paid");
-    // No connected account at Stripe has this id.
+    // Stripe has no connected account with this id.
     for (const [name, status] of [
       ["pick_up", "in_transit"],
       ["deliver", "delivered"],

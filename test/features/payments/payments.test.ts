@@ -173,7 +173,7 @@ test("more events than one check lists are found by several, the oldest first", 
   stripe.dropEvents();
   const { events } = stripe.books(account);
   const event = events.at(-1)!;
-  // Then many events about an unknown payment arrived.
+  // Adds many events about an unknown payment.
   const data = { object: { object: "refund", id: "re_other", payment_intent: "pi_other" } };
   for (let more = 1; more <= 520; more++) {
     events.push({ ...event, id: `evt_other_${more}`, created: event.created + more, data });
@@ -193,7 +193,7 @@ test("two replicas that receive the same events and poll at once refund once", a
   const booked = await Promise.all(Array.from({ length: 4 }, () => bookCheckout(setup, workspace)));
   for (const { session } of booked) stripe.pay(session);
   stripe.delivery = "sent";
-  // Both poll the payment when notified, and each cancels half of the shipments.
+  // Each replica polls when it receives an event, and each cancels half of the shipments.
   const [statuses] = await Promise.all([
     stripe.deliverEvents(),
     ...booked.map(({ reference }, index) =>
@@ -269,7 +269,7 @@ test("what was left is looked at again though the account was closed for a momen
   stripe.dropEvents();
   clock.ms += HOUR_MS;
   await work();
-  // Not immediately, because the ready account may refuse again.
+  // The next attempt is delayed, because the account may refuse again although it is ready.
   const { rows } = await sql.query("select due_at from provider_payment where workspace_id = $1", [
     id,
   ]);

@@ -3,7 +3,7 @@ import { PROVIDER_LIMITS } from "../../../src/domain/rate-limit.ts";
 import { book } from "../../support/bookings.ts";
 import { requestCheckout, startStripeService } from "../../support/stripe-service.ts";
 
-// The limiter's clock is stopped, so limits do not refill.
+// The limiter's clock is frozen, so no bucket refills.
 const setup = await startStripeService({ outside: { monotonicMs: () => 0 } });
 const { service, stripe } = setup;
 
@@ -22,7 +22,7 @@ test("calls about the account of a workspace go to Stripe up to a limit of its o
   const { length } = stripe.processed;
   const answers = await Promise.all(Array.from({ length: 60 }, () => check(apiKey)));
   const refused = answers.filter(({ status }) => status !== 200);
-  // Connecting took one call to begin and one to check.
+  // Connecting took two calls: one to begin and one to check.
   const left = PROVIDER_LIMITS.account.burst - 2;
   expect(refused.map(({ status, body }) => ({ status, body }))).toEqual(
     Array.from({ length: 60 - left }, () => refusal("payment account")),

@@ -19,7 +19,7 @@ const sql = await connectTo(service.databaseUrl);
 const PATH = "/webhooks/stripe";
 let events = 0;
 
-/** An event about a payment of the workspace's account. */
+/** Returns an event about a payment in the workspace's account. */
 const eventOf = (fields: object = {}) => ({
   id: `evt_${++events}`,
   object: "event",
@@ -183,7 +183,7 @@ describe("of a workspace that signs by a secret of its own", () => {
   });
 });
 
-/** Sends an incomplete webhook delivery. */
+/** Sends the headers and the first bytes of a webhook delivery. */
 async function begin(bytes: number, path = PATH): Promise<Socket> {
   const { hostname, port } = new URL(service.httpUrl);
   const socket = connect(Number(port), hostname);

@@ -18,7 +18,7 @@ const invite = async ({ apiKey }: TestWorkspace, email: string, name?: string) =
 
 const addWorkspaces = () => Promise.all([service.addWorkspace(), service.addWorkspace()]);
 
-/** Signs in with the link in the last of a number of invitations by email. */
+/** Signs in with the link from the last of `count` invitations by email. */
 async function signInByMail(email: string, count: number): Promise<SignedIn> {
   const mails = await eventually(`${count} emails to ${email}`, () => {
     const sent = server.mails.filter(({ to }) => to.includes(email));

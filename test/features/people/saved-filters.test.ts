@@ -9,7 +9,7 @@ const service = await sharedService();
 const workspace = await service.addWorkspace();
 const elsewhere = await service.addWorkspace();
 
-/** Returns the filters of a new member of a workspace, who has signed in with its link. */
+/** Signs in a new member of a workspace. Returns the member's calls for filters. */
 async function newPerson(name: string, { apiKey } = workspace, role: MemberRole = "viewer") {
   const email = `${name}.filters@example.org`;
   const { request } = await signIn(service, apiKey, { email, role, name });
@@ -38,7 +38,7 @@ test("a person saves, replaces, renames and deletes filters that nobody else see
   expect(all).toEqual({ ...own, name: "all", query: "" });
   expect((await ada.list()).body).toEqual({ data: [all, late], next_page_token: "" });
   expect(await data(grace.list())).toEqual([]);
-  // Names ignore case, also between people.
+  // Names of filters are compared without case, even between people.
   const replaced = await ada.save("LATE", "failed=true");
   expect(replaced).toEqual({ ...late, name: "LATE", query: "failed=true" });
   const hers = await grace.save("late");
@@ -135,7 +135,7 @@ test("filters are refused by what is wrong with them", async () => {
 test("only members have filters in a workspace, and not in its test twin", async () => {
   const person = await newPerson("member");
   const { id: filter } = await person.save("Mine");
-  // A session from another workspace's link is valid only there, regardless of its person's rights.
+  // A session from another workspace's link is valid only there, regardless of the person's other memberships.
   const there = await newPerson("member", elsewhere);
   for (const call of [
     ...[elsewhere.id, workspace.twin.id, 2 ** 50].flatMap((id) => [

@@ -24,10 +24,10 @@ function mailing({ url }: Pick<MailServer, "url">) {
   return { publicUrl: PUBLIC_URL, mail: { smtpUrl: url, from: FROM } };
 }
 
-/** Polls for due emails continuously. */
+/** Settings for a service that polls for due emails very often. */
 const hurried = (to: MailServer) => ({ ...mailing(to), outside: { pollMs: 50 } });
 
-/** Makes a person a member, without an email. */
+/** Adds a person as a member without sending an email. */
 async function addMember(email: string, of: TestService = service, key = workspace.apiKey) {
   const { body } = await of.request("/v1/members", { apiKey: key, body: { email } });
   await database.query("delete from mail where kind = 'invitation'");
@@ -42,7 +42,7 @@ const mailsTo = (to: string, from = server) => from.mails.filter((mail) => mail.
 const mailTo = (to: string, from = server) =>
   eventually(`a mail to ${to}`, () => mailsTo(to, from)[0]);
 
-/** Returns the states of all emails to an address, oldest first. */
+/** Returns the state of each email to an address, oldest first. */
 async function statesOf(email: string, from = database): Promise<string[]> {
   const { rows } = await from.query("select state from mail where email = $1 order by id", [email]);
   return rows.map(({ state }) => state);
@@ -53,19 +53,19 @@ const untilStatesAre = (email: string, states: readonly string[]) =>
     return (await statesOf(email)).join() === states.join();
   });
 
-/** Waits until all earlier requests are checked, on busy machines too. */
+/** Waits until all requests so far are checked. */
 const untilAllAreLookedAt = () =>
   eventually("all requests to be looked at", async () => {
     const { rows } = await database.query("select from mail where state = 'asked'");
     return rows.length === 0;
   });
 
-/** Emails with a failed attempt are not retried until they are made due. */
+/** SQL that postpones emails with a failed attempt, so that they are retried only when a test makes them due. */
 const PUT_OFF = `
   update mail set next_attempt_at = now() + interval '1 day'
   where attempts > 0 and next_attempt_at < now() + interval '45 s'`;
 
-/** Makes all waiting emails due, except those with a lease of 60 seconds. */
+/** SQL that makes waiting emails due, except those with a lease of 60 seconds. */
 const DUE_NOW = `
   update mail set next_attempt_at = now() where state = 'waiting'
     and next_attempt_at not between now() + interval '45 s' and now() + interval '60 s'`;
@@ -77,7 +77,7 @@ async function sampleOf(of: TestService, name: string) {
     .samples.map(({ labels, value }) => ({ labels, value }));
 }
 
-/** Follows the link of an email. */
+/** Follows the link from an email. */
 const follow = (link: string, at = service) => signInByPath(at, link.slice(PUBLIC_URL.length));
 
 test("a person signs in with either form of an internationalized domain", async () => {
@@ -157,7 +157,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     await addMember("known@example.org");
     const answers: unknown[] = [];
     const statements: unknown[] = [];
-    // Blocks the check of requests, so that only the statements of the calls are recorded.
+    // Blocks the check of requests, so that only the calls' own statements are recorded.
     await database.query("begin");
     await database.query("select pg_advisory_xact_lock(hashtextextended('mails', 0))");
     for (const email of [
@@ -243,7 +243,7 @@ test("an address that asks often has to wait, whoever it asks for", async () => 
 test("requests that wait are a thousand at most, and those beyond are told to come back", async () => {
   const own = await startService(mailing(server));
   const sql = await connectTo(own.databaseUrl);
-  // Simulates another process that checks them.
+  // Simulates another process that checks requests.
   await sql.query("begin");
   await sql.query("select pg_advisory_xact_lock(hashtextextended('mails', 0))");
   await (
@@ -321,7 +321,7 @@ describe("an invitation", () => {
       apiKey,
       body: { email: "gone@example.org" },
     });
-    // A running attempt would continue during the removal, which must precede the next one.
+    // Waits for the first attempt to fail. While running, it would continue during the removal.
     await eventually("the first attempt to fail", async () => {
       const { rowCount } = await sql.query(PUT_OFF);
       return rowCount === 1;
@@ -361,7 +361,7 @@ describe("a mail server", () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail where state <> 'sent'")).rows.length === 0;
     });
-    // One more each, because the people above were invited twice.
+    // Expects one more email each, because the people above were invited twice.
     expect(own.mails.map(({ to }) => to.join()).toSorted()).toEqual(
       ["0@example.org", ...emails].toSorted(),
     );
@@ -439,7 +439,7 @@ describe("a mail server", () => {
       warned.map(({ kind, status }) => `${String(kind)} ${String(status)}`).toSorted(),
     ).toEqual(["deferred 451", "refused 550"]);
     expect(JSON.stringify(logged)).not.toContain("@example.org");
-    // Links of failed attempts are no longer valid.
+    // Links from failed attempts must not stay valid.
     const links = "select from sign_in_link where workspace_id is null";
     expect((await sql.query(links)).rows.length).toBe(2);
   });

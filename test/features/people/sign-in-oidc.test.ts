@@ -30,18 +30,18 @@ function claimsOf(login: string): Record<string, unknown> {
   return { email: login, email_verified: true };
 }
 
-/** Returns the gRPC address as given to pages. */
+/** Returns the gRPC address as pages receive it. */
 const grpcOf = (of: TestService) => ({ url: null, port: Number(new URL(of.grpcUrl).port) });
 
 const visitor = (to = service) => createVisitor(PUBLIC_URL, to.httpUrl);
 
-/** Signs in at the provider. Returns the URL of its redirect without following it. */
+/** Signs in at the provider. Returns the redirect URL without following it. */
 async function signInAtProvider(guest: Visitor, login: string, returnTo = "/w/1"): Promise<URL> {
   const query = new URLSearchParams({ return_to: returnTo });
   return fillForms(guest, login, `${PUBLIC_URL}/sign-in/oidc?${query}`);
 }
 
-/** Fills in the provider's forms, starting at a URL that leads to them. */
+/** Follows a URL to the provider's forms and fills them in. */
 async function fillForms(guest: Visitor, login: string, from: string): Promise<URL> {
   let page = await guest.visit(from, { stopBefore: CALLBACK });
   while (!page.url.href.startsWith(CALLBACK)) {
@@ -54,18 +54,18 @@ async function fillForms(guest: Visitor, login: string, from: string): Promise<U
   return page.url;
 }
 
-/** Signs in and returns the service's response. */
+/** Signs in at the provider and follows the redirect to the service. */
 async function signInAs(guest: Visitor, login: string, returnTo?: string): Promise<VisitedPage> {
   return guest.visit((await signInAtProvider(guest, login, returnTo)).href);
 }
 
-/** Returns the signed-in person's account. */
+/** Returns the account of the signed-in person. */
 function accountOf(guest: Visitor) {
   const headers = { cookie: guest.cookies(PUBLIC_URL), "sec-fetch-site": "same-origin" };
   return service.request("/account/v1/account", { headers });
 }
 
-/** Page after a refused sign-in. */
+/** Redirect after a refused sign-in. */
 const REFUSED = {
   status: 403,
   text: expect.stringContaining(
@@ -129,7 +129,7 @@ describe("signing in at the identity provider", () => {
     expect([email, workspaces.length]).toEqual(["ada@example.org", 1]);
   });
 
-  // The same return addresses are valid as after a link.
+  // The same return addresses are valid as after signing in with a link.
   test.each([
     ["//evil.example", "/"],
     ['/"><script>', "/&quot;&gt;&lt;script&gt;"],
@@ -177,10 +177,10 @@ describe("signing in at the identity provider", () => {
 });
 
 describe("an answer of the provider", async () => {
-  // A replica without failed attempts, so that no call is delayed.
+  // A replica without failed attempts does not delay calls.
   const replica = await startReplica(service.databaseUrl, options);
 
-  /** Sends the browser's request to a replica. */
+  /** Follows the redirect to a replica as the browser would. */
   const comes = (answer: URL, cookie: string, to = replica) =>
     fetch(answer.href.replace(PUBLIC_URL, to.httpUrl), { headers: { cookie } });
 
@@ -214,7 +214,7 @@ describe("an answer of the provider", async () => {
     };
     const answer = await signInAtProvider(guest, "kate@example.org");
     expect(await statusOf()).toBe(200);
-    // Browsers send no SameSite=Strict cookies when coming from another site.
+    // Browsers omit SameSite=Strict cookies when the navigation comes from another site.
     const attempt = /__Host-oidc=[^;]+/.exec(guest.cookies(PUBLIC_URL))![0];
     expect((await comes(answer, attempt)).status).toBe(200);
     expect(await statusOf()).toBe(401);
@@ -311,7 +311,7 @@ test("an operator who signs in for the first time becomes a person, once", async
 });
 
 describe("a service", () => {
-  /** Starts a service for the same people with another kind of identity provider. */
+  /** Starts a service for the same people with a different identity provider. */
   async function startWith(kind: Omit<Parameters<typeof startIdentityProvider>[0], "publicUrl">) {
     const other = await startIdentityProvider({ publicUrl: PUBLIC_URL, ...kind });
     return startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL, oidc: other.config });

@@ -31,7 +31,7 @@ const admin = await signIn(service, workspace.apiKey, { email: "ada@example.org"
 
 const inWorkspace = (id = workspace.id) => ({ "x-workspace": String(id) });
 
-/** Invites a person, by default a new one. Returns the response. */
+/** Invites a person, by default a new one, and returns the response. */
 const invite = async (
   email = `new${++people}@example.org`,
   { apiKey }: Pick<TestWorkspace, "apiKey"> = workspace,
@@ -39,13 +39,13 @@ const invite = async (
 ) => (await service.as(apiKey).inviteMember({ email, ...more })).body;
 let people = 0;
 
-/** Signs in a new person with a role. */
+/** Signs in a new person who has the given role. */
 const signInNew = (role: "viewer" | "member" | "admin", email = `as${++people}@example.org`) =>
   signIn(service, workspace.apiKey, { email, role });
 
 const tokenOf = ({ sign_in_path: path }: any) => path.split("#token=")[1]!;
 const newToken = async () => tokenOf(await invite());
-/** Opens the sign-in page with a token. */
+/** Submits the sign-in page with a token. */
 const enter = (token: string, headers?: Record<string, string>, at: TestService = service) =>
   postForm(at, "/sign-in", { token }, headers);
 const personOf = async (
@@ -142,12 +142,12 @@ test("an address tries 20 tokens and no more, also when 100 come at once, and a 
   expect([lookedUp.length, new Set(statuses)]).toEqual([20, new Set([403, 429])]);
   const token = await newToken();
   expect((await enter(token, undefined, own)).status).toBe(429);
-  // One more per second.
+  // The bucket refills by one call per second.
   vi.advanceTimersByTime(1_000);
   expect((await enter(token, undefined, own)).status).toBe(303);
 });
 
-/** Sends concurrent calls until one is rate limited. Returns every status. */
+/** Sends calls until one is rate limited. Returns all statuses. */
 async function untilToldToWait(send: (i: number) => Promise<number>): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let i = 0; i < 5_000 && !statuses.has(429); i += 100) {
@@ -444,7 +444,7 @@ describe("a link that a workspace's admin has made for somebody", async () => {
 });
 
 describe("signing in by a link", () => {
-  /** Returns its audit entry. */
+  /** Returns the link's audit entry. */
   async function entryOf(link: { readonly sign_in_path: string }) {
     const requestId = `sign-in-${randomUUID()}`;
     const form = { "sec-fetch-site": "same-origin", "x-request-id": requestId };

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await publish(SAMPLE_TARIFF);
 });
 
-/** Publishes a tariff, and waits until both replicas use it for quotes. */
+/** Publishes a tariff and waits until both replicas quote with it. */
 async function publish(document: object, options: { readonly honoursQuotes?: boolean } = {}) {
   const { version } = await publishDocument(service.app.em, document, options);
   for (const at of [service, replica]) {
@@ -41,7 +41,7 @@ async function publish(document: object, options: { readonly honoursQuotes?: boo
 const quote = async (fields: object = {}, key = apiKey): Promise<string> =>
   (await service.as(key).createQuote({ ...COVERED_ROUTE, ...fields })).body.id;
 
-/** A booking without the fields of the route. */
+/** A booking without route fields. */
 const WITHOUT_ROUTE = Object.fromEntries(
   Object.entries(BOOKING).filter(([field]) => !(field in COVERED_ROUTE)),
 );
@@ -51,7 +51,7 @@ function book(quote_id: string, fields: object = {}, { at = service, key = "" } 
   return at.as(apiKey).createShipment({ ...WITHOUT_ROUTE, quote_id, ...fields }, headers);
 }
 
-/** Number of shipments and used quotes. */
+/** Counts the shipments and the used quotes. */
 async function counts() {
   const { rows } = await sql.query(
     "select (select count(*)::int from shipment) as shipments, (select count(*)::int from used_quote) as used",
@@ -59,7 +59,7 @@ async function counts() {
   return rows[0];
 }
 
-/** Asserts that a booking is refused and writes nothing. */
+/** Expects a booking to be refused without writing anything. */
 async function refused(
   booking: () => ReturnType<typeof book>,
   ...refusal: [reason: RefusalReason, errors: Record<string, string>, facts?: object]
@@ -69,7 +69,7 @@ async function refused(
   expect(await counts()).toEqual(before);
 }
 
-/** The price of the booking by `dearer()`, among the facts of a refusal. */
+/** Price of the booking with the tariff from `dearer()`, as facts in a refusal. */
 const DEARER_FACTS = {
   distance_km: "9.532",
   distance_fee: "11.44",
@@ -300,7 +300,7 @@ test("fields that are wrong are told as ever, whatever the quote says", async ()
 });
 
 test("a quote and its booking agree in every currency, whatever is published in between", async () => {
-  // JSON has no -0.
+  // Excludes -0, because JSON does not preserve it.
   const double = (min: number, max: number) =>
     fc.double({ min, max, noNaN: true }).map((it) => it + 0);
   const routes = fc.record({
@@ -310,7 +310,7 @@ test("a quote and its booking agree in every currency, whatever is published in 
     dropoff_lng: double(-180, 180),
     weight_kg: double(0.01, 1_000),
   });
-  // Currencies with zero, two, three and four decimals.
+  // Covers currencies with zero, two, three and four decimals.
   for (const [currency, fee] of Object.entries({
     JPY: "700",
     USD: "7.01",
@@ -325,7 +325,7 @@ test("a quote and its booking agree in every currency, whatever is published in 
     for (const [i, { quote: quoted }] of results.entries()) {
       const { reference: shipment } = await data(book(quoted.id));
       const { distance_km, distance_fee, weight_fee, base_fee, subtotal, total } = quoted;
-      // As read, in the minor units in which it was stored.
+      // The shipment must have the quote's amounts, as stored in minor units.
       expect(await data(service.as(apiKey).getShipment({ shipment }))).toMatchObject({
         ...body.routes[i],
         weight_kg: Math.round(body.routes[i]!.weight_kg * 1e6) / 1e6,

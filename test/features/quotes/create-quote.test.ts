@@ -131,7 +131,7 @@ test("a key that only reads makes quotes", async () => {
 test("quotes go on while the database is away, and none is written", async () => {
   const sql = await connectTo(service.databaseUrl);
   await sql.query("begin");
-  // Blocks all reads and writes.
+  // Locks all tables, which blocks reads and writes.
   const { rows } = await sql.query(
     "select string_agg(quote_ident(tablename), ', ') as all from pg_tables where schemaname = 'public'",
   );

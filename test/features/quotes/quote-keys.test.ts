@@ -11,7 +11,7 @@ const quote = async (service: TestService, apiKey: string): Promise<string> =>
 const book = (service: TestService, apiKey: string, quote_id: string) =>
   service.as(apiKey).createShipment({ ...BOOKING, quote_id });
 
-/** The number of the key that sealed a quote. */
+/** Returns the number of the key that sealed a quote. */
 function keyOf(id: string): number {
   return Buffer.from(id.slice("quo_".length), "base64url").readUInt32BE();
 }
@@ -73,7 +73,7 @@ test("keys are sealed where secrets are, and open the quotes of before", async (
   expect((await book(sealed, apiKey, before)).status).toBe(201);
   expect(keyOf(await quote(sealed, apiKey))).toBe(1);
 
-  // A replica that cannot decrypt the key creates another one, which all replicas then know.
+  // A replica that cannot decrypt the key creates another one. All replicas then use it.
   const without = await startReplica(url);
   const ofItsOwn = await quote(without, apiKey);
   expect(keyOf(ofItsOwn)).not.toBe(1);

@@ -17,7 +17,7 @@ const quote = async (apiKey: string): Promise<string> =>
 const book = (apiKey: string, quote_id: string) =>
   service.as(apiKey).createShipment({ ...BOOKING, quote_id });
 
-/** A test twin with a clock frozen for five days. */
+/** Creates a test twin whose clock was frozen five days ago. */
 async function withOldClock() {
   const { twin } = await service.addWorkspace();
   aheadMs = -5 * DAY_MS;
@@ -40,7 +40,7 @@ test("that a quote was booked is known for as long as its key opens it, and then
   expect((await book(apiKey, id)).status).toBe(201);
   const age = (hours: number) =>
     sql.query("update used_quote set used_at = now() - make_interval(hours => $1)", [hours]);
-  // The oldest key is deleted after 72 hours together with the creation of the next one, every 12 hours.
+  // The oldest key is deleted after 72 hours, when the next key is created, which happens every 12 hours.
   await age(84);
   expect(await purgeUsedQuotes(service.app.em)).toBe(0);
   expect((await book(apiKey, id)).code).toBe("QUOTE_USED");

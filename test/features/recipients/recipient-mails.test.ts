@@ -17,7 +17,7 @@ const mailing = {
 const service = await startService({ ...mailing, outside: HURRIED });
 const sql = await connectTo(service.databaseUrl);
 
-/** Creates a workspace with or without recipient emails, before its keys are used. */
+/** Creates a workspace before its keys are used, by default with recipient emails. */
 async function addWorkspace(isTelling = true) {
   const workspace = await service.addWorkspace();
   await sql.query(
@@ -37,7 +37,7 @@ const mailAbout = (email: string, subject: string) =>
     mailsTo(email).find(({ headers }) => decoded(headers["subject"]!).endsWith(subject)),
   );
 
-/** Returns a header as displayed (RFC 2047). */
+/** Decodes a header for display (RFC 2047). */
 function decoded(header: string): string {
   return header.replaceAll(/=\?UTF-8\?Q\?(.*?)\?=\s*/gi, (_, words: string) =>
     decodeURIComponent(words.replaceAll("_", " ").replaceAll("=", "%")),
@@ -52,7 +52,7 @@ async function mailsOf(shipment: string) {
   return rows.map(({ kind, state }) => `${kind} ${state}`);
 }
 
-/** Makes a recipient email due, as if it had waited. */
+/** Inserts a due recipient email that has waited for `age`. */
 async function insertMail(workspace: number, shipment: string, kind: string, age = "0 s") {
   await sql.query(
     `insert into recipient_notice (workspace_id, shipment_reference, kind, created_at, next_attempt_at)
@@ -106,7 +106,7 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
   const last = await mailAbout(email, "Test: Ihre Lieferung ist angekommen");
   await eventually("all to be noted", async () => (await mailsOf(shipment)).every(isSent));
   expect(last.text).not.toContain("PIN");
-  // Once each, although the courier arrived twice.
+  // There is one email per kind, although the courier arrived twice.
   expect(mailsTo(email)).toHaveLength(5);
   const unsubscribeUrl = /https?:\S+\/unsubscribe\/\S+/.exec(last.text)![0];
   expect(last.headers).toMatchObject({
@@ -283,7 +283,7 @@ test("a recipient gets no more mails of a workspace once they have confirmed tha
     expect.stringContaining("Vous êtes désabonné des e-mails sur les livraisons de Test."),
   ]);
   expect((await open(url, { method: "POST", body, headers })).status).toBe(200);
-  // Emails ignore case.
+  // Email addresses are compared without case.
   const again = await told(apiKey, { recipient_email: email.toLowerCase() });
   await eventually("it to be forgotten", async () => {
     return (await mailsOf(again["reference"])).length === 0;

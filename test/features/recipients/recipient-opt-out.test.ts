@@ -28,7 +28,7 @@ test("opt-outs are stored as keyed hashes, and those stored without a key stay i
   const createdAt = "2026-11-26 08:00:00+00";
   await sql.query("insert into recipient_opt_out values ($1, $2, $3)", [id, unkeyed, createdAt]);
   const sealSecrets = createSealSecrets(em, createSecretSeal([]), pino({ enabled: false }));
-  // At first, replicas of an earlier commit may still read the hash.
+  // The first run keeps the plain hash, because replicas of an earlier commit may still read it.
   await sealSecrets();
   expect(await optOutsOf(id)).toEqual([{ email_hash: unkeyed, created_at: createdAt }]);
   expect(await hasOptedOut(em, id, "ada@example.org")).toBe(true);

@@ -16,9 +16,9 @@ const { em } = service.app;
 
 const attentionOf = (apiKey: string): Promise<any[]> => data(service.as(apiKey).getAttention());
 
-/** Returns a subject that needs attention, with only the given fields set. */
+/** Returns a subject in the report, with only the given fields set. */
 const subject = (fields: object) => ({ name: null, at: null, reason: null, ...fields });
-/** Returns all subjects of one kind that need attention. */
+/** Returns a group in the report with all its subjects. */
 const need = (kind: string, ...subjects: object[]) => ({ kind, count: subjects.length, subjects });
 
 test("what stops bookings comes first, and a workspace that needs nothing has an empty list", async () => {
@@ -104,7 +104,7 @@ test("what is later than promised, and what could not be delivered twice, is nam
     timeZone: "UTC",
     feeMinor: 0,
   });
-  /** Returns a shipment whose windows end in this many minutes. */
+  /** Creates a shipment whose windows end in the given number of minutes. */
   const promised = async (steps: readonly Step[], ends: { pickup?: number; dropoff?: number }) => {
     const { reference } = await bookAnd(service, apiKey, steps);
     const windows = Object.entries(ends).map(([end, n]) => [end, window(n)] as const);

@@ -108,7 +108,7 @@ test("deliveries that have not ended are counted, with the time of the oldest", 
      where webhook_id = $1 and id = (select min(id) from webhook_delivery where webhook_id = $1)`,
     [webhook.id],
   );
-  // A slow response is cached for a while.
+  // A response that was slow to compute is cached for a while.
   const told = () => health().then(({ webhooks }) => webhooks);
   await eventually("the count", async () => (await told()).pending_deliveries > 0);
   expect(await told()).toEqual({

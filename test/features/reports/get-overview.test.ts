@@ -19,14 +19,14 @@ const dollars = (paid: number, awaiting_payment: number) => [
 const overviewOf = (apiKey: string, from_date?: string, to_date?: string) =>
   data(service.as(apiKey).getOverview({ from_date, to_date }));
 
-/** Creates a workspace with a time zone. */
+/** Creates a workspace with the given time zone. */
 async function workspaceIn(time_zone: string) {
   const workspace = await service.addWorkspace();
   await data(service.as(workspace.apiKey).updateWorkspace({ time_zone }));
   return workspace;
 }
 
-/** Inserts this many unpaid bookings at each time. */
+/** Inserts unpaid bookings: their number by time. */
 async function insertAt(id: number, counts: Readonly<Record<string, number>>): Promise<void> {
   for (const [at, count] of Object.entries(counts)) await insertBooked(sql, id, at, { count });
 }
@@ -70,7 +70,7 @@ test("a workspace reads what it booked, by day in UTC", async () => {
   });
 });
 
-/** Returns the days of an overview with bookings or quotes, and their numbers. */
+/** Returns an overview's days with bookings or quotes, and both numbers. */
 async function countsOf(apiKey: string, from: string, to: string): Promise<object> {
   const { time_zone: zone, days } = await overviewOf(apiKey, from, to);
   return {
@@ -85,7 +85,7 @@ async function countsOf(apiKey: string, from: string, to: string): Promise<objec
 
 test("days are those of the workspace's time zone, of 23 and 25 hours too, and all days follow a change", async () => {
   const { id, apiKey } = await workspaceIn("America/New_York");
-  // Clocks go forward in New York at 2 on the 9th of March 2031, and in Berlin at 2 on the 30th.
+  // Daylight saving time begins on March 9, 2031 in New York and on March 30 in Berlin, at 2:00.
   await insertAt(id, {
     "2031-03-09T04:59:59.999Z": 1,
     "2031-03-09T05:00:00Z": 2,
@@ -131,7 +131,7 @@ test("a day that begins within an hour counts the quarters of that hour from the
   const zone = "Asia/Kathmandu";
   const whole = await countsOf(apiKey, "2031-05-02", "2031-05-04");
   expect(whole).toEqual({ zone, ...first, ...second });
-  // Each alone has its part of the hour.
+  // Each time zone counts only its own part of the hour.
   expect(await countsOf(apiKey, "2031-05-02", "2031-05-02")).toEqual({ zone, ...first });
   expect(await countsOf(apiKey, "2031-05-03", "2031-05-03")).toEqual({ zone, ...second });
 });
@@ -142,7 +142,7 @@ test("a test twin has the days of its live workspace, and its own clock says whi
     const { to_date, time_zone } = await overviewOf(key);
     return [to_date, time_zone];
   };
-  // At 13:00 in UTC it is already the next day in Auckland.
+  // At 13:00 UTC, the next day has begun in Auckland.
   expect(await lastDay(apiKey)).toEqual(["2031-05-21", "Pacific/Auckland"]);
   expect(await lastDay(twin.apiKey)).toEqual(["2031-05-21", "Pacific/Auckland"]);
   await data(service.as(twin.apiKey).moveTestClock({ time: "2031-05-22T12:00:00Z" }));
@@ -165,14 +165,14 @@ test("only bookings that name a quote, by its price or its id, count as quotes t
   const { id, apiKey } = await service.addWorkspace();
   const rateOf = async (from: string, quotes: number) => {
     await insertQuotes(sql, id, `${from}T00:00:00Z`, quotes);
-    // With different days each time, so that no response is cached.
+    // Uses different days each time, so that no response comes from the cache.
     const { totals } = await overviewOf(apiKey, from, "2031-05-20");
     return [totals.bookings, totals.quotes, totals.quoted_bookings, totals.quote_to_booking];
   };
   const { body: quote } = await service.as(apiKey).createQuote(COVERED_ROUTE);
   const named = [{}, {}, { expected_total: 12.69 }, { quote_id: quote.id }];
   for (const fields of named) await book(service, apiKey, fields);
-  // Without a key, because previews for a form do not count as quotes.
+  // Previews in a form, which people request without a key, do not count as quotes.
   const person = await signIn(service, apiKey, { email: "books@example.org", role: "member" });
   const { status } = await person.request("/v1/shipments", {
     body: { ...BOOKING, expected_total: 12.69 },
@@ -180,7 +180,7 @@ test("only bookings that name a quote, by its price or its id, count as quotes t
   });
   expect(status).toBe(201);
   await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
-  // There is no share if bookings exceed quotes.
+  // If bookings exceed quotes, there is no share.
   expect(await rateOf("2031-05-04", 1)).toEqual([5, 1, 2, null]);
   expect(await rateOf("2031-05-03", 1)).toEqual([5, 2, 2, 1]);
   expect(await rateOf("2031-05-02", 6)).toEqual([5, 8, 2, 0.25]);
@@ -188,7 +188,7 @@ test("only bookings that name a quote, by its price or its id, count as quotes t
 
 test("quotes are absent for days whose counts have been deleted, and then from the totals", async () => {
   const { apiKey } = await service.addWorkspace();
-  // 99 days ago is the first day with complete counts.
+  // 99 days ago is the first day whose counts are complete.
   const { days, totals } = await overviewOf(apiKey, "2031-02-09", "2031-02-10");
   expect(days.map(({ quotes }: any) => quotes)).toEqual([null, 0]);
   expect(totals.quotes).toBeNull();
@@ -198,7 +198,7 @@ test("a shipment's payment and cancellation change the figures of the day of its
   const { id, apiKey } = await service.addWorkspace();
   const { reference } = await book(service, apiKey);
   await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
-  // With different days each time, so that no response is cached.
+  // Uses different days each time, so that no response comes from the cache.
   const lastDay = async (from: string) =>
     (await overviewOf(apiKey, from, "2031-05-20")).days.at(-1);
   const day = { date: "2031-05-20", bookings: 1, cancellations: 0, quotes: 0 };

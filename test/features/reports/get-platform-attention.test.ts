@@ -12,7 +12,7 @@ const as = service.as((await service.addOperator("viewer")).key);
 const attention = () => data(as.getPlatformAttention());
 
 const NOTHING = { workspace: null, operator: null, owner: null, id: null, name: null, at: null };
-/** Returns all subjects of one kind that need attention, with only the given fields set. */
+/** Returns a group in the report, whose subjects have only the given fields set. */
 const need = (kind: string, ...subjects: object[]) => ({
   kind,
   count: subjects.length,

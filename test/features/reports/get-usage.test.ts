@@ -12,7 +12,7 @@ const sql = await connectTo(service.databaseUrl);
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Returns the last 24 hours including the current one, with the calls by age. */
+/** Returns the last 24 hours, including the current one, with calls by age in hours. */
 function hoursWith(calls: Readonly<Record<number, object>>) {
   const currentMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   return Array.from({ length: 24 }, (_, i) => ({
@@ -24,7 +24,7 @@ function hoursWith(calls: Readonly<Record<number, object>>) {
   }));
 }
 
-/** Sets a limit that takes effect with the first call. */
+/** Inserts a limit for quotes. It takes effect with the workspace's first call. */
 async function limitQuotes(workspace: number, { rate, burst }: { rate: number; burst: number }) {
   await sql.query(
     "insert into workspace_limit (workspace_id, limit_class, rate, burst) values ($1, 'quote', $2, $3)",
@@ -54,7 +54,7 @@ test("a workspace reads its calls of 24 hours and its limits", async () => {
   const limits = { ...DEFAULT_LIMITS, quote: { rate: 7, burst: 9 } };
   const { getUsage } = service.as(apiKey);
   expect(await data(getUsage())).toEqual({ ...limits, hours: hoursWith(past) });
-  // The previous call.
+  // Includes the previous call.
   const hours = hoursWith({ ...past, 0: { read: 1 } });
   expect(await data(getUsage())).toEqual({ ...limits, hours });
 });

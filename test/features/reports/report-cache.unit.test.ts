@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createReportCache } from "../../../src/features/reports/report-cache.ts";
 
-/** Longer than the duration of uncached responses, in milliseconds. */
+/** Duration of a computation whose response is cached, in milliseconds. */
 const SLOW_MS = 150;
 
 function countedReports(tookMs: number) {

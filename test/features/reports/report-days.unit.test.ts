@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each([
-  // Clocks go forward at 2 on the 29th of March, and back at 3 on the 25th of October.
+  // Daylight saving time begins on March 29 at 2:00 and ends on October 25 at 3:00.
   ["Europe/Berlin", "2026-03-28", ["03-27T23", "03-28T23", "03-29T22"]],
   ["Europe/Berlin", "2026-10-24", ["10-23T22", "10-24T22", "10-25T23"]],
   ["America/New_York", "2026-03-07", ["03-07T05", "03-08T05", "03-09T04"]],
@@ -37,7 +37,7 @@ test.each([
 
 test("a time zone that is off by three quarters of an hour has days of its own", () => {
   const { dates, bounds } = parseReportDays({ fromDate: "2028-03-01" }, NOW, "Asia/Kathmandu");
-  // It is the next day there at 23:59 in UTC.
+  // At 23:59 UTC, the next day has begun in this time zone.
   expect(dates).toEqual(["2028-03-01", "2028-03-02"]);
   expect(bounds.map((at) => at.toISOString())).toEqual([
     "2028-02-29T18:15:00.000Z",

@@ -18,7 +18,7 @@ const service = await sharedService();
 const { em } = service.app;
 const sql = await connectTo(service.databaseUrl);
 
-/** Returns the listed calls of a workspace once there are this many. */
+/** Waits until a workspace's list has this many calls, and returns them. */
 function untilListed(apiKey: string, count: number, fields: object = {}): Promise<any[]> {
   return eventually(`${count} calls to be listed`, async () => {
     const listed = await data(service.as(apiKey).listRequests({ page_size: 100, ...fields }));
@@ -144,7 +144,7 @@ test("a call that a key may not make is listed under the key's name", async () =
   });
 });
 
-/** Returns a finished call of a workspace with a code. */
+/** Returns a finished call with the given code. */
 function ended(workspace: number, code: Code | 0, text = "text"): ReceivedCall {
   const { received, caller } = callOf(workspace);
   const refusal = code === 0 ? undefined : refuse("FIELD_INVALID", text, { subject: "name" });

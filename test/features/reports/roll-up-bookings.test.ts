@@ -33,7 +33,7 @@ const COUNTED = `
     awaiting_minor::float8 as "awaitingMinor"
   from booking_day order by 1, 2, 3`;
 
-/** Days that differ from the sum of their hours. */
+/** SQL that returns days whose totals differ from the sum of their hours. */
 const OF_OTHER_HOURS = `
   select workspace_id, date, hours from booking_day
   where array[bookings, cancellations, quoted, paid_minor, awaiting_minor]::float8[] <> (
@@ -46,7 +46,7 @@ const OF_SHIPMENTS = `
   select workspace_id::int as workspace, (${BOOKED_DATE})::text as date, currency, ${BOOKED_FIGURES}
   from shipment group by workspace_id, ${BOOKED_DATE}, currency order by 1, 2, 3`;
 
-/** Returns the counts by day, and expects them to equal the counts of all shipments. */
+/** Expects the counts by day to match all shipments, and returns the counts. */
 async function expectCounted(): Promise<readonly { readonly bookings: number }[]> {
   const { rows: counted } = await sql.query(COUNTED);
   expect((await sql.query(OF_OTHER_HOURS)).rows).toEqual([]);
@@ -55,17 +55,17 @@ async function expectCounted(): Promise<readonly { readonly bookings: number }[]
   return counted;
 }
 
-/** Ends the connections of current and recent counts, as in a crash. */
+/** Terminates all database connections that counted bookings, as a crash does. */
 const endCounting = () =>
   sql.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and query like '%booking_%' and pid <> pg_backend_pid()`,
   );
 
-/** Zones whose days begin at the start of an hour in UTC and within one. */
+/** Time zones in which days begin on the hour in UTC, and one in which they do not. */
 const ZONES = ["UTC", "America/New_York", "Asia/Kathmandu"] as const;
 
-/** Computes an overview without the cache for slow reports. */
+/** Computes an overview without the report cache. */
 async function overviewOf(workspaceId: number, days: { fromDate: string; toDate: string }) {
   const request = create(GetOverviewRequestSchema, days);
   const response = await getOverview(request, { caller: { workspaceId } } as Call, {
@@ -76,7 +76,7 @@ async function overviewOf(workspaceId: number, days: { fromDate: string; toDate:
   return response.data!;
 }
 
-/** Expects the overview of a workspace to match its shipments, regardless of the counting progress. */
+/** Expects a workspace's overview to match its shipments, whether or not they are counted yet. */
 async function expectOverview({ id, apiKey }: TestWorkspace, timeZone: string): Promise<void> {
   await data(service.as(apiKey).updateWorkspace({ time_zone: timeZone }));
   const overview = await overviewOf(id, { fromDate: "2031-05-01", toDate: "2031-05-08" });
@@ -130,7 +130,7 @@ const ACTS: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
 );
-/** Every fifth hour and 10 minutes, so that the days of all zones begin between two of them. */
+/** Interval between bookings: 5 hours and 10 minutes, so that in every zone days begin between two bookings. */
 const STEP_MS = (5 * 60 + 10) * 60_000;
 const HISTORY = fc.array(fc.tuple(fc.nat(2), fc.nat(20), ACTS), { minLength: 20, maxLength: 40 });
 
@@ -153,7 +153,7 @@ test("after any history the days of each workspace are those of its shipments, w
     } else {
       const reference = booked[at]![what.which % Math.max(1, booked[at]!.length)];
       if (reference === undefined) return;
-      // Steps that its state does not allow are refused.
+      // Some steps are refused because the shipment's state does not allow them.
       if (what.what !== "update") await takeStep(service, apiKey, reference, what.what);
       else await service.as(apiKey).updateShipment({ shipment: reference, weight_kg: 7 });
     }
@@ -254,13 +254,13 @@ test("between two counts of a workspace the background rests", async () => {
     [id],
   );
   await replicas[1].rollUp(signal);
-  // The service may be counting it.
+  // Waits, because the service may be counting the workspace.
   await eventually("the count", async () => (await bookings()) === 2);
 });
 
 test("a workspace that cannot be counted keeps no other from being counted", async () => {
   const [first, second] = [await service.addWorkspace(), await service.addWorkspace()];
-  // Before the service may count it.
+  // Adds the constraint before the service can count the workspace.
   await sql.query(
     `alter table booking_day add constraint refused check (workspace_id <> ${first.id})`,
   );

@@ -21,7 +21,7 @@ test("replicas that write at the same time neither lose calls nor wait for each 
   const counters = Array.from({ length: 4 }, (_, replica) => {
     const counter = createUsageCounter();
     const workspaces = Array.from({ length: 6_000 }, (__, i) => i + 1);
-    // Each uses a different order of workspaces.
+    // Replicas use different orders of workspaces.
     if (replica % 2 === 1) workspaces.reverse();
     for (const workspace of workspaces) counter.count(callOf(workspace));
     return counter;

@@ -150,7 +150,7 @@ test("payments are recorded together, each for the total of its shipment", async
       done(third, "awaiting_pickup", "paid", "2"),
     ],
   });
-  // A refund uses the recorded payment.
+  // Cancels the paid shipment. The refund then uses the recorded payment.
   await data(takeStep(service, apiKey, third, "cancel"));
   const refund = await takeStep(service, apiKey, third, "refund");
   expect(refund.body.payment).toMatchObject(PAYMENT);
@@ -191,7 +191,7 @@ test("batches and single calls that race for the same shipments lose none of the
   for (const [i, shipment] of shipments.entries()) {
     const inBatches = results.filter((result) => result.shipment === shipment && !result.error);
     const changes = inBatches.length + Number(outcomes[i + 2]!.status === 200);
-    // Booked, then paid, then each successful change.
+    // The version counts the booking, the payment and each successful change.
     expect((await read(shipment)).etag).toBe(String(2 + changes));
   }
 });

@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { callsInFlight } from "../../support/metrics.ts";
 import { startService } from "../../support/service.ts";
 
-// A separate service, because calls in flight and statements that wait for a lock are counted.
+// A separate service, because the test counts calls in flight and statements that wait for a lock.
 const service = await startService();
 const { id, apiKey } = await service.addWorkspace();
 const caller = service.as(apiKey);
@@ -45,7 +45,7 @@ test("of concurrent cancels exactly one wins", async () => {
       [id, booked["reference"]],
     );
     const begun = Array.from({ length: 10 }, () => cancel(booked));
-    // One waits for the row, the others for that one, because changes of a shipment are serialized.
+    // One call waits for the row and the others for that call, because changes of a shipment are serialized.
     await eventually("ten cancels", async () => (await callsInFlight(service)) === 10);
     await eventually("a cancel at the shipment's row", async () => (await waiting()) === 1);
     return begun;

@@ -79,7 +79,7 @@ test("counts have each queue and what is listed, with totals of each currency", 
   expect(await count(apiKey, { failed: true })).toEqual({ listed: queues.failed, ...queues });
   const both = { status: "pending", payment_status: "paid" };
   expect(await count(apiKey, both)).toEqual({ listed: NONE, ...queues });
-  // All other filters also apply to the queues.
+  // All other filters also apply to the counts by queue.
   expect(await count(apiKey, { customer_id: customer, status: "pending" })).toEqual({
     listed: NONE,
     to_pay: NONE,
@@ -132,7 +132,7 @@ test("counts end at 1,000, of which the newest are added up, and say that there 
   expect(await count(apiKey)).toEqual({ ...NO_QUEUES, listed: full, to_pay: full });
   await add(1, "9007199254740991", "'USD'", "2");
   await add(1, "7", "'EUR'", "0");
-  // The newest replaces one of 0.01, and the oldest in euros is not counted.
+  // The newest shipment replaces one of 0.01. The oldest one, in euros, is beyond the limit and not counted.
   const over = { count: 1_000, more: true, totals: [usd(90071992547419.9)] };
   expect(await count(apiKey)).toEqual({ ...NO_QUEUES, listed: over, to_pay: over });
 });

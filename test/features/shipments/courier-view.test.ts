@@ -11,7 +11,7 @@ const { apiKey } = await service.addWorkspace();
 const as = service.as(apiKey);
 const { body: made } = await as.createApiKey({ name: "Fleet", scope: "courier" });
 
-/** A shipment as seen with a courier's key, without its customer's email and number, price and notes. */
+/** Fields that a courier's key cannot see: the customer's email and id number, the price and the notes. */
 const HIDDEN = {
   created_by: null,
   distance_fee: 0,

@@ -10,10 +10,13 @@ import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 const database = await createDatabase();
-/** Concurrent bookings share a transaction. These tests check that each still fails independently. */
+/**
+ * Proxy in front of the database. Concurrent bookings share a transaction, and these tests check
+ * that each can fail alone.
+ */
 const proxy = await startTcpProxy(database.url);
 const service = await startService({ database: proxy });
-// Bypasses the proxy.
+// Client that bypasses the proxy.
 const sql = await connectTo(database.url);
 
 const book = (
@@ -35,7 +38,7 @@ async function count(table: string, { id }: TestWorkspace): Promise<number> {
   return rows[0].count;
 }
 
-/** Expects a booking's response to match its row and its only event. */
+/** Expects a booking's response to match the stored row and its only event. */
 async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<void> {
   const booked = await data(answer);
   const caller = service.as(apiKey);
@@ -162,7 +165,7 @@ test("a booking that the database refuses fails alone, and the rest of its group
 test("a booking between whose look and write one webhook after the other is deleted is made once", async () => {
   const workspace = await service.addWorkspace();
   await addWebhook(service, workspace.apiKey, { url: "https://example.com/hook" });
-  // Sequence numbers are not reused, so the webhook is missing in the first six tries.
+  // Sequence values survive rollbacks, so the webhook is missing in the first six attempts only.
   await sql.query(`
     create sequence deletion;
     create function collide() returns trigger language plpgsql as
@@ -190,7 +193,7 @@ test("a booking that waits for its customer's row does not delay the rest of its
 });
 
 test("bookings whose commit was not acknowledged are not repeated", async () => {
-  // Bookings of one workspace wait for each other after writing their events.
+  // Uses two workspaces, because a workspace's bookings wait for each other after writing their events.
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
   await sql.query(`
     create function linger() returns trigger language plpgsql as
@@ -205,7 +208,7 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
         "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
       )
     ).rowCount!;
-  // Each has a separate transaction, because a group releases its locks after a tenth of a second.
+  // Starts each booking in its own transaction, because a group releases its locks after a tenth of a second.
   const alone = [book(one, { customer_name: "Customer 0" })];
   await eventually("the first commit", async () => (await inCommit()) === 1);
   alone.push(book(other, { customer_name: "Customer 1" }));

@@ -23,7 +23,7 @@ const service = await sharedService();
 const book = (apiKey: string, changes: object = {}) =>
   service.as(apiKey).createShipment({ ...BOOKING, ...changes });
 
-/** Returns the customer linked to a booking. */
+/** Books and returns the linked customer. */
 const customerOf = async (apiKey: string, changes: object = {}) =>
   (await data(book(apiKey, changes))).customer;
 

@@ -32,11 +32,11 @@ const FIRST = [
   "recipient_name,recipient_phone,recipient_email,recipient_locale",
   "dropoff_verification,proof_received_by,proof_photo,proof_signature,proof_pin_verified,proof_waived",
 ].join();
-/** Texts added later are the last columns. */
+/** Text columns that were added later. They come last. */
 const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((it) => !FIRST.split(",").includes(it));
 const COLUMNS = [FIRST, ...MORE].join();
 
-/** Returns the expected line of a shipment, from its JSON. Formulas are escaped for spreadsheets. */
+/** Returns a shipment's expected CSV line from its JSON. Formulas are escaped for spreadsheets. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
   const { customer, payment_details, pickup_window, dropoff_window, metadata, ...rest } = shipment;
   const { courier, attempts, proof } = shipment;
@@ -168,7 +168,7 @@ test("a cell with line breaks or other separators stays one cell, and nothing in
   const rows: ShipmentJson[] = parse(text, { columns: true, record_delimiter: "\r\n" });
   const written = rows.map((row) => row["pickup_address"] as string);
   expect(written.toReversed()).toEqual(Object.values(cells));
-  // As parsed with semicolons between cells, where quotes count only around a whole cell.
+  // Splits the file as a program would that expects semicolons and quotes around whole cells only.
   expect(text.split(/[;\t\r\n]/).filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
 });
 
@@ -180,7 +180,7 @@ test.each<Filters>([
   { created_before: "2026-01-01T00:30:00Z", status: "pending" },
   { external_reference: "order 2" },
   { status: "delivered" },
-  // No shipment can have both.
+  // No shipment has both statuses.
   { status: "delivered", payment_status: "voided" },
 ])("an export with %j has what a list with it has", async (filters) => {
   expect(await exported(apiKey, filters)).toEqual((await listed(apiKey, filters)).map(lineOf));
@@ -237,7 +237,7 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   );
 });
 
-/** A workspace with an export that is larger than what waits on the way when nobody reads. */
+/** Creates a workspace whose export exceeds all buffers between service and client. */
 async function addLarge() {
   const other = await service.addWorkspace();
   const who = await insertCustomers(sql, other.id, 1);

@@ -10,7 +10,7 @@ const { apiKey } = await service.addWorkspace();
 
 const CHANGED = "data: changed\n\n";
 
-/** Returns the response to a browser that follows a link. */
+/** Requests a link as a browser does, and returns the response. */
 async function follow(url: string, at: Pick<TestService, "httpUrl"> = service) {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

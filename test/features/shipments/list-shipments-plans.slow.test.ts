@@ -8,21 +8,26 @@ import { queriesOf, type SentQuery } from "../../support/query-log.ts";
 import { startService } from "../../support/service.ts";
 
 /**
- * Shipments of the large workspace. The other has a tenth of that. With PLAN_SHIPMENTS set to another number, such as
- * 1000000, the duration of each plan in milliseconds is printed at the end. No test asserts it.
+ * Number of shipments in the large workspace. The other workspace has a tenth of that.
+ * PLAN_SHIPMENTS overrides the number, for example 1000000, and also prints each plan's duration in
+ * milliseconds at the end. No test asserts durations.
  */
 const SHIPMENTS = Number(process.env.PLAN_SHIPMENTS ?? 200_000);
 const CUSTOMERS = 5_000;
-/** A page of 25 plus the row that shows whether there is a next page. */
+/** Rows read for a page: 25, and one that shows whether there is a next page. */
 const PAGE_ROWS = 26;
-/** Number of shipments with the same time. A page may have to skip this many. */
+/** Number of shipments that share a time. A page may have to skip this many. */
 const IN_ONE_INSTANT = 4;
-/** A customer's list is read from one index position per state, and only the few rows of these are sorted. */
+/**
+ * Maximum number of index scans for a customer's list: one per state. Only the few rows that they
+ * return are sorted.
+ */
 const MAX_PARTS = 8;
 
 /**
- * A few, an average number and many of each status. As in production, the status depends on age:
- * the newest quarter is not delivered yet. The busy customer has no shipment in transit.
+ * Numbers of shipments per status: few, average and many. As in production, the status depends on
+ * the age, and the newest quarter is not delivered yet. The busy customer has no shipment in
+ * transit.
  */
 const STATES = {
   status: `case when i % 20000 = 7 then 'pending' when i % 20000 = 9 then 'awaiting_pickup'
@@ -36,7 +41,7 @@ const STATES = {
 };
 
 let busy: number;
-/** A shipment in the middle of the list. */
+/** The shipment in the middle of the list. */
 let middle: { created_at: Date; reference: string };
 
 const service = await startService();
@@ -65,7 +70,7 @@ for (const [{ id: workspace }, count] of [
   if (workspace === large.id) busy = first;
 }
 await sql.query("analyze");
-/** With the settings of connections that serve calls. */
+/** Connection with the settings that are used for calls. */
 const serving = await connect(service.app.em);
 const { rows } = await sql.query(
   "select created_at, reference from shipment where workspace_id = $1 order by 1 desc, 2 desc offset $2 limit 1",
@@ -75,7 +80,7 @@ middle = rows[0];
 
 const times: { readonly query: string; readonly tookMs: number }[] = [];
 
-/** Returns the plan of a query, and records its duration. */
+/** Returns the plan of a query and records its duration. */
 async function planOf(name: string, query: SentQuery): Promise<PlanNode[]> {
   const { plan, tookMs } = await runPlan(serving, query);
   times.push({ query: name, tookMs });
@@ -101,12 +106,12 @@ function expectReadInOrder(plan: readonly PlanNode[]): void {
   }
 }
 
-/** Returns the query for a filtered list, as sent by the service. */
+/** Returns the SQL that the service sends for a filtered list. */
 async function listQuery(path: string): Promise<SentQuery> {
   const queries = await queriesOf(service.app.em, async () => {
     expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
   });
-  // Days are counted in the background.
+  // Excludes the background queries that count bookings by day.
   const [query, ...more] = queries.filter(({ sql: text }) =>
     /as shipment\b|"totalMinor"|from "?customer"?/.test(text),
   );
@@ -114,7 +119,7 @@ async function listQuery(path: string): Promise<SentQuery> {
   return query!;
 }
 
-/** Returns the query for the next page, and the same query from the middle of the list. */
+/** Returns the SQL for the second page, and the same SQL for a page in the middle of the list. */
 async function laterQueries(path: string): Promise<SentQuery[]> {
   const { body } = await service.request(path, { apiKey: large.apiKey });
   if (body.next_page_token === "") return [];
@@ -132,11 +137,11 @@ async function laterQueries(path: string): Promise<SentQuery[]> {
 
 const STATUSES = ["pending", "awaiting_pickup", "in_transit", "delivered", "cancelled"];
 const PAYMENT_STATUSES = ["awaiting_payment", "paid", "refund_pending", "refunded", "voided"];
-/** Before and after the middle of the list, regardless of its size. */
+/** Filters for times before and after the middle of the list, independent of its size. */
 const AFTER = `created_after=${timeAt(0.2)}`;
 const BEFORE = `created_before=${timeAt(0.9)}`;
 
-/** Returns the time at which this share of the shipments had been booked. */
+/** Returns the time by which this share of the shipments was booked. */
 function timeAt(share: number): string {
   const seconds = (share * SHIPMENTS) / IN_ONE_INSTANT;
   return new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000).toISOString();
@@ -201,24 +206,24 @@ describe("a list by external reference reads one shipment from its index", () =>
   );
 });
 
-/** Maximum number of counted shipments per list, plus one that shows that there are more. */
+/** Maximum number of shipments counted per list, plus one that shows that there are more. */
 const COUNTED_ROWS = 1_001;
 
 describe("counts read no further than 1,000 shipments of each queue, from the index of its list", () => {
-  /** Failed payments are read by payment status. */
+  /** Number of index scans for failed payments: one per payment status. */
   const FAILED_PARTS = PAYMENT_STATUSES.length;
   test.each([
     ["", 1 + 4 + FAILED_PARTS],
     ["status=delivered", 1 + 4 + FAILED_PARTS],
     ["failed=true", FAILED_PARTS + 4 + FAILED_PARTS],
     [`${AFTER}&${BEFORE}`, 1 + 4 + FAILED_PARTS],
-    // In any state. A customer's failed payments have a separate index.
+    // A customer's failed payments have a separate index for all states.
     ["customer_id=BUSY", MAX_PARTS + 4 + 1],
   ])("%s", async (filter, parts) => {
     const path = `/v1/shipment_counts?${withCustomer(filter)}`;
     const plan = await planOf(path, await listQuery(path));
     const scans = plan.filter((node) => node["Relation Name"] === "shipment");
-    // For the list, four queues, and failed payments.
+    // There are scans for the list, the four queues and the failed payments.
     expect(scans).toHaveLength(parts);
     for (const scan of scans) {
       expect(scan["Node Type"], JSON.stringify(plan, null, 1)).toMatch(/^Index (Only )?Scan$/);
@@ -231,14 +236,14 @@ test("what the search box asks for is read from indexes, and little besides the 
   const [shipment] = await sql
     .query("select reference from shipment where workspace_id = $1 limit 1", [large.id])
     .then(({ rows: found }) => found);
-  // Some on every shipment, some on a few hundred, and one on no shipment.
+  // The search texts match every shipment, a few hundred, or none.
   const reference = shipment.reference.slice(0, 6);
   for (const text of ["order 1", "order 4711", "from", "to", "cust", "c77", "none", reference]) {
     const path = `/v1/search?text=${encodeURIComponent(text)}`;
     const sent = await queriesOf(service.app.em, () =>
       service.request(path, { apiKey: large.apiKey }),
     );
-    // Calls are counted in the background.
+    // Excludes background queries that count calls.
     const searches = sent.filter(({ sql: asked }) =>
       /with recent as materialized|as slot cross join/.test(asked.replaceAll(/\s+/g, " ")),
     );
@@ -248,7 +253,7 @@ test("what the search box asks for is read from indexes, and little besides the 
       const plan = await planOf(path, query);
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       const { shipment: read = 0, customer = 0 } = rowsTouched(plan);
-      // The newest 400, the maximum number of compared index entries, and a few of customers, each with its customer.
+      // Rows read: the newest 400, the maximum number of compared index entries, and a few rows for customers.
       const most = 400 + MOST_FOUND + 500;
       expect([read <= most, customer <= most, plan], path).toEqual([true, true, plan]);
     }
@@ -264,7 +269,7 @@ test("any page of customers by name is read in order from its two indexes", asyn
     for (const query of [await listQuery(path), second, later]) {
       const plan = await planOf(path, query);
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
-      // One more row determines the start of the page.
+      // One additional row determines where the page starts.
       const { customer } = rowsTouched(plan);
       expect(customer, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(2 * PAGE_ROWS + 1);
     }

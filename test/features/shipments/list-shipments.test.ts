@@ -23,7 +23,7 @@ async function list(apiKey: string, query: Query = {}) {
   return body as { data: ShipmentJson[]; next_page_token: string };
 }
 
-/** Returns every page of a list. */
+/** Follows a list through all its pages and returns the shipments. */
 async function listAll(apiKey: string, query: Query): Promise<ShipmentJson[]> {
   const all: ShipmentJson[] = [];
   let page_token = "";
@@ -46,7 +46,7 @@ describe("a list of shipments", async () => {
     ["pay", "cancel", "refund"],
   ];
   const workspace = await service.addWorkspace();
-  /** Newest first: two shipments of each state, for two customers, a minute apart. */
+  /** Shipments, newest first: two in each state, for two customers, a minute apart. */
   const all: ShipmentJson[] = [];
   for (const [i, way] of [...WAYS, ...WAYS].entries()) {
     clock += 60_000;
@@ -216,7 +216,7 @@ describe("a list of shipments refuses", async () => {
   });
 });
 
-/** Returns a provider's details of a payment in their stored form. */
+/** Returns payment details in the form in which they are stored. */
 function details(said: object): string {
   const nothing = { checkout: null, processing: false, error: null, refundError: null };
   const all = { ...nothing, refundedMinor: 0, dispute: null, ...said };
@@ -298,7 +298,7 @@ describe("the order of a list of shipments", async () => {
     ["awaiting_pickup", "paid", { status: "awaiting_pickup" }],
     ["in_transit", "paid", { status: "in_transit", payment_status: "paid" }],
     ["cancelled", "refund_pending", { payment_status: "refund_pending" }],
-    // Finished shipments are ordered only by time.
+    // Finished shipments are sorted only by time.
     ["delivered", "paid", { status: "delivered" }],
     ["cancelled", "voided", { payment_status: "voided" }],
   ] as const;
@@ -309,7 +309,7 @@ describe("the order of a list of shipments", async () => {
       customer,
       status: `'${status}'`,
       paymentStatus: `'${paymentStatus}'`,
-      // Equal keys are ordered by time and then by reference.
+      // Shipments with equal sort keys are sorted by time and then by reference.
       createdAt: "timestamptz '2026-01-01' + ((i / 3) || ' seconds')::interval",
       totalMinor: "500 + i * 7 % 5",
       windows: `case when i % 4 > 0 then json_build_object('dropoff', null, 'pickup',
@@ -318,7 +318,7 @@ describe("the order of a list of shipments", async () => {
       salt: `${status} ${paymentStatus} ${id}`,
     });
   }
-  /** Sort keys of a shipment, as texts of equal length that sort in the same order. */
+  /** Sort keys of a shipment, as fixed-length texts that sort like the values. */
   const KEYS: Record<string, (it: ShipmentJson) => string> = {
     created_at: () => "",
     total: (it) => it["total"].toFixed(2),
@@ -448,7 +448,7 @@ describe("pages of shipments", async () => {
     workspace: workspace.id,
     count: 150,
     customer: String(customer),
-    // Seven shipments share each time, and are ordered by reference.
+    // Seven shipments share each time. They are sorted by reference.
     createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
   });
 
@@ -519,7 +519,7 @@ describe("pages of shipments", async () => {
     const inserts = fc.array(
       fc.record({
         count: fc.integer({ min: 0, max: 5 }),
-        // Before, among and after the listed shipments.
+        // Times before, among and after the listed shipments.
         second: fc.integer({ min: -2, max: 8 }),
       }),
       { maxLength: 6 },

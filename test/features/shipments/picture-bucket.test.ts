@@ -17,7 +17,7 @@ import { whenOver } from "../../support/when-over.ts";
 const photo = SAMPLE_PICTURES.photo.toString("base64");
 const signature = SAMPLE_PICTURES.signature.toString("base64");
 
-/** The same picture in different bytes. */
+/** The same picture, encoded as different bytes. */
 const other = Buffer.concat([
   SAMPLE_PICTURES.photo.subarray(0, -3),
   Buffer.from([0]),

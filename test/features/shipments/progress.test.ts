@@ -13,7 +13,7 @@ const NOW_MS = Date.now();
 const eta = (minutes: number) =>
   new Date(NOW_MS - (NOW_MS % 1_000) + minutes * 60_000).toISOString();
 
-/** Returns the types of a shipment's events after its booking or payment. */
+/** Returns the event types of a shipment, without those of its booking or payment. */
 async function eventsOf(shipment: string): Promise<string[]> {
   const events = await data(as.listShipmentEvents({ shipment }));
   return events.slice(3).map(({ type }: { type: string }) => type.replace("shipment.", ""));
@@ -42,7 +42,7 @@ test("a courier's way from the assignment to the return is on the shipment, with
   });
   const small = { dropoff_eta: eta(64) };
   const soon = await data(as.reportProgress({ shipment, ...small, pickup_eta: eta(0) }));
-  // Concurrent editors have missed no change.
+  // The etag is unchanged, because concurrent editors have missed no change.
   expect(soon).toEqual({ ...moved, ...small });
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
   const failed = await data(as.recordAttempt({ shipment, reason: "other", note: "Dog" }));

@@ -15,7 +15,7 @@ const courier = service.as(made.api_key);
 const photo = SAMPLE_PICTURES.photo.toString("base64");
 const signature = SAMPLE_PICTURES.signature.toString("base64");
 
-/** Returns a shipment in transit. */
+/** Creates a shipment in transit. */
 async function bring(dropoff_verification: string) {
   return bookAnd(service, apiKey, ["pay", "advance"], { dropoff_verification });
 }
@@ -90,7 +90,7 @@ test("an answer that was kept for another key is none for a courier's", async ()
   expect(code).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
-/** Returns another PIN, `by` after this one. */
+/** Returns a different PIN: the given PIN plus `by`. */
 function pinAfter(pin: string, by: number): string {
   return String((Number(pin) + by) % 10_000).padStart(4, "0");
 }
@@ -109,7 +109,7 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
     "No attempts are left",
   ];
   for (const [i, left] of lefts.entries()) {
-    // The second response is the same, as after a lost first one.
+    // Repeats the call, as after a lost response. The second response is the same.
     for (const _ of [1, 2]) await expectPinWrong(shipment, pinAfter(pin, 1 + i), left);
   }
   await expectPinWrong(shipment, pinAfter(pin, 8), "No attempts are left");

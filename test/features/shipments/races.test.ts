@@ -8,7 +8,7 @@ import { insertCustomers, insertShipments } from "../../support/insert-shipments
 import { sharedService } from "../../support/service.ts";
 
 const ROUNDS = 80;
-/** Number of concurrent rounds with two calls each, on the service's 20 connections. */
+/** Number of concurrent rounds. Each has two calls, and the service has 20 connections. */
 const AT_ONCE = 10;
 
 const service = await sharedService();
@@ -16,7 +16,7 @@ const sql = await connectTo(service.databaseUrl);
 const workspace = await service.addWorkspace();
 const customer = await insertCustomers(sql, workspace.id, 1);
 
-/** Responses of two concurrent calls, and the resulting records. */
+/** Responses to two concurrent calls, and the resulting row. */
 interface Outcome {
   readonly a: string;
   readonly b: string;
@@ -26,8 +26,8 @@ interface Outcome {
 type Call = (reference: string, round: number) => Promise<string>;
 
 /**
- * Races `a` against `b` many times, each time on a new shipment. The second starts 0 to 3 ms after
- * the first, in alternating order, so that each finishes first in some rounds.
+ * Races `a` against `b` many times, each time on a new shipment. The second call starts 0 to 3 ms
+ * after the first. The order alternates, so that each call finishes first in some rounds.
  */
 async function race(
   state: { status: string; paymentStatus: string; salt: string },
@@ -70,7 +70,7 @@ async function read(references: string[]): Promise<Map<string, Record<string, an
   return new Map(rows.map(({ reference, ...row }) => [reference, row]));
 }
 
-/** Returns the number of occurrences of each outcome. */
+/** Counts the occurrences of each outcome. */
 function tally(outcomes: readonly Outcome[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) {
@@ -80,7 +80,7 @@ function tally(outcomes: readonly Outcome[]): Record<string, number> {
   return counts;
 }
 
-/** Expects exactly these outcomes, each at least once. */
+/** Expects that only these outcomes occur, each at least once. */
 function expectOnly(outcomes: readonly Outcome[], legal: readonly Outcome[]): void {
   expect(outcomes.length).toBe(ROUNDS);
   expect(Object.keys(tally(outcomes)).sort()).toEqual(legal.map((it) => JSON.stringify(it)).sort());
@@ -173,7 +173,7 @@ test("of two concurrent updates with one etag exactly one wins, by JSON or by gR
   ]);
 });
 
-/** Returns the columns in the order in which they are read. */
+/** Returns the columns in the order in which the service reads them. */
 function rowOf(row: Record<string, unknown>): Record<string, unknown> {
   const columns = [
     "status",

@@ -28,7 +28,7 @@ const { id: workspace } = await service.addWorkspace();
 const { zones: _, ...FEES } = parseTariff(SAMPLE_TARIFF).tariff!;
 const encode = compileEncodeJson(ShipmentSchema);
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-/** Any text that PostgreSQL can store. */
+/** Arbitrary text that PostgreSQL can store. */
 const text = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
   .filter((it) => !it.includes("\0"));
@@ -54,7 +54,7 @@ const window = fc.record({
   feeMinor: minor,
 });
 
-/** Fields that a change can modify. */
+/** Arbitrary fields that a change can modify. */
 const changing = fc
   .record({
     state,
@@ -151,7 +151,7 @@ const changing = fc
     };
   });
 
-/** Fields that are empty after a booking. */
+/** Fields that are empty directly after a booking. */
 const NOTHING_YET = { paymentDetails: null, progress: null, deliveredAt: null, returnedAt: null };
 
 const booked = fc.record({
@@ -165,7 +165,7 @@ const booked = fc.record({
 });
 
 let customers = 1_000_000;
-/** Uses new keys each time, because a failing case is repeated to shrink it. */
+/** Adds new keys on each run, because fast-check repeats a failing case to shrink it. */
 function withKeys<Fields>(
   fields: Fields,
   customer: Pick<ShipmentRow["customer"], "name" | "idNumber">,

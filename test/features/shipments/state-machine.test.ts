@@ -6,8 +6,8 @@ import { connectTo } from "../../support/database.ts";
 import { sharedService } from "../../support/service.ts";
 
 /**
- * States that each step leads to from each state, written by hand independently of the code. Any
- * other step is refused.
+ * State that each step leads to, by current state. Handwritten, independent of the code. All other
+ * steps are refused.
  */
 const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
   "pending, awaiting_payment": { pay: "awaiting_pickup, paid", cancel: "cancelled, voided" },
@@ -24,11 +24,11 @@ const PARTICIPLES = { pay: "paid", advance: "advanced", cancel: "cancelled", ref
 /** The caller: the workspace over JSON or gRPC, or another workspace. */
 type Who = "json" | "grpc" | "stranger";
 
-/** A call and its response. */
+/** A call with its response. */
 interface Asked {
   readonly who: Who;
   readonly step: Step;
-  /** State in the response, or the error. */
+  /** State in the response, or the error's reason. */
   readonly answer: string;
 }
 
@@ -52,7 +52,7 @@ function stateOf({ status, payment_status }: Record<string, any>): string {
   return `${status}, ${payment_status}`;
 }
 
-/** Returns the state after a response that the table allows. `undefined` if the table does not allow it. */
+/** Returns the state after a response. `undefined` if `TABLE` does not allow the response. */
 function explain(state: string, { who, step, answer }: Asked): string | undefined {
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
@@ -62,7 +62,7 @@ function explain(state: string, { who, step, answer }: Asked): string | undefine
     : undefined;
 }
 
-/** Returns the possible states after concurrent calls, each from an order that explains the responses. */
+/** Returns the possible states after concurrent calls: one for each order that explains all responses. */
 function explainAll(state: string, calls: readonly Asked[]): string[] {
   if (calls.length === 0) return [state];
   return calls.flatMap((call, i) => {
@@ -75,7 +75,7 @@ const call = fc.tuple(
   fc.constantFrom<Who>("json", "json", "grpc", "grpc", "stranger"),
   fc.constantFrom<Step>("pay", "advance", "cancel", "refund"),
 );
-/** Rounds in sequence, each of concurrent calls. */
+/** Sequential rounds of concurrent calls. */
 const rounds = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
 
 test("any calls of several clients, one by one or concurrent, are answered as the table of states says", async () => {
@@ -113,7 +113,7 @@ async function stateInDatabase(reference: string) {
   return rows[0];
 }
 
-/** Returns the stored data of a shipment in each state. */
+/** Returns what is stored for a shipment in each state. */
 function recordsOf(state: string) {
   return {
     cancelled: state.startsWith("cancelled"),

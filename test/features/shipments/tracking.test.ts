@@ -20,7 +20,7 @@ const service = await startService({
 });
 const sql = await connectTo(service.databaseUrl);
 
-/** Opens a tracking link. */
+/** Requests a tracking page. */
 async function open(url: string, headers: Record<string, string> = {}, at = service) {
   const path = url.replace(PUBLIC_URL, "");
   const response = await fetch(at.httpUrl + path, { headers });
@@ -28,7 +28,7 @@ async function open(url: string, headers: Record<string, string> = {}, at = serv
   return { status: response.status, headers: response.headers, html, text: textOf(html) };
 }
 
-/** Returns the lines of a page, without its style and script. */
+/** Returns the text lines of a page, without style and script. */
 function textOf(html: string): string[] {
   const main = (/<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? "").replaceAll(/<\/?bdi>/g, "");
   const lines = main.replaceAll(/<[^>]*>/g, "\n").split("\n");
@@ -108,7 +108,7 @@ test("in transit the courier's first name and vehicle are shown, when they come,
   };
   await data(as.setCourier({ shipment, ...ada }));
   await data(as.reportProgress({ shipment, dropoff_eta: "2026-11-02T13:30:00Z" }));
-  /** Returns the text above the steps, and the first fact below them. */
+  /** Returns the heading above the steps and the first fact below them. */
   const said = async () => {
     const { text, html } = await open(url);
     for (const hidden of ["Byron", "5550123", "c-7"]) expect(html).not.toContain(hidden);
@@ -198,7 +198,7 @@ test("a page has the logo of its workspace, of which nothing else is told, until
   expect((await open(url)).html).not.toContain("<img");
 });
 
-/** Opens a tracking link with the last digits of the recipient's phone number. */
+/** Requests a tracking page with the last digits of the recipient's phone number. */
 async function openBy(url: string, digits: string, at = service) {
   return postOpen(url, { digits }, at);
 }

@@ -162,7 +162,7 @@ test("an update with a stale etag is 409 and changes nothing; the current etag a
   }
   expect(await data(update(booked, { pickup_address: "C" }))).toMatchObject({ etag: "3" });
   await data(update(booked, { etag: "3", pickup_address: "D" }));
-  // Other steps also change the etag.
+  // Any other step changes the etag too.
   await takeStep(service, apiKey, booked["reference"], "cancel");
   expect((await update(booked, { etag: "4", pickup_address: "E" })).code).toBe("ETAG_STALE");
 });

@@ -7,7 +7,7 @@ import { describedMethods } from "../../support/described-services.ts";
 import { startService } from "../../support/service.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
-/** Two tiers with upper bounds that programs reach by binary addition and multiplication. */
+/** Two tiers whose upper bounds are results of binary addition and multiplication. */
 const TIERS = [
   { min_kg: 0, max_kg: 0.3, flat_fee: "1.00", rate_per_kg: "0" },
   { min_kg: 0.3, max_kg: 50.4, flat_fee: "2.00", rate_per_kg: "0" },
@@ -51,7 +51,7 @@ describe.each(WEIGHTS)("%d kg counts as %d kg, in the tier of %d", (sent, counte
   });
 });
 
-/** Returns the messages of a request, including nested ones. */
+/** Returns a request's message types, including nested ones. */
 function messagesOf(schema: DescMessage): DescMessage[] {
   const within = schema.fields.flatMap(({ message }) => message ?? []);
   return [schema, ...within.flatMap(messagesOf)];

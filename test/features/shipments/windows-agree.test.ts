@@ -6,7 +6,7 @@ import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-/** Adjacent, from 0° east on, 10° each, with a point in each. */
+/** Time zones with a point in each. The zones are adjacent, start at 0° east and are 10° wide. */
 const TIME_ZONES = [
   "Europe/Berlin",
   "America/New_York",
@@ -17,7 +17,7 @@ const TIME_ZONES = [
 const pickupIn = (zone: number) => ({ pickup_lat: 5, pickup_lng: zone * 10 + 5 });
 const dropoffIn = (zone: number) => ({ dropoff_lat: 6, dropoff_lng: zone * 10 + 6 });
 
-/** Some days before clock changes in these zones, and one without a change. */
+/** Days just before clock changes in these zones, and one day without a change. */
 const STARTS = ["2026-10-02", "2026-10-23", "2026-10-30", "2027-03-12", "2027-03-26", "2026-12-01"];
 
 const HALF_HOUR_MS = 1_800_000;
@@ -27,7 +27,7 @@ const service = await startService({ tariff: tariff(), now: () => new Date(nowMs
 const { apiKey } = await service.addWorkspace();
 const caller = service.as(apiKey);
 
-/** Each zone has a different schedule. Every other one has slots. */
+/** Returns a tariff in which each zone has a different schedule. Every second schedule has slots. */
 function tariff(): object {
   const zones = zonesOf(...TIME_ZONES.map((_, i) => square(i * 10, 0, i * 10 + 10, 10)));
   const { features } = zones as { features: { properties: object }[] };

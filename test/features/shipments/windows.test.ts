@@ -7,12 +7,12 @@ import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-/** A Tuesday, at 10:00 in Berlin. */
+/** Current time of the service: a Tuesday, 10:00 in Berlin. */
 let now = Date.parse("2026-12-01T09:00Z");
 
 const BERLIN = { pickup_lat: 52.5, pickup_lng: 13.4 };
 const NEW_YORK = { dropoff_lat: 40.7, dropoff_lng: -74 };
-/** Only with windows, in the evening with a cutoff at noon of the day before. */
+/** A zone that requires windows, offers them in the evening, and has a cutoff at noon the day before. */
 const OSLO = { pickup_lat: 65, pickup_lng: 13.4 };
 /** A zone without a schedule. */
 const CAPE_TOWN = { pickup_lat: -33.9, pickup_lng: 18.4 };
@@ -31,8 +31,8 @@ const BERLIN_SCHEDULE = {
 };
 
 /**
- * Slots of an hour in Berlin, with a higher price in the evening and a cutoff at 18:00 the day
- * before for the morning. Free in New York.
+ * Returns a tariff with one-hour slots in Berlin. Evenings cost more, and mornings have a cutoff at
+ * 18:00 the day before. New York has opening hours without slots.
  */
 function tariffOf(currency: string) {
   const zones = zonesOf(
@@ -79,7 +79,7 @@ const window = (start: string, end: string) => ({
 });
 const MORNING = window("02T07:00", "02T08:00");
 const EVENING = window("01T17:00", "01T18:00");
-/** 13:00 to 15:00 in New York. */
+/** Window from 13:00 to 15:00 in New York. */
 const AFTERNOON = window("02T18:00", "02T20:00");
 
 const WINDOWS = { pickup_window: EVENING, dropoff_window: AFTERNOON };
@@ -336,7 +336,7 @@ describe("an update of windows", () => {
     const booked = await book(service, apiKey, { ...ROUTE, pickup_window: MORNING });
     const before = now;
     try {
-      // After the cutoff for the morning.
+      // The cutoff for the next morning has passed.
       now = Date.parse("2026-12-01T20:00Z");
       const refused = await update(booked, { pickup_window: window("02T08:00", "02T09:00") });
       expect(refused.code).toBe("CUT_OFF_PASSED");
@@ -388,7 +388,7 @@ test("after a tariff in another currency, an update of a paid shipment keeps the
     const { body } = await caller.quoteShipment(ROUTE);
     return body.currency === "EUR";
   });
-  // After the cutoff for its pickup.
+  // The cutoff for its pickup has passed.
   now = Date.parse("2026-12-01T12:00Z");
   const update = (windows: object) => caller.updateShipment({ shipment, ...windows });
   expect(await data(update({ dropoff_window: window("03T18:00", "03T20:00") }))).toMatchObject({
@@ -398,7 +398,7 @@ test("after a tariff in another currency, an update of a paid shipment keeps the
     pickup_window,
     dropoff_window: window("03T18:00", "03T20:00"),
   });
-  // 10:00 in New York costs a euro.
+  // A window at 10:00 in New York costs one euro.
   const dearer = await update({ dropoff_window: window("03T15:00", "03T16:00") });
   expect([dearer.code, dearer.body.errors]).toEqual([
     "PRICE_CHANGED",

@@ -10,7 +10,7 @@ const database = await createDatabase();
 const orm = openOrm(database.url);
 await publishDocument(orm.em, worldTariff());
 
-/** Wraps the transaction so that after each statement more time passes than remains until the scheduled version takes effect. */
+/** Wraps a transaction so that it pauses after each statement. A scheduled version takes effect during the pause. */
 function slowed(tx: EntityManager): EntityManager {
   return new Proxy(tx, {
     get(target, name) {

@@ -63,7 +63,7 @@ test("at most 100 faults are given, and publishing refuses with the same ones, e
   expect(faults).toHaveLength(100);
   const errors = faults.map(({ path, text }: any) => [path, `${path} ${text}`]);
   await expectRefused(drafts.publish(draft.id, 1), "TARIFF_FAULTY", Object.fromEntries(errors));
-  // Trailers have room for fewer errors.
+  // gRPC trailers have room for fewer errors than JSON.
   const byGrpc = service.as(operator, "grpc").publishTariff({ draft: draft.id, replaces: 1 });
   expect((await byGrpc).code).toBe("TARIFF_FAULTY");
 });
@@ -75,7 +75,7 @@ test("a draft that says the same as the tariff in force is told from one that do
       .reverse(),
   );
   const other = await drafts.begin(reversed);
-  // The sample contains a key that callers cannot set.
+  // The sample has a property that callers cannot set.
   expect((await check(other.id)).body).toMatchObject({ faults: [], same_as_in_force: false });
   const { body } = await as.createTariffDraft({ name: "Copy", from_version: 1 });
   expect((await check(body.data.id)).body).toEqual({

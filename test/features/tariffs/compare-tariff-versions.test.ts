@@ -6,7 +6,7 @@ import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tarif
 
 const service = await startService();
 const { compareTariffVersions } = service.as((await service.addOperator("viewer")).key);
-// Version 1 is the sample.
+// Version 1 is the sample tariff.
 const zones = zonesOf(square(0, 0, 1, 1), square(2, 0, 3, 1));
 await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }));
 await publishDocument(service.app.em, SAMPLE_TARIFF);
@@ -14,7 +14,7 @@ await publishDocument(service.app.em, SAMPLE_TARIFF);
 const compare = (from_version?: number, to_version?: number) =>
   compareTariffVersions({ from_version, to_version });
 
-/** Expected differences of zones with this many unchanged ones. */
+/** Returns the expected differences between zones. */
 const zonesIn = (unchanged_count: number, added: string[] = [], removed: string[] = []) => ({
   added,
   removed,

@@ -71,7 +71,7 @@ describe("a document of the zones", () => {
     const [outer] = square(0, 0, 1, 1) as [[number, number][]];
     const holeOf = (west: number, size: number) =>
       square(west, 0.5, west + size, 0.5 + size)[0]!.toReversed();
-    // A side of 0.001 degrees is 111 m, the diagonal 157 m.
+    // An edge of 0.001 degrees is 111 m long, a diagonal 157 m.
     const [small, large] = [holeOf(0.2, 0.0005), holeOf(0.25, 0.125)];
     const zones = [
       zoneOf("a", [outer, small, large], square(2, 0, 2.0005, 0.0005), square(3, 0, 3.01, 0.01)),

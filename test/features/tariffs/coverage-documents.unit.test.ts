@@ -4,7 +4,7 @@ import type { TariffTasks } from "../../../src/features/tariffs/tasks/run-tariff
 
 const MIB = 1024 * 1024;
 
-/** Documents of the given sizes in MiB, one per version, and the order of their creation. */
+/** Creates documents of the given sizes in MiB, one per version. Also returns the order in which they are built. */
 function documentsOf(sizes: readonly number[]) {
   const made: string[] = [];
   let running = 0;

@@ -92,7 +92,7 @@ test("a new version's coverage is served by every replica soon after it is publi
   const before = await ask(first);
   expect(before.headers.get("etag")).toMatch(/^"1-0-/);
   const zones = zonesOf(square(1, 2, 3, 4));
-  // A replica publishes its tariff at startup.
+  // The replica publishes its tariff when it starts.
   const second = await startReplica(first.databaseUrl, { tariff: worldTariff({ zones }) });
   for (const replica of [first, second]) {
     await eventually("the new coverage", async () =>

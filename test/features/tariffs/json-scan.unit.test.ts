@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createJsonScan } from "../../../src/features/tariffs/tasks/json-scan.ts";
 
-/** Returns the result of scanning a text in chunks of this many bytes. */
+/** Returns the result of scanning a text in chunks of `pieceBytes` bytes. */
 function scanned(text: string, pieceBytes = 1_000_000) {
   const bytes = Buffer.from(text);
   const scan = createJsonScan();

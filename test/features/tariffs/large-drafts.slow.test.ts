@@ -20,12 +20,12 @@ const { key } = await service.addOperator("operator");
 
 const MIB = 1024 * 1024;
 
-/** Zones of one ring with this many MiB of repeated items. */
+/** Returns zones with one ring that consists of `mib` MiB of repeated items. */
 const zonesOf = (item: string, mib: number) =>
   `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,"geometry":{` +
   `"type":"Polygon","coordinates":[[${item.repeat((mib * MIB) / item.length)}0]]}}]}`;
 
-/** Memory of a process in MiB, as reported by the kernel. */
+/** Returns a process's memory in MiB, as the kernel reports it. */
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) /
   1024;
@@ -65,7 +65,7 @@ test.for([
   const drafts = draftsOf(endpoints, key);
   const draft = await drafts.begin(SAMPLE_TARIFF);
   const put = await drafts.upload(draft.id, zonesOf(item!, 51));
-  // Resets the kernel's peak memory value.
+  // Resets the kernel's record of the peak memory.
   writeFileSync(`/proc/${process.pid}/clear_refs`, "5");
   const before = memoryOf(process.pid!, "VmRSS");
   const checked = await endpoints.as(key).checkTariff({ draft: draft.id });

@@ -13,7 +13,7 @@ const database = await connectTo(service.databaseUrl);
 const quote = async (route: object) =>
   (await service.request("/v1/shipments/quote", { apiKey, body: route })).body;
 
-/** A circle of one degree around a point, as a closed ring. */
+/** Returns a closed ring with a radius of one degree around a point. */
 function circle(lng: number, lat: number, positions: number): [number, number][] {
   const ring = Array.from({ length: positions - 1 }, (_, i): [number, number] => {
     const angle = (2 * Math.PI * i) / (positions - 1);

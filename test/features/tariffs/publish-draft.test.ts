@@ -15,7 +15,7 @@ const as = service.as(key);
 const drafts = draftsOf(service, key);
 const database = await connectTo(service.databaseUrl);
 
-/** The version in force at the start of a test, without drafts or scheduled versions. */
+/** Version in force at the start of each test, when there are no drafts or scheduled versions. */
 let first: number;
 beforeEach(async () => {
   await database.query("delete from tariff_draft");
@@ -25,11 +25,11 @@ beforeEach(async () => {
   first = (await publishDocument(service.app.em, worldTariff({ base_fee: "1.00" }))).version;
 });
 
-/** Creates a draft that differs from the tariff in force only in its fee, which is 1.00 there. */
+/** Creates a draft that differs from the tariff in force only in its base fee, which is 1.00 there. */
 const begin = (fee: string) => drafts.begin(worldTariff({ base_fee: fee }), `Fee ${fee}`);
 const inForce = () => data(as.getTariffInForce());
 
-/** Returns the database's time plus the given seconds. */
+/** Returns the database's time plus some seconds. */
 async function inSeconds(seconds: number): Promise<string> {
   const sql = "select date_trunc('milliseconds', now()) + make_interval(secs => $1) as at";
   return (await database.query(sql, [seconds])).rows[0].at.toISOString();
@@ -94,7 +94,7 @@ test("of two drafts that are published at the same time in the place of one vers
 test("a draft that is changed while it is checked is not published", async () => {
   const { id } = await begin("2.00");
   const lock = await connectTo(service.databaseUrl);
-  // The advisory lock that publishers acquire after the check.
+  // Holds the advisory lock that publishers acquire after the check.
   await lock.query("select pg_advisory_lock($1)", [0x5348_5002]);
   const publishing = drafts.publish(id, first);
   await expect
@@ -116,7 +116,7 @@ test("a time that is past by less than a minute is now; others, and more than a 
     const publishing = drafts.publish(id, first, { effective_at: await inSeconds(seconds) });
     await expectRefused(publishing, "FIELD_INVALID", { effective_at: text });
   }
-  // JSON truncates the decimals of the last possible time.
+  // JSON truncates the fraction of the last possible second.
   const effectiveAt = { seconds: 253_402_300_799n, nanos: 999_999_999 };
   const grpc = service.grpcClient(key, TariffService);
   const publishing = grpc.publishTariff({ draft: BigInt(id), replaces: first, effectiveAt });

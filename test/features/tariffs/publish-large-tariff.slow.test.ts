@@ -27,7 +27,7 @@ test("while 3,191 counties are checked and published, quotes are answered, one a
     published: true,
     data: { version: 2, zones: 3_191 },
   });
-  // A quote takes about a millisecond. One that waits for the publication would be the last.
+  // A quote takes about a millisecond. If quotes waited for the publication, there would be only a few.
   expect(quotes).toBeGreaterThan(10);
   expect(longest).toBeLessThan(32 * 1024);
 });

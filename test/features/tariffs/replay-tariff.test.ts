@@ -16,7 +16,7 @@ import { SAMPLE_TARIFF, square, worldTariff, zonesOf } from "../../support/tarif
 const service = await startService();
 const database = await connectTo(service.databaseUrl);
 const { key: viewer } = await service.addOperator("viewer");
-/** Two, with a customer each. */
+/** Two workspaces with one customer each. */
 const workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[] =
   [];
 for (const { id, apiKey } of [await service.addWorkspace(), await service.addWorkspace()]) {
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await database.query("delete from tariff_draft");
 });
 
-/** Inserts shipments of both workspaces alternately, the newest last, on the given route. */
+/** Inserts shipments on the given route, alternately in both workspaces, the newest last. */
 async function addShipments(
   count: number,
   route: readonly [string, string, string, string, string],
@@ -45,7 +45,7 @@ async function addShipments(
   }
 }
 
-/** The newest shipments, as rows. */
+/** Reads the newest shipments as rows. */
 async function newest(count: number): Promise<ReplayedRow[]> {
   const { rows } = await database.query<Omit<ReplayedRow, "pickup" | "dropoff">>(
     `select workspace_id::float8 as workspace, reference, pickup_lat, pickup_lng, dropoff_lat,
@@ -101,14 +101,14 @@ const replay = (draft: number, fields: object = {}) =>
 const publish = async (document: unknown) =>
   (await publishDocument(service.app.em, document)).version;
 
-/** A tariff for the whole world that charges by weight only. */
+/** Returns a worldwide tariff that charges by weight only. */
 function perKg(rate: string, changes: object = {}): object {
   const tiers = [{ min_kg: 0, max_kg: 1_000, flat_fee: "0", rate_per_kg: rate }];
   return worldTariff({ tiers, ...changes });
 }
 
 describe("a replay of shipments", () => {
-  /** Spread over a square of 4 degrees, from 0.5 to 9.5 kg. */
+  /** Routes within a square of 4 degrees, with weights from 0.5 to 9.5 kg. */
   const SCATTERED = [
     "(i * 37 % 41) / 10.0",
     "(i * 53 % 43) / 10.0",
@@ -124,7 +124,7 @@ describe("a replay of shipments", () => {
     .tuple(fc.nat(40), fc.nat(40), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }))
     .map(([w, s, x, y]) => [w / 10, s / 10, (w + x) / 10, (s + y) / 10] as const);
   const someDays = fc.subarray(EVERY_DAY, { minLength: 3 });
-  /** Realistic schedules, without overlaps of hours that continue from the previous day. */
+  /** Realistic schedules, whose hours do not overlap those that continue from the previous day. */
   const scheduleIn = (name: string, digits: number): fc.Arbitrary<NaiveSchedule> => {
     const hours = (opens: string[], closes: string[]) =>
       fc.record({
@@ -224,7 +224,7 @@ describe("a replay of shipments", () => {
     );
     await fc.assert(
       fc.asyncProperty(pair, async ([inForce, ofDraft]) => {
-        // Publishing needs a draft too, and the limit is 50.
+        // Publishing also creates a draft, and the number of drafts is limited to 50.
         await database.query("delete from tariff_draft");
         const version = await publish(documentOf(inForce));
         const draft = await insertDraft(database, documentOf(ofDraft));
@@ -346,7 +346,7 @@ describe("a replay of routes", () => {
         .batchQuoteShipments({ routes });
       return quoted.results.map(({ quote }: { quote: unknown }) => quote);
     };
-    // A replica may use the previous version for up to a second.
+    // Retries, because a replica may use the previous version for up to a second.
     const quotesOnce = (total: number) =>
       eventually(`a price of ${total}`, async () => {
         const found = await quotes();

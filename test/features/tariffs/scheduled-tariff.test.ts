@@ -18,7 +18,7 @@ let database: TestDatabase;
 let orm: MikroORM;
 let client: pg.Client;
 let cache: TariffCache;
-/** Versions loaded in a worker thread, in order. */
+/** Versions that a worker thread has loaded, in order. */
 let loads: unknown[];
 
 beforeEach(async () => {
@@ -43,15 +43,15 @@ function counted(): TariffTasks {
   };
 }
 
-/** A circle with many positions, which compress badly. */
+/** A circle with many positions, which compresses badly. */
 const CIRCLE = Array.from({ length: 5_001 }, (_, i): [number, number] => {
   const angle = (2 * Math.PI * (i % 5_000)) / 5_000;
   return [Math.cos(angle), Math.sin(angle)];
 });
-/** Large enough to be loaded in a worker thread. */
+/** A tariff that is large enough to be loaded in a worker thread. */
 const LARGE = worldTariff({ base_fee: "7.00", zones: zonesOf([CIRCLE]) });
 
-/** Schedules the next version in this many seconds by the database's clock. */
+/** Schedules the next version to take effect in this many seconds, by the database's clock. */
 async function schedule(document: object, seconds: number): Promise<void> {
   await client.query(
     `insert into tariff_version (version, document, digest, published_at, effective_at)

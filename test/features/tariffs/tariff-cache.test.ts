@@ -17,7 +17,7 @@ const database = await connectTo(publishing.databaseUrl);
 const tariffWithBaseFee = (fee: number) => ({ ...SAMPLE_TARIFF, base_fee: `${fee}.00` });
 const publish = (fee: number) => publishDocument(publishing.app.em, tariffWithBaseFee(fee));
 
-/** Publishes without a notification, as if it were lost. Returns the version. */
+/** Publishes a version without a notification, as if it had been lost. Returns the version. */
 async function publishSilently(baseFee: number): Promise<number> {
   const { rows } = await database.query(
     `insert into tariff_version (version, document, digest, published_at)
@@ -59,7 +59,7 @@ test("every replica prices with a scheduled tariff from its time on, and soon wi
   const scheduled = await data(drafts.publish(id, before.version, { effective_at }));
   expect(scheduled).toMatchObject({ state: "scheduled", effective_at });
   expect(await data(other.as(operator).getTariffInForce())).toEqual(before);
-  // It takes effect.
+  // Makes the version take effect.
   await database.query("update tariff_version set effective_at = now() where version = $1", [
     scheduled.version,
   ]);
@@ -72,7 +72,7 @@ test("every replica prices with a scheduled tariff from its time on, and soon wi
 
 test("a booking is priced with the tariff in force, whatever is cached, and records its version", async () => {
   const blindfold = await connectTo(publishing.databaseUrl);
-  // Every poll reads the keys table first, so replicas see no change while it is locked.
+  // Locks the keys table, which every poll reads first, so that replicas see no changes.
   await blindfold.query("begin; lock table api_key in access exclusive mode");
   await eventually("both feeds to wait", async () => {
     const { rows } = await database.query("select from pg_locks where not granted");

@@ -8,7 +8,7 @@ import { startService } from "../../support/service.ts";
 import { draftsOf } from "../../support/tariff-drafts.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
-/** Unknown keys at several levels, and an unusual key order. */
+/** A document with unknown properties at several levels and an unusual property order. */
 const DOCUMENT = {
   zz: { b: 1, a: [null, "ä"] },
   ...worldTariff({ base_fee: "4.00" }),
@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 const create = (fields: object) => data(as.createTariffDraft({ name: "Spring", ...fields }));
-/** The stored fees of the only draft. */
+/** Returns the stored fees of the only draft. */
 const storedFees = async (): Promise<string> =>
   (await database.query("select fees::text as text from tariff_draft")).rows[0].text;
 

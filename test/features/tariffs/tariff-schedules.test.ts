@@ -14,7 +14,7 @@ const { key: operator } = await service.addOperator();
 const as = service.as(operator);
 const drafts = draftsOf(service, operator);
 
-/** All properties of a schedule, as in requests. */
+/** A schedule with all properties, as in requests. */
 const EVENINGS = {
   name: "evenings",
   time_zone: "Europe/Berlin",
@@ -36,7 +36,7 @@ const EVENINGS = {
   as_soon_as_possible: false,
 };
 
-/** The same, as in responses. */
+/** The schedule `EVENINGS` as in responses. */
 const READ = {
   default_schedule: "evenings",
   schedules: [
@@ -60,7 +60,7 @@ const patch = (draft: number, schedules: unknown, etag?: string) =>
 const schedulesOf = (draft: number) => data(as.getTariffDraftSchedules({ draft }));
 const EVENING = { start: "2026-12-01T17:00:00Z", end: "2026-12-01T18:00:00Z" };
 const booking = { ...BOOKING, pickup_window: EVENING };
-/** A quote by the tariff now in force. */
+/** Waits for a quote with the tariff now in force. */
 const quotedAs = (isMeant: (quote: any) => unknown) =>
   eventually("a quote by the new tariff", async () => {
     const { body } = await service.as(apiKey).quoteShipment(booking);
@@ -73,7 +73,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   const { etag } = await patch(draft, schedules);
   expect((await as.getTariffDraftSchedules({ draft })).body).toEqual({ data: READ, etag });
 
-  // An identical update changes nothing, and a change of fees keeps schedules.
+  // An identical update has no effect, and changing the fees keeps the schedules.
   expect((await patch(draft, schedules, etag)).etag).toBe(etag);
   await as.updateTariffDraft({ draft, name: "Evenings" });
   expect(await schedulesOf(draft)).toEqual(READ);
@@ -85,7 +85,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   expect(await quotedAs((quote) => quote.total === 2.5)).toMatchObject({ window_fee: 2.5 });
   await book(service, apiKey, booking);
 
-  // A draft that closes on Tuesday evenings refuses bookings for them, and costs less by day.
+  // Expects a draft without evening hours to refuse evening bookings and to cost less during the day.
   const { id: next } = await data(as.createTariffDraft({ name: "No evenings", from_version: 2 }));
   const days = {
     ...EVENINGS,
@@ -100,7 +100,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
       { ...BOOKING, pickup_window: { start: "2026-12-01T10:00:00Z", end: "2026-12-01T11:00:00Z" } },
     ],
   });
-  // No zone has a schedule any more.
+  // In the draft, no zone has a schedule any more.
   const noSchedule = "pickup_window must be omitted: the zone of the pickup has no schedule.";
   expect(replayed.body).toMatchObject({
     shipments: {

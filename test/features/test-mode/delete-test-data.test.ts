@@ -25,7 +25,7 @@ const DATA = [
 
 const KEPT = { "idempotency-key": "kept" };
 
-/** Returns the number of a workspace's rows in each table of test data. */
+/** Counts a workspace's rows in each table with test data. */
 async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
   const counts = DATA.map((table) =>
     sql.query(`select count(*)::int as rows from ${table} where workspace_id = $1`, [id]),
@@ -35,7 +35,7 @@ async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
   );
 }
 
-/** Creates at least one row in each of the tables. */
+/** Creates at least one row in each table. */
 async function fill({ apiKey }: TestWorkspace): Promise<void> {
   const receiver = await startReceiver();
   const { data: webhook } = await addWebhook(service, apiKey, receiver);
@@ -90,7 +90,7 @@ test("events of test mode that are dated ahead keep no older ones", async () => 
   await book(service, twin.apiKey);
   await book(service, twin.apiKey);
   await sql.query("begin");
-  // Simulates that the first 501 were dated by an advanced clock.
+  // Inserts 501 events with future dates, as if the clock had been advanced.
   await sql.query("set local session_replication_role = replica");
   await sql.query(
     `insert into event select (json_populate_record(event, json_build_object(

@@ -9,7 +9,7 @@ import { addWebhook, attemptsAt, deliveriesOf, hurry } from "../../support/webho
 
 const service = await startService();
 
-/** Creates a workspace with a test key, and a webhook with a receiver. */
+/** Creates a workspace with a test key and a webhook with a receiver. */
 async function addTestReceiver() {
   const receiver = await startReceiver();
   onTestFinished(receiver.close);
@@ -27,7 +27,7 @@ const typesOf = ({ received }: Receiver) => received.map(({ body }) => body.type
 const idsOf = ({ received }: Receiver) =>
   received.map(({ headers }) => String(headers["webhook-id"]));
 
-/** Waits until each delivery has ended. Returns them with their attempts, newest first. */
+/** Waits until this many deliveries have ended. Returns them with their attempts, newest first. */
 async function endedDeliveries(apiKey: string, webhook: string, count: number) {
   const ended = await eventually("the end of the deliveries", async () => {
     const found = await deliveriesOf(service, apiKey, webhook);
@@ -47,7 +47,7 @@ const NOT_SENT = "Not sent, as requested by Simulate.";
 
 const DOORS = ["json", ...(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])] as const;
 
-/** Books with a simulated fault, over JSON and then every other protocol. */
+/** Books with a simulated fault over JSON, then over every other protocol. */
 async function bookByAll(apiKey: string, simulate: string): Promise<string[]> {
   const references = [];
   for (const door of DOORS) {

@@ -22,7 +22,7 @@ const service = await startService({
 });
 const sql = await connectTo(service.databaseUrl);
 
-/** Creates a test twin with a frozen clock, and its calls. */
+/** Creates a test twin, by default with a frozen clock. Also returns its calls. */
 async function addTwin({ frozen = true } = {}) {
   const { twin } = await service.addWorkspace();
   const { apiKey, id } = twin;
@@ -46,7 +46,7 @@ const simulated = (scenario: Scenario, step_seconds = 60) => ({
   simulation: { scenario, step_seconds },
 });
 
-/** Returns the history of a shipment: each event with the time of day and the resulting state. */
+/** Returns a shipment's events, each with the time of day and the resulting state. */
 async function historyOf(apiKey: string, shipment: string): Promise<string[]> {
   const events = await data(service.as(apiKey).listShipmentEvents({ shipment }));
   return events.map(({ type, timestamp, data: it }: any) =>
@@ -54,7 +54,7 @@ async function historyOf(apiKey: string, shipment: string): Promise<string[]> {
   );
 }
 
-/** Returns the stored simulations of a twin, in the order of their references. */
+/** Returns a twin's stored simulations, sorted by reference. */
 async function simulationsOf({ id }: { readonly id: number }) {
   const { rows } = await sql.query(
     `select shipment_reference as reference, next_try_at, tries from simulation
@@ -91,7 +91,7 @@ const FAILED_ONCE = [
   "09:07:00 shipment.at_dropoff in_transit paid",
 ];
 
-/** Complete history of a shipment with steps a minute apart. */
+/** Complete history of a shipment by scenario, with steps a minute apart. */
 const HISTORIES: Readonly<Record<Scenario, readonly string[]>> = {
   deliver: DELIVERED,
   late: [
@@ -290,7 +290,7 @@ test("a simulation ends where somebody has done something else to its shipment",
   const reference = await bookFor("deliver");
   await takeStep(service, apiKey, reference, "cancel");
   await move("2026-12-01T09:02:00Z");
-  // A payment after the cancellation is recorded. A canceled shipment is not picked up.
+  // A payment after the cancellation is recorded, but the canceled shipment is not picked up.
   expect(await historyOf(apiKey, reference)).toEqual([
     PAID[0],
     "09:00:00 shipment.cancelled cancelled voided",
@@ -469,7 +469,7 @@ test("simulations of frozen clocks are not looked at, however many are overdue, 
   try {
     real += 600_000;
     await eventually("nobody to look at them", parked);
-    // A simulation of another twin runs. This twin's simulations follow only its clock.
+    // Another twin's simulation runs meanwhile. This twin's simulations depend only on its own clock.
     const sent = await queriesOf(service.app.em, async () => {
       const other = await moving.bookFor("stuck", 1);
       real += 2_000;

@@ -16,7 +16,7 @@ import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
 const REAL = "2026-12-01T09:00:00.000Z";
 const now = () => new Date(REAL);
-/** Slots of the next day can be booked until 18:00 in Berlin. */
+/** A tariff whose slots can be booked until 18:00 in Berlin the day before. */
 const tariff = {
   ...SAMPLE_TARIFF,
   schedules: [
@@ -174,7 +174,7 @@ test("cut-offs pass, and slots move, by the clock", async () => {
     return (await Promise.all(asked)).map(({ code }) => code);
   };
 
-  // 17:59 in Berlin.
+  // Moves the clock to 17:59 in Berlin.
   await moveTo("2026-12-01T16:59");
   expect(await slots()).toEqual([
     ["2026-12-01T07:00:00.000Z", "cut_off_passed"],

@@ -17,7 +17,7 @@ import {
   untilAttempted,
 } from "../../support/webhooks.ts";
 
-/** Frozen while it has a time. */
+/** Clock of the service. It is frozen while `ms` is set. */
 const clock: { ms?: number | undefined; skewMs: number } = { skewMs: 0 };
 const start = (webhookTimeoutMs: number) =>
   startService({
@@ -38,7 +38,7 @@ const answer500 = (response: ServerResponse) => response.writeHead(500).end();
 const waitMs = (delivery: any, attempt: any) =>
   Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at);
 
-/** Freezes the clock ahead of the database's, so that further attempts become due only when a test moves it. */
+/** Freezes the clock ahead of the database's clock. Further attempts then become due only when a test moves it. */
 function stopClock(): void {
   clock.ms = Date.now() + 60 * 60 * 1_000;
   onTestFinished(() => void (clock.ms = undefined));
@@ -182,7 +182,7 @@ async function expectTriedAgain(
   expect(failed).toMatchObject({ status: "pending", attempts: 1, ended_at: null });
   const [attempt] = await attemptsAt(at, apiKey, failed);
   expect(attempt).toMatchObject({ number: 1, ...outcome });
-  // Five seconds plus half of the jitter.
+  // The delay is five seconds plus half of the jitter.
   expect(Math.floor(waitMs(failed, attempt) / 1_000)).toBe(5);
   const read = () => data(at.as(apiKey).getWebhook({ webhook: webhook.id }));
   expect((await read()).failing_since).toBe(attempt.started_at);

@@ -10,7 +10,7 @@ import { addReceiver, addWebhook, untilDelivered } from "../../support/webhooks.
 
 const service = await startService();
 
-/** Writes events of several shipments in one transaction. */
+/** Writes events for several shipments in one transaction. */
 async function writeEvents(workspace: number, shipments: number, each: number): Promise<void> {
   const ofShipment = (shipment: number) =>
     Array.from({ length: each }, (_, i) => ({

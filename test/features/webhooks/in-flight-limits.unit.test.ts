@@ -19,7 +19,7 @@ test("each failure halves the concurrency of a webhook, down to one attempt at a
   expect(nextConcurrency(1, false)).toBe(1);
 });
 
-/** Acquires additional attempts up to the limit. */
+/** Acquires further attempts until the limit is reached. */
 function acquireExtra(acquire: AcquireAttempt, workspace: number): (() => void)[] {
   const releases: (() => void)[] = [];
   for (let release; (release = acquire(workspace, USUAL_CONCURRENCY)) !== undefined;) {

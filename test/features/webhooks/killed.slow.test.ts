@@ -11,7 +11,7 @@ test("a process that is killed at random loses no webhook event, and sends none 
   const service = await startService();
   const receiving = await addReceiver(service);
   for (let round = 0; round < 3; round++) {
-    // This service takes over the deliveries of the others, which are killed under load.
+    // This service takes over the deliveries of the other processes, which are killed under load.
     const doomed = await startServiceProcess({
       DATABASE_URL: service.databaseUrl,
       WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
@@ -26,7 +26,7 @@ test("a process that is killed at random loses no webhook event, and sends none 
         if (answer.status === 201) booked += 1;
       }
     });
-    // The first booking of a new process can be slow.
+    // Waits for some bookings, because the first ones of a new process can be slow.
     await eventually("some bookings", () => booked > 10 + Math.random() * 100);
     doomed.process.kill("SIGKILL");
     await doomed.ended;
@@ -48,7 +48,7 @@ test("a process that is killed at random loses no webhook event, and sends none 
 
 test("what a killed process was sending is sent by another one", async () => {
   const database = await createDatabase();
-  // The killed process waits for a response. The next one gets it.
+  // The killed process gets no response. The next process gets one.
   const receiver = await startReceiver((response, count) => {
     if (count > 1) response.writeHead(204).end();
   });

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const leasesOf = (worker: string) => createWebhookLeases(orm.em.fork(), worker);
 
-/** Adds a webhook with a delivery that has been due for some seconds. */
+/** Adds a webhook with a delivery that became due some seconds ago. */
 async function addDue(webhook: string, { workspace = 1, seconds = 1, failing = false } = {}) {
   await orm.em.execute(
     `insert into webhook (workspace_id, id, url, types, secrets, failing_since, created_at, updated_at)
@@ -37,10 +37,10 @@ test("webhooks with something due are leased by one process, until it releases t
   await addDue("wh_3", { seconds: -60 });
   const taken = await Promise.all([one.acquire(undefined, QUOTA), two.acquire(undefined, QUOTA)]);
   expect(taken.flat().toSorted((a, b) => a.workspace - b.workspace)).toEqual(due);
-  // Each may have acquired one.
+  // Either process may have leased either webhook.
   const [first, second] = taken[0]!.length > 0 ? [one, two] : [two, one];
   expect(await second.acquire(undefined, QUOTA)).toEqual([]);
-  // Immediately, regardless of the fraction of a millisecond.
+  // Repeats to show that released webhooks can be leased at once, at any fraction of a millisecond.
   for (let times = 0; times < 20; times++) {
     await Promise.all([first.release(due), second.release(due)]);
     expect(await second.acquire(undefined, QUOTA)).toEqual(due);

@@ -10,7 +10,7 @@ const service = await startService({ outside: { resolve: async () => [] } });
 
 const URL_A = "https://hooks.example/a";
 
-/** Creates a workspace with its calls, and a webhook. */
+/** Creates a workspace with a webhook. Also returns the workspace's calls. */
 async function addOne() {
   const { id, apiKey } = await service.addWorkspace();
   const as = service.as(apiKey);
@@ -71,7 +71,7 @@ test("a webhook's URL is stored as it is parsed, so that what is shown is where 
 
 test("an update of a webhook changes the given fields and leaves the rest", async () => {
   const { as, webhook, made } = await addOne();
-  // Defaults to all types.
+  // Webhooks receive all event types by default.
   expect(made.types).toEqual(["*"]);
   const update = (fields: object) => data(as.updateWebhook({ webhook, ...fields }));
   const moved = { ...made, url: "https://hooks.example/b", updated_at: ANY_TIME };

@@ -5,7 +5,7 @@ import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { addWebhook, attemptsAt, hurry, untilAttempted } from "../../support/webhooks.ts";
 
-/** Addresses of each name, one entry per lookup. The last entry repeats. */
+/** Addresses that each name resolves to, one entry per lookup. The last entry repeats. */
 const names = new Map<string, string[][]>();
 const looked: string[] = [];
 
@@ -23,7 +23,7 @@ const service = await startService({
 
 const NOT_PUBLIC = { status: null, error: "The address is not public.", answer: null };
 
-/** Adds a webhook as if an older rule had allowed its URL. */
+/** Stores a webhook whose URL is no longer allowed, as if an older rule had allowed it. */
 async function storeWebhook(at: TestService, apiKey: string, url: string): Promise<any> {
   const { data } = await addWebhook(at, apiKey, { url: "https://example.org/" });
   await at.app.em.execute("update webhook set url = ? where id = ?", [url, data.id]);
@@ -62,7 +62,8 @@ test("a webhook is sent to the address that was checked, and no more once its ho
     response.writeHead(204, { connection: "close" }).end(),
   );
   const { apiKey } = await service.addWorkspace();
-  // The first lookup returns this machine, which this service can reach by http. Later ones do not.
+  // The first lookup returns this machine, which the service may call over http. Later lookups
+  // return another address.
   names.set("moving.example", [["127.0.0.1"], ["10.0.0.5"]]);
   looked.length = 0;
   const url = `http://moving.example:${closing.port}/`;
@@ -70,7 +71,7 @@ test("a webhook is sent to the address that was checked, and no more once its ho
   await book(service, apiKey);
   const first = await untilAttempted(service, apiKey, data.id, 1);
   expect(await attemptsAt(service, apiKey, first)).toMatchObject([{ status: 204 }]);
-  // One lookup serves the check and the connection, so that the name cannot change between them.
+  // Check and connection share one lookup, so that the name cannot change in between.
   expect(looked).toEqual(["moving.example"]);
 
   await book(service, apiKey);

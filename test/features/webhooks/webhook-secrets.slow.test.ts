@@ -20,7 +20,7 @@ beforeEach(async () => {
 const [KEY, NEXT] = [randomBytes(32), randomBytes(32)] as const;
 const idOf = (key: Buffer) => createSecretSeal([key]).keyId;
 
-/** Returns the seals of all webhook secrets, or "plain" for unsealed ones. */
+/** Returns the seal of each webhook secret, or "plain" if it is not sealed. */
 async function sealedBy({ app }: TestService): Promise<string[]> {
   const rows: { secret: string }[] = await app.em.execute(
     "select one->>'secret' as secret from webhook, jsonb_array_elements(secrets) as one",
@@ -28,7 +28,7 @@ async function sealedBy({ app }: TestService): Promise<string[]> {
   return rows.map(({ secret }) => /^sealed:([0-9a-f]{8}):/.exec(secret)?.[1] ?? "plain");
 }
 
-/** Books, and checks that its only message is signed with each of the secrets. */
+/** Books, and expects the only message to be signed with each of the secrets. */
 async function assertSigned(service: TestService, apiKey: string, secrets: readonly string[]) {
   const { reference } = await book(service, apiKey);
   const { headers, text } = await eventually("the message", () =>

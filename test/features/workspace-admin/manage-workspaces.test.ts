@@ -11,7 +11,7 @@ const service = await sharedService();
 const { key } = await service.addOperator("operator");
 const as = service.as(key);
 
-/** Returns a unique workspace name. */
+/** Makes a workspace name unique. */
 const nameOf = (name: string) => `${name} ${key.slice(-6)}`;
 const add = async (name: string) => {
   const { body } = await as.createWorkspace({ name: nameOf(name) });
@@ -30,7 +30,7 @@ const workspaceWith = (fields: object) => ({
 });
 const namesOf = async (name_contains: string): Promise<string[]> =>
   (await data(as.listWorkspaces({ name_contains, page_size: 100 }))).map(({ name }: any) => name);
-/** Returns the audit entries of a workspace since its creation. */
+/** Returns a workspace's audit entries since its creation. */
 const actionsOn = async (id: number) =>
   (await auditEntriesOf(service, id)).slice(1).map(({ action, changes }) => [action, changes]);
 
@@ -49,7 +49,7 @@ describe("a new workspace", () => {
     const provider = { payment_provider: "manual" };
     const connected = { ...body.data, ...provider };
     const disconnected = { ...body.data, payment_provider: null };
-    // The second call has no further effect.
+    // A repeated call has no further effect.
     for (let i = 0; i < 2; i++) {
       expect(await data(as.connectPaymentProvider({ workspace, ...provider }))).toEqual(connected);
     }
@@ -171,7 +171,7 @@ test("limits that are given are set, the rest stays, and the service soon applie
   ]);
 });
 
-/** Fields without which calls fail before their workspace is checked. */
+/** Required fields of methods. Without them, a call fails before its workspace is checked. */
 const REQUIRED = {
   name: "X",
   payment_provider: "manual",

@@ -49,7 +49,7 @@ test("calls of a suspended workspace are soon refused on every replica, until it
   expect(await resume()).toEqual(resumed);
   await untilAll(200);
   expect(await data(as.listShipments())).toEqual([shipment]);
-  // Each is recorded once.
+  // Each change is recorded once.
   const actions = (await auditEntriesOf(service, workspace.id)).map(({ action }) => action);
   expect(actions.slice(1)).toEqual(["SuspendWorkspace", "ResumeWorkspace"]);
 });

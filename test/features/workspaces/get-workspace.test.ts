@@ -8,14 +8,14 @@ import { publishDocument } from "../../support/publish-document.ts";
 import { startUnprepared } from "../../support/service.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
 
-// Without a tariff.
+// A service without a tariff.
 const service = await startUnprepared((await createDatabase()).url);
 const { em } = service.app;
 await service.app.prepare();
 const { id, apiKey } = await makeWorkspace(em, { name: "Test", paymentProvider: "manual" });
 const as = service.as(apiKey);
 
-/** Expects the workspace's view of itself. */
+/** Expects the response to a workspace that reads itself. */
 async function expectWorkspace(payment_provider: string | null, booking_blockers: string[]) {
   const limits = { request_bytes: 65_536, page_size: 100, batch_routes: 100, metadata_keys: 20 };
   const own = {

@@ -9,7 +9,7 @@ const operator = service.as((await service.addOperator("operator")).key);
 
 const zoneOf = async (apiKey: string) => (await data(service.as(apiKey).getWorkspace())).time_zone;
 
-/** Callers that can set the time zone of a workspace. */
+/** Calls with which the time zone of a workspace can be set. */
 const SETTERS = {
   "the workspace": ({ apiKey }: TestWorkspace) => service.as(apiKey).updateWorkspace,
   "an operator":

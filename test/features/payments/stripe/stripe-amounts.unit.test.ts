@@ -9,7 +9,7 @@ test.for([
   ["USD", 1_269, 1_269],
   ["JPY", 500, 500],
   ["KWD", 12_340, 12_340],
-  // ISO 4217 and Stripe count these differently.
+  // ISO 4217 and Stripe use a different number of decimals for these currencies.
   ["ISK", 500, 50_000],
   ["UGX", 4_000, 400_000],
   ["MGA", 500_000, 5_000],

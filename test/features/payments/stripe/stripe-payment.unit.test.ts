@@ -5,7 +5,7 @@ import {
   type UnknownStatus,
 } from "../../../../src/features/payments/stripe/stripe-payment.ts";
 
-/** A paid session with one object that has the given status. */
+/** Reads a paid session that has one object with the given status. */
 function read(found: {
   readonly intent?: string;
   readonly refund?: string | null;
