@@ -237,7 +237,7 @@ export function replacedLine(overlap: Given[string], owner: string, last4?: Give
 export function signInLines(path: string): string[] {
   const { publicUrl, port } = readConfig(process.env);
   return [
-    "The sign-in link, valid once within 15 minutes and shown only once:",
+    "The sign-in link, valid once and for 15 minutes, shown only once:",
     `${publicUrl ?? `http://127.0.0.1:${port}`}${path}`,
   ];
 }

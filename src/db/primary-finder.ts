@@ -44,7 +44,7 @@ export interface PrimaryFinder {
 
 const finders = new Map<string, PrimaryFinder>();
 
-/** Returns the finder of a URL. `undefined` for a single server, which is not checked. */
+/** Returns the primary finder for a URL, or `undefined` if the URL names a single server. */
 export function primaryFinder(databaseUrl: string): PrimaryFinder | undefined {
   const { urls, target } = parseDatabaseUrl(databaseUrl);
   if (target === undefined) return undefined;

@@ -14,8 +14,8 @@ const NAMED = new RegExp(
 );
 
 /**
- * Rewrites a statement for other tables with the same columns. Table names follow `from`, `join`,
- * `into` and `update`, one per keyword, and have aliases with `as`.
+ * Rewrites a statement for other tables with the same columns. Each `from`, `join`,
+ * `into` and `update` must precede exactly one table name, and aliases must use `as`.
  */
 export function withTables(sql: string, name: NameTable): string {
   return sql.replace(NAMED, (_, word: string, space: string, table: string, as?: string) => {

@@ -113,7 +113,7 @@ export const REASONS = {
     ],
     OPERATOR_NOT_FOUND: [
       "There is no such operator.",
-      "Check the id. Include revoked operators in the list.",
+      "Check the id. `include_revoked` lists revoked operators too.",
     ],
     WORKSPACE_NOT_FOUND: ["e.g. There is no workspace 4711.", "Find the id with `ListWorkspaces`."],
     TARIFF_VERSION_NOT_FOUND: [

@@ -35,9 +35,12 @@ export const HEADERS: Json = {
   "Ignored-Fields": text(
     "Paths of unknown fields of the body, at most 20. Absent if there are none.",
   ),
-  "Preference-Applied": text("Present when the call was handled strictly, as preferred.", {
-    const: "handling=strict",
-  }),
+  "Preference-Applied": text(
+    "Present if the call was handled strictly, as the header `Prefer` requested.",
+    {
+      const: "handling=strict",
+    },
+  ),
   "Retry-After": text("Seconds to wait before a retry.", { pattern: "^[0-9]+$" }),
   "WWW-Authenticate": text("How to authenticate.", { const: "Bearer" }),
   ETag: text("Version of the document. Send it as `If-None-Match` with the next request."),
@@ -122,7 +125,7 @@ export const REFUSAL: Json = {
       enum: Object.keys(REASONS),
       description: "The reason of the first problem, for programs.",
     },
-    request_id: { type: "string", description: "The `X-Request-Id` of the answer." },
+    request_id: { type: "string", description: "The `X-Request-Id` of the response." },
     metadata: {
       type: "object",
       description:

@@ -41,7 +41,7 @@ interface ListeningAddresses {
 export const DRAIN_MS = 7_000;
 /** Time for which the public ports stay open after the service has become not ready, in milliseconds. */
 const LINGER_MS = 500;
-/** Time that idle callers have to disconnect, in milliseconds. */
+/** Grace period for idle callers to disconnect, in milliseconds. */
 const HANG_UP_MS = 500;
 /** Time that webhook deliveries have to finish after `close`, in milliseconds. */
 const DELIVERIES_MS = 4_000;

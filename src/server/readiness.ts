@@ -34,7 +34,7 @@ export function createReadiness(
       phase = "shutting down";
       return wasOpen;
     },
-    /** Starts the shutdown, which is final. */
+    /** Starts the shutdown. It cannot be undone. */
     shutDown(): void {
       phase = "shutting down";
       shutdown.abort();

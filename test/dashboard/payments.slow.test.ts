@@ -59,7 +59,7 @@ describeDashboard(
       await page.goto(`/w/${workspace.id}${PATH}?back=ended`);
       await page.getByText("The link to Stripe has expired").waitFor();
       await page.goto(`/w/${workspace.id}${PATH}?back=done`);
-      await page.getByText("which does not accept payments yet").waitFor();
+      await page.getByText("The account cannot accept payments yet").waitFor();
       await isShown(page, "Not finished");
       await says(page, "A bank account to pay out to");
       await expectWellShown(page, "payments-onboarding");

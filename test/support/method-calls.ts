@@ -41,7 +41,7 @@ export type Fields = Record<string, any>;
 export interface MethodCalls {
   /** Returns fields for a successful call. Every free text field contains `text`. */
   validFields(method: DescMethod): Promise<Fields>;
-  /** Returns the caller for the fields created last: a workspace or the operator. */
+  /** Returns the caller that can use the most recently created fields: a workspace or the operator. */
   callerOf(method: DescMethod): { readonly id: number; readonly apiKey: string };
   /** Calls a method on each of its paths. For a stream, reads two messages and returns no response. */
   call(

@@ -420,7 +420,7 @@ export declare const MergeCustomersRequestSchema: GenMessage<MergeCustomersReque
  */
 export declare type MergeCustomersResponse = Message<"shipments.v1.MergeCustomersResponse"> & {
   /**
-   * The remaining customer, with the figures of both.
+   * The customer that remains after the merge, with the totals of both.
    *
    * @generated from field: shipments.v1.Customer data = 1;
    */

@@ -140,7 +140,7 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
   signInPath: string;
 
   /**
-   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
    * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
@@ -165,7 +165,7 @@ export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemb
   signInPath: string;
 
   /**
-   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
    * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;

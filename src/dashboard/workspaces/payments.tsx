@@ -69,8 +69,8 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
           No money moves in test mode. Record payments on the shipment’s page or through the API.
         </p>
         <p>
-          With Stripe’s test mode, shipments are paid through a link as in live mode, with Stripe’s
-          test cards.
+          In Stripe’s test mode, shipments are paid through a link as in live mode, but with
+          Stripe’s test cards.
         </p>
       </>
     );

@@ -254,7 +254,7 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
       <QueryView query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="minor">No active keys. The workspace’s programs cannot call.</p>
+            <p class="minor">No active keys. The workspace’s programs cannot call the API.</p>
           ) : (
             <KeyTable
               label="API keys"

@@ -240,7 +240,7 @@ export function BackFromStripe({ connection }: ConnectionProps) {
   return (
     <p class="problem attention" role="status">
       {back === "done"
-        ? "You returned from Stripe, which does not accept payments yet."
+        ? "You returned from Stripe. The account cannot accept payments yet."
         : "The link to Stripe has expired or was already used. Continue with a new one."}
     </p>
   );

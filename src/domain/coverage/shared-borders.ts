@@ -88,7 +88,7 @@ function createVertexTable(max: number) {
     count: () => count,
     /** Returns the number of a position, from 0. Assigns the next number to a new position. */
     vertexAt(lng: number, lat: number): number {
-      // Adding 0 turns -0 into 0, because both are the same position.
+      // -0 and 0 are the same position. Adding 0 turns -0 into 0.
       key[0] = lng + 0;
       key[1] = lat + 0;
       for (let slot = firstSlot(); ; slot = (slot + 1) & mask) {

@@ -142,7 +142,7 @@ function evictChanged<C extends Caller>(
   const changeOf = new Map(changes.map((change) => [change.hash, change]));
   for (const [secret, { hash, changedAtMs }] of cached.entries()) {
     const change = changeOf.get(hash);
-    // A change is reported for a minute. A key that was loaded after the change already includes it.
+    // Polls repeat the changes of the last minute. A key that was loaded after the change already includes it.
     if (change && (change.ended || change.changedAt.getTime() > changedAtMs)) {
       cached.delete(secret);
     }

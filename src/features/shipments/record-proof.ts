@@ -52,7 +52,7 @@ export const PROOF_CHANGES = {
     (row, { reason }, at) => {
       const waived = prove(row, { waived: reason }, at);
       if (row.verification !== null) return waived;
-      throw stateError("The shipment requires no verification to waive.");
+      throw stateError("The shipment does not require verification.");
     },
     ({ progress }) => ({ waived: progress?.proof?.waived }),
   ),

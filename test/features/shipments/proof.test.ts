@@ -167,7 +167,7 @@ test("what was told or waived counts for the verification that it was for alone"
   await data(courier.recordProof({ shipment, pin: dropoff_pin }));
   await data(as.updateShipment({ shipment, dropoff_verification: "none" }));
   await expectRefused(as.waiveVerification({ shipment, reason: "Why not" }), "SHIPMENT_STATE", {
-    shipment: "The shipment requires no verification to waive.",
+    shipment: "The shipment does not require verification.",
   });
   const events = await data(as.listShipmentEvents({ shipment }));
   expect(

@@ -1502,7 +1502,7 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
   signInPath: string;
 
   /**
-   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
    * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
@@ -1527,7 +1527,7 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
   signInPath: string;
 
   /**
-   * Whether an email with another link was queued. False if the service sends no email, or after 3 emails to
+   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
    * the person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
