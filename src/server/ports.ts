@@ -28,7 +28,7 @@ export async function assertPortsFree(addresses: Addresses): Promise<void> {
 /** Kernel setting since Linux 5.14. 1 if processes that share a port take over waiting connections. */
 const MIGRATES = "/proc/sys/net/ipv4/tcp_migrate_req";
 
-/** Returns a warning about this system's limitation for shared ports. `undefined` if there is none. */
+/** Returns a warning about this system's limitation for shared ports. `undefined` if absent. */
 export async function sharedPortsWarning(
   { reusePort }: Pick<Addresses, "reusePort">,
   setting = MIGRATES,

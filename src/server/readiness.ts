@@ -4,8 +4,8 @@ export type Readiness = ReturnType<typeof createReadiness>;
  * Creates the readiness in the phase "starting". Once open, the service is not ready until there is a
  * tariff, but serves calls that need no tariff, such as publishing the first.
  *
- * @param tariffVersion returns the version in force, `undefined` if there is none
- * @param degradedBecause returns the reason why work is only partly possible or late, `undefined` if there is none
+ * @param tariffVersion returns the version in force, `undefined` if absent
+ * @param degradedBecause returns the reason why work is only partly possible or late, `undefined` if absent
  */
 export function createReadiness(
   tariffVersion: () => number | undefined,

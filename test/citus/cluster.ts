@@ -35,7 +35,7 @@ const SHARED = "/usr/share/postgresql";
 
 /**
  * Returns the program folder of a PostgreSQL with Citus: CITUS_POSTGRES_BIN, or the newest version
- * from Debian that has the extension. `undefined` if there is none.
+ * from Debian that has the extension. `undefined` if absent.
  */
 export function findPrograms(): string | undefined {
   const named = process.env.CITUS_POSTGRES_BIN;

@@ -359,7 +359,7 @@ function isOpen({ status }: Stripe.Dispute): boolean {
   return status === "needs_response" || status === "warning_needs_response";
 }
 
-/** Returns the object with this id. @throws StripeRefusal if there is none */
+/** Returns the object with this id. @throws StripeRefusal if absent */
 function found<T>(objects: ReadonlyMap<string, T>, kind: string, id: string): T {
   const object = objects.get(id);
   if (object === undefined) throw missing(kind, id);

@@ -19,7 +19,7 @@ const MAC_PROGRAMS = ["Chromium", "Google Chrome", "Microsoft Edge"].map(
 
 /**
  * Returns the path of an installed Chromium: `CHROMIUM_PATH`, an executable on `PATH`, a macOS
- * application or a Playwright download. `undefined` if there is none.
+ * application or a Playwright download. `undefined` if absent.
  *
  * @throws Error if `CHROMIUM_PATH` is not an executable
  */

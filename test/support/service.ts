@@ -84,7 +84,7 @@ export async function startService(
   return startReplica((database ?? (await create())).url, rest);
 }
 
-/** Starts a service on an existing database. Publishes the given tariff, or the sample if there is none yet. */
+/** Starts a service on an existing database. Publishes the given tariff, or the sample if absent yet. */
 export async function startReplica(
   databaseUrl: string,
   options: ServiceOptions = {},

@@ -51,7 +51,7 @@ function pathnameNow(): string {
   return (globalThis as { readonly location?: { readonly pathname: string } }).location!.pathname;
 }
 
-/** Returns the workspace ID in a path, or `undefined` if there is none. */
+/** Returns the workspace ID in a path, or `undefined` if absent. */
 export function workspaceIn(pathname: string): string | undefined {
   return /^\/w\/(\d+)(?=\/|$)/.exec(pathname)?.[1];
 }

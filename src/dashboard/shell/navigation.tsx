@@ -32,7 +32,7 @@ export function pagesOf(entered: EnteredWorkspace | undefined): readonly PageLin
   ];
 }
 
-/** Returns the URL of the page's counterpart in the workspace's other mode, or `undefined` if there is none. */
+/** Returns the URL of the page's counterpart in the workspace's other mode, or `undefined` if absent. */
 export function otherModeOf(entered: EnteredWorkspace, pathname: string): string | undefined {
   const { isTest, live, testWorkspace } = entered;
   const other = isTest ? live : testWorkspace;

@@ -20,12 +20,12 @@ export function storeReturnPath(): void {
   localStorage.setItem(KEY, JSON.stringify(stored));
 }
 
-/** Returns the current URL, or on the sign-in page the previous one. `undefined` if there is none. */
+/** Returns the current URL, or on the sign-in page the previous one. `undefined` if absent. */
 export function returnPath(): string | undefined {
   return currentPath() ?? storedPath();
 }
 
-/** Returns and deletes the stored URL. `undefined` if there is none or the user cannot access the page. */
+/** Returns and deletes the stored URL. `undefined` if absent or the user cannot access the page. */
 export function popReturnPath({ workspaces, operatorRole }: Account): string | undefined {
   const path = storedPath();
   localStorage.removeItem(KEY);

@@ -42,7 +42,7 @@ export function textOfDraft({ name, fees }: TariffDraft): DraftText {
   };
 }
 
-/** Returns the gap before a tier, such as `10 to 20 kg`, or `undefined` if there is none. */
+/** Returns the gap before a tier, such as `10 to 20 kg`, or `undefined` if absent. */
 export function gapBefore(tiers: readonly TierText[], index: number): string | undefined {
   const start = numberFrom(tiers[index]!.min_kg) ?? NaN;
   const end = index === 0 ? 0 : (numberFrom(tiers[index - 1]!.max_kg) ?? NaN);

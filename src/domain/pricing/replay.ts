@@ -65,7 +65,7 @@ interface RefusedShipment {
 
 /** Number of prices whose change lies in a percentage range. */
 interface ChangeBucket {
-  /** Lower bound, exclusive. `undefined` if there is none. */
+  /** Lower bound, exclusive. `undefined` if absent. */
   readonly abovePercent: number | undefined;
   readonly upToPercent: number | undefined;
   readonly routes: number;

@@ -244,7 +244,7 @@ function blocksOf({ width, height, components }: Frame, scanned: readonly Compon
 
 /**
  * Returns the end of a scan's data: the next marker other than a stuffed byte or a restart. Returns
- * `undefined` if there is none.
+ * `undefined` if absent.
  */
 function endOfScan(from: Buffer, begin: number): number | undefined {
   for (let at = from.indexOf(0xff, begin); at !== -1; at = from.indexOf(0xff, at + 1)) {

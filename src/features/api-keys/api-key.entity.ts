@@ -18,7 +18,7 @@ export const ApiKey = defineEntity({
     scope: p.text().$type<KeyScope>().default("full"),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** Expiry time. null if there is none. */
+    /** Expiry time. null if absent. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
     /**
      * Time of the last change to `endsAt`, the name, the scope, or the workspace's limits or

@@ -16,7 +16,7 @@ export interface KeyCache<C extends Caller> extends KeyLookup<C> {
 
 export interface LoadedKey<C extends Caller> {
   readonly caller: C;
-  /** Expiry. null or `undefined` if there is none. */
+  /** Expiry. null or `undefined` if absent. */
   readonly endsAt?: Date | null;
   /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
@@ -32,7 +32,7 @@ const MAX_MISSES = 10_000;
 interface CachedKey<C> {
   readonly hash: string;
   readonly caller: C;
-  /** Expiry in milliseconds since the epoch. Infinity if there is none. */
+  /** Expiry in milliseconds since the epoch. Infinity if absent. */
   readonly endsAtMs: number;
   /** `changedAt` at the time of loading, in milliseconds since the epoch. */
   readonly changedAtMs: number;
@@ -48,7 +48,7 @@ interface CachedKey<C> {
  * Lookups in flight are not cache entries, unlike with lru-cache's `fetchMethod`. Otherwise many
  * guesses would evict callers, and changes, which are reported by hash, could not be matched.
  *
- * @param loadKey loads an active key by its hash. Returns `undefined` if there is none
+ * @param loadKey loads an active key by its hash. Returns `undefined` if absent
  */
 export function createKeyCache<C extends Caller>(
   table: KeyTable,

@@ -110,7 +110,7 @@ export function overlapSecondsOf(
 
 export interface ExpiredKey {
   readonly id: string;
-  /** Previous expiry. null if there was none. */
+  /** Previous expiry. null if absent. */
   readonly before: Date | null;
   readonly endsAt: Date;
 }

@@ -13,7 +13,7 @@ export const OperatorKey = defineEntity({
     name: p.text().nullable(),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** Expiry. null if there is none. */
+    /** Expiry. null if absent. */
     endsAt: p.datetime(3).nullable().index("operator_key_by_end"),
     /** Time of the last change to `endsAt` or the operator, by the database's clock. Replicas poll it. */
     changedAt: p.datetime(3).index("operator_key_by_change"),

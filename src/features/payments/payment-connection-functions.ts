@@ -146,7 +146,7 @@ function modeOf({ caller: { test } }: Call): Mode {
 
 /**
  * Returns the account that the platform created for the workspace, even if it is disconnected.
- * Creates an account if there is none or it is inaccessible.
+ * Creates an account if absent or it is inaccessible.
  */
 async function readOrCreate(
   em: EntityManager,

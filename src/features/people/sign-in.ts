@@ -62,7 +62,7 @@ const MAX_USER_AGENT = 300;
 
 export interface Browser {
   readonly userAgent: string;
-  /** Token of the browser's previous session, which ends. `undefined` if there is none. */
+  /** Token of the browser's previous session, which ends. `undefined` if absent. */
   readonly session: string | undefined;
 }
 

@@ -26,12 +26,12 @@ export interface Booking {
   /** Booking request. Route fields are optional if the request names a quote. */
   readonly request: CreateShipmentRequest;
   readonly call: Call;
-  /** Quote that the request names. `undefined` if there is none or it is invalid. */
+  /** Quote that the request names. `undefined` if absent or it is invalid. */
   readonly quote: NamedQuote | undefined;
 }
 
 export interface BookingFacts extends QuoteFacts {
-  /** Tariff version in force. null if there is none. */
+  /** Tariff version in force. null if absent. */
   readonly tariffVersion: number | null;
   /** State of the payment connection. null if no provider is connected. */
   readonly providerState: ConnectionState | null;

@@ -95,7 +95,7 @@ export interface LinkedShipment {
   /** Dropoff address, which only the verified recipient may see. */
   readonly dropoffAddress: string;
   readonly hasPhoto: boolean;
-  /** PIN to give to the courier. `undefined` if there is none or it is no longer needed. */
+  /** PIN to give to the courier. `undefined` if absent or it is no longer needed. */
   readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
 }

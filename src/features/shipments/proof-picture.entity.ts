@@ -104,7 +104,7 @@ interface PictureDeps {
 }
 
 /**
- * Returns a picture of a shipment, or `undefined` if there is none.
+ * Returns a picture of a shipment, or `undefined` if absent.
  *
  * @throws Refusal UNAVAILABLE if the bucket is unreachable
  */

@@ -66,7 +66,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
 };
 
 interface UpdateFacts {
-  /** Tariff version in force. null if there is none. */
+  /** Tariff version in force. null if absent. */
   readonly tariffVersion: number | null;
   readonly customer: CustomerRow | null;
   /** Whether a checkout is open and has not expired. */

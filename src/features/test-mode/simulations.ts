@@ -123,7 +123,7 @@ const GO_ON = `
 const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
 
-/** Schedules the next step of a simulation, or deletes the simulation if there is none. */
+/** Schedules the next step of a simulation, or deletes the simulation if absent. */
 export function writeNextStep(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,

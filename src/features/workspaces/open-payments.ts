@@ -16,7 +16,7 @@ const FIND_OPEN = `
  * Checks that a removed connection has no open payments. Must be called after the removal, so that
  * no checkout can be opened in between.
  *
- * @param removed the previous connection, null if there was none
+ * @param removed the previous connection, null if absent
  * @throws Refusal PAYMENTS_OPEN if an accessible account has open payments or refunds, or if there
  *   are unassigned payments
  */

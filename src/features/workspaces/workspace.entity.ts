@@ -41,7 +41,7 @@ export const Workspace = defineEntity({
     lateAfterMinutes: p.integer().default(DEFAULT_LATE_AFTER_MINUTES),
     /**
      * Last account that the platform created for the workspace at a provider, even if not
-     * connected. null if there is none.
+     * connected. null if absent.
      */
     providerAccount: p.text().nullable(),
     /** Number of the next attempt to create an account, from 1. */
@@ -52,9 +52,9 @@ export const Workspace = defineEntity({
     trackingShowsCourier: p.boolean().default(true),
     /** Whether recipients are sent emails about their shipments. */
     notifiesRecipients: p.boolean().default(false),
-    /** Contact for recipients: a phone number, an email or a URL. null if there is none. */
+    /** Contact for recipients: a phone number, an email or a URL. null if absent. */
     trackingContact: p.text().nullable(),
-    /** PNG logo for tracking pages. null if there is none. Loaded only on request. */
+    /** PNG logo for tracking pages. null if absent. Loaded only on request. */
     trackingLogo: p.blob().nullable().lazy(),
     /** Part of tracking URLs. null until first needed. A twin has its own. */
     trackingSlug: p.text().nullable(),

@@ -36,7 +36,7 @@ export function createConnections(
     if (ofAddress?.size === 0) byAddress.delete(address);
   }
 
-  /** Closes a connection without a call in flight. Returns false if there is none. */
+  /** Closes a connection without a call in flight. Returns false if absent. */
   function makeRoom(among: ReadonlyMap<Socket, Connection>): boolean {
     const found = findDispensable(among);
     if (found === undefined) return false;

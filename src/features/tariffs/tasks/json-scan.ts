@@ -63,7 +63,7 @@ export function createJsonScan() {
   let depth = 0;
   /** Number of commas since the last bracket. */
   let commas = 0;
-  /** Depth of the enclosing `coordinates` list, 0 if there is none. */
+  /** Depth of the enclosing `coordinates` list, 0 if absent. */
   let coordinatesDepth = 0;
   /** Last byte outside strings that is not white space. A quote stands for a whole string. */
   let previous = 0;

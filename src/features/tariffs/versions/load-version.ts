@@ -74,7 +74,7 @@ export function loadVersionInForce(em: EntityManager): Promise<VersionRow | unde
   return loadFirst(em, `version = ${VERSION_IN_FORCE}`);
 }
 
-/** Loads the scheduled version. There is at most one. Returns `undefined` if there is none. */
+/** Loads the scheduled version. There is at most one. Returns `undefined` if absent. */
 export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
   return loadFirst(
     em,
@@ -93,7 +93,7 @@ export function loadVersionsBelow(
   return runStatement<VersionRow>(em, sql, [version, limit]);
 }
 
-/** Loads the document in force, with its `version` added. Returns `undefined` if there is none. */
+/** Loads the document in force, with its `version` added. Returns `undefined` if absent. */
 export async function loadPublishedTariff(em: EntityManager): Promise<object | undefined> {
   const [row] = await runStatement<{ version: number; document: object }>(
     em.fork(),
