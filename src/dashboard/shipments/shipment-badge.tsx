@@ -48,7 +48,7 @@ export function PaymentAlert(shipment: Pick<Shipment, "paymentDetails">) {
   return alert === undefined ? null : <Badge tone={alert[1]}>{alert[0]}</Badge>;
 }
 
-/** Shows a shipment's alert, or its state if absent. */
+/** Shows a shipment's alert, or its state without an alert. */
 export function AlertOrState(shipment: State & Pick<Shipment, "paymentDetails">) {
   const hasAlert = paymentAlert(shipment) !== undefined;
   return hasAlert ? <PaymentAlert {...shipment} /> : <StateBadge {...shipment} />;

@@ -9,15 +9,15 @@ export interface PaymentDetails {
   readonly processing: boolean;
   /**
    * Version of the checkout that received a payment which is neither assigned to the shipment nor
-   * refunded. Absent if absent.
+   * refunded. Absent if there is no such checkout.
    */
   readonly uncounted?: number;
   /**
    * Version of the checkout that may have been paid unnoticed, because access to the provider's
-   * account was lost before the checkout expired. Absent if absent.
+   * account was lost before the checkout expired. Absent if there is no such checkout.
    */
   readonly unseen?: number;
-  /** Version of the checkout whose unassigned payment was accepted. Absent if absent. */
+  /** Version of the checkout whose unassigned payment was accepted. Absent if there is no such checkout. */
   readonly accepted?: number;
   /** Provider's message if the payment failed, otherwise null. */
   readonly error: string | null;
