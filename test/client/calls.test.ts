@@ -25,7 +25,7 @@ beforeAll(async () => {
   client = createClient({ url: service.httpUrl, key });
 });
 
-/** Returns the error of a call. */
+/** Returns the error of a failing call. */
 async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   const error: unknown = await call.then(
     () => undefined,
@@ -78,7 +78,7 @@ test("a refusal tells its reason, its fields, its facts and the request", async 
     requestId: "of-a-test",
     retryAfterMs: 0,
   });
-  // The facts are typed once the reason is known.
+  // The facts have a type once the reason is known.
   expect(error.is("PRICE_CHANGED") && error.facts.total).toBe("12.69");
   expect(error.is("QUOTE_USED")).toBe(false);
 });

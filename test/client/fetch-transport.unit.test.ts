@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { createClient, ShipmentsError, type ClientOptions } from "../../src/client/client.ts";
 
-/** Returns a client whose requests get these responses. */
+/** Creates a client whose requests get these responses. */
 function clientOf(
   answer: (url: string, init: RequestInit) => Response | Promise<Response>,
   options: Partial<ClientOptions> = {},
@@ -23,7 +23,7 @@ function clientOf(
   return { sent, client };
 }
 
-/** Returns the error of a call. */
+/** Returns the error of a failing call. */
 async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   const error: unknown = await call.catch((thrown: unknown) => thrown);
   if (error instanceof ShipmentsError) return error;
@@ -33,7 +33,7 @@ async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
 const EMPTY = () => new Response("", { headers: { "content-type": "application/proto" } });
 
 test("a redirect is refused, also where fetch knows no redirect of error", async () => {
-  // Like Cloudflare's workers.
+  // Behaves like Cloudflare's workers.
   const { client } = clientOf((_, { redirect }) => {
     if (redirect === "error") throw new TypeError("Invalid redirect value");
     return redirect === "manual" ? Response.redirect("https://elsewhere.example.org") : EMPTY();
@@ -55,7 +55,7 @@ test("a redirect that a browser hides is refused", async () => {
 const textOf = (status: number, type = "text/plain", body = "of a proxy") =>
   new Response(body, { status, headers: { "content-type": type } });
 
-/** Returns a response with a truncated body. */
+/** Returns a response whose body breaks off. */
 const brokenOf = (status: number, type: string) => {
   const body = new ReadableStream({ start: (stream) => stream.error(new TypeError("reset")) });
   return new Response(body, { status, headers: { "content-type": type } });

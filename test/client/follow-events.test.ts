@@ -10,7 +10,7 @@ beforeAll(async () => {
   service = await sharedService();
 });
 
-/** Creates a workspace without events, and its client at an address of the service. */
+/** Creates a workspace without events, and a client for it, by default at the service's URL. */
 async function newClient(options: { url?: string; fetch?: typeof fetch } = {}) {
   const { apiKey: key } = await service.addWorkspace();
   const client = createClient({
@@ -22,7 +22,7 @@ async function newClient(options: { url?: string; fetch?: typeof fetch } = {}) {
   return { client, book: () => bookAnd(service, key, ["cancel"]) };
 }
 
-/** Reads a feed until this many events have arrived. Calls back with each one. */
+/** Reads a feed until this many events have arrived. Calls `onEvent` with each event. */
 async function read(
   feed: AsyncIterable<Event>,
   count: number,
@@ -37,7 +37,7 @@ async function read(
   return events;
 }
 
-/** Returns all events in the feed of a workspace. */
+/** Returns all events in a workspace's feed. */
 async function allOf({ events }: Client): Promise<Event[]> {
   return (await events.listEvents({ pageSize: 100 })).data;
 }
@@ -59,7 +59,7 @@ test("the feed goes on after a position, and with what happens from now on", asy
   const following = client.events.follow({ after: "now", types: ["shipment.cancelled"] });
   let next: Event | undefined;
   const found = following.next().then(({ value }) => (next = value ?? undefined));
-  // Until it has found the current position, new events count as past ones.
+  // Until the reader has found the current position, it treats new events as past ones.
   while (next === undefined) await book();
   await found;
   expect(next).toMatchObject({ type: "shipment.cancelled" });
@@ -120,7 +120,7 @@ test("the feed ends when its signal aborts", async () => {
 
 test("the feed fails when its key is revoked", async () => {
   const { client, book } = await newClient();
-  // The last key of a workspace cannot be revoked.
+  // Adds another key, because a workspace's last key cannot be revoked.
   await client.apiKeys.createApiKey({ name: "other" });
   const { data: keys } = await client.apiKeys.listApiKeys({});
   await book();

@@ -11,7 +11,7 @@ import { ShipmentsError } from "../../src/client/shipments-error.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Returns a feed with these events, whose streams send the given messages and then remain silent. */
+/** Creates a feed with events at these positions. Its streams send the given messages and then stay silent. */
 function silentFeed(positions: readonly number[], said: readonly number[][]) {
   const streams: (string | undefined)[] = [];
   const pages: (string | undefined)[] = [];
@@ -76,7 +76,7 @@ test("a service that is away for long is waited for", async () => {
   expect(streams).toEqual(["6", "6"]);
 });
 
-/** Returns a feed without events, whose streams send messages at these seconds and then end. */
+/** Creates a feed without events. Its streams send messages at the given seconds and then end. */
 function endingFeed(messagesAtS: readonly number[]) {
   const seen = { streams: 0, pages: 0 };
   async function* watchEvents() {
@@ -98,7 +98,7 @@ test("streams that end after their first message are opened less and less often"
   const { seen, events } = endingFeed([0]);
   void followEvents(events).next();
   await vi.advanceTimersByTimeAsync(61_000);
-  // Streams at 0, 0, 4, 12, 28 and 60 seconds. Pages once, then every 2 seconds.
+  // Streams start at 0, 0, 4, 12, 28 and 60 seconds. Pages are read once, then every 2 seconds.
   expect(seen).toEqual({ streams: 6, pages: 1 + 30 });
 });
 

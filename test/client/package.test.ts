@@ -12,7 +12,7 @@ import { ownFolder } from "../support/when-over.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** Returns the gzipped size of a page's bundle of this program in bytes, with or without dependencies. */
+/** Returns the gzipped size of a program's bundle in bytes. Excludes dependencies that match `external`. */
 async function bundleBytes(program: string, external?: RegExp): Promise<number> {
   const folder = consumerFolder(program);
   const built = await build({
@@ -36,7 +36,7 @@ async function bundleBytes(program: string, external?: RegExp): Promise<number> 
   return gzipSync((output[0] as Rolldown.OutputChunk).code).byteLength;
 }
 
-/** Creates a consumer's folder with a program and the installed package. */
+/** Creates a folder with a program in which the package is installed. */
 function consumerFolder(program: string): string {
   const folder = ownFolder("consumer");
   mkdirSync(join(folder, "node_modules"));

@@ -11,7 +11,7 @@ import { wait } from "../../src/client/wait.ts";
 
 const KEY = "idempotency-key";
 
-/** Returns a refusal of the service, or without a reason the error of a broken connection. */
+/** Creates a refusal by the service. Without a reason, creates the error of a broken connection. */
 function refusal(code: Code, reason?: string, headers: Record<string, string> = {}): ConnectError {
   const value = { reason, domain: "shipments.v1" };
   const details = reason === undefined ? [] : [{ desc: ErrorInfoSchema, value }];
@@ -19,7 +19,7 @@ function refusal(code: Code, reason?: string, headers: Record<string, string> = 
 }
 
 /**
- * Calls a service that fails with these errors and then succeeds, without real waits.
+ * Calls a service that fails with these errors and then succeeds. Waits take no real time.
  *
  * @returns the calls with their idempotency keys, the waits, and the outcome
  */
@@ -184,7 +184,7 @@ test("nothing is waited for that the call's time does not last for", async () =>
   expect((await callWith([busy], { timeoutMs: 0 })).ended).toBe("answered");
 });
 
-/** Returns calls of a service whose responses have these `RateLimit` headers. Waits advance the clock. */
+/** Creates calls to a service whose responses have these `RateLimit` headers. Waits advance the clock. */
 function limitedCalls(answers: readonly { limit: string; code?: string }[]) {
   const left = [...answers];
   const seen = { sent: [] as string[], waitsMs: [] as number[] };
@@ -233,7 +233,7 @@ test.each([
   ["answered", undefined],
   ["refused for another reason", "SHIPMENT_NOT_FOUND"],
 ])("no call waits where the last one of its class was %s", async (_, code) => {
-  // Seconds until the bucket of the class is full.
+  // `t` is the time in seconds until the class's bucket is full.
   const last = { limit: '"read";r=0;t=60', ...(code && { code }) };
   const { seen, getShipment } = limitedCalls([last]);
   await getShipment({ shipment: "SHP-1" }).catch(() => {});

@@ -23,7 +23,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 
-/** Returns the message for an event's type. */
+/** Returns the webhook message of an event of this type. */
 const messageOf = (type: string) =>
   eventually(`a message of ${type}`, () =>
     receiver.received.find(({ body }) => body.type === type),

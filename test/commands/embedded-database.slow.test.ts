@@ -107,7 +107,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-/** The number of the PostgreSQL that runs in the data folder. */
+/** Returns the process id of the PostgreSQL that runs in a data folder. */
 function postmasterOf(dataDir: string): number | undefined {
   const file = join(dataDir, "postgres/postmaster.pid");
   return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8")) : undefined;

@@ -10,7 +10,7 @@ import { sharedService } from "../support/service.ts";
 const service = await sharedService();
 const { twin } = await service.addWorkspace();
 
-/** Connects the official client to its own `shipments mcp` process. */
+/** Starts `shipments mcp` and connects the official MCP client. */
 async function startAgent(modern: boolean) {
   const client = new Client(
     { name: "test", version: "1" },
@@ -30,7 +30,7 @@ test("the guide to agents lists the tools that there are", async () => {
   const { client } = await connectAgent(service, twin.apiKey);
   const { tools } = await client.listTools();
   const rows = readFileSync("src/docs/agents.md", "utf8").matchAll(/^- `([a-z_]+)`/gm);
-  // There is no geocoder.
+  // Without a geocoder, there is no tool for searching addresses.
   const named = ["search_addresses", ...tools.map(({ name }) => name)];
   expect([...rows].map(([, name]) => name)).toEqual(named);
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = ownFolder("tariff");
 });
 
-/** Writes a document to a file; text is written as it is. */
+/** Writes a document to a file. Text is written unchanged, other values as JSON. */
 function fileOf(document: unknown): string {
   const file = join(folder, "tariff.json");
   writeFileSync(file, typeof document === "string" ? document : JSON.stringify(document));

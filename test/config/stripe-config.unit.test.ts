@@ -29,7 +29,7 @@ test.each([
     { ...TEST, STRIPE_TEST_SECRET_KEY: "sk_live_1" },
     "STRIPE_TEST_SECRET_KEY: must be a test key such as sk_test_...",
   ],
-  // The first mode that has it would be taken for that of all events.
+  // A secret shared by both modes would make all events belong to the first mode.
   [
     { ...LIVE, ...TEST, STRIPE_TEST_WEBHOOK_SECRET: "whsec_3,whsec_2" },
     "STRIPE_TEST_WEBHOOK_SECRET: must not have a secret of STRIPE_WEBHOOK_SECRET",

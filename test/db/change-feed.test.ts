@@ -25,7 +25,7 @@ afterEach(async () => {
   await feed?.close();
 });
 
-/** Follows changes and counts them. */
+/** Starts to follow changes and counts them. */
 function follow(
   look: (reader: Reader) => Promise<unknown> = async () => undefined,
   options: { readonly pollMs?: number } = {},

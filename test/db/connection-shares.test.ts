@@ -42,7 +42,7 @@ test("calls of one workspace that wait in the database leave connections for oth
 test("of five who ask for one idle connection in one tick, all but the first are seen to wait", async () => {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  // The database may be dropped before its connection ends.
+  // Ignores the error when the database is dropped before the connection ends.
   pool.on("connect", (client) => client.on("error", () => {}));
   await pool.query("select");
   const hasWaited: boolean[] = [];

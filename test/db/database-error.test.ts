@@ -8,7 +8,7 @@ import { connectTo, createDatabase } from "../support/database.ts";
 
 const database = await createDatabase();
 
-/** A server that handles connections as a test defines. */
+/** Server that handles connections as the test requires. */
 let server: Server;
 let onConnection: (socket: Socket) => void;
 const sockets = new Set<Socket>();

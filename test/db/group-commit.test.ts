@@ -15,7 +15,7 @@ afterAll(async () => {
   await orm.close();
 });
 
-/** Groups taken so far. */
+/** Groups observed so far. */
 const groups: [name: string, members: number, waitedMs: number][] = [];
 const observeGroups: ObserveGroups =
   (name) =>
@@ -131,7 +131,7 @@ test("each group that is taken is observed with its name, its size and its first
   expect(groups.every(([, , waitedMs]) => waitedMs >= 0)).toBe(true);
 });
 
-/** Creates a group whose members collide with others, each as often as its number. */
+/** Creates a group whose members collide with other transactions, each as many times as its number. */
 function createColliding(deadlineMs: () => number) {
   const tries = new Map<number, number>();
   const take = createGroup({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createWorkers, type WorkItem } from "../../src/db/leased-queue.ts";
 
-/** Starts three concurrent workers, at most two per workspace, on items that end when the test decides. */
+/** Starts three concurrent workers, at most two per workspace. Each item takes until the test ends it. */
 function startWorkers(due: WorkItem[]) {
   const begun = new Map<string, { end: () => void; fail: (error: Error) => void }>();
   const failures: unknown[] = [];

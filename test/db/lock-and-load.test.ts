@@ -13,16 +13,16 @@ const service = await startService();
 const replica = await startReplica(service.databaseUrl);
 const sql = await connectTo(service.databaseUrl);
 
-/** Creates the resource with a number at a server. */
+/** Creates a resource with a unique number through one of the servers. */
 type Create = (number: number, at: Endpoints) => Promise<Answer>;
 
-/** Creates some of a resource first. */
+/** Creates `count` resources and returns the function that creates more. */
 async function filled(count: number, create: Create): Promise<Create> {
   await Promise.all(Array.from({ length: count }, (_, i) => data(create(-i, service))));
   return create;
 }
 
-/** Returns the creation of filters by members of a workspace, in turns. */
+/** Returns a function that creates filters as a workspace's members, taking turns. */
 async function filterOf(people: readonly string[], shared: boolean): Promise<Create> {
   const { id, apiKey } = await service.addWorkspace();
   const signedIn = people.map((name) =>
@@ -41,7 +41,7 @@ async function filterOf(people: readonly string[], shared: boolean): Promise<Cre
 interface Limited {
   readonly reason: RefusalReason;
   readonly text?: Readonly<Record<string, string>>;
-  /** Makes a place where one more can be created, and returns the creation. */
+  /** Creates resources until the limit leaves room for one more. Returns the function that creates it. */
   leaveOne(): Promise<Create>;
 }
 
@@ -112,7 +112,7 @@ const LIMITED: Readonly<Record<string, Limited>> = {
          select workspace_id, reference, 'stuck', 86400, $2, $2 from shipment where workspace_id = $1`,
         [id, new Date(Date.now() + 86_400_000)],
       );
-      // So that neither replica has to load the tariff first.
+      // Books once on each replica, so that neither has to load the tariff later.
       await Promise.all([service, replica].map((at) => book(at, apiKey)));
       const simulation = { scenario: "stuck", step_seconds: 86_400 };
       return (_, at) => at.as(apiKey).createShipment({ ...BOOKING, simulation });

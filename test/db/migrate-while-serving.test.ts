@@ -26,7 +26,7 @@ test("a column that a migration adds does not break calls of a service that runs
         "/v1/workspace",
       ].map(async (path) => (await service.request(path, { apiKey })).status),
     );
-  // More often than PostgreSQL replans a statement, so that every connection has its plans.
+  // Calls often enough that PostgreSQL caches a generic plan on every connection.
   for (let i = 0; i < 10; i++) expect(new Set(await statuses())).toEqual(new Set([200]));
 
   const tables = ["shipment", "customer", "event", "webhook", "workspace", "workspace_limit"];
@@ -40,7 +40,7 @@ test("a migration gives up a table that is locked, so that calls do not wait beh
   const database = await createDatabase();
   const client = await connectTo(database.url);
   const migrations = { "29991231000000-later": async () => Later };
-  // Locks a table like pg_dump.
+  // Locks a table as pg_dump does.
   await client.query("begin");
   await client.query("lock table sign_in_link in access share mode");
   await expect(applyMigrations(database.url, { migrations })).rejects.toMatchObject({
@@ -73,7 +73,7 @@ test("the timeouts that a role or a database has by itself do not hold for migra
   );
   expect(settings).toEqual([{ statement: "0", lock: "3s", idle: "0" }]);
 
-  // Simulates another migrating replica.
+  // Simulates another replica that is migrating.
   await other.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
   const migrating = migrate(database.url);
   await sleep(500);

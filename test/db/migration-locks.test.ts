@@ -4,7 +4,7 @@ import { applyMigrations } from "../../src/db/migrator.ts";
 import { splitMigration } from "../../src/db/split-migration.ts";
 import { connectTo, createUnmigratedDatabase, openOrm } from "../support/database.ts";
 
-/** Locks that block writers until the end of this transaction, and rows that it has read. */
+/** SQL that returns tables with a lock that blocks writers until the end of this transaction. */
 const LOCKED = `
   select distinct relname as table from pg_locks join pg_class on pg_class.oid = relation
   where pid = pg_backend_pid() and relname = any ($1)
@@ -20,7 +20,7 @@ const released = await tablesBy("select tablename as table from pg_tables where 
   "public",
 ]);
 
-/** A schema change in MikroORM's form, which `npm run migration:create` splits. */
+/** A schema change as MikroORM generates it. `npm run migration:create` splits it. */
 const CHANGE = [
   'create table "parcel" ("workspace_id" bigint not null, "number" int not null, primary key ("workspace_id", "number"));',
   'create index "parcel_number" on "parcel" ("number");',
@@ -52,7 +52,7 @@ const committed = await Promise.all(
 test("a transaction of a migration locks at most one released table and reads it only to build an index, and a migration outside a transaction can be repeated", async () => {
   const migrations = [...committed, ...parts];
   for (const statements of migrations.flatMap(({ transactions }) => transactions)) {
-    // Flushes pending statistics, because earlier reads count until then.
+    // Flushes pending statistics, which would otherwise include earlier reads.
     await client.query("select pg_stat_force_next_flush()");
     await client.query("begin");
     for (const sql of statements) await client.query(sql);

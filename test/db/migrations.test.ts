@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>;
 const MIGRATIONS_FOLDER = new URL("../../src/db/migrations/", import.meta.url);
 const SNAPSHOT = new URL("schema-snapshot.json", MIGRATIONS_FOLDER);
 
-/** PostgreSQL's catalog of our tables, without the migrator's table. */
+/** Queries that describe our tables in PostgreSQL's catalog, without the migrator's table. */
 const CATALOGUE = {
   columns: `
     select attrelid::regclass::text as table, attname as name, attnotnull as required,
@@ -52,7 +52,7 @@ test("migrations build exactly the schema that the entities describe", async () 
   const fromEntities = new pg.Client(built.url);
   await fromEntities.connect();
 
-  // Compared in PostgreSQL's spelling, because the ORM's comparison treats two spellings of a condition as different.
+  // Compares PostgreSQL's own spelling. The ORM would treat two spellings of a condition as different.
   for (const [what, sql] of Object.entries(CATALOGUE)) {
     const [migrated, said] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
     expect(migrated.rows.length, what).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ test("replicas that migrate at the same time apply each migration once", async (
   await empty.drop();
 });
 
-/** Remains of the migrations that the baseline replaces. */
+/** Leftovers from the migrations that the baseline replaces. */
 const REMAINS = `
   create function event_take_position_fn() returns trigger language plpgsql
     as 'begin return new; end;';
@@ -177,7 +177,7 @@ test("members who had signed in keep their names, and other names stay in the wo
 
 const NOW = new Date();
 
-/** A valid row of each table, in an order that satisfies foreign keys. */
+/** A valid row for each table, in an order that satisfies foreign keys. */
 const GOOD_ROWS: Readonly<Record<string, Row>> = {
   tariff_version: { version: 1, document: "{}", digest: "digest", published_at: NOW },
   workspace: { id: 1, name: "Acme", created_at: NOW },
@@ -457,8 +457,8 @@ const GOOD_ROWS: Readonly<Record<string, Row>> = {
 const SLUG = "0123abcd";
 
 /**
- * Changes that make a valid row invalid, with the constraint that must refuse it and the table.
- * Primary and foreign keys are derived from their kind.
+ * Changes that make a valid row invalid, with the table and the constraint that must reject each.
+ * Changes for primary and foreign keys are derived from the key.
  */
 const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: Row])[] = [
   ["tariff_version_counts_from_one", "tariff_version", { version: 0 }],
@@ -566,7 +566,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ],
 ];
 
-/** Each key, with its columns. */
+/** Primary and foreign keys with their columns. */
 const { rows: KEYS } = await client.query<{
   kind: "p" | "f";
   name: string;
@@ -608,7 +608,7 @@ describe("where every table has its good row", () => {
   test.each(keys("f"))(
     "the key %s refuses a row that names one that is not there",
     async (constraint, { table, columns }) => {
-      // The valid row has the same primary key.
+      // Deletes the valid row, because it has the same primary key.
       await client.query("set local session_replication_role = replica");
       await client.query(`delete from ${table}`);
       await client.query("set local session_replication_role = origin");
@@ -630,12 +630,12 @@ test("every check and unique index of the schema has a bad row in these tests", 
   expect(named).toEqual(new Set(rows.map(({ name }) => name)));
 });
 
-/** Returns a change to a shipment with a unique reference. */
+/** Returns a change to a shipment that has a unique reference. */
 function other(change: Row): Row {
   return { reference: "SHP-0123456789AC", external_reference: null, ...change };
 }
 
-/** Returns a change to a shipment that was canceled before payment. */
+/** Returns a change to a shipment that was canceled before it was paid. */
 function cancelled(change: Row): Row {
   return other({
     status: "cancelled",

@@ -14,7 +14,7 @@ interface Found extends DueRow {
   readonly workspace: number;
 }
 
-/** Enough that each shard has some. */
+/** Number of workspaces. High enough that every shard has some. */
 const WORKSPACES = 100;
 const ALL = Array.from({ length: WORKSPACES }, (_, i) => i + 1);
 
@@ -33,7 +33,7 @@ const counted: PlatformRead = {
 let database: TestDatabase;
 let orm: MikroORM;
 
-/** Creates workspaces with feeds. The last has changed first. The feeds of the first ten are short. */
+/** Creates workspaces with feeds. The last one has the earliest change. The feeds of the first ten are short. */
 beforeEach(async () => {
   database = await createDatabase();
   orm = openOrm(database.url);

@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
 let database: TestDatabase;
-/** Two addresses of one server. */
+/** Two proxies in front of the same server. */
 let first: TcpProxy;
 let second: TcpProxy;
 let url: string;
@@ -75,7 +75,7 @@ test("a server that takes connections and says nothing, and a pooler that answer
   first.hang();
   const pooler = createServer((socket) => {
     socket.on("error", () => undefined);
-    // AuthenticationOk and ReadyForQuery, with no parameters between them.
+    // Sends AuthenticationOk and ReadyForQuery, without any parameters between them.
     socket.once("data", () => socket.write("R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I"));
   }).listen(0, "127.0.0.1");
   await once(pooler, "listening");

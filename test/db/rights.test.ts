@@ -9,14 +9,14 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const database = await createRestrictedDatabase();
 
-/** Runs statements as the owner of the tables. */
+/** Runs SQL as the owner of the tables. */
 async function asOwner(sql: string): Promise<void> {
   const owner = await connectTo(database.ownerUrl);
   await owner.query(sql.replaceAll("USER", database.user));
   await owner.end();
 }
 
-/** Reads as the owner of the tables. */
+/** Runs a query as the owner of the tables and returns the rows. */
 async function rowsOf(sql: string): Promise<unknown[]> {
   const owner = await connectTo(database.ownerUrl);
   const { rows } = await owner.query(sql);
@@ -24,7 +24,7 @@ async function rowsOf(sql: string): Promise<unknown[]> {
   return rows;
 }
 
-/** Returns the reason why the service would not start. `undefined` if it would. */
+/** Returns the error that would prevent the service from starting. `undefined` if there is none. */
 const faultOf = (url: string) =>
   migrate(url).then(
     () => undefined,
@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-/** Returns whether a pg_dump at least as new as the server is installed. */
+/** Whether pg_dump is installed in the server's version or a newer one. */
 async function canDump(): Promise<boolean> {
   const { stdout } = spawnSync("pg_dump", ["--version"], { encoding: "utf8" });
   const [server] = await rowsOf(

@@ -25,7 +25,7 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Connects to localhost, whose certificate has a name. @returns the error, and whether TLS was used */
+  /** Connects to localhost with a certificate for `name`. @returns the error, and whether TLS was used */
   async function tryWith(parameters: string, name = "localhost") {
     const proxy = proxies.get(name)!;
     const url = new URL(database.url);
@@ -73,12 +73,12 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 interface TlsProxy {
   readonly port: number;
-  /** Returns the number of encrypted connections. */
+  /** Returns the number of encrypted connections so far. */
   encrypted(): number;
   close(): void;
 }
 
-/** Starts a TLS proxy in front of a PostgreSQL, with a self-signed certificate. */
+/** Starts a TLS proxy with a self-signed certificate in front of a PostgreSQL. */
 async function startTlsProxy(
   { hostname, port }: URL,
   folder: string,

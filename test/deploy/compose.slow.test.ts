@@ -7,7 +7,7 @@ import { documentedVariables } from "../support/documented-variables.ts";
 
 const FILE = "src/deploy/compose.yaml";
 
-/** The file, with the defaults of shell variables filled in. */
+/** The Compose file with the defaults of its variables filled in. */
 const { services, volumes } = parse(
   readFileSync(FILE, "utf8").replaceAll(/\$\{[A-Z_]+:-([^}]*)\}/g, "$1"),
   { merge: true },
@@ -15,7 +15,7 @@ const { services, volumes } = parse(
 const collector = parse(readFileSync("src/deploy/collector.yaml", "utf8"));
 const replicas = [services["shipments-1"], services["shipments-2"]];
 
-/** Installed commands that read a Compose file without a daemon. */
+/** Installed commands that can read a Compose file without a daemon. */
 const readers = [["docker", "compose"], ["podman-compose"]].filter(
   ([file, ...args]) => spawnSync(file!, [...args, "version"]).status === 0,
 );

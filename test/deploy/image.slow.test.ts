@@ -6,7 +6,7 @@ import { buildImage, canBuildImages, type Image } from "../support/image.ts";
 import { isDefinedOrBuilt, PACKED } from "../support/package.ts";
 import { FREE_PORTS, untilListening } from "../support/service-process.ts";
 
-/** Maximum time to build the image, in milliseconds. The build installs the packages. */
+/** Maximum time for building the image, in milliseconds. Building includes the installation of packages. */
 const BUILD_TIMEOUT_MS = 600_000;
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));

@@ -25,10 +25,10 @@ const kustomization = parse(readFileSync(`${FOLDER}/base/kustomization.yaml`, "u
 const PRODUCTION = "overlays/production";
 const production = parse(readFileSync(`${FOLDER}/${PRODUCTION}/kustomization.yaml`, "utf8"));
 
-/** Source of the overlay's secret. */
+/** File from which the overlay generates its secret. */
 const secrets = readFileSync(`${FOLDER}/${PRODUCTION}/secrets.env`, "utf8");
 
-/** Number of PostgreSQL's `max_connections` reserved for superusers by default. */
+/** Number of connections that PostgreSQL reserves for superusers by default. */
 const RESERVED_CONNECTIONS = 3;
 
 const find = (kind: string): Manifest => base.find((it) => it.kind === kind)!;
@@ -36,13 +36,13 @@ const deployment = find("Deployment").spec;
 const pod = deployment.template.spec;
 const [server] = pod.containers;
 
-/** Returns the variables that a kustomization sets with literals. */
+/** Returns the literal variables of a kustomization. */
 function literalsOf({ configMapGenerator }: any): Record<string, string> {
   const literals: string[] = configMapGenerator[0].literals;
   return Object.fromEntries(literals.map((literal) => /^([^=]*)=(.*)$/.exec(literal)!.slice(1, 3)));
 }
 
-/** Returns kustomize's output for the production overlay with all commented options enabled. */
+/** Builds the production overlay with all commented options enabled. */
 function buildWithOptions(): Manifest[] {
   const folder = makeTemporaryFolder("overlay");
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -87,7 +87,7 @@ test.runIf(hasKustomize).each(["base", PRODUCTION])(
       expect(labels).toMatchObject((podSelector ?? selector).matchLabels);
     }
     const [configMap] = built.filter(({ kind }) => kind === "ConfigMap");
-    // The base does not create it.
+    // The base does not create the secret.
     const secret = built.find(({ kind }) => kind === "Secret")?.metadata.name;
     expect(secret === undefined).toBe(folder === "base");
     for (const container of [
@@ -137,7 +137,7 @@ test.runIf(hasKustomize)("the monitor that the overlay can take in watches the s
 test.runIf(hasKustomize)("routes lead the address of browsers to HTTP, another to gRPC", () => {
   const built = buildWithOptions();
   const of = (kind: string) => built.filter((it) => it.kind === kind).map(({ spec }) => spec);
-  /** Returns the number of a service's port, which can be given by name. */
+  /** Resolves a service's port, which may be given by name. */
   const portOf = ({ name, port }: { name: string; port: string | number }) =>
     built
       .find((it) => it.kind === "Service" && it.metadata.name === name)!
@@ -230,7 +230,7 @@ test("the service answers at the paths of the probes, alive before it is ready",
   expect(await statusOf(server.readinessProbe)).toBe(503);
 });
 
-/** Returns the maximum time from SIGTERM to the exit of a replica. */
+/** Returns the maximum time from SIGTERM to the exit of a replica, in seconds. */
 function endSeconds(): number {
   const { shutdownDelaySeconds } = readConfig(literalsOf(kustomization));
   expect(shutdownDelaySeconds).toBe(5);

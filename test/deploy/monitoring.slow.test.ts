@@ -37,7 +37,7 @@ interface Panel {
 let rules: Rule[];
 let panels: Panel[];
 let variables: readonly { readonly name: string; readonly type: string }[];
-/** Every expression of the alerts and the dashboard. */
+/** All expressions in the alerts and the dashboard. */
 let expressions: string[];
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 const NAME = /\b(?:shipments|process|nodejs)[_:][a-zA-Z0-9_:]+/g;
 
-/** Returns the metrics in an expression, with the suffixes of histograms. */
+/** Returns the metric names in an expression, including histogram suffixes. */
 const namesIn = (expression: string) => expression.replace(/\{[^}]*\}/g, "").match(NAME) ?? [];
 
 test("every metric that the alerts and the dashboard name is served, or recorded by a rule", async () => {
@@ -76,7 +76,7 @@ test("every label that the alerts and the dashboard choose by has a value of a r
       labels!,
     ]),
   );
-  // Some appear only after background work or a garbage collection.
+  // Some metrics appear only after background work or a garbage collection.
   const missing = async () => {
     const metrics = parsePrometheus((await service.request("/metrics")).text);
     return chosen.filter(([name, labels]) => !hasSample(metrics, name!, labels!));
@@ -85,8 +85,8 @@ test("every label that the alerts and the dashboard choose by has a value of a r
 });
 
 /**
- * Returns whether a metric has a sample with the labels that a selector requires with `=`, and has
- * all its other labels.
+ * Whether a metric has a sample with the label values that a selector requires with `=`, and with
+ * all other labels of the selector.
  */
 function hasSample(metrics: Map<string, Metric>, name: string, selector: string): boolean {
   const base = name.replace(/_(bucket|sum|count)$/, "");

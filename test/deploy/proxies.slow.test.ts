@@ -27,7 +27,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const HTTP_NAME = "book.example.org";
 const GRPC_NAME = "grpc.book.example.org";
-/** Source address of the tests, different from the proxy's address. */
+/** Source address of the tests' calls, different from the proxy's address. */
 const CALLER = "127.0.0.2";
 
 const { blocks } = readGuides().find(({ name }) => name === "proxies.md")!;
@@ -36,13 +36,16 @@ const { before: textOfHaproxy } = blocks.find(({ text }) =>
   text.includes("backend http_replicas"),
 )!;
 
-/** A proxy with the guide's configuration, and its command in the foreground, with its files in a folder. */
+/**
+ * Proxies with the guide's configuration, and the command that runs each in the foreground with its
+ * files in a folder.
+ */
 const PROXIES = [
   {
     name: "nginx",
     grpcName: GRPC_NAME,
     shutdownDelaySeconds: 0,
-    // In addition to the guide's configuration, because the usual folders belong to another account.
+    // Adds temporary paths, because the default folders belong to another account.
     config: (folder: string) =>
       blockWith("upstream http_replicas")
         .replaceAll("/etc/nginx/tls", folder)
@@ -59,20 +62,20 @@ const PROXIES = [
     config: (folder: string) =>
       blockWith("backend http_replicas")
         .replace("/etc/haproxy/tls", folder)
-        // This machine may have a lower limit of open files.
+        // Lowers the limit, because this machine may allow fewer open files.
         .replace("maxconn 10000", "maxconn 100"),
     args: (_: string, file: string) => ["-db", "-f", file],
   },
 ] as const;
 
-/** Returns settings for nginx's temporary body files. */
+/** Returns nginx settings for the folders of temporary body files. */
 function temporaryPaths(folder: string): string {
   return ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `  ${kind}_temp_path ${folder}/${kind};`)
     .join("\n");
 }
 
-/** Only Linux accepts `CALLER` without configuration. */
+/** Whether a proxy can be tested. Only Linux allows `CALLER` as a source address without configuration. */
 const isHere = (program: string) =>
   process.platform === "linux" && spawnSync(program, ["-v"]).error === undefined;
 
@@ -98,13 +101,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The proxy's names resolve to this machine. */
+/** Resolves all names in the proxy's configuration to this machine. */
 const lookup: LookupFunction = (_, { all }, callback) => {
   if (all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
   else callback(null, "127.0.0.1", 4);
 };
 
-/** Starts a proxy before two replicas until the test ends. */
+/** Starts a proxy in front of two replicas until the test ends. */
 async function startProxy(
   proxy: (typeof PROXIES)[number],
   replicas: readonly Pick<TestService, "httpUrl" | "grpcUrl">[],
@@ -177,14 +180,14 @@ async function startProxy(
 
 /** Maximum duration of a test that restarts replicas, in milliseconds. */
 const RESTARTS_MS = 300_000;
-/** Minimum number of calls per client between two steps of a test. */
+/** Minimum number of calls that each client makes between two steps. */
 const CALLS_OF_STEP = 20;
 /** Pause of a client between two calls, in milliseconds. */
 const PAUSE_MS = 10;
 
 /**
- * Starts twelve clients with different, repeated calls: bookings with and without keys, quotes,
- * coverage and lists, over JSON, Connect and gRPC.
+ * Starts twelve clients that each repeat a different kind of call: bookings with and without keys,
+ * quotes, coverage and lists, over JSON, Connect and gRPC.
  */
 function startLoad(
   apiKey: string,
@@ -231,7 +234,7 @@ function startLoad(
   const clients = ways.map(async (call, i) => {
     for (counts[i] = 0; !ending; counts[i]!++) {
       await call().catch((error: unknown) => failed.push(`client ${i}: ${String(error)}`));
-      // So that connections are idle for moments, and restarts get CPU time.
+      // Pauses, so that connections are idle at times, and restarting replicas get CPU time.
       await sleep(PAUSE_MS);
     }
   });
@@ -291,7 +294,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         const { signal } = stopping;
         const events = createClient(EventService, transport).watchEvents({}, { headers, signal });
         const watching = events[Symbol.asyncIterator]();
-        // A heartbeat, because there are no events yet.
+        // Waits for a heartbeat, because there are no events yet.
         await watching.next();
         return { next: () => watching.next(), stop: () => stopping.abort() };
       };
@@ -305,7 +308,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         stop();
       }
 
-      // A same-origin form, which is recognized by the host.
+      // Sends a same-origin form, which the service recognizes by the Host header.
       const member = { email: `${proxy.name}@example.org`, role: "viewer" };
       const invited = await send("/v1/members", { apiKey, body: member });
       const [, token] = /#token=(.+)$/.exec(JSON.parse(invited.text).sign_in_path)!;
@@ -315,7 +318,7 @@ describe.each(PROXIES)("$name", (proxy) => {
     });
 
     test("sends what may be sent twice to the replica that serves, and nothing else twice", async () => {
-      // Without a database connection.
+      // Starts a replica without a database connection, which refuses calls.
       const refusing = await startUnprepared();
       const { send } = await startProxy(proxy, [service, refusing]);
       const book = async (headers: object) =>
@@ -325,7 +328,7 @@ describe.each(PROXIES)("$name", (proxy) => {
       const { length: before } = await stored();
       const once: number[] = [];
       const repeatable: number[] = [];
-      // In sequence, because the replicas alternate.
+      // Calls in sequence, because the proxy alternates between replicas.
       for (let i = 0; i < 4; i++) once.push(await book({}));
       for (let i = 0; i < 4; i++) {
         repeatable.push(await book({ "idempotency-key": `${proxy.name}-${i}` }));
@@ -333,7 +336,7 @@ describe.each(PROXIES)("$name", (proxy) => {
       for (let i = 0; i < 4; i++) repeatable.push(await quote());
       for (let i = 0; i < 4; i++) repeatable.push((await send("/v1/workspace", { apiKey })).status);
       expect(new Set(repeatable)).toEqual(new Set([200, 201]));
-      // HAProxy may already have detected it.
+      // HAProxy may already have taken the replica out of service.
       if (proxy.name === "nginx") expect(once).toContain(503);
       const acknowledged = [...once, ...repeatable].filter((status) => status === 201).length;
       expect((await stored()).length - before).toBe(acknowledged);
@@ -378,7 +381,7 @@ describe.each(PROXIES)("$name", (proxy) => {
         const cut = started.flatMap((it) => it.log().filter((line) => line.cut === true));
         expect({ failed, cut }).toEqual({ failed: [], cut: [] });
         expect(calls).toBeGreaterThan(booked.length);
-        // No booking is lost or duplicated.
+        // No booking may be lost or duplicated.
         const known = new Set(before.map(({ reference }) => reference));
         const references = (await stored()).map(({ reference }) => reference as string);
         expect(references.filter((it) => !known.has(it)).toSorted()).toEqual(booked.toSorted());

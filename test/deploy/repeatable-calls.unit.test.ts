@@ -11,7 +11,7 @@ const METHODS = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].flatMap(
   (service) => service.methods,
 );
 
-/** Returns the paths of a method whose HTTP methods proxies do not retry by default: POST and PATCH. */
+/** Returns a method's POST and PATCH paths. Proxies do not retry these by default. */
 function pathsOf(method: DescMethod): string[] {
   const rule = hasOption(method, http) ? getOption(method, http) : undefined;
   const patterns = rule === undefined ? [] : [rule, ...rule.additionalBindings];

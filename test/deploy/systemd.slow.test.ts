@@ -12,7 +12,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const INSTALLED = "/opt/shipment-booking";
 const FILE = "shipment-booking@.service";
-/** The unit, for the program of this repository. */
+/** The systemd unit, changed to run this repository's program. */
 const unit = readFileSync(join("src/deploy", FILE), "utf8").replaceAll(INSTALLED, resolve("."));
 const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)![1]!;
 
@@ -26,7 +26,7 @@ test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
     const verified = spawnSync("systemd-analyze", ["verify", "--man=no", file], {
       encoding: "utf8",
     });
-    // It may also report problems with other units of this machine.
+    // Ignores problems that systemd reports for other units on this machine.
     const said = verified.stderr.split("\n").filter((line) => line.includes("shipment-booking"));
     expect({ status: verified.status, said }).toEqual({ status: 0, said: [] });
   },

@@ -17,17 +17,20 @@ const PATHS = [
   "/docs/nothing",
 ];
 
-/** Example of a quote in the OpenAPI document. */
+/** Example of a quote request in the OpenAPI document. */
 const { example: EXAMPLE } =
   DESCRIPTION.paths["/v1/shipments/quote"].post.requestBody.content["application/json"];
 
-/** The blocks of code of a Markdown file, without their last end of line. */
+/** Returns the code blocks in a Markdown file, without their final newline. */
 function blocksOf(file: string): string[] {
   const markdown = readFileSync(file, "utf8");
   return [...markdown.matchAll(/^```[^\n]*\n(.*?)\n```$/gms)].map(([, code]) => code!);
 }
 
-/** Guides are made of the same parts: axe looks at these at every size, and at the others on a phone. */
+/**
+ * Pages that axe checks at every size. It checks the other pages only on a phone, because guides
+ * share the same elements.
+ */
 const IN_FULL = ["/docs", "/docs/lifecycle", "/docs/errors", "/docs/nothing"];
 
 describeDashboard("The documents", (dashboard) => {

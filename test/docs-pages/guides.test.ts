@@ -16,7 +16,7 @@ interface FetchedPage {
   readonly status: number;
   readonly html: string;
   readonly ids: ReadonlySet<string>;
-  /** Addresses of links, pictures, scripts and styles. */
+  /** URLs of links, pictures, scripts and styles. */
   readonly leadsTo: readonly string[];
 }
 
@@ -41,13 +41,13 @@ function valuesOf(html: string, pattern: RegExp): string[] {
   return [...html.matchAll(pattern)].map(([, value]) => value!);
 }
 
-/** What is wrong with an address on a page; undefined when it leads somewhere. */
+/** Describes what is wrong with a link. `undefined` if its target exists. */
 async function brokenLink(address: string, from: string): Promise<string | undefined> {
   const { origin, pathname, hash } = new URL(address, `http://here${from}`);
   if (origin !== "http://here") return undefined;
   const target = await get(pathname);
   if (target.status !== 200) return `${address} answers ${target.status}`;
-  // What swagger-ui shows, it looks up itself.
+  // swagger-ui resolves the anchors of its own page.
   if (hash === "" || hash.startsWith("#/")) return undefined;
   return target.ids.has(decodeURIComponent(hash.slice(1))) ? undefined : `${address} has no anchor`;
 }

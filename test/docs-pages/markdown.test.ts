@@ -15,7 +15,7 @@ const withoutCode = (markdown: string) => markdown.replaceAll(/^ *```[^]*?^ *```
 const linksOf = (markdown: string) =>
   [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
 
-/** The anchors that the headings of a document have. */
+/** Returns the anchors of a document's headings. */
 function anchorsOf(markdown: string): string[] {
   const slugOf = createSlugs();
   const text = markdown.replaceAll(/^ *```[^]*?^ *```/gm, "");

@@ -1,8 +1,8 @@
-/* Responses in guides: JSON in which `...` replaces omitted fields and items. */
+/* Responses in guides, which are JSON with `...` in place of omitted fields and items. */
 
 const ELLIPSIS = "...";
 
-/** Values that differ between runs, with their placeholders in guides. */
+/** Patterns for values that differ between runs, with their placeholders in guides. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\bSHP-[0-9A-Z]{12}\b/g, "SHP-4T8ZK2M0QWXE"],
   [/\bquo_[\w-]{12,}(\.\.\.)?/g, "quo_AAAAB7hQOkHlASpWxZ..."],
@@ -17,11 +17,11 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-11-21T09:30:00.000Z"],
 ];
 
-/** Fields whose values are meaningless to readers and are compared only by type. */
+/** Names of fields whose values mean nothing to readers. Only their types are compared. */
 const OPAQUE =
   /^(id|person|etag|cursor|next_page_token|position|last4|customer_id|workspace_id|pin)$/;
 
-/** Parses a response of a guide. Omissions become a separate field or item. */
+/** Parses a response from a guide. Each `...` becomes a special field or item. */
 export function parseAnswer(text: string): unknown {
   const open: string[] = [];
   const json = text.replaceAll(/"(?:\\.|[^"\\])*"|\.\.\.|[[\]{}]/g, (token) => {
@@ -34,8 +34,8 @@ export function parseAnswer(text: string): unknown {
 }
 
 /**
- * Formats a response as the guide shows it, with the same omissions. Varying values of
- * the same form keep the guide's value.
+ * Formats an actual response in the form of the guide's response, with the same omissions. A
+ * varying value of the same form keeps the guide's value.
  */
 export function showAnswer(shown: unknown, answer: unknown, field = ""): unknown {
   if (Array.isArray(shown) && Array.isArray(answer)) return showItems(shown, answer);
@@ -79,7 +79,7 @@ function withoutVariance(value: unknown): unknown {
   return VARYING.reduce((text, [pattern, sample]) => text.replaceAll(pattern, sample), value);
 }
 
-/** Formats a response as in guides: below the first level, values that fit on a line are on one line. */
+/** Formats a response in the style of the guides. Below the first level, values that fit are on one line. */
 export function formatAnswer(value: unknown, indent = "", name = ""): string {
   const inline = inlined(value);
   const isLeaf = typeof value !== "object" || value === null;

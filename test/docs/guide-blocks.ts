@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** A code block of a guide. */
+/** A code block in a guide. */
 export interface GuideBlock {
-  /** First line of the block, from 1. */
+  /** Number of the block's first line, from 1. */
   readonly line: number;
   readonly language: string;
-  /** Text after the language, which readers do not see. Determines how the block is run. */
+  /** Text after the language, which readers do not see. It determines how the block is run. */
   readonly note: string;
   readonly text: string;
-  /** Text since the previous block. */
+  /** Text between the previous block and this one. */
   readonly before: string;
 }
 
-/** A page for readers, with its code blocks in order. */
+/** A page of the documentation with its code blocks in order. */
 export interface Guide {
   readonly name: string;
   readonly path: string;
@@ -31,7 +31,7 @@ export function readGuides(): Guide[] {
   }));
 }
 
-/** Updates responses of a guide, by the first lines of their blocks. */
+/** Replaces responses in a guide. `answers` maps a block's first line to the new response. */
 export function correctAnswers(path: string, answers: ReadonlyMap<number, string>): void {
   if (answers.size === 0) return;
   const lines = readFileSync(path, "utf8").split("\n");

@@ -25,28 +25,30 @@ import { correctAnswers, readGuides, type Guide, type GuideBlock } from "./guide
 import { startShellSession, type ShellSession } from "./shell-session.ts";
 
 /*
- * Runs every block of README.md and the guides, in the order of the page. A block of `sh` must
- * succeed. A `curl` in it fails if the response is an error. The text after the language, which
- * readers do not see, can contain:
+ * Runs every block in README.md and the guides, in the order of the page. A block of `sh` must succeed. A `curl` in it
+ * fails if the response is an error. The text after the language, which readers do not see, can contain:
  *
- *     sh norun: <why>            is not run
- *     sh background=<text>       keeps running during later blocks, once it has printed the text
- *     sh prints=<text>           must print the text, directly or from a background block
- *     sh needs=<tool>            is run only if the tool is installed. Tests need no network
- *     sh status=<status>         expects the status from every `curl` in it, such as a refusal
- *     json answer                is the response to the last `curl`: see answers.ts
- *     json sketch                is JSON that is not a response in the guide
+ *     sh norun: <why>            the block is not run
+ *     sh background=<text>       the block has started when it prints the text, and runs until the end of the guide
+ *     sh prints=<text>           the block or a background block must print the text
+ *     sh needs=<tool>            the block is run only if the tool is installed. Tests need no network
+ *     sh status=<status>         every `curl` in the block must return the status, for example that of a refusal
+ *     json answer                the response to the last `curl`, see answers.ts
+ *     json sketch                JSON that is not the response to a call in the guide
  *
  * To update the responses in the guides, run
  * `WRITE_ANSWERS=true node test/run.ts test/docs/guides.slow.test.ts`.
  *
- * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name in the text before it, for
- * blocks of `sh` to use. TypeScript is also checked. `json` and `yaml` must be well-formed.
+ * A block of `ts`, `python`, `go`, `proto` or `yaml` is saved under the name given in the text before it, so that
+ * blocks of `sh` can use it. TypeScript is also type-checked. `json` and `yaml` must be well-formed.
  */
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** Placeholders by kind. The last printed value replaces them. */
+/**
+ * Placeholders in guides by kind, with a pattern for printed values. The last printed value
+ * replaces a placeholder.
+ */
 const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "shp_...": /shp_(?!test_)\w{20,}/g,
   "shp_test_...": /shp_test_\w{20,}/g,
@@ -59,7 +61,7 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "quo_...": /quo_[\w-]{12,}/g,
 };
 
-/** Tools, with a check whether each is installed. */
+/** Tools that blocks need, with a check whether each is installed. */
 const TOOLS: Readonly<Record<string, () => boolean>> = {
   grpcio: () => HAS_GRPCIO && areOnPath("protoc", "grpc_python_plugin"),
   python3: () => areOnPath("python3"),
@@ -78,16 +80,14 @@ function isInstalled(name: string): boolean {
   return existsSync(join(REPOSITORY, "node_modules", name));
 }
 
-/**
- * Returns whether Debian's packages of Go's gRPC and Protobuf 1.5 are installed, because tests download no packages.
- */
+/** Whether Debian's packages of gRPC and Protobuf 1.5 for Go are installed. Tests download no packages. */
 function hasGoPackages(): boolean {
   return ["google.golang.org/grpc", "github.com/golang/protobuf/proto/wire.go"].every((name) =>
     existsSync(join("/usr/share/gocode/src", name)),
   );
 }
 
-/** Creates a guide's working folder: like that of the repository, with the reader's own files. */
+/** Creates a guide's working folder with links to the repository's files, and with the reader's own tariff files. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "guide-"));
   for (const name of ["package.json", "package-lock.json", "node_modules", "src", "proto", "gen"]) {
@@ -99,10 +99,10 @@ function makeFolder(): string {
   return folder;
 }
 
-/** A reader of one guide: a shell, and values for the guide's placeholders. */
+/** A reader of one guide, with a shell and values for the guide's placeholders. */
 interface Reader {
   readonly shell: ShellSession;
-  /** Returns a text as the reader would copy it. */
+  /** Replaces placeholders as the reader would when copying the text. */
   filledIn(text: string): string;
   close(): Promise<void>;
 }
@@ -150,7 +150,7 @@ async function startReader(folder: string): Promise<Reader> {
   };
 }
 
-/** Runs the first steps of the README: starts the service, sets keys and books a shipment. */
+/** Follows the first steps of the README: starts the service, sets keys and books a shipment. */
 async function followReadme({ shell, filledIn }: Reader): Promise<void> {
   await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "operator rotate");
   await shell.run(
@@ -163,14 +163,14 @@ async function followReadme({ shell, filledIn }: Reader): Promise<void> {
   );
 }
 
-/** Type-checks TypeScript with the project's strictness, with the packages of its folder. */
+/** Type-checks a TypeScript file as strictly as the project, with the packages in its folder. */
 async function expectStrict(folder: string, file: string): Promise<void> {
   const config = {
     extends: join(REPOSITORY, "tsconfig.json"),
     compilerOptions: {
       lib: ["esnext", "dom", "dom.iterable"],
       typeRoots: [join(REPOSITORY, "node_modules/@types")],
-      // Generated clients contain enums.
+      // Generated clients contain enums, which are not erasable syntax.
       erasableSyntaxOnly: false,
     },
     include: [file],
@@ -189,14 +189,14 @@ const FILE_NAME = /\b(?:[Ss]ave this|and this)\s+as\s+`([^`]+)`/;
 
 const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
 
-/** Returns the options after a block's language. */
+/** Parses the options after a block's language. */
 function notesOf({ note }: GuideBlock): Readonly<Partial<Record<string, string>>> {
   return Object.fromEntries(
     [...note.matchAll(/(\w+)=(\S+)/g)].map(([, name, text]) => [name, text]),
   );
 }
 
-/** Blocks without a language are diagrams and samples. */
+/** Whether a block is a diagram or sample that is not run, because it has no language. */
 function isExample({ language }: GuideBlock): boolean {
   return language !== "" && language !== "text";
 }

@@ -17,7 +17,7 @@ type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 const BAD_GATEWAY = "<html><h1>502 Bad Gateway</h1></html>";
 
-/** Failures of a proxy or a network, in the order in which the stub returns them. */
+/** Failures of a proxy or a network, in the order in which the stub simulates them. */
 const FAILURES: readonly Respond[] = [
   (_, response) => response.writeHead(502, { "content-type": "text/html" }).end(BAD_GATEWAY),
   (request, response) => cutBody(request, response, 200),
@@ -27,7 +27,7 @@ const FAILURES: readonly Respond[] = [
   (_, response) => response.writeHead(504).end(),
 ];
 
-/** Announces more bytes than it sends, and closes the connection. */
+/** Announces a longer body than it sends, and closes the connection. */
 function cutBody({ headers }: IncomingMessage, response: ServerResponse, status: number): void {
   const type = headers["content-type"]!;
   response.writeHead(status, { "content-type": type, "content-length": "100" });
@@ -42,7 +42,7 @@ function succeed({ headers, url }: IncomingMessage, response: ServerResponse): v
   response.writeHead(200, { "content-type": headers["content-type"]! }).end(body);
 }
 
-/** Starts a server that handles each request with the next function, then with the last one. */
+/** Starts a server that handles each request with the next function, and all later requests with the last one. */
 async function startStub(responses: readonly Respond[]) {
   const keys: unknown[] = [];
   const url = await listenWith((request, response) => {
@@ -53,7 +53,7 @@ async function startStub(responses: readonly Respond[]) {
   return { keys, port: new URL(url).port };
 }
 
-/** Saves the files of a guide like its reader, with the port of the stub. */
+/** Saves a guide's files as its reader would, with the stub's port. */
 function saveFiles(name: string, port: string): string {
   const folder = ownFolder("helper");
   for (const it of ["package.json", "node_modules", "src", "gen"]) {

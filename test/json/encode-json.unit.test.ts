@@ -7,7 +7,7 @@ import { describeEveryKind } from "../support/every-kind.ts";
 const schema = describeEveryKind();
 const encode = compileEncodeJson(schema);
 
-/** A message with nothing set. */
+/** JSON of a message in which no field is set. */
 const NOTHING = {
   number: 0,
   maybe: null,

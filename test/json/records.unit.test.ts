@@ -27,7 +27,7 @@ const encode = compileEncodeJson(ShipmentSchema);
 
 type Shipment = Parameters<typeof toMessage>[0];
 
-/** For every field whose value is of no matter. */
+/** Record in which every field is null. */
 const NOTHING = Object.fromEntries(
   [ShipmentSchema, CustomerSchema].flatMap(({ fields }) =>
     fields.map((field) => [field.localName, null]),
@@ -35,7 +35,7 @@ const NOTHING = Object.fromEntries(
 ) as unknown as Shipment & NonNullable<Shipment["customer"]>;
 const CUSTOMER = { ...NOTHING, id: 2 ** 53 - 1, name: "Ada", email: "ada@example.org" };
 
-/** With nothing that it need not have. */
+/** Record in which only required fields are set. */
 const LEAST: Shipment = {
   ...NOTHING,
   status: "pending",

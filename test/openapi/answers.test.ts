@@ -18,7 +18,7 @@ import { startUnprepared } from "../support/service.ts";
 import { startStripeService } from "../support/stripe-service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
-// As the user with the least privileges from the guide to the production database.
+// Runs the service with the restricted role from the guide on production databases.
 const geocoder = await startGeocoder("pelias");
 const { service, stripe } = await startStripeService({
   database: await createRestrictedDatabase(),
@@ -32,13 +32,13 @@ const checked = createCheckedCalls();
 const request: typeof service.request = (path, options) => checked.call(service, path, options);
 const calls = createMethodCalls({ ...service, request }, { workspace, stripe, operator });
 
-/** Calls with the workspace's key and returns the body, which must conform to the document. */
+/** Calls with the workspace's key. Returns the body, which must conform to the document. */
 async function call(path: string, options: CheckedOptions = {}): Promise<any> {
   const { apiKey } = workspace;
   return (await checked.call(service, `/v1/${path}`, { apiKey, ...options })).body;
 }
 
-/** The same with the operator's key. */
+/** Calls with the operator's key, like `call`. */
 async function admin(path: string, options: CheckedOptions = {}): Promise<any> {
   const all = { apiKey: operatorKey, ...options };
   return (await checked.call(service, `/admin/v1/${path}`, all)).body;
@@ -151,7 +151,7 @@ test("the answers on webhooks, and what they are sent, are as the OpenAPI docume
   });
 });
 
-/** Headers of cacheable responses. */
+/** Headers of a response that can be cached. */
 const KEPT = {
   "the coverage": async () => "/v1/coverage?tolerance_m=10",
   "a photo": async () => proofPath("photo"),
@@ -333,7 +333,7 @@ test("the examples of refusals in the OpenAPI document are what its operations a
   await admin(`tariff_drafts/${draft}`, { method: "DELETE" });
 });
 
-/** Returns the document's example of an operation's refusal for a reason. */
+/** Returns the document's example for an operation's refusal with this reason. */
 function exampleOf(operationId: string, status: string, reason: string): unknown {
   const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
   const { $ref } = operations.find((it) => it.operationId === operationId).responses[status];

@@ -12,7 +12,7 @@ const person = await signIn(service, workspaceKey, { email: "ada@example.org", r
 
 const checked = createCheckedCalls();
 
-/** Returns the parts of a request: the parameters by name, and the body. */
+/** Returns arbitrary parameters by name and an arbitrary body that conform to the document. */
 function arbitraryRequest({ parameters, requestBody }: any) {
   const given = parameters.map(resolved).filter((it: any) => it.in !== "header");
   const values = Object.fromEntries(
@@ -29,7 +29,7 @@ function arbitraryRequest({ parameters, requestBody }: any) {
   return fc.record({ values: fc.record(values), body });
 }
 
-/** Returns the path of a request, with the remaining parameters in the query. */
+/** Fills a path template. Other parameters become the query. */
 function pathOf(template: string, values: Readonly<Record<string, any>>): string {
   const rest = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

@@ -15,7 +15,7 @@ import { startService } from "../support/service.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** An integrator's program with the client. */
+/** An integrator's program that uses the generated client. */
 const PROGRAM = `
 import {
   Api,
@@ -39,7 +39,7 @@ const found = await v1.getShipment(reference);
 const listed = await v1.listShipments({ payment_status: "awaiting_payment", page_size: 10 });
 const cancelled = await v1.cancelShipment(reference, { reason: "customer_request", note: "Moved" });
 
-/** Returns the refusal of a call. */
+/** Returns the refusal of a failing call. */
 async function refusalOf(call: Promise<{ error: Refusal; status: number }>) {
   const { status, error } = await call.then(
     () => Promise.reject(new Error("the call was not refused")),
@@ -63,7 +63,7 @@ console.log(
   }),
 );
 
-/** Each line is a type error. Never called. */
+/** Statements that must each be a type error. Never called. */
 export async function mistakes() {
   // @ts-expect-error a required field is missing
   await v1.quoteShipment({ pickup_lat: 40 });
@@ -86,7 +86,7 @@ export async function mistakes() {
 }
 `;
 
-/** The project's own settings, adapted to a client's project. */
+/** TypeScript settings of the project, adapted to a client's project. */
 const TSCONFIG = {
   extends: join(REPOSITORY, "tsconfig.json"),
   compilerOptions: {
@@ -96,7 +96,7 @@ const TSCONFIG = {
     outDir: "built",
     rootDir: ".",
     rewriteRelativeImportExtensions: true,
-    // The generator writes these.
+    // The generated code violates these rules.
     erasableSyntaxOnly: false,
     noUnusedLocals: false,
     verbatimModuleSyntax: false,
@@ -104,7 +104,7 @@ const TSCONFIG = {
   include: ["*.ts"],
 };
 
-/** Returns the guide's command that generates a client, without `npx`. */
+/** Returns the guide's command for generating a client, without `npx`. */
 function readRecipe(): readonly [program: string, ...args: string[]] {
   const guide = readFileSync(join(REPOSITORY, "src/docs/generating.md"), "utf8");
   const [, command] = /^npx (swagger-typescript-api [^`]+)\n```/m.exec(guide)!;

@@ -6,7 +6,7 @@ import { DESCRIPTION } from "../support/api-description.ts";
 
 const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** Every text in the service's code, with placeholders as gaps. */
+/** All string literals in the service's code. Placeholders are gaps. */
 const TEXTS = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((path) => /^(domain|features|pipeline|transport)\/.*\.ts$/.test(path))
   .flatMap((path) => readFileSync(`${SRC}${path}`, "utf8").match(/"[^"\n]+"|`[^`]+`/g) ?? [])
@@ -18,7 +18,7 @@ const TEXTS = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   )
   .filter((parts) => parts.join("").length >= 8);
 
-/** Returns whether a text in the code matches the message when filled in. */
+/** Whether a message is a text in the code with its gaps filled in. */
 function isSaid(message: string): boolean {
   return TEXTS.some((parts) => {
     const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*");
@@ -28,7 +28,7 @@ function isSaid(message: string): boolean {
 
 const RESPONSES = Object.entries<any>(DESCRIPTION.components.responses);
 
-/** Each reason with each of its messages, once. */
+/** Every message of every reason, without duplicates. */
 const EXAMPLES = new Set(
   RESPONSES.flatMap(([, { content }]) =>
     Object.entries<any>(content["application/json"].examples).map(
@@ -41,7 +41,7 @@ const PUT_TOGETHER =
   /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
 
 describe("the example of a refusal is worded as the code words it:", () => {
-  // Messages about fields, tariffs and windows are composed of shorter texts.
+  // Excludes messages about fields, tariffs and windows, which are composed of shorter texts.
   const own = [...EXAMPLES].filter((it) => !PUT_TOGETHER.test(it));
   test.each(own)("%s", (example) => {
     expect(isSaid(example.replace(/^\w+: /, ""))).toBe(true);
@@ -92,7 +92,7 @@ test("operations that take keys alone have no refusals that only sessions meet",
   }
 });
 
-/** Resolves a reference. Returns other objects unchanged. */
+/** Resolves an object's `$ref`, if it has one. */
 function deref(object: any): any {
   const path: string[] = object.$ref?.slice(2).split("/") ?? [];
   return path.length === 0 ? object : path.reduce((part, name) => part[name], DESCRIPTION);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 const DOCUMENT: unknown = JSON.parse(readFileSync("gen/openapi/openapi.json", "utf8"));
 
-/** Every object in a JSON document, by its path. */
+/** Yields every object in a JSON document with its path. */
 function* objectsIn(value: unknown, path = "#"): Generator<readonly [string, object]> {
   if (typeof value !== "object" || value === null) return;
   yield [path, value];

@@ -10,7 +10,7 @@ import { ownFolder } from "../support/when-over.ts";
 const REPOSITORY = join(import.meta.dirname, "../..");
 const BIN = join(REPOSITORY, "node_modules/.bin");
 
-/** An integrator's program that checks each response against the OpenAPI document. */
+/** An integrator's program that validates each response with the OpenAPI document. */
 const PROGRAM = `
 import type { z } from "zod";
 import { cancelShipment, createQuote, createShipment, getShipment, listShipments } from "./api";
@@ -20,7 +20,7 @@ const { API_KEY, BOOKING } = process.env as Record<string, string>;
 const options = { headers: { authorization: \`Bearer \${API_KEY}\` } };
 const booking = JSON.parse(BOOKING!);
 
-/** Returns the validated body of a response. */
+/** Validates a response and returns its body. */
 async function valid<S extends z.ZodType>(schema: S, call: Promise<{ data: unknown }>) {
   return schema.parse((await call).data);
 }

@@ -63,7 +63,7 @@ test("arbitrary text is an invalid page token, and never an exception", () => {
   );
 });
 
-/** Pages of a list of integers. */
+/** Reads the position in a list of integers. */
 const readNumber = ([value]: readonly unknown[]) => (typeof value === "number" ? value : undefined);
 
 test.each([

@@ -1,18 +1,18 @@
 /**
- * Checks the English of guides, comments, proto comments and messages. Counts phrases that technical documentation hardly
- * uses, per 1,000 words, and exits with 1 if a kind of text or a folder exceeds its budget.
+ * Checks the English of guides, comments, proto comments and messages. Counts phrases that technical documentation
+ * hardly uses, per 1,000 words. Exits with code 1 if a kind of text or a folder exceeds its budget.
  *
- *     node test/prose/check-prose.ts [PATH]   with a path: lists every hit in that file or folder
+ *     node test/prose/check-prose.ts [PATH]   lists every hit in a file or folder if a path is given
  */
 import { globSync, readFileSync } from "node:fs";
 
-/** Maximum hits per 1,000 words for each kind of text. */
+/** Maximum number of hits per 1,000 words, for each kind of text. */
 const BUDGET = 5;
-/** Maximum hits per 1,000 words of a kind in one folder. Folders with few words are not checked. */
+/** Maximum number of hits per 1,000 words, for each kind of text in a folder. Small folders are not checked. */
 const FOLDER_BUDGET = 8;
 const MIN_FOLDER_WORDS = 500;
 
-/** Phrases to avoid, with the replacement to look for. */
+/** Phrases to avoid, with the advice that is printed. */
 const PHRASES: readonly (readonly [advice: string, phrase: RegExp])[] = [
   ["use a noun instead of a 'what' clause", /\bwhat(ever)?\b/g],
   ["name the person or role", /\b(nobody|somebody|whoever|whomever|whosever)\b/g],
@@ -40,7 +40,7 @@ interface Passage {
   readonly text: string;
 }
 
-/** Text without code, links, addresses and placeholders. */
+/** Removes code, links, addresses and placeholders from a text. */
 function plain(text: string): string {
   return text
     .replaceAll(/```[^]*?```/g, " ")
@@ -55,7 +55,7 @@ const WORD = /[A-Za-z']+/g;
 const SQL_OR_CODE =
   /\b(select|insert into|update|delete from|create (table|index))\b|=>|;\s*$|const |\w\(|^[./@]/;
 
-/** The passages of a file: sections of a guide, comments, or string literals of at least three words. */
+/** Returns a file's passages: sections of a guide, comments, or string literals with at least three words. */
 function passagesOf(path: string): Passage[] {
   const text = readFileSync(path, "utf8");
   const passages = (kind: string, texts: readonly string[]) =>
@@ -77,7 +77,7 @@ function passagesOf(path: string): Passage[] {
   ];
 }
 
-/** The module of a file, such as `src/db` or `src/features/shipments`. */
+/** Returns the module that a file belongs to, such as `src/db` or `src/features/shipments`. */
 function folderOf(path: string): string {
   const parts = path.split("/").slice(0, -1);
   return parts.slice(0, ["features", "dashboard"].includes(parts[1] ?? "") ? 3 : 2).join("/");

@@ -12,7 +12,7 @@ function makeFolder(): string {
   return folder;
 }
 
-/** What `npm run breaking` says of the definitions with one text in the place of another. */
+/** Returns the output of `npm run breaking` after one text in a definition is replaced. */
 async function breakingAfter(file: string, from: string, to: string) {
   const folder = makeFolder();
   for (const name of ["proto", "buf.yaml", "package.json", "test/proto"]) {

@@ -19,7 +19,7 @@ const clientOf = (url: string) => createSmtpClient({ url, from: "no-reply@exampl
 test.each([
   ["smtps://smtp.example.org", { host: "smtp.example.org", secure: true, requireTLS: false }],
   ["smtp://smtp.example.org:25", { port: 25, secure: false, requireTLS: false }],
-  // A password is sent to another machine by TLS alone.
+  // A password is sent to another machine only over TLS.
   ["smtp://ada:secret@smtp.example.org:587", { port: 587, secure: false, requireTLS: true }],
   ["smtp://ada:secret@localhost", { secure: false, requireTLS: false }],
   ["smtp://ada:secret@[::1]:2525", { host: "::1", requireTLS: false }],

@@ -80,7 +80,7 @@ test("the environment says where traces go, with which headers, of what service 
   expect(otlp.spans.map(({ attributes }) => attributes["shipments.request_id"])).toEqual([
     "by-parent",
   ]);
-  // A call without a recorded trace also has a trace id.
+  // Even a call whose trace is not recorded has a trace id.
   expect((await lineOf(service, "by-ratio")).traceId).toMatch(/^[0-9a-f]{32}$/);
 });
 
@@ -98,8 +98,8 @@ test("the log line of a call has the id of its trace, and what waits is sent at 
 });
 
 /**
- * Makes a process append the URL of every loaded module to a file. Standard error is a pipe, and a
- * process would exit on a write to a pipe without a reader.
+ * Makes a process append the URL of every loaded module to a file. Standard error cannot be used:
+ * it is a pipe, and writing to a pipe without a reader would end the process.
  */
 const LIST_MODULES = `data:text/javascript,${encodeURIComponent(`
   import { appendFileSync } from "node:fs";
@@ -112,7 +112,7 @@ const LIST_MODULES = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-/** Returns the modules of OpenTelemetry that a service has loaded after `use`. */
+/** Returns the OpenTelemetry modules that a service has loaded after `use`. */
 async function modulesOf(
   environment: Environment,
   use: (service: ServiceProcess) => Promise<unknown> = async () => {},
@@ -125,18 +125,18 @@ async function modulesOf(
   return ofOpenTelemetry(readFileSync(loaded, "utf8"));
 }
 
-/** Modules of OpenTelemetry. The Prometheus client loads its bare interface. */
+/** Selects OpenTelemetry modules, except the API package, which the Prometheus client loads. */
 const ofOpenTelemetry = (loaded: string) =>
   loaded
     .split("\n")
     .flatMap(sourcesOf)
     .filter((url) => /src\/telemetry|@opentelemetry\/(?!api\/)/.test(url));
 
-/** Returns the sources of a bundled module, or the module. */
+/** Returns the sources of a bundled module. Returns other modules themselves. */
 function sourcesOf(url: string): string[] {
   if (!url.includes("/src/built/")) return [url];
   const map = new URL(`${url}.map`);
-  // One file belongs to the bundler and has no sources.
+  // One file comes from the bundler and has no sources.
   const { sources } = existsSync(map) ? JSON.parse(readFileSync(map, "utf8")) : { sources: [] };
   return sources.map((source: string) => new URL(source, url).href);
 }
@@ -156,7 +156,7 @@ test("without an endpoint no part of tracing is loaded, and log lines name the c
   expect((await modulesOf(endpoint)).length).toBeGreaterThan(10);
 });
 
-/** Variables that a service with tracing would refuse. */
+/** Variables that a service with tracing enabled would reject. */
 const ODD = {
   OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/protobuf",
@@ -176,7 +176,7 @@ test.for([
   expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
 });
 
-/** Endpoints that accept no traces. */
+/** Endpoints that do not accept traces. */
 const DEAF: readonly (readonly [what: string, start: () => Promise<string>])[] = [
   ["that is down", async () => "http://127.0.0.1:1"],
   ["that takes traces and never answers", startSilentServer],

@@ -128,7 +128,7 @@ test("a request to the geocoder is a span below its call, without what was asked
     },
   };
   expect(await otlp.treeOf("geocoding", 2)).toMatchObject({ children: [request] });
-  // A cached address needs no further request.
+  // A cached address causes no further request.
   const again = { "x-request-id": "geocoding-again" };
   await service.request("/v1/addresses?query=karl-marx", { apiKey, headers: again });
   expect(await otlp.treeOf("geocoding-again", 1)).not.toHaveProperty("children.0");

@@ -11,7 +11,7 @@ import { createBeginTransaction } from "../../src/telemetry/transaction-spans.ts
 
 const URL_OF_DATABASE = "postgres://shipper:secret@[::1]:5433/a%20b";
 
-/** Returns the span of a transaction that ends with this error. */
+/** Returns the span of a transaction that fails with this error. */
 function spanOf(error: unknown, databaseUrl = URL_OF_DATABASE) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });

@@ -16,7 +16,7 @@ const start = () => startService({ dashboard: true, publicUrl: PUBLIC_URL });
 describeDashboard(
   "the page of a shipment for its recipient",
   (dashboard) => {
-    /** What a courier's system says of a shipment in transit that could not be delivered at first. */
+    /** Sends a courier's reports about a shipment in transit whose first delivery failed. */
     const report = async (as: TestClient, shipment: string) => {
       await data(as.setCourier({ shipment, name: "Ada Byron", vehicle: "Cargo bike" }));
       await data(as.recordAttempt({ shipment, reason: "nobody_there" }));

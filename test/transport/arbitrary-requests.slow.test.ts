@@ -16,12 +16,12 @@ import { startService } from "../support/service.ts";
 import { take } from "../support/take.ts";
 import { worldTariff } from "../support/tariffs.ts";
 
-/** On failure fast-check prints the seed and the path that reproduce it. */
+/** Number of runs per property. If one fails, fast-check prints the seed and the path that reproduce the failure. */
 const RUNS = { numRuns: 40 };
 
 /**
- * Id of a workspace, and of an operator, that can be changed. The callers' ids are higher, and
- * arbitrary requests are unlikely to name them.
+ * Id of a workspace and of an operator that requests may change. The callers have higher ids, which
+ * arbitrary requests are unlikely to contain.
  */
 const SPARE = 5_000_000;
 
@@ -42,7 +42,7 @@ const STREAMS = ALL.filter(
 /** Time after which an open stream is canceled, in milliseconds. */
 const STREAM_MS = 50;
 
-/** Codes that any call may return. 0 is success. */
+/** Codes that any call may return. 0 means success. */
 const EXPECTED: readonly (Code | 0)[] = [
   0,
   Code.InvalidArgument,
@@ -63,7 +63,7 @@ await service.addWorkspace();
 await service.addOperator("viewer");
 const { apiKey: liveKey, twin } = await service.addWorkspace();
 
-/** Returns a key that can call a method: a new owner's key with unused limits, or a key of the workspace or its twin. */
+/** Returns a key for a method: a new owner's key with unused limits, or a key of the workspace or its twin. */
 async function keyFor(method: DescMethod): Promise<string> {
   if (ADMIN.includes(method)) return (await service.addOperator("owner")).key;
   return method.parent.name === "TestService" ? twin.apiKey : liveKey;
@@ -105,7 +105,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
     }
   }
 
-  /** Returns a method's fields as query parameters, each with the bytes of a body. */
+  /** Converts a method's fields to query parameters. Each value is the bytes of `body`. */
   function queryOf(body: Uint8Array): string {
     const text = Buffer.from(body).toString("latin1").slice(0, 500);
     const fields = method.input.fields.map(({ name }) => [name, text]);
@@ -153,7 +153,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
   });
 });
 
-/** Expects that a gRPC call with arbitrary bytes and framing returns one of these codes. */
+/** Expects a gRPC call with arbitrary bytes and framing to return one of these codes. */
 function anyCallOfBytes(
   method: DescMethod,
   apiKey: string,

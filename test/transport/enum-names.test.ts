@@ -18,7 +18,7 @@ const METHODS = [...(await describedMethods("workspace")), ...(await describedMe
 
 interface EnumField {
   readonly method: DescMethod;
-  /** Fields that lead to the enum, outermost first. */
+  /** Path of fields to the enum, outermost first. */
   readonly fields: readonly DescField[];
 }
 
@@ -40,7 +40,7 @@ function pathOf({ fields }: EnumField): string {
   return fields.map(({ name }) => name).join(".");
 }
 
-/** Returns the request with only this field, named by `nameOf`. */
+/** Returns a request with only this field, whose name comes from `nameOf`. */
 function requestWith(
   { fields }: EnumField,
   value: unknown,
@@ -58,8 +58,8 @@ function keyOf(method: DescMethod): string {
 }
 
 /**
- * Calls a method with an enum value: as a number in binary messages, otherwise as a name, even if
- * the client does not know it.
+ * Calls a method with an enum value. Binary messages contain its number. Other messages contain its
+ * name, even if the client does not know the name.
  */
 function call(field: EnumField, protocol: keyof typeof PROTOCOLS, value: string, number: number) {
   const { method } = field;

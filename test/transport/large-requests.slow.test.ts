@@ -11,7 +11,7 @@ import { rpcError } from "../support/rpc-error.ts";
 import { errorBody } from "../support/endpoints.ts";
 
 const MIB = 1024 * 1024;
-/** The limit of a process is two of them. */
+/** Maximum size of a request. A process accepts two such requests at a time. */
 const MAX_BYTES = 64 * MIB;
 const RULE = { pattern: { case: "put", value: "/v1/parcels/{id}" }, body: "data" } as const;
 
@@ -133,7 +133,7 @@ describe("a request of an RPC that takes more than others", () => {
       const error = await rpcError(byGrpc(name).send({ data: new Uint8Array(3 * MIB) }));
       expect([name, error.code, error.message]).toEqual([name, "Unavailable", BUSY]);
     }
-    // Small requests are served concurrently.
+    // Small requests must still be served.
     expect((await put("/v1/parcels/1", Buffer.from("small"))).status).toBe(200);
 
     open[0]!.destroy();

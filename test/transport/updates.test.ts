@@ -26,22 +26,22 @@ import { sharedService } from "../support/service.ts";
 import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
-/** Values that an update can give a field. */
+/** Forms in which an update can contain a field. */
 const SAYINGS = ["absent", "null", "blank", "value"] as const;
 type Saying = (typeof SAYINGS)[number];
 
-/** An update and its effect on its fields. */
+/** An update of one kind of record. */
 interface Update {
   readonly method: DescMethodUnary;
-  /** Field that names the updated record. `undefined` if the caller's key determines it. */
+  /** Field that names the updated record. `undefined` if the caller's key determines the record. */
   readonly name?: string;
-  /** Its workspace, if the call also names that. */
+  /** Returns the record's workspace, if the call names it too. */
   readonly workspace?: () => number;
-  /** Creates an identical record to update, with every field set. Returns its name. */
+  /** Creates a record with every field set and returns its name. All created records are identical. */
   readonly make: () => Promise<string | number>;
-  /** A new value for each field that a caller can omit, clear or set. */
+  /** New values for the fields that a caller can omit, clear or set. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Response data of a cleared field. Required fields are missing here. */
+  /** Values of cleared fields in the response. Required fields are missing. */
   readonly cleared: Readonly<Record<string, unknown>>;
 }
 
@@ -57,7 +57,7 @@ const webhooks: string[] = [];
 
 const keys: string[] = [];
 
-/** A workspace has few keys, of which two are updated at a time. */
+/** Creates a key. First revokes an older one, because keys are limited and tests update two at a time. */
 async function makeKey(): Promise<string> {
   const old = keys.length < 2 ? undefined : keys.shift();
   if (old !== undefined) await data(caller.revokeApiKey({ key: old }));
@@ -113,7 +113,7 @@ const UPDATES: readonly Update[] = [
     method: WebhookService.method.updateWebhook,
     name: "webhook",
     make: async () => {
-      // A workspace has few webhooks, of which two are updated at a time.
+      // Deletes an older webhook first, because webhooks are limited and tests update two at a time.
       const old = webhooks.length < 2 ? undefined : webhooks.shift();
       if (old !== undefined) await caller.deleteWebhook({ webhook: old });
       const body = { url: "https://example.org/hooks", types: ["shipment.paid"] };
@@ -167,7 +167,7 @@ const UPDATES: readonly Update[] = [
 
 const KINDS = UPDATES.map((update) => [update.method.name, update] as const);
 
-/** Returns the texts, lists and maps that an update can clear or that are required. */
+/** Returns the text, list and map fields that an update can clear or that are required. */
 function choices({ input }: DescMethodUnary): string[] {
   return input.fields
     .filter(({ fieldKind, name, scalar, proto }) =>
@@ -197,7 +197,7 @@ describe("an empty list or map that Protobuf cannot tell from none can be named:
     const { type } = clear === undefined ? {} : getOption(clear, fieldRules);
     const items = type?.case === "repeated" ? type.value.items?.type : undefined;
     const names = items?.case === "string" ? items.value.in : [];
-    // Optional messages can also be cleared. Others are required.
+    // Optional messages can be cleared too. Other messages are required.
     const named = input.fields.filter(
       ({ fieldKind, name }) =>
         (/list|map/.test(fieldKind) && name !== "clear") ||
@@ -213,7 +213,7 @@ describe("an update by JSON and by any other protocol comes to the same:", () =>
     const names = choices(update.method);
     const saying = fc.constantFrom(...SAYINGS);
     const said = fc.record(Object.fromEntries(names.map((name) => [name, saying])));
-    // Equal before, equal after: each step starts from the result of all previous ones.
+    // Both records start out equal and must stay equal. Each step starts from the result of the previous ones.
     const [one, other] = [await update.make(), await update.make()];
     await fc.assert(
       fc.asyncProperty(said, fc.constantFrom(...protocols), async (step, protocol) => {
@@ -276,7 +276,7 @@ test("a person who operates the platform keeps an email", async () => {
 
 type Step = Readonly<Record<string, Saying>>;
 
-/** Result of an update: the data without values that distinguish the two records, or the refusal. */
+/** Result of an update: the refusal, or the data without values that distinguish the two records. */
 interface Result {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly refused?: { readonly message: string; readonly errors: object; readonly code: string };
@@ -284,7 +284,7 @@ interface Result {
 
 const BLANK = { scalar: " \t", list: [], map: {} } as const;
 
-/** Returns the value of a field in a step. JSON has a separate form for a blank value. */
+/** Returns a field's value in a step. JSON has a separate form for a blank value. */
 function valueOf({ method, values }: Update, field: string, saying: Saying): unknown {
   if (saying === "blank") return BLANK[fieldOf(method, field).fieldKind as keyof typeof BLANK];
   return saying === "null" ? null : values[field];
@@ -294,7 +294,7 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
   return input.fields.find((it) => it.name === name)!;
 }
 
-/** Updates through JSON or another transport, which clears a list or map by its name. */
+/** Updates a record over JSON, or over another transport that clears lists and maps by naming them in `clear`. */
 async function resultOf(
   update: Update,
   name: string | number,
@@ -318,10 +318,10 @@ async function resultOf(
   return status === 200 ? { data: withoutOwn(body.data) } : { refused: { ...body, code: code! } };
 }
 
-/** Fields that are unique to a record. */
+/** Names of fields whose values are unique to a record. */
 const OWN = /^(id|last4|reference|created_at|updated_at|etag|customer|keys|figures)$/;
 
-/** Returns the fields that both records share. */
+/** Returns the fields in which both records must agree. */
 function withoutOwn(data: object): Record<string, unknown> {
   const alike = Object.entries(data).filter(([name]) => !OWN.test(name));
   return JSON.parse(

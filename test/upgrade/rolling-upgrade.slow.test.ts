@@ -52,7 +52,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
     const callers = startCallers([old], apiKey);
     await sleep(A_WHILE_MS);
     const missing = await migrationsMissing(environment);
-    // Migrates while calls continue. A no-op if the release has all migrations.
+    // Migrates during calls. This is a no-op if the release has all migrations.
     const next = await startServiceProcess(environment);
     await next.untilReady();
     expect(next.log().flatMap(({ applied }) => applied ?? [])).toEqual(missing);
@@ -73,7 +73,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
       [old, next],
       [next, old],
     ] as const) {
-      // A response of this version may have more fields than one of the release.
+      // This version's response may have fields that the release's response lacks.
       const expectSame = (byHere: Answer, byThere: Answer) => {
         const [less, more] = here === old ? [byHere, byThere] : [byThere, byHere];
         expect(more.body).toMatchObject(less.body);
@@ -134,7 +134,7 @@ function environmentOf({ url }: TestDatabase): Environment {
   };
 }
 
-/** Creates a database with the release's schema, the sample tariff and a workspace, with the release's commands. */
+/** Creates a database with the release's commands: its schema, the sample tariff and a workspace. */
 async function fill(
   release: Release,
 ): Promise<{ readonly environment: Environment; readonly apiKey: string }> {
@@ -151,7 +151,7 @@ async function fill(
   return { environment, apiKey };
 }
 
-/** Returns the migrations of this version that a database with the release's schema lacks. */
+/** Returns this version's migrations that the release's schema lacks. */
 async function migrationsMissing({ DATABASE_URL }: Environment): Promise<string[]> {
   const client = await connectTo(DATABASE_URL!);
   const { rows } = await client.query<{ name: string }>("select name from applied_migration");
@@ -160,7 +160,7 @@ async function migrationsMissing({ DATABASE_URL }: Environment): Promise<string[
   return Object.keys(MIGRATIONS).filter((name) => !applied.has(name));
 }
 
-/** Starts one replica of each version, on a database with this version's schema. */
+/** Starts one replica of each version on a database with this version's schema. */
 async function startBoth(release: Release) {
   const database = await createDatabase();
   const orm = createOrm(database.url, { entities: ENTITIES });
@@ -185,18 +185,18 @@ function book(served: ServiceProcess, apiKey: string, key?: string) {
   return served.request("/v1/shipments", { apiKey, body: BOOKING, headers });
 }
 
-/** Returns calls that failed with an internal error, from its log. */
+/** Returns a service's log lines of calls that failed with an internal error. */
 function failures(served: ServiceProcess) {
   const failed = new Set<unknown>(["error", "fatal"]);
   return served.log().filter(({ level, status }) => failed.has(level) || status === 500);
 }
 
-/** The events of a stream, without its heartbeats. */
+/** Yields a stream's events without heartbeats. */
 async function* eventsOf(stream: AsyncIterable<WatchEventsResponse>): AsyncGenerator<Event> {
   for await (const { data } of stream) if (data !== undefined) yield data;
 }
 
-/** Returns the references of all shipments of the workspace, in order. */
+/** Returns the references of all shipments in the workspace, in order. */
 async function listReferences(served: ServiceProcess, apiKey: string): Promise<string[]> {
   const references: string[] = [];
   let token: string | undefined = "";
@@ -210,8 +210,8 @@ async function listReferences(served: ServiceProcess, apiKey: string): Promise<s
 }
 
 /**
- * Books repeatedly from several concurrent clients through a load balancer. It alternates between
- * the servers, and tries the next one when one is unavailable or unreachable.
+ * Starts concurrent clients that book repeatedly through a load balancer. The load balancer
+ * alternates between the servers, and tries the next server when one is unavailable or unreachable.
  */
 function startCallers(servers: ServiceProcess[], apiKey: string) {
   let ended = false;
@@ -236,7 +236,7 @@ function startCallers(servers: ServiceProcess[], apiKey: string) {
   }
 
   const calling = Promise.all(Array.from({ length: 4 }, call));
-  // Reported at the end.
+  // Errors are reported at the end.
   calling.catch(() => undefined);
   return {
     addServer: (served: ServiceProcess) => void servers.push(served),

@@ -91,7 +91,7 @@ describe("the distance in meters to the nearest zone", () => {
     zone([box(170, -10, 180, 10)]),
     zone([box(0, 60, 10, 90)]),
   ]);
-  // A degree of a great circle has 111,195.08 m.
+  // One degree of a great circle is 111,195.08 m long.
   test.each([
     ["of the first polygon", -1, 5, 111_196],
     ["of the second polygon", -1, 25, 111_196],
@@ -99,7 +99,7 @@ describe("the distance in meters to the nearest zone", () => {
     ["of one beyond the pole", 89, -175, 111_196],
     ["from within a hole", 4.5, 5, 55_598],
     ["are rounded up", 10.00001, 25, 2],
-    // To the corner at 10 degrees south: the arc cosine of sin 60° sin 10°.
+    // Distance to the corner at 10 degrees south: the arc cosine of sin 60° sin 10°.
     ["are whole, far away too", -60, -90, 9_045_813],
   ])("%s", (_, lat, lng, meters) => {
     expect(coverage.covers({ lat, lng })).toBe(false);

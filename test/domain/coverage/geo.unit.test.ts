@@ -9,7 +9,7 @@ const somewhere = fc.record<Point>({
   lng: fc.double({ min: -180, max: 180, noNaN: true }),
 });
 
-/** Returns the distance from the angle between two unit vectors. */
+/** Computes the distance from the angle between two unit vectors. */
 function vectorKm(from: Point, to: Point): number {
   const [a, b] = [from, to].map(({ lat, lng }) => {
     const [phi, lambda] = [(lat * Math.PI) / 180, (lng * Math.PI) / 180];

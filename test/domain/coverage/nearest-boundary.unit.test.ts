@@ -20,7 +20,7 @@ function metersTo(polygons: readonly Polygon[], point: Point): number {
   return metersToBoundary(indexBoundaries(packPolygons(polygons), [...polygons.keys()]), point);
 }
 
-/** Computes the distance by brute force: hundreds of points on each edge, then more around the nearest. */
+/** Computes the distance by brute force: samples hundreds of points per edge, then more around each local minimum. */
 function metersByDensifying(polygons: readonly Polygon[], point: Point): number {
   const edges = polygons.flat().flatMap((ring) => ring.slice(1).map((to, i) => [ring[i]!, to]));
   return Math.min(...edges.map(([from, to]) => metersToEdge(from!, to!, point)));
@@ -36,7 +36,7 @@ function metersToEdge(from: Position, to: Position, point: Point): number {
   );
 }
 
-/** Narrows a segment to its minimum: six rounds narrow 20,000 km to less than a millimeter. */
+/** Searches a segment for its minimum. Six rounds narrow 20,000 km to less than a millimeter. */
 function metersAround(from: Position, to: Position, point: Point, start: number, end: number) {
   let least = Infinity;
   for (let round = 0; round < 6; round++) {
@@ -50,7 +50,7 @@ function metersAround(from: Position, to: Position, point: Point, start: number,
   return least;
 }
 
-/** Returns the distances of evenly spaced points between two fractions of an edge. */
+/** Returns the distances of evenly spaced points between two fractions of an edge, in meters. */
 function metersAlong(
   from: Position,
   to: Position,
@@ -66,7 +66,7 @@ function metersAlong(
   });
 }
 
-/** Expects at least the true distance, and at most slightly more. */
+/** Expects a value that is not below the true distance, apart from rounding, and only slightly above it. */
 function expectMeters(actual: number, truth: number): void {
   expect(actual).toBeGreaterThan(truth * (1 - 1e-7) - 0.01);
   expect(actual).toBeLessThan(truth * (1 + 1.1e-4) + 0.05);
@@ -83,7 +83,10 @@ function clamped(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value));
 }
 
-/** A polygon from a millionth of a degree to 80 degrees across, or wider, near the target or not. */
+/**
+ * Arbitrary polygons from a millionth of a degree to 80 degrees across, or wider, both near the
+ * target and elsewhere.
+ */
 const polygonAround = (target: Point) =>
   fc
     .record({
@@ -95,7 +98,7 @@ const polygonAround = (target: Point) =>
     })
     .map(({ center, degrees, widening, offsets, aside }) => {
       const west = center.lng + aside[0] * degrees;
-      // A polygon across the antimeridian has longitudes from the other side.
+      // Across the antimeridian, longitudes continue on the other side.
       const turn = west > 180 ? -360 : west < -180 ? 360 : 0;
       const halfWidth = Math.min(90, degrees * widening);
       const corners = offsets.map(([x, y]) => [
@@ -181,7 +184,7 @@ test("antipodes do not end the search, however the distance to them rounds", () 
       const ring = [[x, y], [x, y], corner, [x, y]];
       expectMeters(metersTo([[ring]], point), 160 * DEGREE);
     }),
-    // The chord from here to the antipodes computes as 2.0000000000000004 radii.
+    // Floating-point error: the chord from this point to its antipode is computed as 2.0000000000000004 radii.
     { numRuns: 2000, examples: [[{ lat: 30.489132050978796, lng: -30.849025348307237 }]] },
   );
 });

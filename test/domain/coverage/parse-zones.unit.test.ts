@@ -266,7 +266,7 @@ test("parseZones finds faulty shapes in 40 of the 3,231 counties of us-atlas", (
   const faulty = new Set(faults.map((fault) => fault.path));
   expect([zones.length, faulty.size]).toEqual([3231, 40]);
 
-  // The atlas rounds to a grid, which pinches or flattens shapes narrower than a grid cell.
+  // The atlas rounds to a grid, which pinches or flattens shapes that are narrower than a grid cell.
   const kinds = ["fewer than three", "touches itself", "crosses itself", "runs back over itself"];
   const counts = kinds.map((kind) => faults.filter((fault) => fault.text.includes(kind)).length);
   expect([counts, faults.length]).toEqual([[21, 16, 3, 3], 43]);

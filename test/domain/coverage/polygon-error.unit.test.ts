@@ -4,7 +4,7 @@ import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
 
 type Corner = readonly [number, number];
 
-/** Returns a closed ring from text such as "0,0 4,0 4,4". */
+/** Parses a text such as "0,0 4,0 4,4" into a closed ring. */
 function ring(text: string): number[][] {
   const corners = text.split(" ").map((pair) => pair.split(",").map(Number));
   return [...corners, corners[0]!];
@@ -168,7 +168,7 @@ describe("polygonError agrees with comparing every pair of edges", () => {
       }),
       { numRuns: 5_000 },
     );
-    // The comparison is meaningful only if both verdicts are frequent.
+    // The comparison is only meaningful if both verdicts are frequent.
     expect(Math.min(verdicts.valid, verdicts.faulty)).toBeGreaterThan(50);
   });
 });
@@ -199,7 +199,10 @@ function isSimple(loop: Segment[]): boolean {
   );
 }
 
-/** Cuts every edge at the other ring, and checks the position of each segment's middle. */
+/**
+ * Whether two rings fit together: cuts each edge where it meets the other ring, and checks where
+ * each piece's midpoint lies.
+ */
 function goTogether(a: Segment[], b: Segment[], within: boolean): boolean {
   for (const s of a) for (const t of b) if (common(s, t).overlap) return false;
   return (
@@ -219,7 +222,7 @@ function middles(loop: Segment[], other: Segment[]): Corner[] {
   });
 }
 
-/** Positions along s where it meets t, from 0 to 1. Integer coordinates make the results exact. */
+/** Returns where s meets t, as fractions of s from 0 to 1. Exact for integer coordinates. */
 function common([a, b]: Segment, [c, d]: Segment): { points: number[]; overlap: boolean } {
   const [rx, ry, sx, sy] = [b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]];
   const [qx, qy] = [c[0] - a[0], c[1] - a[1]];

@@ -12,7 +12,7 @@ test("sideOf tells left, right and on the line, exactly", () => {
   expect(sideOf([0, 0], [1, 0], [5, 1])).toBe(1);
   expect(sideOf([0, 0], [1, 0], [5, -1])).toBe(-1);
   expect(Math.abs(sideOf([0, 0], [1, 0], [5, 0]))).toBe(0);
-  // Nearly on the diagonal: plain arithmetic gives 0 here.
+  // A point so close to the diagonal that plain arithmetic returns 0.
   expect(sideOf([0.5, 0.5], [12, 12], [24, 24.000000000000004])).toBe(1);
 });
 
@@ -53,7 +53,7 @@ function kindOf(meeting: ReturnType<typeof meetingOf>): string {
   return meeting === undefined ? "apart" : typeof meeting === "string" ? meeting : "touch";
 }
 
-/** a + t (b − a) = c + u (d − c), with t and u as fractions of the determinant. */
+/** Solves a + t (b − a) = c + u (d − c) and returns t and u as fractions of the determinant. */
 function solve(a: Corner, b: Corner, c: Corner, d: Corner): string {
   const [rx, ry, sx, sy] = [b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]];
   const [qx, qy] = [c[0] - a[0], c[1] - a[1]];

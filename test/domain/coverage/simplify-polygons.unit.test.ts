@@ -13,10 +13,10 @@ import { ringError } from "../../../src/domain/coverage/ring-error.ts";
 import { simplifyPolygons } from "../../../src/domain/coverage/simplify-polygons.ts";
 import { countyTariff } from "../../support/county-tariff.ts";
 
-/** Computed distances are too long by up to a ten-thousandth. */
+/** Tolerance factor: computed distances are up to a ten-thousandth too long. */
 const MEASURED = 1.0002;
 
-/** Returns the maximum distance of some polygons' vertices from the outlines of others, in meters. */
+/** Returns the maximum distance of a vertex of some polygons from the outlines of others, in meters. */
 function farthestM(polygons: readonly Polygon[], from: readonly Polygon[]): number {
   const order = from.map((_, i) => i);
   const boundaries = indexBoundaries(packPolygons(from), order);
@@ -33,7 +33,7 @@ function expectValid(polygons: readonly Polygon[]): void {
   }
 }
 
-/** Returns a ring around a point with corners at these distances, in degrees of latitude. */
+/** Returns a ring around a point, with corners at these distances in degrees of latitude. */
 function star(lng: number, lat: number, radii: readonly number[], turned = false): Position[] {
   const wide = 1 / Math.cos((lat * Math.PI) / 180);
   const corners = radii.map((radius, i) => {
@@ -126,7 +126,7 @@ describe("polygons are simplified", () => {
   });
 
   test("keeping more where they would cross themselves", () => {
-    // Two long parallel needles, one of which would cross the other without its tip.
+    // Two long parallel needles. Without its tip, one of them would cross the other.
     const comb: Position[] = [[0, 0]];
     for (let i = 0; i < 60; i++) {
       comb.push([i * 0.001, 1 + 0.004 * Math.sin(i)], [i * 0.001 + 0.0005, 0.001 * (i % 3)]);
@@ -141,7 +141,7 @@ describe("polygons are simplified", () => {
   });
 
   test("in time that grows little faster than their number, whatever their form", () => {
-    // Each vertex is farther out than all others together, so that splitting by distance is one-sided.
+    // Each vertex is farther out than all others together, which makes splitting by distance one-sided.
     const spiral = Array.from({ length: 100_000 }, (_, i) => [
       1e-3 * i ** 1.5 * 1e-4,
       (i % 2) * 1e-6 * i,
@@ -154,8 +154,8 @@ describe("polygons are simplified", () => {
     };
     const growth = () => simplify(100_000) / simplify(10_000);
     simplify(10_000);
-    // With quadratic growth, ten times as many take a hundred times as long. Measured again in case
-    // the machine was busy.
+    // With quadratic growth, ten times as many vertices take a hundred times as long. Measures
+    // again in case the machine was busy.
     expect(growth() < 40 || growth() < 40).toBe(true);
   });
 

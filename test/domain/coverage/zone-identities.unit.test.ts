@@ -16,7 +16,7 @@ function identify(features: readonly unknown[]) {
   return { identities, faults: faults.list };
 }
 
-/** Returns features with a name, an id, or both. */
+/** Creates features that have a name, an id, or both. */
 function named(...given: (string | [name: string | undefined, id: string | number])[]) {
   return given.map((it) => {
     const [name, id] = typeof it === "string" ? [it, undefined] : it;
@@ -182,7 +182,7 @@ describe("identifyZones refuses, saying where, what and how to fix it", () => {
 });
 
 test("identities are unique for any names and ids, also where they are faulty", () => {
-  // Few letters, so that names, numbered names and names with ids collide.
+  // Uses few letters, so that names, numbered names and names with ids collide.
   const text = fc
     .array(fc.constantFrom("A", " ", " (2)", " (3)", " (A)", "(", ")", "zone 1"))
     .map((parts) => parts.slice(0, 4).join(""));

@@ -15,7 +15,7 @@ import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 const WEST = { lat: 0, lng: 1 };
 const EAST = { lat: 0, lng: 2 };
 
-/** Returns the fees of a tariff in US dollars. */
+/** Returns a tariff's fees in US dollars, with `changes`. */
 function feesOf(changes: Partial<Fees>): Fees {
   return {
     currency: "USD",
@@ -81,7 +81,7 @@ describe("a price is broken down", () => {
   });
 });
 
-/** Currencies with every number of decimals. */
+/** Currencies with each possible number of decimals. */
 const CURRENCIES = ["JPY", "USD", "EUR", "KWD", "CLF"];
 
 const decimal = (decimals: number, max: number) =>

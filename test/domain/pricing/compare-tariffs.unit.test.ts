@@ -7,7 +7,7 @@ const TIERS = [
   { min_kg: 5, max_kg: 30, flat_fee: "2.00", rate_per_kg: "0.40" },
 ];
 
-/** Returns a feature around a point of the equator, with its properties and an optional id. */
+/** Returns a zone around a point on the equator, with properties and an optional id. */
 function zone(at: number, properties: object | null, id?: string | number): object {
   const geometry = { type: "Polygon", coordinates: square(at, 0, at + 1, 1) };
   return { type: "Feature", ...(id === undefined ? {} : { id }), properties, geometry };
@@ -76,7 +76,7 @@ describe("zones", () => {
     const before = [zone(0, { name: "Kings" }, 1), zone(2, { name: "Queens" }), zone(4, null, "x")];
     expect(zonesOf(before, before.toReversed())).toEqual({
       ...NONE,
-      // Without a name, its position is used.
+      // A zone without a name is identified by its position.
       changed: ["zone 1"],
       changedCount: 1,
       unchangedCount: 2,

@@ -88,7 +88,7 @@ describe("toMajor", () => {
   });
 });
 
-/** Parses a printed number as numerator / denominator by moving the point digit by digit. */
+/** Parses a printed number into numerator and denominator by moving the decimal point digit by digit. */
 function rational(value: number): [bigint, bigint] {
   const [mantissa = "", exponent = "0"] = String(value).split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
@@ -99,14 +99,14 @@ function rational(value: number): [bigint, bigint] {
   return [numerator, denominator];
 }
 
-/** Returns twice the result plus one half, floored: round half up, in rationals. */
+/** Multiplies in exact rationals and rounds half up. */
 function oracle(quantity: number, factor: number, decimals: number): bigint {
   const [numerator, whole] = rational(quantity);
   const denominator = whole * 10n ** BigInt(decimals);
   return (2n * numerator * BigInt(factor) + denominator) / (2n * denominator);
 }
 
-/** Returns the double at this many steps from a positive one. */
+/** Returns the double that is this many steps away from a positive double. */
 function besides(value: number, steps: number): number {
   const bits = new BigInt64Array(1);
   const double = new Float64Array(bits.buffer);
@@ -204,7 +204,7 @@ describe("what a quantity costs at a rate in millionths", () => {
   });
 
   test("takes an exact tie in decimals up", () => {
-    // whole.5 minor units as a power of ten times a weight with at most three decimals.
+    // Products that end in exactly half a minor unit: a power of ten times a weight with at most three decimals.
     const powers = fc.integer({ min: 0, max: 3 });
     const wholes = fc.nat({ max: 1_000_000 });
     fc.assert(

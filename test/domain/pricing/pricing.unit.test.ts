@@ -14,7 +14,7 @@ import type { Tariff, Tier } from "../../../src/domain/pricing/tariff.ts";
 const WEST = { lat: 0, lng: 1 };
 const EAST = { lat: 0, lng: 2 };
 const AWAY = { lat: 50, lng: 50 };
-/** One degree of the equator from the zone. */
+/** A point on the equator, one degree outside the zone. */
 const BESIDE = { lat: 0, lng: 11 };
 const BOX = ring("0 -10, 10 -10, 10 10, 0 10, 0 -10");
 
@@ -71,7 +71,7 @@ describe("a covered route", () => {
   });
 
   test("multiplies the unrounded distance", () => {
-    // A rounded 111.195 would make 111,195,000.
+    // If the distance were rounded to 111.195 first, the fee would be 111,195,000.
     expect(quoteWith({ ratePerKmMillionths: 10_000_000_000 }, 1)).toMatchObject({
       distanceFeeMinor: 111_195_080,
     });

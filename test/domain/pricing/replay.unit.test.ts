@@ -4,7 +4,7 @@ import { replayShipments } from "../../../src/domain/pricing/replay.ts";
 import { parseTariff } from "../../../src/domain/pricing/tariff.ts";
 import { worldTariff } from "../../support/tariffs.ts";
 
-/** Returns a worldwide tariff that charges only by weight. */
+/** Returns a worldwide tariff that charges by weight only. */
 function perKg(rate: string, currency = "USD") {
   const tiers = [{ min_kg: 0, max_kg: 100_000, flat_fee: "0", rate_per_kg: rate }];
   return createPricing(parseTariff(worldTariff({ tiers, currency })).tariff!);
@@ -134,7 +134,7 @@ test("of those that the draft alone refuses, the newest 20 are listed with the r
 });
 
 test("totals are exact above 2^53", () => {
-  // An odd sum that no double can represent.
+  // An odd sum that a double cannot represent.
   const many = Array.from({ length: 1_001 }, (_, i) => shipment(String(i), 99_999.99));
   expect(compare("900001.01", "900001.01", many)).toMatchObject({
     totalInForceMinor: 1_001n * 9_000_009_199_999n,

@@ -63,7 +63,7 @@ test("an id does not open with another key, nor with its key under another id", 
 });
 
 const WINDOW = { startMs: 1, endMs: 2, feeMinor: 3 };
-/** A quote whose id has both `-` and `_`. */
+/** An id that contains both `-` and `_`. */
 const ID = ids().find((id) => id.includes("-") && id.indexOf("_", 4) > 0)!;
 
 function* ids() {

@@ -95,7 +95,7 @@ const TIERS = "must be a list of at most 1000 tiers; it";
 describe("refuses, saying where, what and how to fix it", () => {
   test.each<[string, string, object]>([
     ["currency", `${CURRENCY} missing`, { currency: undefined }],
-    // Reported as the only error.
+    // An invalid currency is the only error reported.
     ["currency", `${CURRENCY} "usd"`, { currency: "usd" }],
     ["currency", `${CURRENCY} "XAU"`, { currency: "XAU" }],
     ["currency", `${CURRENCY} a list`, { currency: ["USD"] }],

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { calendarOf, EVERY_DAY } from "../../support/schedules.ts";
 import { dayNumberOf } from "../../../src/domain/schedule/calendar.ts";
 
-/** Days of clock changes in Berlin. */
+/** Dates of clock changes in Berlin. */
 const DAYS_OF_CHANGE = ["2027-03-28", "2026-10-25"];
 
-/** Returns the hours of a date in a time zone, as instants. */
+/** Returns the opening hours on a date in a time zone, as instants. */
 function openingsOn(
   date: string,
   time_zone: string,
@@ -25,7 +25,7 @@ function textOf(instantMs: number): string {
   return new Date(instantMs).toISOString().replace(":00.000Z", "Z");
 }
 
-// A skipped time uses the offset before the change. Of a repeated time, the first counts.
+// A skipped time uses the offset before the change. A repeated time means its first occurrence.
 test.each([
   ["2027-03-28", "Europe/Berlin", "02:30/05:00", "01:30/03:00"],
   ["2027-03-28", "Europe/Berlin", "02:00/03:00", undefined],
@@ -33,10 +33,10 @@ test.each([
   ["2026-10-25", "Europe/Berlin", "01:00/02:30", "23:00/00:30"],
   ["2026-03-08", "America/New_York", "02:30/05:00", "07:30/09:00"],
   ["2026-11-01", "America/New_York", "01:30/05:00", "05:30/10:00"],
-  // By half an hour: 02:00 to 02:30 at +10:30, and 02:00 back to 01:30 at +11:00.
+  // Changes by half an hour: 02:00 becomes 02:30 at +10:30, and 02:00 at +11:00 becomes 01:30.
   ["2026-10-04", "Australia/Lord_Howe", "02:15/05:00", "15:45/18:00"],
   ["2026-04-05", "Australia/Lord_Howe", "01:45/05:00", "14:45/18:30"],
-  // Back at 03:00 when Ramadan begins, and forward when it ends.
+  // The clock goes back at 03:00 when Ramadan begins, and forward when it ends.
   ["2026-02-15", "Africa/Casablanca", "02:30/05:00", "01:30/05:00"],
   ["2026-03-22", "Africa/Casablanca", "02:30/05:00", "02:30/04:00"],
 ])(

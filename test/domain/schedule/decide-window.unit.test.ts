@@ -6,11 +6,11 @@ import { dayNumberOf } from "../../../src/domain/schedule/calendar.ts";
 import { decideWindow } from "../../../src/domain/schedule/decide-window.ts";
 import { listSlots, nextAvailable } from "../../../src/domain/schedule/slots.ts";
 
-/** A Tuesday, at 10:00 in Berlin. */
+/** Current time: a Tuesday, 10:00 in Berlin. */
 const NOW = Date.parse("2026-12-01T09:00Z");
 const HALF_HOUR_MS = 1_800_000;
 
-/** Parses a span such as `2026-12-01T09:00/10:00`, in UTC. */
+/** Parses a span in UTC, such as `2026-12-01T09:00/10:00`. */
 function span(text: string) {
   const [start = "", end = ""] = text.split("/");
   const endText = end.includes("T") ? end : `${start.slice(0, 11)}${end}`;
@@ -63,7 +63,7 @@ test.each<[string, object, string, string]>([
   ["that is a slot", SLOTS, "2026-12-02T09:30/11:00", ""],
   ["a minute longer than a slot", SLOTS, "2026-12-02T09:30/11:01", "WINDOW_INVALID"],
   ["beside the slots", SLOTS, "2026-12-02T09:00/10:30", "WINDOW_INVALID"],
-  // The day closes at 18:00, before the seventh slot would end.
+  // The day closes at 18:00, before a seventh slot could end.
   ["after the last slot", SLOTS, "2026-12-02T17:00/18:30", "OUTSIDE_HOURS"],
   [
     "with everything wrong",
@@ -76,7 +76,8 @@ test.each<[string, object, string, string]>([
   expect(violations.map(({ reason }) => reason).join(" ")).toBe(reasons);
 });
 
-// Mornings by 17:00 of the day before, which is 16:00 in UTC, and every afternoon by 11:00.
+// Morning windows must be booked by 17:00 the day before, which is 16:00 UTC. Afternoon windows
+// must be booked by 11:00 on the same day.
 const CUT_OFFS = [
   { days: ["tue", "wed"], until: "12:00", days_before: 1, at: "17:00" },
   { from: "12:00", at: "11:00" },
@@ -112,10 +113,10 @@ const ZONES = [
   "Africa/Casablanca",
   "Pacific/Apia",
 ];
-/** Some days before clock changes in these zones, and one without a change. */
+/** Days just before clock changes in these zones, and one day without a change. */
 const STARTS = ["2026-10-02", "2026-10-23", "2026-10-30", "2027-03-12", "2027-03-26", "2026-12-01"];
 
-// No clock changes at or after 05:00.
+// In these zones, no clock changes at 05:00 or later.
 const morning = fc.record({ opens: fc.constant("06:30"), closes: fc.constant("12:00"), fee });
 const evening = fc.record({
   opens: fc.constantFrom("12:00", "17:30"),
@@ -186,7 +187,7 @@ describe("free hours", () => {
     const nowMs = Date.parse(`2026-12-01T${time}Z`);
     const calendar = calendarOf({
       time_zone: "UTC",
-      // With different fees, so that adjacent hours are not merged.
+      // Adjacent hours get different fees, so that they are not merged.
       hours: hours.split(" ").map((text, i) => {
         const [opens, closes] = text.split("/");
         return { days: EVERY_DAY, opens, closes, fee: `${i}` };

@@ -99,7 +99,7 @@ test("a zone has the schedule that it names, else the default one, else none", (
     parseTariff(worldTariff({ zones, ...document })).tariff!.scheduling?.ofZone;
   expect(ofZone({ schedules })).toEqual(Int8Array.of(-1, 1, -1));
   expect(ofZone({ schedules, default_schedule: "day" })).toEqual(Int8Array.of(0, 1, 0));
-  // The property has no meaning without schedules.
+  // The property has no meaning in a tariff without schedules.
   expect(ofZone({})).toBeUndefined();
 });
 

@@ -15,7 +15,7 @@ const COURIER = { name: "Ada Byron", phone: null, vehicle: null, externalId: nul
 const FAILED = { end: "dropoff", atMs: 1, reason: "refused", note: null } as const;
 const ASSIGNED = withCourier(NO_PROGRESS, COURIER);
 
-/** At the door, after a failed delivery. */
+/** Progress of a courier at the door, after a failed delivery. */
 const near = {
   ...withEtas(ASSIGNED, { dropoff: 1 }),
   arrivedAt: "dropoff",

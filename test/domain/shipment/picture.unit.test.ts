@@ -7,7 +7,7 @@ import { SAMPLE_PICTURES } from "../../../src/features/test-mode/sample-pictures
 
 const { photo, signature } = SAMPLE_PICTURES;
 
-/** Returns a segment of a JPEG, with its marker and length. */
+/** Returns a JPEG segment with its marker and length. */
 function segment(marker: number, content: string | Buffer): Buffer {
   const bytes = Buffer.from(content);
   const head = Buffer.from([0xff, marker, 0, 0]);
@@ -18,7 +18,10 @@ function segment(marker: number, content: string | Buffer): Buffer {
 const jpegWith = (...segments: readonly Buffer[]) =>
   Buffer.concat([photo.subarray(0, 2), ...segments, photo.subarray(2)]);
 
-/** Returns a camera's metadata by byte order: its maker, the orientation, and a marker for a position. */
+/**
+ * Returns camera metadata (Exif) in a byte order, with the maker, the orientation, and a text that
+ * stands for the position.
+ */
 function exif(order: "II" | "MM", orientation: number): Buffer {
   const tiff = Buffer.alloc(64);
   const at = (bytes: number, ...values: number[]) =>
@@ -189,7 +192,7 @@ describe("is told from its bytes", () => {
   });
 });
 
-/** Number of samples of each color type, with its bit depths. */
+/** PNG color types with the number of samples per pixel and the valid bit depths. */
 const COLOR_TYPES = [
   [0, 1, [1, 2, 4, 8, 16]],
   [2, 3, [8, 16]],
@@ -198,7 +201,7 @@ const COLOR_TYPES = [
   [6, 4, [8, 16]],
 ] as const;
 
-/** Returns a PNG of 5 by 3 pixels. */
+/** Returns a PNG that is 5 pixels wide and 3 high. */
 function png(
   { depth = 8, color = 6, interlace = 0 },
   imageData: Buffer,
@@ -210,7 +213,7 @@ function png(
 }
 const palette = chunk("PLTE", Buffer.alloc(6));
 
-/** Width and height of the passes of 5 by 3 pixels, by hand (ISO/IEC 15948, 8.2). */
+/** Width and height of each interlace pass for 5 by 3 pixels, computed by hand (ISO/IEC 15948, section 8.2). */
 const PASSES = {
   0: [[5, 3]],
   1: [
@@ -269,7 +272,7 @@ describe("a picture that no decoder can draw is refused", () => {
     expect(await cleanPng(bytes)).toEqual({ error: "must be a complete PNG" });
   });
 
-  /** Returns the sample photo without its segments of a marker. */
+  /** Returns the sample photo without the segments that have this marker. */
   function photoWithout(marker: number, replacement: Buffer = Buffer.alloc(0)): Buffer {
     const kept: Buffer[] = [photo.subarray(0, 2)];
     let at = 2;

@@ -17,7 +17,7 @@ test("references do not repeat and use every character evenly", () => {
   for (const reference of references)
     for (const character of reference.slice(4))
       counts.set(character, (counts.get(character) ?? 0) + 1);
-  // 240,000 draws from 32: 7,500 each, with a standard deviation of 85.
+  // With 240,000 draws from 32 characters, each occurs 7,500 times on average, with a standard deviation of 85.
   expect([...counts.keys()].toSorted().join("")).toBe(CROCKFORD);
   for (const count of counts.values()) expect(Math.abs(count - 7500)).toBeLessThan(7 * 85);
 });

@@ -12,7 +12,7 @@ import {
   type Trigger,
 } from "../../../src/domain/shipment/shipment-state.ts";
 
-/** Participles as used in refusals. */
+/** Past participle of each trigger, as used in refusals. */
 const PARTICIPLES: Readonly<Record<Trigger, string>> = {
   pay: "paid",
   advance: "advanced",
@@ -70,7 +70,7 @@ describe("an allowed transition", () => {
   });
 });
 
-/** Every possible state of a shipment. No step leads to another. */
+/** All states that a shipment can have. No step leads to any other state. */
 const STATES: ShipmentState[] = [
   state("pending", "awaiting_payment"),
   state("awaiting_pickup", "paid"),

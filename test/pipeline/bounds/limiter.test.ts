@@ -11,7 +11,7 @@ import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startReplica, startService, type TestService } from "../../support/service.ts";
 
-/** Its clock is frozen, so that no bucket refills. */
+/** Service with a frozen clock, so that no bucket refills. */
 const service = await startService({ outside: { monotonicMs: () => 0 } });
 
 const read = (it: TestService, apiKey: string) => it.request("/v1/workspace", { apiKey });
@@ -173,13 +173,13 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     const exhausted = await replicas[0].addWorkspace();
     await setLimit(replicas[0].app.em, exhausted.id, "read", { rate: 1, burst: 1 });
     for (const replica of replicas) {
-      // A replica allows calls until it is connected to Redis.
+      // A replica allows all calls until it is connected to Redis.
       await eventually("the replica to count", async () => {
         return (await read(replica, exhausted.apiKey)).status === 429;
       });
     }
 
-    // By the clock of Redis, the bucket refills by one call per second.
+    // The bucket refills by one call per second, measured by the clock of Redis.
     const answers = Array.from({ length: 60 }, (_, i) => read(replicas[i % 2]!, apiKey));
     const allowed = (await Promise.all(answers)).filter(({ status }) => status === 200).length;
     expect(allowed).toBeGreaterThanOrEqual(20);

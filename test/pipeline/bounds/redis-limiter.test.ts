@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually.ts";
 import { TEST_MS } from "../../support/limits.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 
-/** Rate of a bucket that does not refill during a test, in calls per second. */
+/** Refill rate in calls per second. Too low to add a call during a test. */
 const SELDOM = 1 / 1024;
 
 const FAILED = "limits are not enforced: Redis does not respond";
@@ -40,7 +40,7 @@ test("while Redis is away calls are let through and counted as such, and the log
 });
 
 describe.skipIf(!hasRedis)("with Redis", () => {
-  /** Starts a limiter with a separate Redis, and a client that reads its stored data. */
+  /** Starts a limiter on its own Redis, and a client that reads the stored data. */
   async function startLimiter(timeoutMs = TEST_MS) {
     const { url } = await startRedis();
     const log = pino({ level: "silent" });
@@ -50,7 +50,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       redis.disconnect();
       await limiter.close();
     });
-    // Before it is connected, it allows calls without counting them.
+    // The limiter allows calls without counting them until it is connected.
     await eventually("the limiter to count", async () => {
       await limiter.consume(0, "read", { rate: 1, burst: 1_000_000 });
       return (await redis.exists(keyOf(0))) === 1;
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       rate: fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.constantFrom(3, 7, 1_000_000)),
       burst: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.constant(1_000_000)),
     });
-    // Mostly concurrent calls, so that buckets run empty, and some calls during refills.
+    // Most calls follow immediately, so that buckets run empty. Some calls follow a pause, in which buckets refill.
     const pausesMs = fc.oneof(
       { weight: 4, arbitrary: fc.constant(0) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
@@ -82,8 +82,8 @@ describe.skipIf(!hasRedis)("with Redis", () => {
         for (const pauseMs of pauses) {
           if (pauseMs > 0) await sleep(pauseMs);
           const verdict = await limiter.consume(workspaceId, "read", limit);
-          // Time at which Redis counted. If the bucket was full and has been deleted, the next call
-          // also finds it full in memory, regardless of this call.
+          // Time at which Redis counted the call. Redis has no entry if the bucket was full and was
+          // deleted. In memory, the next call then finds a full bucket too.
           const atUs = await redis.hget(keyOf(workspaceId), "at_us");
           if (atUs === null) continue;
           nowMs = Number(atUs) / 1_000;
@@ -93,7 +93,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       }),
       { numRuns: 40 },
     );
-    // Both verdicts were compared.
+    // Both verdicts must have occurred.
     expect(Math.min(compared.allowed, compared.refused)).toBeGreaterThan(0);
   });
 

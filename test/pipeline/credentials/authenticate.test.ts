@@ -20,7 +20,7 @@ import { startService } from "../../support/service.ts";
 
 const QUOTE = "/v1/shipments/quote";
 
-/** Active keys of two workspaces, a well-formed unknown key, and an active key with a typo. */
+/** Active keys of two workspaces, a well-formed key that is unknown, and an active key with a typo. */
 interface Keys {
   readonly good: string;
   readonly other: string;
@@ -35,12 +35,12 @@ const [{ apiKey: good }, { apiKey: other }] = [
 ];
 const keys = { good, other, unknown: createSecretKey("shp_"), typo: withTypo(good) };
 
-/** Returns the key with one random character changed. */
+/** Changes one random character of a key. */
 function withTypo(key: string): string {
   return key.slice(0, 10) + (key[10] === "A" ? "B" : "A") + key.slice(11);
 }
 
-/** Credential headers of a request. A name can occur twice. */
+/** Returns the credential headers of a request. A name can occur twice. */
 type Credentials = (keys: Keys) => [name: string, value: string][];
 
 const ACCEPTED: Record<string, Credentials> = {
@@ -146,7 +146,7 @@ describe("on the gRPC server", () => {
     const client = createClient(ShipmentService, createGrpcTransport({ baseUrl: service.grpcUrl }));
     return client.quoteShipment(RPC_ROUTE, { headers: new Headers(credentials) });
   };
-  // The client joins repeated headers into a list.
+  // Excludes cases with repeated headers, because this client joins them into a list.
   const once = (name: string) => !/twice|in one header/.test(name);
 
   test.each(Object.entries(ACCEPTED).filter(([name]) => once(name)))(

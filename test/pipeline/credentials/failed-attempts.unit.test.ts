@@ -5,7 +5,7 @@ import { createFailedAttempts } from "../../../src/pipeline/credentials/failed-a
 const LIMIT = { rate: 100, burst: 1_000 };
 const TOO_MANY = "Too many unknown keys from this address. Try again in 1 s.";
 
-/** Returns attempts with a clock that is frozen until it is set. */
+/** Creates a record of failed attempts with a clock that only the test moves. */
 function attemptsAt() {
   const clock = { nowMs: 0 };
   const attempts = createFailedAttempts(

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const TOO_MANY = "Too many unknown callers at the same time. Try again in a moment.";
 
-/** Returns lookups that end on request, and the started ones. */
+/** Creates lookups that complete only when the test lets them. Also returns the started lookups. */
 function heldLookups() {
   const lookups = createLookups();
   const attempts = createFailedAttempts(() => 0, { rate: 1, burst: 20 }, "Too many");
@@ -23,7 +23,7 @@ function heldLookups() {
         return promise;
       },
     });
-  /** Looks up a credential and completes the lookup immediately. */
+  /** Starts a lookup and completes it immediately. */
   const answer = async (credential: string, address: string, found: string | undefined) => {
     const finding = find(credential, address);
     await vi.waitFor(() => expect(begun.at(-1)).toBe(credential));

@@ -53,7 +53,7 @@ describe("an email", () => {
     ["ada@bu\u0308cher.example", "ada@xn--bcher-kva.example"],
     ["ada@B\u00dcCHER\u3002example", "ada@xn--bcher-kva.example"],
     ["ada@\u4f8b\u5b50.example", "ada@xn--fsqu00a.example"],
-    // Left to the rule of the field.
+    // Stays unchanged, so that the field's rule rejects it.
     ["ada@b\u00fc cher.example", "ada@b\u00fc cher.example"],
     ["b\u00fccher.example", "b\u00fccher.example"],
     ["ada@127.1", "ada@127.1"],

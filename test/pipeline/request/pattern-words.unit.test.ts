@@ -24,7 +24,7 @@ function unsaidIn({ fields, typeName }: DescMessage): string[] {
   });
 }
 
-/** Returns the patterns of a text, or of the texts in a list or a map. */
+/** Returns the patterns for a text field, or for the texts in a list or map. */
 function patternsOf({ type }: FieldRules): string[] {
   if (type.case === "string") return type.value.pattern === "" ? [] : [type.value.pattern];
   const inner =

@@ -7,7 +7,7 @@ import {
   file_buf_validate_validate as ours,
 } from "../../../gen/buf/validate/validate_pb.js";
 
-/** Returns the properties that determine the encoding and the meaning of a field. */
+/** Returns the properties on which a field's encoding and meaning depend. */
 function shapeOf(field: DescField) {
   const { name, number, fieldKind, oneof, message } = field;
   return {

@@ -8,7 +8,7 @@ import type { StreamRpc } from "../../../src/pipeline/rpc.ts";
 import { createExecuteStream } from "../../../src/pipeline/stages/execute-stream.ts";
 import { callOf } from "../../support/call-of.ts";
 
-/** Time at which the caller cancels, in milliseconds. */
+/** Time after which the caller cancels, in milliseconds. */
 const LEFT_AFTER_MS = 10_000;
 
 test.for([
@@ -42,13 +42,13 @@ test.for([
   const passing = unavailable("Too many look-ups.");
   const reading = read(passing, leaving.signal, { method, shutdownSignal: shutdown.signal });
   shutdown.abort();
-  // Before the caller cancels, if it has not.
+  // Gives the stream time to end before the caller cancels.
   await new Promise(setImmediate);
   leaving.abort();
   expect(await reading).toEqual(outcome);
 });
 
-/** Opens a stream whose caller is refused from then on. Returns how it ended. */
+/** Opens a stream whose caller loses access once it has begun. Returns how the stream ended. */
 async function read(
   refusal: Refusal,
   signal: AbortSignal,

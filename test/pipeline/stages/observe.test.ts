@@ -198,7 +198,7 @@ test("metrics count and time calls by method and code, and report the pool and t
   await eventually("the last call to be counted", () => calls(log).length === 6);
 
   const pools = "shipments_database_connections";
-  // Background work uses a connection for moments.
+  // Background work uses a connection briefly.
   const { status, headers, metrics } = await eventually("a pool that rests", async () => {
     const { text, ...answer } = await served.request("/metrics");
     const metrics = parsePrometheus(text);

@@ -18,7 +18,7 @@ import { callOf } from "../../support/call-of.ts";
 const REQUEST = create(GetShipmentRequestSchema, { shipment: "SHP-000000000000" });
 const ANSWER = create(GetShipmentRequestSchema, { shipment: "SHP-000000000001" });
 
-/** Starts a pipeline with one RPC. A key is the number of its workspace. */
+/** Creates a pipeline with a single RPC. Each key is the number of its workspace. */
 function startPipeline(run: Rpc["run"]) {
   const rpc: Rpc = {
     method: ShipmentService.method.getShipment,

@@ -40,7 +40,7 @@ async function bookByJson(simulate: string, key = apiKey, idempotencyKey: string
   );
 }
 
-/** Books over a protocol. Returns the code, and the header with the simulation. */
+/** Books over a protocol. Returns the code and the header that names the simulation. */
 async function bookBy(protocol: Name, simulate: string, key = apiKey) {
   let simulated: string | null = null;
   const options: CallOptions = {
@@ -57,14 +57,14 @@ async function bookBy(protocol: Name, simulate: string, key = apiKey) {
   }
 }
 
-/** Returns the number of a workspace's shipments. */
+/** Counts a workspace's shipments. */
 async function count(workspace: number): Promise<number> {
   const sql = "select count(*)::int as rows from shipment where workspace_id = ?";
   const [row] = await service.app.em.execute(sql, [workspace]);
   return row!.rows;
 }
 
-/** Returns a client's error for a lost response: for a reset stream, or a broken connection. */
+/** Returns the code that a client reports for a lost response: of a reset stream, or of a broken connection. */
 const lostBy = (protocol: Name) => (protocol.endsWith("gRPC server") ? "Internal" : "Aborted");
 
 const REFUSALS = [
@@ -121,7 +121,7 @@ const RPCS: readonly {
   },
 ];
 
-/** Returns the outcome of a call over a protocol, and the simulation in its response. */
+/** Returns the outcome of a call over a protocol, and the simulation named in the response. */
 async function outcomeBy(
   protocol: Name,
   { service: of, method, fields }: (typeof RPCS)[number],
@@ -143,7 +143,7 @@ function codeAndHeader(error: unknown) {
 }
 
 describe.each(RPCS)("$method", (rpc) => {
-  /** Returns the status and response of a call over JSON. `undefined` if the connection breaks. */
+  /** Calls over JSON and returns the status and body. `undefined` if the connection breaks. */
   async function byJson(simulate: string) {
     const options = { ...rpc.json, apiKey, headers: { simulate } };
     const answer = await service.request(rpc.path, options).catch(() => undefined);
@@ -185,7 +185,7 @@ describe.each(RPCS)("$method", (rpc) => {
 });
 
 test.each(NAMES)("a stream meets faults, and of a live key none, by %s", async (protocol) => {
-  /** Returns the first event of a stream or its error, with the simulation in the response. */
+  /** Returns a stream's first event or its error, and the simulation named in the response. */
   async function watch(simulate: string, key = apiKey) {
     let simulated: string | null = null;
     const onHeader = (got: Headers) => void (simulated = got.get("simulated"));
@@ -225,12 +225,12 @@ test.each(["JSON", ...NAMES])(
     const leaving = new AbortController();
     const { setTimeout: start } = globalThis;
     const timers = vi.spyOn(globalThis, "setTimeout");
-    // So that only canceling ends them.
+    // A timer that never fires, so that only canceling ends the wait.
     const never = (run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
       start(run, ms === 9_999 ? DAY_MS : ms, ...given);
     timers.mockImplementation(never as typeof setTimeout);
     onTestFinished(() => timers.mockRestore());
-    /** Books. Returns whether the booking succeeded, was refused, or was aborted. */
+    /** Books and returns whether the booking succeeded, was refused or was aborted. */
     const tryBooking = (simulate: string, { signal } = new AbortController()) => {
       const headers = { simulate };
       if (by === "JSON") {
@@ -388,7 +388,7 @@ test("an answer that is lost on an HTTP/2 connection touches no other call there
   const { method } = ShipmentService;
   const session = connect(service.grpcUrl);
   onTestFinished(() => session.destroy());
-  /** Lists shipments, or books one. Returns the stream's code, and whether it had a response. */
+  /** Lists or books shipments. Returns the stream's code, and whether there was a response. */
   const call = (name: "listShipments" | "createShipment", simulate: string) =>
     new Promise<readonly [resetBy: number, answered: boolean]>((resolve) => {
       const stream = session.request({
@@ -415,7 +415,7 @@ test("an answer that is lost on an HTTP/2 connection touches no other call there
   expect(await call("createShipment", "lose_answer")).toEqual(lost);
   expect(await count(twin.id)).toBe(before + 1);
   expect(await slow).toEqual(OK);
-  // Affects only the stream, and the connection stays open.
+  // Only the stream is affected, and the connection stays open.
   expect(await call("createShipment", "lose_answer")).toEqual(lost);
   expect(await call("listShipments", "slow=1")).toEqual(OK);
 });

@@ -18,7 +18,7 @@ const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
 const service = await startService();
 const { apiKey } = await service.addWorkspace({ paymentProvider: undefined });
 
-/** Returns the `errors` of the JSON error that correspond to an RPC error's details. */
+/** Converts an RPC error's details to the equivalent `errors` in JSON. */
 function errorsIn({ details }: RpcError) {
   const { BadRequest, PreconditionFailure } = details as Record<string, any>;
   const pairs = [
@@ -28,7 +28,7 @@ function errorsIn({ details }: RpcError) {
   return Object.fromEntries(pairs.map(([key, text]) => [key, [text]]));
 }
 
-/** Returns a booking with the field names of a gRPC client. */
+/** Returns a booking with a gRPC client's field names. */
 function camelCase(json: object) {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => [

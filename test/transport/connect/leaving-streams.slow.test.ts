@@ -8,7 +8,10 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { startReplica } from "../../support/service.ts";
 
 const STREAMS = 200;
-/** Enough that no workspace exceeds its limit of streams, even if the service detects a canceled one late. */
+/**
+ * Number of workspaces. High enough that none exceeds its stream limit, even if the service detects
+ * a cancellation late.
+ */
 const WORKSPACES = STREAMS / 20;
 
 const database = await createDatabase();
@@ -19,7 +22,7 @@ await replica.close();
 
 type Leave = (service: ServiceProcess, path: string) => Promise<void>;
 
-/** Opens streams one after the other, and cancels each a little later than the previous one. */
+/** Opens streams one after another over gRPC, and cancels each after a different delay of 0 to 19 ms. */
 const leaveByGrpc: Leave = async (service, path) => {
   const session = connect(service.grpcUrl);
   for (let i = 0; i < STREAMS; i++) {
@@ -35,11 +38,11 @@ const leaveByGrpc: Leave = async (service, path) => {
     await sleep(i % 20);
     stream.close(constants.NGHTTP2_CANCEL);
   }
-  // Sent data arrives before the connection ends.
+  // Closes gracefully, so that all sent data arrives first.
   await new Promise<void>((resolve) => session.close(resolve));
 };
 
-/** The same with Connect, where canceling closes the connection. */
+/** Opens and cancels streams like `leaveByGrpc`, but with Connect, where canceling closes the connection. */
 const leaveByConnect: Leave = async (service, path) => {
   for (let i = 0; i < STREAMS; i++) {
     const leaving = new AbortController();
@@ -52,7 +55,7 @@ const leaveByConnect: Leave = async (service, path) => {
       body: frame(Buffer.from("{}")),
       signal: leaving.signal,
     });
-    // Only a call that arrived completely can be canceled.
+    // Waits for the response, because only a call that has arrived completely can be canceled.
     const { body } = await call;
     await sleep(i % 20);
     leaving.abort();

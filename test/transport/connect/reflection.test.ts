@@ -35,12 +35,12 @@ type Question = NonNullable<
   MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]
 >;
 
-/** Returns the responses to these requests, sent in one stream without a credential. */
+/** Sends requests in one stream without a credential, and returns the responses. */
 async function ask(...questions: Question[]) {
   return askOver(PROTOCOLS["gRPC on the gRPC server"](service), ServerReflection, ...questions);
 }
 
-/** The same over any transport and in either version, which have the same fields. */
+/** Sends requests over any transport to either version of the service. Both versions have the same fields. */
 async function askOver(
   transport: Transport,
   version: typeof ServerReflection | typeof ServerReflectionV1alpha,
@@ -209,7 +209,7 @@ test("reflection ends at the deadline of a caller that asks nothing more", async
   expect(trailers["grpc-status"]).toBe(String(Code.DeadlineExceeded));
 });
 
-/** Returns every file that a client can find, first by symbol, then by import. */
+/** Returns all files that a client can find: first by symbol, then through imports. */
 async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   const found = new Map<string, FileDescriptorProto>();
   const wanted: Question[] = symbols.map(symbol);
@@ -228,7 +228,7 @@ async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   );
 }
 
-/** Sorts files after their imports, as a registry requires. */
+/** Sorts files so that each follows its imports, as a registry requires. */
 function inOrder<T extends { name: string; dependency: string[] }>(files: readonly T[]): T[] {
   const sorted = new Map<string, T>();
   const add = (it: T) => {

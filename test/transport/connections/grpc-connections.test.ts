@@ -12,7 +12,7 @@ import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { whenOver } from "../../support/when-over.ts";
 
 const opened: { destroy(): unknown }[] = [];
-/** The most recently started server. */
+/** Server that was started last. */
 let server: TransportServer;
 
 /** Starts a server that handles every stream with `answer`. Returns its port. */
@@ -61,7 +61,7 @@ async function openSession(port: number, initialWindowSize?: number): Promise<Cl
   return session;
 }
 
-/** Calls. Returns the gRPC status, or the code of the reset. */
+/** Makes a call and returns its gRPC status, or the code with which the stream was reset. */
 function call(session: ClientHttp2Session): Promise<string> {
   return new Promise((resolve) => {
     if (session.destroyed || session.closed) return resolve("closed");
@@ -252,7 +252,7 @@ test("a server that drains takes no connection, and serves streams that callers 
   const told = once(session, "goaway");
   proxy.hang();
   await server.drain();
-  // Before the caller has read the GOAWAY.
+  // The caller has not read the GOAWAY yet.
   const written = session.socket.bytesWritten;
   const called = call(session);
   await eventually("the call to be sent", () => session.socket.bytesWritten > written);
@@ -262,6 +262,6 @@ test("a server that drains takes no connection, and serves streams that callers 
   expect([code, lastStream]).toEqual([constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1]);
   const [error] = await once(openTcp(port), "error");
   expect(error).toMatchObject({ code: "ECONNREFUSED" });
-  // The caller closes the connection.
+  // The caller must close the connection.
   await eventually("no connection", () => server.openConnections() === 0);
 });

@@ -36,7 +36,7 @@ const GOOD = frame(QUOTE);
 const LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 50 }));
 const ONE_OF_LIST = frame(message(ListShipmentsRequestSchema, { pageSize: 1 }));
 const BOOK = frame(message(CreateShipmentRequestSchema, RPC_BOOKING));
-/** An unknown field: number 1000, a varint. */
+/** An unknown field with number 1000 and a varint. */
 const UNKNOWN_FIELD = Buffer.from([0xc0, 0x3e, 0x05]);
 
 const service = await startService();
@@ -49,7 +49,7 @@ for (let i = 0; i < 10; i++) await client.createShipment({ ...RPC_BOOKING, weigh
 const KEYLESS = { "content-type": "application/grpc", te: "trailers", "x-request-id": "the-same" };
 const keyed = (more: RawHeaders = {}): RawHeaders => ({ ...KEYLESS, "x-api-key": apiKey, ...more });
 
-/** The fast path leaves a path with a query, even an empty one, to Connect. */
+/** Adds an empty query to a path. The fast path leaves paths with a query to Connect. */
 const throughConnect = (path: string) => `${path}?`;
 
 interface Case {
@@ -271,7 +271,7 @@ test.each(Object.entries(CASES))(
     const call = (to: string) =>
       counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
     const first = await call(throughConnect(path));
-    // The response to a repeated booking differs from the first.
+    // Repeats the booking, because the response to a repeated booking differs from the first.
     const connect =
       first.answer.trailers["grpc-status"] === "0" ? await call(throughConnect(path)) : first;
     const byFastPath = await call(path);
@@ -296,7 +296,7 @@ test("the fast path answers as Connect does when a call exceeds the limit", asyn
   expect(byFastPath.trailers).toMatchObject({ "retry-after": "1" });
 });
 
-/** Returns a response without the headers that differ between calls. */
+/** Returns a response without the headers that vary between calls. */
 function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
   const steady = (given: RawGrpcAnswer["headers"]) => {
     const { date, ratelimit, ...rest } = given;
@@ -306,7 +306,7 @@ function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
   return { status, headers: steady(headers), trailers: steady(trailers), text };
 }
 
-/** Returns a call's response, and the call counters that changed. */
+/** Makes a call. Returns its response and the call counters that changed. */
 async function counted(call: () => Promise<RawGrpcAnswer>) {
   const before = await requestCounts();
   const answer = await call();

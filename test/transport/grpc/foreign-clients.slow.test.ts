@@ -20,14 +20,14 @@ import { RPC_ROUTE } from "../../support/bookings.ts";
 const QUOTE = "/shipments.v1.ShipmentService/QuoteShipment";
 const CREATE = "/shipments.v1.ShipmentService/CreateShipment";
 const ROUTE = toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE));
-/** A body that exceeds the initial flow control limit of a new connection. */
+/** Body that exceeds the initial flow-control window of a new connection. */
 const LARGE = Buffer.alloc(200_000, 1);
 
 const service = await startService();
 const { apiKey } = await service.addWorkspace();
 const metadata = { "x-api-key": apiKey };
 
-/** Makes the same call several times, half of them on separate connections. */
+/** Repeats a call several times, half of them on separate connections. */
 const often = (call: ForeignCall) =>
   Array.from({ length: 24 }, (_, i): ForeignCall => ({ ...call, alone: i % 2 === 0 }));
 

@@ -12,7 +12,7 @@ const { apiKey } = await overHttp.addWorkspace();
 const operatorKey = (await overHttp.addOperator()).key;
 const { cookie } = await signIn(overHttp, apiKey, { email: "ada@example.org", role: "viewer" });
 
-/** Returns the headers against caching and content sniffing. */
+/** Returns the response headers that control caching and content sniffing. */
 async function guards(answer: Pick<Response, "headers"> | Promise<Pick<Response, "headers">>) {
   const { headers } = await answer;
   return {
@@ -28,7 +28,7 @@ const QUOTE = "/v1/shipments/quote";
 const CONNECT = "/shipments.v1.ShipmentService/QuoteShipment";
 const asPage = { accept: "text/html" };
 
-/** Responses for one caller only. */
+/** Requests whose responses are for one caller only. */
 const PRIVATE: Readonly<Record<string, Ask>> = {
   "an answer of the JSON API": (to) => to.request(QUOTE, { apiKey, body: COVERED_ROUTE }),
   "a refusal of the JSON API": (to) => to.request(QUOTE, { apiKey, body: {} }),
@@ -45,7 +45,7 @@ const PRIVATE: Readonly<Record<string, Ask>> = {
   "a probe": (to) => to.request("/healthz"),
 };
 
-/** Responses that browsers may cache but must revalidate. */
+/** Requests whose responses browsers may cache but must revalidate, with the expected Cache-Control. */
 const KEPT: Readonly<Record<string, [cacheControl: string | null, ask: Ask]>> = {
   "the dashboard": ["no-cache", (to) => to.request("/", { headers: asPage })],
   "a guide": ["no-cache", (to) => to.request("/docs", { headers: asPage })],

@@ -8,7 +8,7 @@ const service = await startUnprepared();
 
 const FILE = readFileSync("gen/openapi/openapi.json", "utf8");
 
-/** Returns the document of a server at an address. */
+/** Returns the document as a server at this URL publishes it. */
 function documentAt(address: string): string {
   return FILE.replace('"url": "/"', `"url": ${JSON.stringify(address)}`);
 }

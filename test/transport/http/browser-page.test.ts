@@ -9,7 +9,7 @@ const service = await startUnprepared();
 const get = (path: string, accept: string, method = "GET") =>
   service.request(path, { method, headers: { accept } });
 
-/** Links in the response to a program at `/`. */
+/** Links that programs get in the response from `/`. */
 const linksOf = (address: string) => ({
   guides: `${address}/docs`,
   llms: `${address}/llms.txt`,

@@ -35,7 +35,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(folder, `${name}.gz`), gzipSync(text));
 }
 
-/** Uses Node's client, which neither requests nor decodes compression. */
+/** Requests a file with Node's client, which neither requests nor decodes compression. */
 async function get(path: string, headers: Record<string, string> = {}, method = "GET") {
   const lines = Object.entries({ host: "localhost", connection: "close", ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");

@@ -16,7 +16,7 @@ const headers = { "x-request-id": "the-same" };
 const quote = (body: unknown) => service.request("/v1/shipments/quote", { apiKey, body, headers });
 const book = (body: unknown) => service.request("/v1/shipments", { apiKey, body });
 
-/** Returns the only error of each field, by name. */
+/** Returns errors by field, with one message per field. */
 function each(errors: Record<string, string>) {
   return Object.fromEntries(Object.entries(errors).map(([name, text]) => [name, [text]]));
 }

@@ -15,7 +15,7 @@ const url = await listenWith((request, response) => {
     response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
 });
 
-/** Uses Node's client, which does not normalize paths. */
+/** Requests a file with Node's client, which does not normalize paths. */
 async function get(path: string, accept: string, method = "GET") {
   const head = `host: localhost\r\nconnection: close\r\naccept: ${accept}\r\ncontent-length: 0\r\n`;
   const { status, text, headers } = await rawHttp(url, `${method} ${path} HTTP/1.1\r\n${head}\r\n`);

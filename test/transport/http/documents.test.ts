@@ -21,7 +21,7 @@ const TEXT = "all the parcels of the world, ".repeat(100);
 const SHORT = "a parcel";
 /** Incompressible bytes that exceed the kernel's buffers for a caller that does not read. */
 const HUGE = randomBytes(16 * 1024 * 1024);
-/** Larger than the default limit of gRPC clients. */
+/** Bytes that exceed the default message limit of gRPC clients. */
 const LARGE = HUGE.subarray(0, 5 * 1024 * 1024);
 
 function documentOf(id: bigint, body: Buffer, makeParcel: MakeParcel) {
@@ -33,7 +33,7 @@ function documentOf(id: bigint, body: Buffer, makeParcel: MakeParcel) {
   });
 }
 
-/** Documents by their ids, each created once. */
+/** Documents by id. Each is created once. */
 const BODIES = new Map([
   [1n, Buffer.from(TEXT)],
   [2n, Buffer.from(SHORT)],
@@ -51,7 +51,7 @@ function get(path: string, headers: string[] = []) {
   return rawHttp(service.httpUrl, `GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
 }
 
-/** Returns the headers of a document, without the headers that Node always sends. */
+/** Returns a document's headers without those that Node always sends. */
 function headersOf({ headers }: { headers: Headers }) {
   const { date, connection, "keep-alive": _, ...rest } = Object.fromEntries(headers);
   expect([date, connection]).toEqual([expect.any(String), "keep-alive"]);
@@ -239,7 +239,7 @@ describe("a caller that stops in the middle of a large document", async () => {
       const pressed = await startOwnService({ rule: RULE, run, limits });
       const unread = Array.from({ length: 8 }, () => ({ socket: ask(pressed), taken: 0 }));
       await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
-      // A caller that reads no data for a second may be disconnected.
+      // A caller that reads nothing for a second may be disconnected.
       await sleep(waitMs);
       for (const one of unread)
         one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));

@@ -18,12 +18,12 @@ const QUOTE = "/v1/shipments/quote";
 const KIB = 1024;
 const TOO_LARGE = "The body is larger than 64 KiB.";
 
-/** Returns a body with one key and text. */
+/** Returns the body of an error with one subject and its message. */
 function about(key: string, text: string) {
   return { message: text, errors: { [key]: [text] } };
 }
 
-/** Code of each status that has only one in these tests. */
+/** Code for each status that has only one code in these tests. */
 const CODES: Readonly<Record<number, RefusalReason>> = {
   400: "BODY_UNREADABLE",
   401: "CREDENTIAL_REFUSED",

@@ -64,7 +64,10 @@ test("a text of many megabytes costs what it is long", () => {
   );
 });
 
-/** For a broken literal it gives the position of the first wrong character, and some errors have no position. */
+/**
+ * Matches the engine's errors with a comparable position. For a broken literal, the engine points
+ * at the first wrong character, and some errors have no position.
+ */
 const MISSED = /^Expected .* \(line (\d+) column (\d+)\)$/;
 
 function faultOfEngine(text: string): string | undefined {

@@ -135,7 +135,7 @@ test("a file is closed at the end, and not opened again", async () => {
   await expect.poll(() => timesOpen(file)).toBe(0);
 });
 
-/** Returns how many times this process has opened a file. 0 on macOS, which has no such list. */
+/** Returns how many times this process has opened a file. 0 on macOS, which does not list open files. */
 function timesOpen(file: string): number {
   const FDS = "/proc/self/fd";
   const fds = (existsSync(FDS) ? readdirSync(FDS) : []).map((fd) => join(FDS, fd));

@@ -5,7 +5,7 @@ import { describeEveryKind } from "../../support/every-kind.ts";
 
 const compiled = compileDecodeParameters(describeEveryKind().fields);
 
-/** Returns the JSON object of a query without unknown parameters. */
+/** Decodes a query, which must have only known parameters, into a JSON object. */
 function decode(query: URLSearchParams) {
   const unknown: Violation[] = [];
   const json = compiled(query, unknown);

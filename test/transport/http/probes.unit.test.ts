@@ -9,7 +9,7 @@ import { createProbes } from "../../../src/transport/http/probes.ts";
 import { answerOf } from "../../support/endpoints.ts";
 import { parsePrometheus } from "../../support/metrics.ts";
 
-/** Serves the probes with these metrics until the test ends. Returns their response to /metrics. */
+/** Serves the probes with these metrics until the test ends. Returns the response from /metrics. */
 async function readMetrics(registry: Registry): Promise<Response> {
   const probes = createProbes({
     unreadyBecause: () => undefined,

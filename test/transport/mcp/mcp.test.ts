@@ -21,7 +21,7 @@ const RESULT_NOTE =
 const REPLAYED =
   "This call was made before. It was not repeated: this is its stored response. To do it again, give another idempotency_key.";
 
-/** Note after a list that has a next page. */
+/** Returns the note that follows a list with a next page. */
 const continues = (argument: string, value: string) =>
   `More follow: repeat the call with ${argument} set to ${JSON.stringify(value)}. ${RESULT_NOTE}`;
 
@@ -43,7 +43,7 @@ const HINTS = {
   search_guides: READ,
 };
 
-/** Returns the JSON API's response in the form of tools. */
+/** Converts a response of the JSON API to the form that tools use. */
 function withoutUnset(json: any): any {
   if (Array.isArray(json)) return json.map(withoutUnset);
   if (typeof json !== "object") return json;
@@ -141,7 +141,7 @@ test.each([false, true])(
   async (modern) => {
     const { apiKey } = await service.addWorkspace();
     const { call, client } = await connectAgent(service, apiKey, { modern });
-    // The client validates results with their schemas.
+    // Lists the tools, so that the client validates results with their schemas.
     await client.listTools();
     const quote = await call("create_quote", COVERED_ROUTE);
     expect(quote.json).toMatchObject({ notice: RESULT_NOTE, covered: true, total: 12.69 });
@@ -368,7 +368,7 @@ describe("a list that has no pages of its own", async () => {
   const own = await startService({ tariff: worldTariff({ zones, schedules }) });
   const { apiKey } = await own.addWorkspace();
 
-  /** Follows `page_token` to the end, and returns the items of all pages. */
+  /** Follows `page_token` to the last page and returns the items of all pages. */
   async function readAll(tool: string, args: Record<string, unknown>, lists: readonly string[]) {
     const { call } = await connectAgent(own, apiKey);
     const items: unknown[] = [];
