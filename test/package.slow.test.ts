@@ -24,7 +24,6 @@ let home: string;
 let tarball: string;
 /** Folder in which the package is installed. */
 let folder: string;
-/** Output of the installation. */
 let installed: { readonly stdout: string; readonly stderr: string };
 
 beforeAll(async () => {

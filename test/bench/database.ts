@@ -35,7 +35,6 @@ export interface Account {
   readonly apiKey: string;
 }
 
-/** The database of one case. */
 export interface Database {
   readonly url: string;
   /** URL of the database on each node that stores data, coordinator first. */

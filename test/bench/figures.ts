@@ -1,4 +1,3 @@
-/** Returns a Markdown table. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   return [columns, columns.map(() => "---"), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)

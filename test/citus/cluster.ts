@@ -21,7 +21,6 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Options for starting a cluster. */
 export interface ClusterOptions {
   /** Number of servers. Three by default: a coordinator and two workers. */
   readonly count?: number;

@@ -76,7 +76,6 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
 ];
 
-/** Files whose tests are all left out. */
 export const LEFT_OUT_FILES = LEFT_OUT.filter(({ test }) => test === undefined).map(
   ({ file }) => file,
 );

@@ -25,7 +25,6 @@ beforeAll(async () => {
   client = createClient({ url: service.httpUrl, key });
 });
 
-/** Returns the error of a failing call. */
 async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   const error: unknown = await call.then(
     () => undefined,

@@ -23,7 +23,6 @@ function clientOf(
   return { sent, client };
 }
 
-/** Returns the error of a failing call. */
 async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
   const error: unknown = await call.catch((thrown: unknown) => thrown);
   if (error instanceof ShipmentsError) return error;

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** A code block in a guide. */
 export interface GuideBlock {
   /** Number of the block's first line, from 1. */
   readonly line: number;

@@ -39,7 +39,6 @@ const found = await v1.getShipment(reference);
 const listed = await v1.listShipments({ payment_status: "awaiting_payment", page_size: 10 });
 const cancelled = await v1.cancelShipment(reference, { reason: "customer_request", note: "Moved" });
 
-/** Returns the refusal of a failing call. */
 async function refusalOf(call: Promise<{ error: Refusal; status: number }>) {
   const { status, error } = await call.then(
     () => Promise.reject(new Error("the call was not refused")),

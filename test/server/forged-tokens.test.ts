@@ -13,7 +13,6 @@ interface List {
   readonly field: string;
   /** Filters for which the list's tokens are valid. */
   readonly filters: object;
-  /** Key for reading the list. */
   readonly key: string;
   /** A valid position, on which forged positions are based. */
   readonly position: readonly (string | number)[];

@@ -546,7 +546,6 @@ async function deliver(service: TestService, { apiKey }: TestWorkspace): Promise
   }
 }
 
-/** Runs every purge once. */
 async function purge({ app: { em } }: TestService): Promise<void> {
   const failed: string[] = [];
   await purgeExpired({

@@ -210,7 +210,6 @@ export class Books {
     if (status === "failed") this.#emit("refund.failed", refund);
   }
 
-  /** Disputes the payment of a session. */
   openDispute(sessionId: string, amount?: number): Stripe.Dispute {
     const intent = this.#intentOf(this.session(sessionId));
     const charge = this.charges.get(idOf(intent?.latest_charge ?? null) ?? "");

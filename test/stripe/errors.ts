@@ -12,7 +12,6 @@ export class StripeRefusal extends Error {
   }
 }
 
-/** Creates the error for an invalid request. */
 export function invalidRequest(
   message: string,
   {

@@ -13,11 +13,9 @@ interface Call {
   readonly stamp: Stamp;
   /** Returns the books of an account. @throws StripeRefusal if the caller has no access to it */
   account(id: string): Books;
-  /** Creates a connected account. */
   connect(params: Stripe.AccountCreateParams): Books;
 }
 
-/** One endpoint. */
 export interface Route {
   readonly method: string;
   readonly path: RegExp;
@@ -69,7 +67,6 @@ const refundCreate: z.ZodType<Stripe.RefundCreateParams> = z.strictObject({
   metadata,
 } satisfies Shape<Stripe.RefundCreateParams>);
 
-/** Parameters for listing refunds and disputes. */
 const listOfPayment: z.ZodType<Stripe.RefundListParams & Stripe.DisputeListParams> = z.strictObject(
   { ...page, payment_intent: text } satisfies Shape<Stripe.RefundListParams>,
 );
@@ -163,7 +160,6 @@ function list<T extends { readonly id: string }>(
   return { object: "list", data: rest.slice(0, limit), has_more: rest.length > limit };
 }
 
-/** A value in a decoded form. */
 type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
 /** Decodes Stripe's notation for nested objects and lists: `a[b][0][c]=1` is `{ a: { b: [{ c: "1" }] } }`. */

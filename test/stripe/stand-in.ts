@@ -137,7 +137,6 @@ export class StripeStandIn {
     return account.id;
   }
 
-  /** Adds an API key for an account. */
   addKey(account: string): string {
     const key = newId(`sk_${this.#livemode ? "live" : "test"}`);
     this.#keys.set(key, account);
@@ -226,7 +225,6 @@ export class StripeStandIn {
     for (const books of this.#accounts.values()) books.expireDue();
   }
 
-  /** Returns the books of an account. */
   books(account: string): Books {
     const books = this.#accounts.get(account);
     if (books === undefined) throw new Error(`there is no account ${account}`);

@@ -33,7 +33,6 @@ export async function connectAgent(
   return agentOf(client);
 }
 
-/** Returns an agent for a connected client. */
 export function agentOf(client: Client): Agent {
   return {
     client,

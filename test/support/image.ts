@@ -28,7 +28,6 @@ export interface Image {
   readonly config: ImageConfig;
   /** Folder where the image's files are mounted. */
   readonly files: string;
-  /** Output of the build. */
   readonly output: string;
   /**
    * Starts a program as a container engine with a read-only root file system does: with the image's

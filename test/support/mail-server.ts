@@ -16,7 +16,6 @@ export interface ReceivedMail {
   readonly html: string;
 }
 
-/** A local mail server. */
 export interface MailServer {
   /** URL of the server: `smtp://127.0.0.1:...` */
   readonly url: string;
@@ -76,7 +75,6 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   };
 }
 
-/** Returns the link in an email. */
 export function linkIn({ text }: ReceivedMail): string {
   return /^https?:\S+#token=\S+$/m.exec(text)![0];
 }

@@ -9,7 +9,6 @@ import { ConfigMap, Namespace, Service, ServiceAccount } from "kubernetes-models
 import { parseAllDocuments } from "yaml";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-/** A Kubernetes manifest. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;

@@ -7,7 +7,6 @@ interface Sample {
   readonly value: number;
 }
 
-/** A metric with its samples. */
 export interface Metric {
   readonly type: string;
   readonly samples: Sample[];

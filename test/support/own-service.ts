@@ -109,7 +109,6 @@ export async function startOwnService(options: {
   };
 }
 
-/** Creates a response message. */
 export type MakeParcel = (fields: Partial<Omit<Parcel, keyof Message>>) => Parcel;
 
 function describe(rule: MessageInitShape<typeof HttpRuleSchema>, maxRequestBytes?: number) {

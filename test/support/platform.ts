@@ -50,7 +50,6 @@ export async function setLimit(
   await callLocally(em, ACTOR, method.updateWorkspaceLimits, fields);
 }
 
-/** Suspends a workspace. */
 export async function suspend(em: EntityManager, id: number): Promise<void> {
   await callLocally(em, ACTOR, method.suspendWorkspace, { workspace: BigInt(id) });
 }

@@ -12,7 +12,6 @@ export interface ServerUrls {
   readonly grpcUrl: string;
 }
 
-/** Options of all transports. */
 interface Options {
   readonly interceptors?: Interceptor[];
   readonly useBinaryFormat?: boolean;

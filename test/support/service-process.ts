@@ -20,9 +20,7 @@ export interface Logging extends Running {
   log(): LogLine[];
 }
 
-/** A listening service process. */
 export interface ServiceProcess extends Logging, Endpoints {
-  /** Waits until the service is ready. */
   untilReady(): Promise<void>;
 }
 

@@ -16,7 +16,6 @@ import { whenOver } from "./when-over.ts";
 
 export type { TestWorkspace };
 
-/** An operator created for a test. */
 export interface TestOperator {
   readonly id: number;
   readonly key: string;
@@ -47,7 +46,6 @@ interface ServiceOptions extends Partial<Omit<AppConfig, "databaseUrl">> {
   readonly tariff?: unknown;
   readonly now?: () => Date;
   readonly outside?: AppOverrides;
-  /** Called with each log line. */
   readonly logged?: (line: LogLine) => void;
 }
 

@@ -182,7 +182,6 @@ export function stripeSettings(stripe: StripeStandIn) {
   };
 }
 
-/** Requests a checkout for a shipment. */
 export function requestCheckout(
   service: Pick<TestService, "request">,
   apiKey: string,
@@ -196,7 +195,6 @@ export function requestCheckout(
 /** A shipment with an open checkout session. */
 export interface CheckedOut {
   readonly reference: string;
-  /** Session id. */
   readonly session: string;
 }
 
@@ -217,7 +215,6 @@ export function sessionOf(stripe: StripeStandIn, account: string, reference: str
   return sessions.findLast((session) => session.client_reference_id === reference)!.id;
 }
 
-/** Returns the current shipment. */
 export async function getShipment(
   service: Pick<TestService, "request">,
   apiKey: string,

@@ -13,7 +13,6 @@ export interface Drafts {
   publish(draft: number, replaces: number, more?: object): Promise<Answer>;
 }
 
-/** Returns the draft calls for an operator's key. */
 export function draftsOf(service: Endpoints, apiKey: string): Drafts {
   const call = (method: string, path: string, body?: unknown) =>
     service.request(`/admin/v1/${path}`, { apiKey, method, body });

@@ -29,7 +29,6 @@ function chunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([length, content, sum]);
 }
 
-/** A tile server. */
 export interface TileServer {
   readonly url: string;
   /** Requests so far, with their Referer header. */

@@ -8,7 +8,6 @@ export interface VisitedPage {
 
 /** An HTTP client that keeps cookies, follows redirects and submits forms like a browser. */
 export interface Visitor {
-  /** Returns the `Cookie` header for an origin. */
   cookies(origin: string): string;
   /** Opens a URL and follows redirects, except to URLs that start with `stopBefore`. */
   visit(

@@ -5,7 +5,6 @@ import { eventually } from "./eventually.ts";
 import { startReceiver, type Answering } from "./receiver.ts";
 import type { TestService } from "./service.ts";
 
-/** Creates a webhook and returns the response. */
 export async function addWebhook(
   service: TestService,
   apiKey: string,

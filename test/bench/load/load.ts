@@ -25,7 +25,6 @@ export interface Load {
   readonly shipments: number;
 }
 
-/** Outcome of a load. */
 export interface Outcome {
   /** Number of requests sent. All have a response unless there is a fault. */
   readonly issued: number;
@@ -43,7 +42,6 @@ export interface Outcome {
 /** Called once per request, with an error if it failed, and with the response if the connection keeps it. */
 export type Done = (fault?: string, answer?: Buffer) => void;
 
-/** Sends a request. */
 export type Send = (request: Buffer, done: Done) => void;
 
 /** A connection that provides one sender per concurrent request. */

@@ -60,7 +60,6 @@ export const SQL = {
    */
   listShipments: `${SELECT_SHIPMENT} and s.reference <> 'shipment_by_age'
     order by s.created_at desc, s.reference desc limit $2`,
-  /** Updates the shipment $2. */
   updateShipment: `update shipment set status = $3, payment_status = $4, cancelled_at = $5,
       metadata = $6, updated_at = $7, event_count = $8, version = version + 1
     where workspace_id = $1 and reference = $2`,

@@ -13,7 +13,6 @@ import { SQL } from "./booking-sql.ts";
 /** A row by column name. A shipment's row includes its customer's columns. */
 export type Row = Readonly<Record<string, any>>;
 
-/** Error for a refused request. */
 export class Refused extends Error {}
 
 const PAGE_SIZE = 25;
@@ -69,7 +68,6 @@ export function priceOf(route: Row) {
   };
 }
 
-/** Books a shipment and returns its row. */
 export async function book(workspace: number, body: Row): Promise<Row> {
   return transaction(workspace, async (run) => {
     const [inForce] = await run("inForce");
@@ -101,7 +99,6 @@ function createReference(): string {
   return `SHP-${characters.join("")}`;
 }
 
-/** Returns a shipment's row. */
 export async function get(workspace: number, reference: string): Promise<Row> {
   const [row] = await runOn(pool, workspace)("getShipment", reference);
   return row ?? refuse("There is no such shipment.");
@@ -117,7 +114,6 @@ export async function list(workspace: number): Promise<{ page: Row[]; nextPageTo
   return { page, nextPageToken };
 }
 
-/** Cancels a shipment and returns its row. */
 export async function cancel(workspace: number, reference: string): Promise<Row> {
   return change(workspace, reference, (row, at) => ({
     ...nextState(row, "cancelled", { pending: "voided", awaiting_pickup: "refund_pending" }),

@@ -20,7 +20,6 @@ const IN_ONE_INSTANT = 2;
  */
 const MOST_READ = 100;
 
-/** Returns the action of the i-th entry. */
 const actionOf = (i: number) => AUDIT_ACTIONS[i % AUDIT_ACTIONS.length];
 
 const service = await startService();

@@ -77,7 +77,6 @@ async function sampleOf(of: TestService, name: string) {
     .samples.map(({ labels, value }) => ({ labels, value }));
 }
 
-/** Follows the link from an email. */
 const follow = (link: string, at = service) => signInByPath(at, link.slice(PUBLIC_URL.length));
 
 test("a person signs in with either form of an internationalized domain", async () => {

@@ -444,7 +444,6 @@ describe("a link that a workspace's admin has made for somebody", async () => {
 });
 
 describe("signing in by a link", () => {
-  /** Returns the link's audit entry. */
   async function entryOf(link: { readonly sign_in_path: string }) {
     const requestId = `sign-in-${randomUUID()}`;
     const form = { "sec-fetch-site": "same-origin", "x-request-id": requestId };

@@ -11,7 +11,6 @@ const { key: operator } = await service.addOperator("operator");
 const drafts = draftsOf(service, operator);
 
 const as = service.as(operator);
-/** Checks a draft as a viewer. */
 const check = (draft: number) => service.as(key).checkTariff({ draft });
 
 const OPEN_RING: any = zonesOf([square(0, 0, 1, 1)[0]!.slice(0, 4)]);

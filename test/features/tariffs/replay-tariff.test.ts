@@ -45,7 +45,6 @@ async function addShipments(
   }
 }
 
-/** Reads the newest shipments as rows. */
 async function newest(count: number): Promise<ReplayedRow[]> {
   const { rows } = await database.query<Omit<ReplayedRow, "pickup" | "dropoff">>(
     `select workspace_id::float8 as workspace, reference, pickup_lat, pickup_lng, dropoff_lat,

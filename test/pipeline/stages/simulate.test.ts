@@ -57,7 +57,6 @@ async function bookBy(protocol: Name, simulate: string, key = apiKey) {
   }
 }
 
-/** Counts a workspace's shipments. */
 async function count(workspace: number): Promise<number> {
   const sql = "select count(*)::int as rows from shipment where workspace_id = ?";
   const [row] = await service.app.em.execute(sql, [workspace]);

@@ -21,7 +21,6 @@ import type { Rpc } from "../../../src/pipeline/rpc.ts";
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
 type Pattern = NonNullable<Rule["pattern"]>;
 
-/** Creates an RPC with a name and options. */
 function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): Rpc {
   const options = create(MethodOptionsSchema);
   if (rule !== undefined) setExtension(options, http, create(HttpRuleSchema, rule));
