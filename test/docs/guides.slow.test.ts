@@ -46,8 +46,7 @@ import { startShellSession, type ShellSession } from "./shell-session.ts";
 const REPOSITORY = join(import.meta.dirname, "../..");
 
 /**
- * Placeholders in guides by kind, with a pattern for printed values. The last printed value
- * replaces a placeholder.
+ * Placeholders in guides by kind, with a pattern for printed values. The last printed value replaces a placeholder.
  */
 const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "shp_...": /shp_(?!test_)\w{20,}/g,

@@ -40,8 +40,7 @@ export const Workspace = defineEntity({
      */
     lateAfterMinutes: p.integer().default(DEFAULT_LATE_AFTER_MINUTES),
     /**
-     * Last account that the platform created for the workspace at a provider, even if not
-     * connected. null if absent.
+     * Last account that the platform created for the workspace at a provider, even if not connected. null if absent.
      */
     providerAccount: p.text().nullable(),
     /** Number of the next attempt to create an account, from 1. */

@@ -84,8 +84,7 @@ function clamped(value: number, limit: number): number {
 }
 
 /**
- * Arbitrary polygons from a millionth of a degree to 80 degrees across, or wider, both near the
- * target and elsewhere.
+ * Arbitrary polygons from a millionth of a degree to 80 degrees across, or wider, both near the target and elsewhere.
  */
 const polygonAround = (target: Point) =>
   fc

@@ -272,8 +272,7 @@ function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], 
       return charge ? charge.amount - charge.amount_refunded - lostMinor() : 0;
     },
     /**
-     * Summarizes a page as `complete 1269 -269 failed`: its status, the amount paid, and each
-     * refund with its status.
+     * Summarizes a page as `complete 1269 -269 failed`: its status, the amount paid, and each refund with its status.
      */
     summary: (session: Session): string => {
       const charge = chargeOf(session);

@@ -19,15 +19,13 @@ const PAGE_ROWS = 26;
 /** Number of shipments that share a time. A page may have to skip this many. */
 const IN_ONE_INSTANT = 4;
 /**
- * Maximum number of index scans for a customer's list: one per state. Only the few rows that they
- * return are sorted.
+ * Maximum number of index scans for a customer's list: one per state. Only the few rows that they return are sorted.
  */
 const MAX_PARTS = 8;
 
 /**
- * Numbers of shipments per status: few, average and many. As in production, the status depends on
- * the age, and the newest quarter is not delivered yet. The busy customer has no shipment in
- * transit.
+ * Numbers of shipments per status: few, average and many. As in production, the status depends on the age, and the
+ * newest quarter is not delivered yet. The busy customer has no shipment in transit.
  */
 const STATES = {
   status: `case when i % 20000 = 7 then 'pending' when i % 20000 = 9 then 'awaiting_pickup'

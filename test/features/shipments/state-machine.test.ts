@@ -6,8 +6,7 @@ import { connectTo } from "../../support/database.ts";
 import { sharedService } from "../../support/service.ts";
 
 /**
- * State that each step leads to, by current state. Handwritten, independent of the code. All other
- * steps are refused.
+ * State that each step leads to, by current state. Handwritten, independent of the code. All other steps are refused.
  */
 const TABLE: Readonly<Record<string, Partial<Record<Step, string>>>> = {
   "pending, awaiting_payment": { pay: "awaiting_pickup, paid", cancel: "cancelled, voided" },
