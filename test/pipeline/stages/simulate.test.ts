@@ -255,13 +255,19 @@ test.each(["JSON", ...NAMES])(
         ({ code }) => (code === Code.Unavailable ? "refused" : "gone"),
       );
     };
-    const slow = Array.from({ length: 20 }, () => tryBooking("slow=9999", leaving));
-    const isRefused = async () => (await tryBooking("slow=1")) === "refused";
-    await eventually("all slots to be taken", isRefused);
+    const slowDown = () => tryBooking("slow=9999", leaving);
+    const slow = Array.from({ length: 20 }, slowDown);
+    // On a busy machine, some of the first calls are refused for other reasons, or end at their deadline.
+    await eventually("all slots to be taken", async () => {
+      if ((await tryBooking("slow=1")) === "refused") return true;
+      slow.push(slowDown());
+      return false;
+    });
     leaving.abort();
     const before = await count(own.id);
     await eventually("a free slot", async () => (await tryBooking("slow=1")) === 201);
-    expect(await Promise.all(slow)).toEqual(slow.map(() => "gone"));
+    const gone = (await Promise.all(slow)).filter((outcome) => outcome === "gone");
+    expect(gone.length).toBeGreaterThanOrEqual(20);
     expect(await count(own.id)).toBe(before + 1);
   },
 );
