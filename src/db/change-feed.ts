@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { setPlannerSettings } from "./connection-settings.ts";
+import { setServingSettings } from "./connection-settings.ts";
 import type { EntityManager } from "./orm.ts";
 import { createClient } from "./primary-client.ts";
 import { runStatement } from "./statement.ts";
@@ -87,7 +87,7 @@ async function followOneConnection(closed: AbortSignal, options: FollowOptions):
   closed.addEventListener("abort", stop);
   try {
     await client.connect();
-    await setPlannerSettings(client);
+    await setServingSettings(client);
     for (const channel of [CHANGES_CHANNEL, ...Object.keys(others)]) {
       await client.query(`listen ${channel}`);
     }

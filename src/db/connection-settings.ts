@@ -38,22 +38,18 @@ const PLANNER = {
 
 type Connected = Pick<ClientBase, "query">;
 
-/** Applies `SESSION`, which every connection of the service needs. */
-export async function setSession(client: Connected): Promise<void> {
-  await set(client, SESSION);
+/** Applies `SESSION` and the planner settings for connections that serve calls. */
+export async function setServingSettings(client: Connected): Promise<void> {
+  await set(client, { ...SESSION, ...PLANNER });
 }
 
-/** Applies the planner settings for connections that serve calls. */
-export async function setPlannerSettings(client: Connected): Promise<void> {
-  await set(client, PLANNER);
-}
-
-/** Disables all timeouts of a migration's connection except the lock timeout. */
-export async function setMigrationTimeouts(
+/** Applies `SESSION`, and disables all timeouts of a migration's connection except the lock timeout. */
+export async function setMigrationSettings(
   client: Connected,
   lockTimeoutMs: number,
 ): Promise<void> {
   await set(client, {
+    ...SESSION,
     statement_timeout: "0",
     idle_in_transaction_session_timeout: "0",
     lock_timeout: String(lockTimeoutMs),

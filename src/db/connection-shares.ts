@@ -83,16 +83,10 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   };
 }
 
-type ConnectCallback = (
-  error: Error | undefined,
-  client: PoolClient | undefined,
-  release: (error?: Error | boolean) => void,
-) => void;
-
 /**
  * Makes a pool distribute connections by shares, and release connections that are lost while in use.
  * Kysely, used by the ORM, never releases a connection whose `begin` or `rollback` failed, so each would
- * occupy a slot of the pool forever.
+ * occupy a slot of the pool forever. `pool.query` no longer works, because it calls `connect` with a callback.
  *
  * @param waited called with the wait time for a connection, in milliseconds, including failed waits. 0 if
  *   an idle one was available
@@ -103,8 +97,10 @@ export function guardConnections(
   waited: (ms: number) => void,
 ): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
-  const connectLater = async (taken: (() => void) | Promise<() => void>) => {
+  pool.connect = (async () => {
     const startedMs = performance.now();
+    const taken = shares.acquire();
+    const isIdle = !(taken instanceof Promise) && pool.idleCount > pool.waitingCount;
     let release: (() => void) | undefined;
     try {
       release = await taken;
@@ -113,52 +109,9 @@ export function guardConnections(
       release?.();
       throw error;
     } finally {
-      waited(performance.now() - startedMs);
+      waited(isIdle ? 0 : performance.now() - startedMs);
     }
-  };
-  const connectReleased = async () => {
-    const taken = shares.acquire();
-    const client = taken instanceof Promise ? undefined : takeIdle(pool as OwnPool);
-    if (client === undefined) return connectLater(taken);
-    waited(0);
-    return releasedWhenLost(client, taken as () => void);
-  };
-  pool.connect = ((callback?: ConnectCallback) => {
-    if (callback === undefined) return connectReleased();
-    connectReleased().then(
-      (client) => callback(undefined, client, client.release),
-      (error: Error) => callback(error, undefined, () => undefined),
-    );
-    return undefined;
   }) as Pool["connect"];
-}
-
-/** Private members of pg-pool. */
-type OwnPool = Pool & {
-  readonly _idle: {
-    readonly client: PoolClient;
-    readonly idleListener: () => void;
-    readonly timeoutId: NodeJS.Timeout;
-  }[];
-  readonly _acquireClient: (
-    client: PoolClient,
-    waiting: { readonly callback: () => void },
-    idleListener: () => void,
-    isNew: boolean,
-  ) => void;
-};
-
-/**
- * Acquires an idle connection synchronously if no one is waiting. The pool would do so at the end
- * of the tick, with a timer and several promises. `undefined` if absent.
- */
-function takeIdle(pool: OwnPool): PoolClient | undefined {
-  const { _idle: idle, _acquireClient: acquire } = pool;
-  const last = pool.waitingCount === 0 ? idle.pop() : undefined;
-  if (last === undefined) return undefined;
-  clearTimeout(last.timeoutId);
-  acquire.call(pool, last.client, { callback: () => undefined }, last.idleListener, false);
-  return last.client;
 }
 
 /** Releases a connection when it is lost. Its user may then release it again. */

@@ -12,14 +12,6 @@ const TRANSIENT_NODE_CODE =
 const TRANSIENT_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Connection ended unexpectedly|There was an error establishing an SSL connection|Cannot use a pool after calling end on the pool|driver has already been destroyed/;
 
-/** pg's message when a query times out. */
-export const QUERY_TIMEOUT = "Query read timeout";
-
-/** Whether a query timed out in the client. It may continue in the database. */
-export function isQueryTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === QUERY_TIMEOUT;
-}
-
 /**
  * Whether a prepared statement is stale because a migration changed a table: "cached plan must not
  * change result type".

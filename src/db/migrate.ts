@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
 import { assertVersion, connectionError, ConnectionError } from "./connection-error.ts";
-import { setMigrationTimeouts } from "./connection-settings.ts";
+import { setMigrationSettings } from "./connection-settings.ts";
 import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
 import { isDistributedBy } from "./distributed.ts";
 import { BASELINE, MIGRATIONS } from "./migration-list.ts";
@@ -57,7 +57,7 @@ export async function withMigrationLock<T>(
   try {
     const { rows } = await client.query("show server_version_num");
     assertVersion(Number(rows[0].server_version_num), databaseUrl);
-    await setMigrationTimeouts(client, lockWaitMs);
+    await setMigrationSettings(client, lockWaitMs);
     await client.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     return await work(client);
   } catch (error) {

@@ -141,7 +141,7 @@ async function loadPlacements(em: EntityManager, of: Known): Promise<Placements>
 /**
  * Opens a connection pool to a node with the coordinator's settings. It closes together with the coordinator's pool.
  */
-function openNode(coordinator: Pool, host: string, port: number): Node {
+function openNode(coordinator: Omit<Pool, "query">, host: string, port: number): Node {
   const { connectionString, ...options } = coordinator.options;
   const pool = new pg.Pool({
     ...options,

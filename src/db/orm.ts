@@ -8,7 +8,7 @@ import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
-import { setMigrationTimeouts, setPlannerSettings } from "./connection-settings.ts";
+import { setMigrationSettings, setServingSettings } from "./connection-settings.ts";
 import {
   createConnectionShares,
   guardConnections,
@@ -89,8 +89,8 @@ function ormOptions(
     pool: { min: 0, max: MAX_CONNECTIONS },
     driverOptions: {
       ...(unlimited
-        ? { onConnect: (it: PoolClient) => setMigrationTimeouts(it, TIMEOUTS.lock_timeout) }
-        : { ...timeoutsWith(maxWaitMs), onConnect: setPlannerSettings }),
+        ? { onConnect: (it: PoolClient) => setMigrationSettings(it, TIMEOUTS.lock_timeout) }
+        : { ...timeoutsWith(maxWaitMs), onConnect: setServingSettings }),
       // MikroORM ignores URL parameters such as sslmode, but pg reads them.
       connectionString: firstUrl,
       keepAlive: true,

@@ -1,25 +1,31 @@
 import type { Client, ClientConfig } from "pg";
 import { DatabaseClient } from "./client.ts";
 import { primaryFinder, type PrimaryFinder } from "./primary-finder.ts";
-import { assertTarget, watchStatus, type ServerStatus } from "./server-status.ts";
+import { assertTarget } from "./server-status.ts";
 
 /** A client that connects to the writable server among several, and verifies it after connecting. */
 class PrimaryClient extends DatabaseClient {
   readonly #finder: PrimaryFinder;
-  readonly #status: ServerStatus;
   #url: string | undefined;
   #isEnding = false;
 
   constructor(finder: PrimaryFinder, config?: ClientConfig) {
     super(config);
     this.#finder = finder;
-    this.#status = watchStatus(this);
-    this.connection.once("end", () => {
+    this.once("end", () => {
       if (!this.#isEnding) finder.lost(this.#url);
     });
   }
 
-  protected override async open(): Promise<Client> {
+  override connect(): Promise<Client>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<Client> | void {
+    const connected = this.#open();
+    if (callback === undefined) return connected;
+    connected.then((client) => callback(null, client), callback);
+  }
+
+  async #open(): Promise<Client> {
     const { url, host, port } = await this.#finder.find();
     if (this.#isEnding) throw new Error("Connection terminated");
     this.#url = url;
@@ -27,18 +33,13 @@ class PrimaryClient extends DatabaseClient {
     Object.assign(this, { host, port });
     this.#finder.add(this, url);
     try {
-      await super.open();
-      await assertTarget(this, this.#status, this.#finder.target, url);
+      await super.connect();
+      await assertTarget(this, this.#finder.target, url);
       return this;
     } catch (error) {
-      this.discard();
+      this.close();
       throw error;
     }
-  }
-
-  protected override discard(): void {
-    this.#finder.lost(this.#url);
-    super.discard();
   }
 
   override end(): Promise<void>;
@@ -48,6 +49,8 @@ class PrimaryClient extends DatabaseClient {
     return callback === undefined ? super.end() : super.end(callback);
   }
 }
+
+type ConnectCallback = (error: Error | null, client?: Client) => void;
 
 /** Creates an unconnected client. If the URL names several servers, it connects to the writable one. */
 export function createClient(databaseUrl: string, config: ClientConfig): DatabaseClient {

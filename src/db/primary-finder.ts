@@ -8,7 +8,7 @@ import {
   type Candidate,
   type ServerIdentity,
 } from "./newest-primary.ts";
-import { assertTarget, watchStatus } from "./server-status.ts";
+import { assertTarget } from "./server-status.ts";
 
 /** Timeout for probing a server, including the connection, in milliseconds. */
 const PROBE_MS = 1_000;
@@ -117,7 +117,6 @@ type ProbedServer = PrimaryServer & Candidate;
 async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   const client = new pg.Client({ connectionString: url, application_name: "shipments primary" });
   client.on("error", () => undefined);
-  const status = watchStatus(client);
   // One timeout covers all steps, because through a pooler two queries follow the connection. The
   // message is the one that pg uses.
   const timer = setTimeout(
@@ -126,7 +125,7 @@ async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   );
   try {
     await client.connect();
-    await assertTarget(client, status, target, url);
+    await assertTarget(client, target, url);
     const identity = await readIdentity(client);
     return { url, host: client.host, port: client.port, identity };
   } finally {

@@ -24,7 +24,7 @@ async function rowsOf(sql: string): Promise<unknown[]> {
   return rows;
 }
 
-/** Returns the error that would prevent the service from starting. `undefined` if there is none. */
+/** Returns the error that would prevent the service from starting, or `undefined`. */
 const faultOf = (url: string) =>
   migrate(url).then(
     () => undefined,

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { setPlannerSettings } from "../../../db/connection-settings.ts";
+import { setServingSettings } from "../../../db/connection-settings.ts";
 import { createClient } from "../../../db/primary-client.ts";
 import { checkTask, replayTask, compareTask, coverageTask, loadTask } from "./tariff-tasks.ts";
 import type { TariffTask, TaskRequest, Tasks } from "./run-tariff-task.ts";
@@ -23,7 +23,7 @@ async function run<Name extends keyof Tasks>(request: TaskRequest<Name>): Promis
     application_name: "shipments tariff",
   });
   await client.connect();
-  await setPlannerSettings(client);
+  await setServingSettings(client);
   const output = await TASKS[request.name](client, request.input).finally(() => client.end());
   parentPort!.postMessage(output, buffersOf(output));
 }

@@ -1,0 +1,23 @@
+/** Maximum number of prepared statements. Each connection can cache a plan for each. */
+const MAX_PREPARED = 200;
+/** Statements with more values, such as multi-row inserts, have a different text for each number of rows. */
+const MAX_VALUES = 40;
+
+/** Matches MikroORM's entity selects. A migration that adds a column would make the prepared statement stale. */
+const ALL_COLUMNS = /"\.\*/;
+
+/** Names by text, the same on every connection. */
+const names = new Map<string, string>();
+
+/**
+ * Returns the name under which a statement is prepared. `undefined` for texts beyond the limits, which are planned
+ * every time.
+ */
+export function nameOf(text: string, values: readonly unknown[]): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= MAX_PREPARED) return known;
+  if (values.length > MAX_VALUES || ALL_COLUMNS.test(text)) return undefined;
+  const name = `statement ${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
