@@ -75,7 +75,7 @@ const FLOORS: readonly Floor[] = [
     because:
       "Features import each other one way only, and of the pipeline only what calls and RPCs are.",
     all: `gen pipeline/{call,page,rpc,rpc-response}.ts json/records.ts db/* domain/*
-      domain/*/*`,
+      domain/*/* features/workspaces/workspace.entity.ts`,
     rooms: {
       "features/payments":
         "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",

@@ -1,5 +1,4 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { createCalls, type Calls } from "./calls.ts";
 import {
   AddressService,
   ApiKeyService,
@@ -15,7 +14,8 @@ import {
   WebhookService,
   WorkspaceService,
   type Event,
-} from "./definitions.ts";
+} from "../../gen/client/definitions.js";
+import { createCalls, type Calls } from "./calls.ts";
 import { createFetchTransport, type Endpoint } from "./fetch-transport.ts";
 import { followEvents, type FollowOptions } from "./follow-events.ts";
 import { retryCalls, type RetryOptions } from "./retry-calls.ts";
@@ -23,7 +23,7 @@ import { retryCalls, type RetryOptions } from "./retry-calls.ts";
 export { Code } from "@connectrpc/connect";
 export { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 export type { CallOptions, Calls } from "./calls.ts";
-export * from "./definitions.ts";
+export * from "../../gen/client/definitions.js";
 export { followEvents, type FollowOptions } from "./follow-events.ts";
 export type { Pages } from "./pages.ts";
 export type { FactsOf, Reason } from "./reasons.ts";

@@ -3,26 +3,34 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { MIGRATION_FILES } from "../db/migrator.ts";
 import { createOrm } from "../db/orm.ts";
 import { type MigrationPart, splitMigration } from "../db/split-migration.ts";
-import { ENTITIES } from "../server/entities.ts";
+import { ENTITY_LIST, writeEntities } from "./write-entities.ts";
 
-// For developers: `npm run migration:create -- <name>` compares the committed schema snapshot with the entities.
-// It writes migrations, the new snapshot, and the names in the list. DATABASE_URL can be any PostgreSQL.
+// For developers: `npm run migration:create -- <name>` lists the entities and compares them with the committed schema
+// snapshot. It writes migrations, the new snapshot, and the names of new migrations and distributed tables in their
+// lists. DATABASE_URL can be any PostgreSQL.
 const [name] = process.argv.slice(2);
 const databaseUrl = process.env.DATABASE_URL;
 if (name === undefined || databaseUrl === undefined) {
   throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
 }
 const LIST = new URL("../db/migration-list.ts", import.meta.url);
-const orm = createOrm(databaseUrl, { entities: ENTITIES, migrator: MIGRATION_FILES });
+const DISTRIBUTED = new URL("../db/distributed.ts", import.meta.url);
+/** A new table whose key begins with the workspace. */
+const OF_WORKSPACES = /^create table "(\w+)" .*primary key \("workspace_id"/;
+
+const orm = createOrm(databaseUrl, {
+  entities: await writeEntities(),
+  migrator: MIGRATION_FILES,
+});
 const { fileName, diff } = await orm.migrator.create(undefined, false, false, name);
 await orm.close();
+const paths = [ENTITY_LIST, LIST, DISTRIBUTED];
 if (fileName === "") {
   process.stdout.write("the schema is up to date\n");
 } else {
   rmSync(pathOf(fileName));
   const timestamp = Number(fileName.split("-")[0]);
-  const parts = splitMigration(diff.up);
-  const written = parts.map((part, i) => {
+  const written = splitMigration(diff.up).map((part, i) => {
     // Later parts need names that sort after earlier parts.
     const file = `${timestamp + i}-${name}${i === 0 ? "" : `-${i + 1}`}`;
     writeFileSync(pathOf(`${file}.ts`), sourceOf(classOf(file), part));
@@ -32,14 +40,28 @@ if (fileName === "") {
     (file) =>
       `  "${file}": async () => (await import("./migrations/${file}.ts")).${classOf(file)},\n`,
   );
-  const list = readFileSync(LIST, "utf8");
-  writeFileSync(LIST, list.replace(/\};\n$/, `${entries.join("")}};\n`));
-  const paths = [LIST, ...written.map((file) => pathOf(`${file}.ts`))];
-  execFileSync(
-    "oxfmt",
-    paths.map(({ pathname }) => pathname),
+  append(LIST, /(?=\};\n$)/, entries);
+  const tables = diff.up.flatMap((sql) => OF_WORKSPACES.exec(sql)?.[1] ?? []);
+  append(
+    DISTRIBUTED,
+    /(?<=DISTRIBUTED_TABLES[^\]]*\[[^\]]*)(?=\];\n)/,
+    tables.map((table) => `  "${table}",\n`),
   );
+  paths.push(...written.map((file) => pathOf(`${file}.ts`)));
   process.stdout.write(written.map((file) => `${file}.ts\n`).join(""));
+}
+execFileSync(
+  "oxfmt",
+  paths.map(({ pathname }) => pathname),
+);
+
+/** Adds lines to a file where the pattern matches. */
+function append(file: URL, at: RegExp, lines: readonly string[]): void {
+  const text = readFileSync(file, "utf8");
+  writeFileSync(
+    file,
+    text.replace(at, () => lines.join("")),
+  );
 }
 
 function pathOf(file: string): URL {

@@ -6,12 +6,12 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { runNodeJs } from "@bufbuild/protoplugin";
 import packageJson from "../../package.json" with { type: "json" };
-import { clientReasons } from "./client-reasons.ts";
+import { clientDefinitions, clientReasons } from "./client-modules.ts";
 import { describeApi } from "./describe-api.ts";
 
 const { version } = packageJson;
 
-/** A buf plugin that writes the OpenAPI document of the JSON API and the client library's reasons. */
+/** A buf plugin that writes the OpenAPI document of the JSON API and the client library's definitions and reasons. */
 runNodeJs({
   name: "protoc-gen-openapi",
   version,
@@ -22,6 +22,10 @@ runNodeJs({
       supportedFeatures: BigInt(CodeGeneratorResponse_Feature.PROTO3_OPTIONAL),
       file: [
         { name: "openapi/openapi.json", content },
+        ...["js", "d.ts"].map((extension) => ({
+          name: `client/definitions.${extension}`,
+          content: clientDefinitions(registry),
+        })),
         { name: "client/reasons.d.ts", content: clientReasons(registry) },
       ],
     });

@@ -8,11 +8,10 @@ import { MAIL_OUTCOMES, type MailOutcome } from "../features/mails/mail-queue.ts
 import type { CompletedCall } from "../features/payments/stripe/stripe-calls.ts";
 import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
+import { type Purged, PURGES } from "./purges.ts";
 
 /** Functions that record metrics for `/metrics`. The parts of the service call them. */
 export type Instruments = ReturnType<typeof createInstruments>;
-
-export type Purged = (typeof PURGED)[number];
 
 /** Bucket limits in seconds. Waits for writes and connections take at most 2 s. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
@@ -22,23 +21,6 @@ const PROVIDER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const GEOCODER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 /** Bucket limits in members. Groups have at most 64 to 200 members, depending on the kind. */
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128];
-
-const PURGED = [
-  "stored_responses",
-  "keys",
-  "deliveries",
-  "used_quotes",
-  "proof_pictures",
-  "courier_places",
-  "payment_notices",
-  "sign_ins",
-  "mails",
-  "recipient_notices",
-  "usage",
-  "requests",
-  "test_data",
-  "events",
-] as const;
 
 export function createInstruments(registry: Registry) {
   const { counter, histogram } = createMetrics(registry);
@@ -73,7 +55,8 @@ export function createInstruments(registry: Registry) {
   // All series exist from the start, so that the first count is visible as an increase.
   for (const outcome of ["delivered", "rejected", "unanswered"]) attempts.inc({ outcome }, 0);
   for (const limitClass of LIMIT_CLASSES) refused.inc({ class: limitClass }, 0);
-  for (const kind of PURGED) for (const each of [rows, failures]) each.inc({ kind }, 0);
+  for (const kind of Object.keys(PURGES))
+    for (const each of [rows, failures]) each.inc({ kind }, 0);
   return {
     observeGroups: createObserveGroups(histogram),
     poolObserver: createPoolObserver(registry, histogram),

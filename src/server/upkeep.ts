@@ -3,25 +3,12 @@ import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
 import { createSemaphore } from "../db/semaphore.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
-import { purgeKeys } from "../features/credentials/secret-keys.ts";
-import { purgeEvents } from "../features/events/purge-events.ts";
-import { purgeStoredResponses } from "../features/idempotency/stored-responses.ts";
 import { sealConnections } from "../features/payments/seal-connections.ts";
-import { purgeProviderEvents } from "../features/payments/payment-jobs.ts";
-import { purgeSignIns } from "../features/people/end-sign-ins.ts";
-import { purgeMails } from "../features/people/send-mails.ts";
 import { convertOptOuts } from "../features/recipients/recipient-opt-out.entity.ts";
-import { purgeRecipientMails } from "../features/recipients/send-recipient-mails.ts";
-import { purgeRequests } from "../features/reports/request-log.ts";
-import { purgeReports } from "../features/reports/usage-counter.ts";
-import { purgeTestData } from "../features/test-mode/delete-test-data.ts";
-import { purgeDeliveries } from "../features/webhooks/webhook-delivery.entity.ts";
 import { sealQuoteKeys } from "../features/quotes/quote-keys.ts";
-import { purgePlaces } from "../features/shipments/courier-places.ts";
-import { purgePictures } from "../features/shipments/proof-picture.entity.ts";
-import { purgeUsedQuotes } from "../features/quotes/used-quote.entity.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
-import type { Instruments, Purged } from "./instruments.ts";
+import type { Instruments } from "./instruments.ts";
+import { type Purge, type Purged, type PurgeOptions, PURGES } from "./purges.ts";
 
 /**
  * Repeats work until shutdown. The work returns the next pause in milliseconds.
@@ -94,40 +81,23 @@ export function repeatJob(
 
 const PURGE_MS = 10 * 60 * 1_000;
 
-/**
- * Deletes expired data: stored responses, keys, deliveries, provider events, used quotes, sign-ins, emails,
- * counts, the request log, test data and events. Returns the next pause in milliseconds. Never rejects.
- */
-export async function purgeExpired(options: {
-  readonly em: EntityManager;
+/** Deletes expired data. Returns the next pause in milliseconds. Never rejects. */
+export async function purgeExpired({
+  log,
+  countPurge,
+  ...options
+}: PurgeOptions & {
   readonly log: Logger;
-  readonly now: () => Date;
-  readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
 }): Promise<number> {
-  const { em, log, now, eventRetentionDays: days, countPurge } = options;
-  async function purge(kind: Purged, rows: Promise<number>): Promise<void> {
+  for (const [kind, purge] of Object.entries(PURGES) as [Purged, Purge][]) {
     try {
-      countPurge(kind, await rows);
+      countPurge(kind, await purge(options));
     } catch (error) {
       countPurge(kind, undefined);
       log.warn({ err: error, kind }, "purge failed");
     }
   }
-  await purge("stored_responses", purgeStoredResponses(em));
-  await purge("keys", purgeKeys(em));
-  await purge("deliveries", purgeDeliveries(em, now()));
-  await purge("proof_pictures", purgePictures(em));
-  await purge("courier_places", purgePlaces(em));
-  await purge("used_quotes", purgeUsedQuotes(em));
-  await purge("payment_notices", purgeProviderEvents(em, now()));
-  await purge("sign_ins", purgeSignIns(em));
-  await purge("mails", purgeMails(em));
-  await purge("recipient_notices", purgeRecipientMails(em));
-  await purge("usage", purgeReports(em));
-  await purge("requests", purgeRequests(em));
-  await purge("test_data", purgeTestData(em, now()));
-  if (days !== undefined) await purge("events", purgeEvents(em, days));
   return PURGE_MS;
 }
 

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
 import { expect, expectTypeOf, test } from "vitest";
 import type { Reason } from "../../src/client/client.ts";
-import * as definitions from "../../src/client/definitions.ts";
+import * as definitions from "../../gen/client/definitions.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { readGuides } from "../docs/guide-blocks.ts";
 import { runProgram } from "../support/run-program.ts";

@@ -1,14 +1,13 @@
 import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { http } from "../../gen/google/api/annotations_pb.js";
 import { OperatorRole } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
 import { for_couriers } from "../../gen/shipments/v1/options_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { OPERATOR_ROLES, type OperatorRole as Role } from "../../src/domain/roles.ts";
 import { createSecretKey } from "../../src/domain/secret-key.ts";
-import { describedMethods, httpCalls } from "../support/described-services.ts";
+import { describedMethods, httpCalls, pathFields } from "../support/described-services.ts";
 import { errorBody } from "../support/endpoints.ts";
 import { rpcError, rpcRefusal } from "../support/rpc-error.ts";
 import { sharedService } from "../support/service.ts";
@@ -44,9 +43,7 @@ function neededRole(method: DescMethod): Role {
 
 /** Returns nonexistent ids for a method's path fields. */
 function idsOfNothing(method: DescMethod): Record<string, string> {
-  const { pattern } = getOption(method, http);
-  const names = [...String(pattern.value).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  return Object.fromEntries(names.map((name) => [name, "999999999"]));
+  return Object.fromEntries(pathFields(method).map((name) => [name, "999999999"]));
 }
 
 const named = (methods: readonly DescMethod[]) =>

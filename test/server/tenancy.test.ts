@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import {
   getOption,
-  hasOption,
   ScalarType,
   type DescField,
   type DescMethod,
@@ -10,13 +9,13 @@ import {
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { field as rules } from "../../gen/buf/validate/validate_pb.js";
-import { http } from "../../gen/google/api/annotations_pb.js";
+import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
 import { compileDecodeJson } from "../../src/json/decode-json.ts";
 import { compileEncodeJson } from "../../src/json/encode-json.ts";
 import { exampleBody } from "../support/api-description.ts";
 import { BOOKING, book, bookAnd, COVERED_ROUTE, NO_REFERENCE } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
-import { describedMethods, httpCalls } from "../support/described-services.ts";
+import { describedMethods, httpCalls, pathFields } from "../support/described-services.ts";
 import { eventually } from "../support/eventually.ts";
 import { createMethodCalls, isOfProvider, type Fields } from "../support/method-calls.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -26,13 +25,13 @@ import { sharedService, type TestWorkspace } from "../support/service.ts";
 import { take } from "../support/take.ts";
 import { addWebhook, deliveriesOf } from "../support/webhooks.ts";
 
-/** Name of another workspace's record, and of a nonexistent record. */
+/** A record of another workspace, paired with a nonexistent one. */
 interface Pair {
   readonly foreign: string | number;
   readonly missing: string | number;
 }
 
-/** Pair for a field name, in all methods or in those of the given service or method. */
+/** Pair that a field of this name refers to, in every method or in one. */
 const NAMING: Readonly<Record<string, string>> = {
   shipment: "shipment",
   "ShipmentService.shipments": "shipment",
@@ -59,24 +58,21 @@ const NAMING: Readonly<Record<string, string>> = {
   person: "member",
 };
 
-/** Fields that `couldName` matches although they name no record. */
+/** Fields that `couldName` finds although they name no record. */
 const PLAIN = ["query", "method", "places"];
 
 const METHODS = await describedMethods("workspace");
 
-/** Returns the name of the pair for a method's field. */
+/** Returns the pair that a field of a method refers to. */
 function pairOf({ name, parent }: DescMethod, field: string): string | undefined {
   const candidates = [`${name}.${field}`, `${parent.name}.${field}`, field];
   return NAMING[candidates.find((candidate) => candidate in NAMING) ?? ""];
 }
 
-/** Names of all path fields. Path fields name records. */
-const IN_PATHS = METHODS.flatMap((method) => {
-  const pattern = hasOption(method, http) ? getOption(method, http).pattern.value : "";
-  return [...pattern!.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-});
+/** Fields in paths, which name records. */
+const IN_PATHS = METHODS.flatMap(pathFields);
 
-/** Whether a field could name a record: it is an id, has a path field's name, or is a text field of a read. */
+/** Whether a field is an id, has the name of one, or is any text of a read. */
 function couldName({ idempotency }: DescMethod, field: DescField): boolean {
   const { name, fieldKind, message, scalar } = field;
   if (message !== undefined) return message.fields.some((inner) => IN_PATHS.includes(inner.name));
@@ -90,14 +86,19 @@ function couldName({ idempotency }: DescMethod, field: DescField): boolean {
   return isRead || IN_PATHS.includes(name) || /_(id|reference|token)$/.test(name);
 }
 
-test("of every field of a request that could name a record it is known which", () => {
-  const unknown = METHODS.flatMap((method) =>
-    method.input.fields
-      .filter((field) => couldName(method, field) && !PLAIN.includes(field.name))
-      .filter(({ name }) => pairOf(method, name) === undefined)
-      .map(({ name }) => `${method.name}.${name}`),
+/** Fields that name a record. */
+const CASES = METHODS.flatMap((method) =>
+  method.input.fields
+    .filter((field) => couldName(method, field) || pairOf(method, field.name) !== undefined)
+    .filter(({ name }) => !PLAIN.includes(name))
+    .map(({ name }) => [`${method.parent.name}/${method.name}`, name, method] as const),
+);
+
+test("every field that could name a record is in a path, or it is known which one it names", () => {
+  const unknown = CASES.filter(
+    ([, name, method]) => pairOf(method, name) === undefined && !pathFields(method).includes(name),
   );
-  expect(unknown).toEqual([]);
+  expect(unknown.map(([method, name]) => `${method}.${name}`)).toEqual([]);
 });
 
 const service = await sharedService();
@@ -117,27 +118,23 @@ describe.each([
   ["the live workspace", third, third.twin],
 ])("of %s a record is indistinguishable from a missing one", async (_, other, caller) => {
   const calls = createMethodCalls(service, { workspace: { ...caller, twin: caller }, operator });
+  const others = createMethodCalls(service, { workspace: { ...other, twin: other }, operator });
   const pairs = await makePairs(other);
   const isTest = caller === third.twin;
 
-  /** Whether the caller's call can succeed. Depends on the mode and the provider. */
+  /** Returns whether the caller's call succeeds, depending on live mode, test mode and the provider. */
   function isCallable(method: DescMethod): boolean {
     if (method.parent.name === "MemberService") return !isTest;
     if (method.parent.name === "TestService") return isTest;
     return !isOfProvider(method) && method.methodKind === "unary";
   }
 
-  const CASES = METHODS.flatMap((method) =>
-    method.input.fields
-      .filter(({ name }) => pairOf(method, name) !== undefined)
-      .map(({ name }) => [`${method.parent.name}/${method.name}`, name, method] as const),
-  );
   test.each(CASES)("%s by %s", async (_, field, method) => {
     const valid = isCallable(method) ? await calls.validFields(method) : exampleBody(method);
     const own = field === "page_token" ? { ...ownerFieldsOf(valid), page_size: 1 } : valid;
-    const pair = pairs[pairOf(method, field)!] ?? (await tokens(method, own));
+    const pair = pairs[pairOf(method, field) ?? ""] ?? (await newPair(method, field, own));
     const { foreign, missing } = pair;
-    // An attempt is named by its webhook and its delivery.
+    // An attempt is named by both.
     const more =
       field === "webhook" && own["delivery"] ? { delivery: pairs["delivery"]!.foreign } : {};
     const before = await othersRecords();
@@ -147,48 +144,55 @@ describe.each([
       const ofForeign = comparable(await naming(foreign), foreign);
       expect(ofForeign).toEqual(comparable(await naming(missing), missing));
       expect(await othersRecords()).toEqual(before);
-      // Otherwise a booking over one transport would collide with the same booking over the next one.
+      // A booking on one transport would collide with the same booking on the next.
       const clear = "update shipment set external_reference = null where workspace_id = $1";
       await sql.query(clear, [caller.id]);
     }
-    // The call without the foreign name succeeds, so only the name caused the refusal.
+    // Only the name caused the refusal.
     if (isCallable(method))
       expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
   });
 
-  /** Returns the other workspace's page token for the same call, and a token that was never issued. */
+  /** Returns a page token of the other workspace for the same call, or the id of a new record there. */
+  async function newPair(method: DescMethod, field: string, own: Fields): Promise<Pair> {
+    if (field === "page_token") return tokens(method, own);
+    const foreign = (await others.validFields(method))[field];
+    return {
+      foreign,
+      missing: typeof foreign === "number" ? 2 ** 40 : foreign.replace(/\w/g, "0"),
+    };
+  }
+
+  /** Returns a page token of the other workspace for the same call, and one that was never issued. */
   async function tokens(method: DescMethod, own: Fields): Promise<Pair> {
     const ownerFields = Object.keys(ownerFieldsOf(own)).map((name) => [name, pairs[name]!.foreign]);
     const [answer] = await askHttp(method, { ...own, ...Object.fromEntries(ownerFields) }, other);
-    // Methods that exist only in test mode issue no tokens in live mode.
+    // Methods that exist only in test mode have no tokens of live mode.
     return tokenPair(JSON.parse(answer!.text).next_page_token ?? NO_TOKEN);
   }
 
-  /** Returns a digest of all records in the other workspaces. */
+  /** Returns a digest of all records of the other workspaces. */
   async function othersRecords(): Promise<string> {
     const digests = TABLES.map(
-      ([table, order, shown = "to_jsonb(t)"]) =>
-        `(select json_agg(${shown} order by ${order}) from ${table} t where workspace_id = any ($1))`,
+      (table) =>
+        `(select json_agg(shown order by shown::text) from (
+            select to_jsonb(t) - 'last_used_at' as shown from ${table} t where workspace_id = any ($1)
+          ) as records)`,
     );
     const { rows } = await sql.query(`select ${digests.join(", ")}`, [[other.id, stranger.id]]);
     return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
   }
 });
 
-/** Tables with workspace data, the order in which to compare rows, and columns that reads may change. */
-const TABLES = [
-  ["shipment", "reference"],
-  ["customer", "id"],
-  ["payment", "shipment_reference"],
-  ["event", "subject, number"],
-  ["webhook", "id"],
-  ["webhook_delivery", "id"],
-  ["webhook_attempt", "delivery_id, number"],
-  ["api_key", "id", "to_jsonb(t) - 'last_used_at'"],
-  ["membership", "person_id"],
-] as const;
+/** Tables that the service writes in the background, or about the calls themselves. */
+const CHANGING = ["api_request", "booking_day", "booking_roll_up", "webhook_lease"];
 
-/** Creates one record of each kind in a workspace. */
+/** Tables of records of workspaces. */
+const TABLES = [...DISTRIBUTED_TABLES, "api_key", "membership"].filter(
+  (it) => !CHANGING.includes(it),
+);
+
+/** Creates a record of each kind for a workspace. */
 async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pair>>> {
   const { apiKey } = of;
   const get = async (path: string) => (await service.request(path, { apiKey })).body;
@@ -202,15 +206,15 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   });
   const cancelled = await bookAnd(service, apiKey, ["pay", "cancel"]);
   const pending = await book(service, apiKey);
-  // A simulation, which live mode refuses.
+  // Refused in live mode.
   const body = { ...BOOKING, simulation: { scenario: "stuck", step_seconds: 86_400 } };
   for (let i = 0; i < 2; i++) await service.request("/v1/shipments", { apiKey, body });
-  // Waits until the workspace's data no longer changes in the background.
+  // After this, the workspace's data must not change in the background.
   const delivery = await eventually("the end of the deliveries", async () => {
     const deliveries = await deliveriesOf(service, apiKey, webhook);
     return deliveries.every(({ status }) => status === "delivered") && deliveries[0];
   });
-  // The event appears only when all open transactions have ended, including those of other tests.
+  // The feed waits for open transactions, including those of other tests.
   const cursor = await eventually("an event in the feed", async () => {
     return (await get("/v1/events?page_size=1")).cursor;
   });
@@ -243,27 +247,27 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
 
 const NO_TOKEN = Buffer.from('["BBBBBBBB"]').toString("base64url");
 
-/** Returns an issued token, and a token of the same form that was never issued. */
+/** Returns a token, and one of the same form that was never issued. */
 function tokenPair(token: string): Pair {
   const [, ...position] = JSON.parse(Buffer.from(token, "base64url").toString());
   const missing = Buffer.from(JSON.stringify(["AAAAAAAA", ...position])).toString("base64url");
   return { foreign: token, missing };
 }
 
-/** Returns the fields that determine which list is read. */
+/** Returns the fields that determine a list. */
 const ownerFieldsOf = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => /^(shipment|webhook)$/.test(name)));
 
-/** Returns a field's value with another record's name. */
+/** Returns a field's value with another record's name in it. */
 function withName(value: unknown, name: string | number): unknown {
   if (Array.isArray(value)) return [withName(value[0], name)];
   return typeof value === "object" ? { ...value, shipment: name } : name;
 }
 
-/** Status, headers and text of an HTTP response, or the result of an RPC. */
+/** A response: the status and the headers over HTTP, and the text, or the refusal. */
 type Seen = Readonly<Record<string, unknown>>;
 
-/** Calls a method on each of its paths and returns the responses. A stream without a path is called with Connect. */
+/** Returns the whole HTTP responses on every path of the method. A stream without a path is called with Connect. */
 async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
   const ways = httpCalls(method, fields);
   if (ways.length === 0)
@@ -279,7 +283,7 @@ async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorks
   );
 }
 
-/** Calls a method over gRPC and returns its response. */
+/** Returns the whole gRPC response. */
 const askGrpc = async (method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) => [
   await askRpc("gRPC on the gRPC server", method, fields, apiKey),
 ];
@@ -292,7 +296,7 @@ async function askRpc(
 ) {
   const client = rpcClient(method.parent, PROTOCOLS[protocol], service, apiKey) as any;
   const answer = client[method.localName](compileDecodeJson(method.input)(fields).request);
-  // Reads a whole stream, in case no refusal ends it earlier.
+  // For a stream that no refusal ends earlier.
   const whole =
     method.methodKind === "unary" ? answer.then((it: Message) => [it]) : take(Infinity, answer);
   const refusal = await rpcError(whole).catch(() => undefined);
@@ -302,8 +306,8 @@ async function askRpc(
 }
 
 /**
- * Makes responses comparable. Errors stay unchanged. In other responses, replaces random
- * references, ids and times, and the name from the call.
+ * Returns responses in comparable form. Errors are unchanged. Others lose random references, ids
+ * and times, and the name in the call.
  */
 function comparable(answers: readonly Seen[], named: string | number): unknown {
   return answers.map((answer) => {

@@ -36,6 +36,12 @@ export interface HttpCall {
   readonly body: any;
 }
 
+/** Returns the names of the fields in a method's path. */
+export function pathFields(method: DescMethod): string[] {
+  const path = hasOption(method, http) ? getOption(method, http).pattern.value : "";
+  return [...path!.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}
+
 /** Returns one HTTP request for each path of a method. Empty if the method has no path. */
 export function httpCalls(method: DescMethod, fields: Readonly<Record<string, any>>): HttpCall[] {
   if (!hasOption(method, http)) return [];

@@ -1,11 +1,12 @@
-import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
+import { getOption, hasOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import { field as rules } from "../../gen/buf/validate/validate_pb.js";
+import { http } from "../../gen/google/api/annotations_pb.js";
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import type { StripeStandIn } from "../stripe/stand-in.ts";
 import { exampleBody } from "./api-description.ts";
 import { book, bookAnd, BOOKING, NO_REFERENCE, PAYMENT } from "./bookings.ts";
-import { httpCalls } from "./described-services.ts";
+import { httpCalls, pathFields } from "./described-services.ts";
 import { eventually } from "./eventually.ts";
 import type { Answer } from "./client.ts";
 import { listKeys, setPaymentProvider, suspend } from "./platform.ts";
@@ -177,7 +178,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       const { name } = field;
       const candidates = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
       const candidate = candidates.find((it) => it in FIELDS);
-      const given = candidate === undefined ? requiredValue(method, field) : FIELDS[candidate];
+      const given =
+        candidate === undefined ? await requiredValue(method, field) : FIELDS[candidate];
       const value =
         typeof given === "function" ? await (given as MakeField)(method, fields) : given;
       if (value !== undefined) fields[name] = value;
@@ -185,13 +187,24 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return fields;
   }
 
-  /** Returns the default value of a required field: `text` if any text is valid, otherwise an example. */
-  function requiredValue(method: DescMethod, field: DescField): FieldValue {
+  /**
+   * Returns the default value of a field: the id of a new record in a path, and for a required field `text` if any text
+   * is valid, otherwise an example.
+   */
+  async function requiredValue(method: DescMethod, field: DescField): Promise<FieldValue> {
+    if (pathFields(method).includes(field.name)) return (await createRecord(method)).id;
     const { required, type } = getOption(field, rules);
     const isFilled = type?.case === "repeated" && type.value.minItems > 0n;
     if (!required && !isFilled) return undefined;
     const isText = type?.case === "string" && new RegExp(type.value.pattern).test(text);
     return isText ? text : (exampleBody(method)[field.name] as FieldValue);
+  }
+
+  /** Creates a record with the first method of the same service that needs none. */
+  async function createRecord({ parent }: DescMethod): Promise<{ readonly id: FieldValue }> {
+    const creator = parent.methods.find((it) => isPost(it) && pathFields(it).length === 0)!;
+    const [answer] = await calls.call(creator, await validFields(creator));
+    return answer!.body.data;
   }
 
   /** Books a shipment and brings it into the status from which the method starts. */
@@ -305,7 +318,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     return isOfProvider(method) ? paying : workspace;
   }
 
-  return {
+  const calls: MethodCalls = {
     validFields,
     callerOf,
     async call(method, fields, headers) {
@@ -323,4 +336,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       return answers;
     },
   };
+  return calls;
+}
+
+function isPost(method: DescMethod): boolean {
+  return hasOption(method, http) && getOption(method, http).pattern.case === "post";
 }

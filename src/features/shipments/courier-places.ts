@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import { BatchResultSchema } from "../../../gen/shipments/v1/batch_pb.js";
 import { GetCourierPlaceResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
@@ -15,30 +14,10 @@ import {
   transition,
 } from "../../domain/shipment/shipment-state.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
-import { Workspace } from "../workspaces/workspace.entity.ts";
 import { refusedResult } from "./change-batch.ts";
 import { type ShipmentKey, shipmentNotFoundError } from "./find-shipment.ts";
 import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
-import { ofShipment } from "./shipment.entity.ts";
-
-/** Last position of a shipment's courier. Has its own table, because a new position does not change the shipment. */
-export const CourierPlace = defineEntity({
-  name: "CourierPlace",
-  tableName: "courier_place",
-  primaryKeys: ["workspace", "shipment"],
-  properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
-    shipment: () => ofShipment().deleteRule("cascade"),
-    lat: p.double().$type<number>(),
-    lng: p.double().$type<number>(),
-    /** Real time of the measurement, even if the test clock is frozen. */
-    measuredAt: p.datetime(3).index("courier_place_by_age"),
-  },
-});
-
-export type CourierPlace = InferEntity<typeof CourierPlace>;
 
 /** Maximum age of an available position. */
 const KEPT = "1 hour";

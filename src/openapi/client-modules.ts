@@ -1,7 +1,16 @@
-import type { Registry } from "@bufbuild/protobuf";
+import type { FileRegistry, Registry } from "@bufbuild/protobuf";
 import { audienceOf, commonReasons } from "../pipeline/common-reasons.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
 import { createOptions } from "./options.ts";
+
+/** Returns the module that exports the messages, enums and services of workspaces. */
+export function clientDefinitions({ files }: FileRegistry): string {
+  const names = [...files]
+    .filter(({ name, proto }) => proto.package === "shipments.v1" && !name.endsWith("/options"))
+    .map(({ name }) => name)
+    .toSorted();
+  return names.map((name) => `export * from "../${name}_pb.js";\n`).join("");
+}
 
 /** Returns the TypeScript type of the refusal reasons for calls of a workspace. */
 export function clientReasons(registry: Registry): string {
