@@ -46,12 +46,10 @@ const FLOORS: readonly Floor[] = [
     rooms: { config: "db/database-url.ts pipeline/client-address.ts domain/*" },
   },
   {
-    because:
-      "Tracing sees calls through the pipeline's interface, and of the database its address.",
+    because: "Tracing sees calls through the pipeline's interface, and of the database its address.",
     bans: DATABASE,
     rooms: {
-      telemetry:
-        "pipeline/{call,call-headers,client-address,tracer}.ts db/database-url.ts domain/*",
+      telemetry: "pipeline/{call,call-headers,client-address,tracer}.ts db/database-url.ts domain/*",
     },
   },
   {
@@ -72,13 +70,11 @@ const FLOORS: readonly Floor[] = [
     rooms: { "transport/connections": "pipeline/bounds/limits.ts" },
   },
   {
-    because:
-      "Features import each other one way only, and of the pipeline only what calls and RPCs are.",
+    because: "Features import each other one way only, and of the pipeline only what calls and RPCs are.",
     all: `gen pipeline/{call,page,rpc,rpc-response}.ts json/records.ts db/* domain/*
       domain/*/* features/workspaces/workspace.entity.ts`,
     rooms: {
-      "features/payments":
-        "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
+      "features/payments": "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
       "features/payments/stripe": "features/payments/* features/workspaces/*",
       "features/shipments": `features/tariffs/versions/* features/quotes/*
         features/{audit,customers,events,idempotency,mails,workspaces}/*`,
@@ -94,16 +90,14 @@ const FLOORS: readonly Floor[] = [
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
       "features/customers": "features/{idempotency,workspaces}/*",
       "features/events": "features/workspaces/*",
-      "features/tariffs/drafts":
-        "features/tariffs/{versions,tasks}/* features/{idempotency,audit}/*",
+      "features/tariffs/drafts": "features/tariffs/{versions,tasks}/* features/{idempotency,audit}/*",
       "features/tariffs/coverage": "features/tariffs/{versions,tasks}/*",
       "features/tariffs/versions": "features/tariffs/tasks/* features/{idempotency,audit}/*",
       "features/tariffs/tasks": "",
       "features/workspace-admin": `features/{api-keys,people,credentials,idempotency,audit}/*
         features/events/feed.entity.ts features/workspaces/*`,
       "features/operators": "features/{people,credentials,idempotency,audit}/*",
-      "features/people":
-        "features/{idempotency,audit,mails,workspaces}/* features/events/waiter.ts",
+      "features/people": "features/{idempotency,audit,mails,workspaces}/* features/events/waiter.ts",
       "features/api-keys": "features/{credentials,idempotency,audit,workspaces}/*",
       "features/idempotency": "features/{audit,workspaces}/*",
       "features/credentials": "",
@@ -117,8 +111,7 @@ const FLOORS: readonly Floor[] = [
     bans: DATABASE,
     all: "gen domain/* pipeline/* json/records.ts",
     rooms: {
-      "pipeline/stages":
-        "pipeline/{bounds,credentials,refusals,request}/* domain/webhook/webhook-schedule.ts",
+      "pipeline/stages": "pipeline/{bounds,credentials,refusals,request}/* domain/webhook/webhook-schedule.ts",
       "pipeline/credentials": "pipeline/bounds/*",
       "pipeline/refusals": "pipeline/bounds/*",
       "pipeline/request": "domain/pricing/money.ts domain/shipment/shipment-reference.ts",
@@ -127,8 +120,7 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because:
-      "JSON and the clients of identity providers and mail servers know nothing else of ours.",
+    because: "JSON and the clients of identity providers and mail servers know nothing else of ours.",
     bans: DATABASE,
     rooms: {
       json: "gen domain/*",
@@ -201,8 +193,7 @@ const FLOORS: readonly Floor[] = [
     because: "What documents do in browsers knows nothing of how they are built.",
     bans: NODE,
     rooms: {
-      "docs-pages/browser":
-        "docs-pages/search-options.ts dashboard/api/person-key.ts dashboard/ui/copy-text.ts",
+      "docs-pages/browser": "docs-pages/search-options.ts dashboard/api/person-key.ts dashboard/ui/copy-text.ts",
     },
   },
   {
@@ -241,10 +232,7 @@ export default defineConfig({
   categories: { correctness: "error", suspicious: "error" },
   rules: {
     "eslint/no-console": "error",
-    "eslint/max-lines-per-function": [
-      "error",
-      { max: 60, skipBlankLines: true, skipComments: true },
-    ],
+    "eslint/max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
     "eslint/max-params": ["error", { max: 5 }],
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "import/no-default-export": "error",
@@ -260,21 +248,14 @@ export default defineConfig({
   ignorePatterns: ["gen", "src/db/migrations"],
   overrides: [
     // The last that matches a file holds, so that what is listed comes after what is not.
-    ...FLOORS.toReversed().flatMap((floor) =>
-      Object.keys(floor.rooms).map((room) => restrict(room, floor)),
-    ),
+    ...FLOORS.toReversed().flatMap((floor) => Object.keys(floor.rooms).map((room) => restrict(room, floor))),
     {
       files: ["src/docs-pages/browser/*", "src/dashboard/**"],
       rules: { "import/no-unassigned-import": ["error", { allow: ["**/*.css"] }] },
     },
     {
       // What the tools ask for.
-      files: [
-        "*.config.ts",
-        "src/**/vite.config.ts",
-        "src/client/build/*",
-        "src/dashboard/{build/*,assets.d.ts}",
-      ],
+      files: ["*.config.ts", "src/**/vite.config.ts", "src/client/build/*", "src/dashboard/{build/*,assets.d.ts}"],
       rules: off("import/no-default-export eslint/no-restricted-imports"),
     },
     { files: ["src/*.{ts,js}"], rules: off("eslint/no-restricted-imports") },

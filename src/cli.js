@@ -22,7 +22,5 @@ const isBuilt = existsSync(built);
 if (!isBuilt) {
   process.stderr.write("Nothing is built: the sources run. To build them: npm run build\n");
 }
-const { runProgram } = await import(
-  isBuilt ? built.href : new URL("commands/program.ts", import.meta.url).href
-);
+const { runProgram } = await import(isBuilt ? built.href : new URL("commands/program.ts", import.meta.url).href);
 await runProgram(process.argv);

@@ -84,11 +84,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "rk_live_1",
     "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for a live key",
   ],
-  [
-    "STRIPE_TEST_WEBHOOK_SECRET",
-    "secret",
-    "must be a secret such as whsec_..., or two separated by a comma",
-  ],
+  ["STRIPE_TEST_WEBHOOK_SECRET", "secret", "must be a secret such as whsec_..., or two separated by a comma"],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
   ["REUSE_PORT", "perhaps", "must be true or false"],
   ["DATABASE_URL", "mysql://x", DATABASE_URL_FAULT],
@@ -99,11 +95,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     '"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8',
   ],
   ["OIDC_ASSUME_EMAIL_VERIFIED", "perhaps", "must be true or false"],
-  [
-    "SMTP_URL",
-    "smtp://ada@x.example/path",
-    "must be an address such as smtps://user:password@smtp.example.org:465",
-  ],
+  ["SMTP_URL", "smtp://ada@x.example/path", "must be an address such as smtps://user:password@smtp.example.org:465"],
   ["MAIL_FROM", "Shipments", "must be an address such as Shipments <no-reply@example.org>"],
   [
     "MAP_TILES_URL",
@@ -123,11 +115,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     "must be an address such as https://photon.example.org, without user, query or fragment",
   ],
   ["GEOCODER_KEY", "a\nb", "must be at most 999 visible characters"],
-  [
-    "GEOCODER_KEY_HEADER",
-    "User-Agent",
-    "must be a header that carries a key, such as Authorization",
-  ],
+  ["GEOCODER_KEY_HEADER", "User-Agent", "must be a header that carries a key, such as Authorization"],
   ["GEOCODER_ATTRIBUTION", "x".repeat(201), "must be at most 200 characters"],
   [
     "PICTURES_S3_URL",
@@ -159,10 +147,7 @@ test("all invalid environment variables are named together, each with what it mu
 });
 
 test.each([
-  [
-    "postgres://user:100%@host/db",
-    "must have special characters in its user and password escaped: write % as %25",
-  ],
+  ["postgres://user:100%@host/db", "must have special characters in its user and password escaped: write % as %25"],
   ["postgres://host:port/db", DATABASE_URL_FAULT],
   ["postgres://host", DATABASE_URL_FAULT],
 ])("an invalid database URL is reported without its password: %s", async (url, fault) => {
@@ -179,10 +164,7 @@ const APART = "give them different ports";
 test.each<[environment: Record<string, string>, ...lines: string[]]>([
   [{ GRPC_PORT: "8080" }, `PORT and GRPC_PORT are both 8080: ${APART}`],
   [{ OPERATIONS_PORT: "9090" }, `GRPC_PORT and OPERATIONS_PORT are both 9090: ${APART}`],
-  [
-    { GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" },
-    `PORT and GRPC_PORT and OPERATIONS_PORT are all 1: ${APART}`,
-  ],
+  [{ GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" }, `PORT and GRPC_PORT and OPERATIONS_PORT are all 1: ${APART}`],
   [
     { REUSE_PORT: "true" },
     "OPERATIONS_PORT: must be set for REUSE_PORT, to another port for each process: a probe at a shared one reaches any",
@@ -197,15 +179,8 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
     `OIDC_CLIENT_SECRET: ${OF_OIDC}`,
     `PUBLIC_URL: ${OF_OIDC}`,
   ],
-  [
-    { SMTP_URL: "smtp://smtp.example.org:587" },
-    `MAIL_FROM: ${OF_MAILS}`,
-    `PUBLIC_URL: ${OF_MAILS}`,
-  ],
-  [
-    { MAP_TILES_URL: TILES },
-    "MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires",
-  ],
+  [{ SMTP_URL: "smtp://smtp.example.org:587" }, `MAIL_FROM: ${OF_MAILS}`, `PUBLIC_URL: ${OF_MAILS}`],
+  [{ MAP_TILES_URL: TILES }, "MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires"],
   [
     { MAP_TILES_ATTRIBUTION: "© Example" },
     "MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set",

@@ -22,8 +22,10 @@ interface LockedPackage {
 }
 
 const locked = Object.entries(
-  (JSON.parse(readFileSync("package-lock.json", "utf8")) as Record<string, object>)
-    .packages as Record<string, LockedPackage>,
+  (JSON.parse(readFileSync("package-lock.json", "utf8")) as Record<string, object>).packages as Record<
+    string,
+    LockedPackage
+  >,
 ).filter(([path, it]) => path.startsWith("node_modules/") && !("link" in it));
 
 test("every package that is installed, on any system, has its hash in the lock file", () => {

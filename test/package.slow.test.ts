@@ -1,12 +1,4 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -47,8 +39,7 @@ function commandsOf(guide: string): string[] {
 afterAll(() => rmSync(home, { recursive: true, maxRetries: 10 }));
 
 const environment = { ...NEWCOMER, PORT: "0", GRPC_PORT: "0" };
-const start = (...command: [string, ...string[]]) =>
-  startByNpm(command, { cwd: folder, env: environment });
+const start = (...command: [string, ...string[]]) => startByNpm(command, { cwd: folder, env: environment });
 const request = async (url: string, apiKey: string, body?: object) => {
   const response = await fetch(url, {
     method: body === undefined ? "GET" : "POST",
@@ -93,8 +84,7 @@ test("npm installs nothing that the program was built of", () => {
 });
 
 /** Runs a program in the folder where the package is installed. */
-const runThere = (program: string, args: readonly string[], env = NEWCOMER) =>
-  run(program, args, { cwd: folder, env });
+const runThere = (program: string, args: readonly string[], env = NEWCOMER) => run(program, args, { cwd: folder, env });
 
 const isOldNode = Number.parseInt(version.slice(1), 10) < 26;
 

@@ -22,10 +22,7 @@ export function summary(passed: number, failed: number, skipped: number): string
  */
 export async function runTests(config: string, args: readonly string[]): Promise<void> {
   // Shares Node's compile cache between runs, which halves the startup time of workers, threads and programs.
-  process.env["NODE_COMPILE_CACHE"] ??= join(
-    import.meta.dirname,
-    "../node_modules/.cache/node-compile",
-  );
+  process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../node_modules/.cache/node-compile");
   const { filter, options } = parseCLI(["vitest", "run", "--config", config, ...args]);
   const { state } = await startVitest(filter, options);
   const modules = state.getTestModules();

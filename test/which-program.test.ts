@@ -9,8 +9,7 @@ function runIn(...programs: readonly string[]) {
   const folder = makeTemporaryFolder("which-program");
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const name of ["src/commands", "src/built"])
-    mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["src/commands", "src/built"]) mkdirSync(join(folder, name), { recursive: true });
   copyFileSync("src/cli.js", join(folder, "src/cli.js"));
   for (const path of programs) {
     const source = `export const runProgram = (argv) => console.log("${path}", ...argv.slice(2));`;

@@ -51,8 +51,7 @@ type Fields = Record<string, unknown>;
 function unaryCall(method: DescMethodUnary, transport: Transport) {
   const call = async (request: Fields, options: CallOptions = {}) => {
     const { signal, onHeader } = options;
-    const send = async () =>
-      transport.unary(method, signal, timeoutOf(options), headersOf(options), request);
+    const send = async () => transport.unary(method, signal, timeoutOf(options), headersOf(options), request);
     const response = await send().catch(throwShipmentsError);
     onHeader?.(response.header);
     return response.message;

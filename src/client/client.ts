@@ -29,12 +29,7 @@ export type { Pages } from "./pages.ts";
 export type { FactsOf, Reason } from "./reasons.ts";
 export type { RetryOptions } from "./retry-calls.ts";
 export { ShipmentsError } from "./shipments-error.ts";
-export {
-  verifyWebhook,
-  WebhookError,
-  type WebhookHeaders,
-  type WebhookOptions,
-} from "./verify-webhook.ts";
+export { verifyWebhook, WebhookError, type WebhookHeaders, type WebhookOptions } from "./verify-webhook.ts";
 
 export interface ClientOptions extends Endpoint {
   readonly retry?: RetryOptions;
@@ -92,10 +87,7 @@ export function createClient(options: ClientOptions): Client {
  *
  *     const shipments = createServiceClient(ShipmentService, { url, key });
  */
-export function createServiceClient<S extends DescService>(
-  service: S,
-  options: ClientOptions,
-): Calls<S> {
+export function createServiceClient<S extends DescService>(service: S, options: ClientOptions): Calls<S> {
   return createCalls(service, connect(options));
 }
 

@@ -104,10 +104,7 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
   };
 }
 
-async function callUnary<I extends DescMessage, O extends DescMessage>(
-  request: UnaryRequest<I, O>,
-  send: Send,
-) {
+async function callUnary<I extends DescMessage, O extends DescMessage>(request: UnaryRequest<I, O>, send: Send) {
   const { input, output } = request.method;
   const response = await send(request, toBinary(input, request.message));
   const { status, headers } = response;
@@ -123,10 +120,7 @@ async function callUnary<I extends DescMessage, O extends DescMessage>(
   }
 }
 
-async function openStream<I extends DescMessage, O extends DescMessage>(
-  request: StreamRequest<I, O>,
-  send: Send,
-) {
+async function openStream<I extends DescMessage, O extends DescMessage>(request: StreamRequest<I, O>, send: Send) {
   const { input, output, methodKind } = request.method;
   const { value } = await request.message[Symbol.asyncIterator]().next();
   const response = await send(request, encodeEnvelope(0, toBinary(input, value)));

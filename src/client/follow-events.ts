@@ -53,11 +53,7 @@ export async function* followEvents(
 
   async function* readStream() {
     const openedMs = performance.now();
-    for await (const { cursor: next, data } of watch(
-      events,
-      { after: cursor, ...filter },
-      signal,
-    )) {
+    for await (const { cursor: next, data } of watch(events, { after: cursor, ...filter }, signal)) {
       // `next` is empty if there are no events at all.
       cursor = next || cursor;
       if (data !== undefined || performance.now() - openedMs > FIRST_MS) failures = 0;

@@ -11,8 +11,7 @@ interface PageShape {
  *
  *     for await (const shipment of client.shipments.listShipments({ pageSize: 100 })) ...
  */
-export interface Pages<Page extends PageShape>
-  extends Promise<Page>, AsyncIterable<Page["data"][number]> {}
+export interface Pages<Page extends PageShape> extends Promise<Page>, AsyncIterable<Page["data"][number]> {}
 
 /** Response of a method: pages for a list, otherwise one message. */
 export type Answer<O extends DescMessage> =

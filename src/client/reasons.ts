@@ -4,14 +4,7 @@ export type { Reason };
 
 /** Current price. Amounts are in the major unit of the currency (ISO 4217), and the distance is in kilometers. */
 type PriceFacts = Record<
-  | "distance_km"
-  | "distance_fee"
-  | "weight_fee"
-  | "base_fee"
-  | "subtotal"
-  | "window_fee"
-  | "total"
-  | "currency",
+  "distance_km" | "distance_fee" | "weight_fee" | "base_fee" | "subtotal" | "window_fee" | "total" | "currency",
   string
 >;
 
@@ -47,6 +40,4 @@ interface Facts {
   readonly UNAVAILABLE: { readonly waits_for?: string };
 }
 
-export type FactsOf<R extends Reason> = R extends keyof Facts
-  ? Facts[R]
-  : Readonly<Partial<Record<string, string>>>;
+export type FactsOf<R extends Reason> = R extends keyof Facts ? Facts[R] : Readonly<Partial<Record<string, string>>>;

@@ -1,9 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  PreconditionFailureSchema,
-} from "../../gen/google/rpc/error_details_pb.js";
+import { BadRequestSchema, ErrorInfoSchema, PreconditionFailureSchema } from "../../gen/google/rpc/error_details_pb.js";
 import type { FactsOf, Reason } from "./reasons.ts";
 
 /**
@@ -52,14 +48,9 @@ export class ShipmentsError extends Error {
    *
    * @param call attempts and idempotency key of the call, if this error ends the call
    */
-  static from(
-    thrown: unknown,
-    call?: Pick<ShipmentsError, "attempts" | "idempotencyKey">,
-  ): ShipmentsError {
+  static from(thrown: unknown, call?: Pick<ShipmentsError, "attempts" | "idempotencyKey">): ShipmentsError {
     const error =
-      thrown instanceof ShipmentsError
-        ? thrown
-        : new ShipmentsError(ConnectError.from(thrown, Code.InvalidArgument));
+      thrown instanceof ShipmentsError ? thrown : new ShipmentsError(ConnectError.from(thrown, Code.InvalidArgument));
     if (call === undefined) return error;
     if (call.attempts > 1 && error.reason === undefined) {
       error.message += ` (after ${call.attempts} attempts)`;
@@ -83,9 +74,7 @@ type RefusedFor<R extends Reason> = Omit<ShipmentsError, "reason" | "facts"> & {
  * message of its cause is used.
  */
 function messageOf({ rawMessage, cause }: ConnectError): string {
-  const { message, code } = ((cause as Error | undefined)?.cause ?? {}) as Partial<
-    Error & { code: string }
-  >;
+  const { message, code } = ((cause as Error | undefined)?.cause ?? {}) as Partial<Error & { code: string }>;
   const why = message || code;
   return why ? `${rawMessage}: ${why}` : rawMessage;
 }

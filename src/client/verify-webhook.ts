@@ -44,13 +44,9 @@ export async function verifyWebhook(
   ) as [string, string, string];
   const ageMs = nowMs - Number(timestamp) * 1_000;
   // The comparison is also false for NaN.
-  if (!(ageMs <= toleranceMs))
-    throw new WebhookError("TOO_OLD", `The message's timestamp is ${timestamp}.`);
+  if (!(ageMs <= toleranceMs)) throw new WebhookError("TOO_OLD", `The message's timestamp is ${timestamp}.`);
   if (ageMs < -toleranceMs) {
-    throw new WebhookError(
-      "TOO_EARLY",
-      `The message's timestamp is ${timestamp}, which is in the future.`,
-    );
+    throw new WebhookError("TOO_EARLY", `The message's timestamp is ${timestamp}, which is in the future.`);
   }
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   // Signs the raw bytes, because decoding would drop a byte order mark.

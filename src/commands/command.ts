@@ -21,11 +21,7 @@ export interface CommandDatabase {
   readonly migrated: readonly string[];
 }
 
-export function commandGroup(
-  name: string,
-  description: string,
-  ...commands: readonly Command[]
-): Command {
+export function commandGroup(name: string, description: string, ...commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
   return group;
@@ -69,11 +65,7 @@ export function printResult(json: boolean, result: CommandResult): void {
   process.stdout.write(`${json ? JSON.stringify(result.json) : result.lines.join("\n")}\n`);
 }
 
-export function wholeNumber(
-  flags: string,
-  description: string,
-  [least, most]: readonly [number, number],
-): Option {
+export function wholeNumber(flags: string, description: string, [least, most]: readonly [number, number]): Option {
   return new Option(flags, description).argParser((text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
     if (value >= least && value <= most) return value;
@@ -81,14 +73,10 @@ export function wholeNumber(
   });
 }
 
-async function withDatabase(
-  waitMs: number,
-  use: (database: CommandDatabase) => Promise<void>,
-): Promise<void> {
+async function withDatabase(waitMs: number, use: (database: CommandDatabase) => Promise<void>): Promise<void> {
   const { databaseUrl, dataDir, warnings } = readConfig(process.env);
   // Prints only warnings about names that would select another database. `serve` prints all warnings.
-  const ofDatabase =
-    databaseUrl === undefined ? warnings.filter((it) => / reads DATA/.test(it)) : [];
+  const ofDatabase = databaseUrl === undefined ? warnings.filter((it) => / reads DATA/.test(it)) : [];
   for (const warning of ofDatabase) process.stderr.write(`${warning}\n`);
   const lease = databaseUrl === undefined ? await acquireForRun(dataDir) : undefined;
   const url = databaseUrl ?? lease!.url;

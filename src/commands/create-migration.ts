@@ -37,8 +37,7 @@ if (fileName === "") {
     return file;
   });
   const entries = written.map(
-    (file) =>
-      `  "${file}": async () => (await import("./migrations/${file}.ts")).${classOf(file)},\n`,
+    (file) => `  "${file}": async () => (await import("./migrations/${file}.ts")).${classOf(file)},\n`,
   );
   append(LIST, /(?=\};\n$)/, entries);
   const tables = diff.up.flatMap((sql) => OF_WORKSPACES.exec(sql)?.[1] ?? []);

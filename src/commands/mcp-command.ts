@@ -1,19 +1,11 @@
-import type {
-  CallToolResult,
-  InitializeResult,
-  ListToolsResult,
-} from "@modelcontextprotocol/server";
+import type { CallToolResult, InitializeResult, ListToolsResult } from "@modelcontextprotocol/server";
 import { Command, Option } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { CommandRefused } from "./command.ts";
 
 export const mcpCommand = new Command("mcp")
   .description("give an agent the tools of a running service, on standard input and output")
-  .addOption(
-    new Option("--url <url>", "URL of the service")
-      .env("SHIPMENTS_URL")
-      .default("http://127.0.0.1:8080"),
-  )
+  .addOption(new Option("--url <url>", "URL of the service").env("SHIPMENTS_URL").default("http://127.0.0.1:8080"))
   .action(async ({ url }: { url: string }) => {
     const key = process.env["SHIPMENTS_KEY"];
     if (!key) throw new CommandRefused("SHIPMENTS_KEY is not set: set it to a workspace's key.");
@@ -88,10 +80,7 @@ async function serveAgent(callMcp: CallMcp): Promise<void> {
         "tools/list",
         ({ params = {} }) => callMcp("tools/list", params) as Promise<ListToolsResult>,
       );
-      server.setRequestHandler(
-        "tools/call",
-        ({ params }) => callMcp("tools/call", params) as Promise<CallToolResult>,
-      );
+      server.setRequestHandler("tools/call", ({ params }) => callMcp("tools/call", params) as Promise<CallToolResult>);
       return server;
     },
     { transport },

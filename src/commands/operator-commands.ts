@@ -30,10 +30,7 @@ export const operatorCommand = commandGroup(
     },
     ({ data, operator_key }) => ({
       json: { operator: operatorJson(data!), operator_key },
-      lines: [
-        `Operator ${data!.id}: ${data!.name}, ${data!.role}`,
-        `Its key, shown only once: ${operator_key}`,
-      ],
+      lines: [`Operator ${data!.id}: ${data!.name}, ${data!.role}`, `Its key, shown only once: ${operator_key}`],
     }),
   ),
   rpcCommand(
@@ -67,10 +64,7 @@ export const operatorCommand = commandGroup(
     },
     ({ operator_key }, { last4, overlap_seconds }) => ({
       json: { operator_key },
-      lines: [
-        `The new key, shown only once: ${operator_key}`,
-        replacedLine(overlap_seconds, "operator", last4),
-      ],
+      lines: [`The new key, shown only once: ${operator_key}`, replacedLine(overlap_seconds, "operator", last4)],
     }),
   ),
   rpcCommand(

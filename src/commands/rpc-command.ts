@@ -80,11 +80,7 @@ export function rpcCommand<M extends DescMethodUnary>(
   description: string,
   method: M,
   options: Options<M>,
-  result: (
-    response: ResponseJson<M>,
-    given: Given,
-    em: EntityManager,
-  ) => CommandResult | Promise<CommandResult>,
+  result: (response: ResponseJson<M>, given: Given, em: EntityManager) => CommandResult | Promise<CommandResult>,
 ): Command {
   const named = Object.entries<Spec | Option | undefined>(options).map(([field, spec]) => {
     const known = method.input.fields.find((it) => it.name === field);
@@ -93,9 +89,7 @@ export function rpcCommand<M extends DescMethodUnary>(
   });
   const all = named.map(([, option]) => option);
   return databaseCommand<Given>(name, description, all, async ({ em }, given) => {
-    const fields = Object.fromEntries(
-      named.map(([field, option]) => [field, given[option.attributeName()]]),
-    );
+    const fields = Object.fromEntries(named.map(([field, option]) => [field, given[option.attributeName()]]));
     const call = "page_size" in options ? callRpc : callForAll;
     return result(await call(em, method, await withIds(em, fields)), fields, em);
   });
@@ -109,11 +103,7 @@ export function fieldOption(field: DescField, flags: string, description: string
   const option = new Option(flags, description);
   const { required: isRequired, type } = getOption(field, fieldRules);
   const names =
-    field.enum !== undefined
-      ? [...enumNames(field.enum).values()]
-      : type.case === "string"
-        ? type.value.in
-        : [];
+    field.enum !== undefined ? [...enumNames(field.enum).values()] : type.case === "string" ? type.value.in : [];
   if (isRequired) option.makeOptionMandatory();
   if (names.length > 0) return option.choices(names);
   if (field.scalar === ScalarType.BOOL) return option;
@@ -136,10 +126,7 @@ export function fieldOption(field: DescField, flags: string, description: string
 }
 
 /** Returns a request in which `test` and `last4` are replaced by ids. */
-export async function withIds(
-  em: EntityManager,
-  { test, last4, ...request }: Given,
-): Promise<Given> {
+export async function withIds(em: EntityManager, { test, last4, ...request }: Given): Promise<Given> {
   const named = test === true ? { ...request, workspace: await twinOf(em, request) } : request;
   return last4 === undefined ? named : { ...named, key: await keyEndingIn(em, named, last4) };
 }
@@ -150,19 +137,14 @@ async function twinOf(em: EntityManager, { workspace }: Given): Promise<number> 
   throw new CommandRefused(`Workspace ${workspace} has no test twin.`);
 }
 
-async function keyEndingIn(
-  em: EntityManager,
-  { workspace, operator }: Given,
-  last4: Given[string],
-): Promise<string> {
+async function keyEndingIn(em: EntityManager, { workspace, operator }: Given, last4: Given[string]): Promise<string> {
   const keys =
     operator === undefined
       ? (await callRpc(em, WorkspaceAdminService.method.listWorkspaceApiKeys, { workspace })).data
       : (await callRpc(em, OperatorService.method.getOperator, { operator })).data!.keys;
   const owner = operator === undefined ? `Workspace ${workspace}` : `Operator ${operator}`;
   const [key, another] = keys.filter((it) => it.last4 === last4);
-  if (key === undefined)
-    throw new CommandRefused(`${owner} has no active key that ends in ${last4}.`);
+  if (key === undefined) throw new CommandRefused(`${owner} has no active key that ends in ${last4}.`);
   if (another === undefined) return key.id;
   throw new CommandRefused(`${owner} has several active keys that end in ${last4}; use its RPC.`);
 }
@@ -185,8 +167,7 @@ async function callForAll<M extends DescMethodUnary>(
   method: M,
   fields: Given,
 ): Promise<ResponseJson<M>> {
-  if (!method.input.fields.some(({ name }) => name === "page_token"))
-    return callRpc(em, method, fields);
+  if (!method.input.fields.some(({ name }) => name === "page_token")) return callRpc(em, method, fields);
   const data: unknown[] = [];
   for (let token: string | undefined; token !== "";) {
     const page: unknown = await callRpc(em, method, {
@@ -215,10 +196,7 @@ function accountName(): string {
   }
 }
 
-export function pick<T extends object, K extends keyof T>(
-  from: T,
-  ...names: readonly K[]
-): Pick<T, K> {
+export function pick<T extends object, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
 }
 

@@ -77,10 +77,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
   }
   try {
     // The database starts while the code is loading.
-    const [database] = await Promise.all([
-      openDatabase(config, { log, flush }, shutdown),
-      import("../server/app.ts"),
-    ]);
+    const [database] = await Promise.all([openDatabase(config, { log, flush }, shutdown), import("../server/app.ts")]);
     if (database === undefined) return;
     try {
       await serveOn(database.url, config, demo, { log, flush }, shutdown);
@@ -113,9 +110,7 @@ async function serveOn(
       const { http, grpc } = await app.listen();
       const addresses = { http: httpUrl(http), grpc: authority(grpc) };
       log.info(addresses, "listening");
-      const banner = demo
-        ? await (await import("../demo/demo.ts")).demoBanner(app, config, addresses)
-        : "";
+      const banner = demo ? await (await import("../demo/demo.ts")).demoBanner(app, config, addresses) : "";
       if (!(await untilServing(app, log))) return;
       letYoungGenerationGrow();
       await flush();
@@ -161,9 +156,7 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
   // In the demo, the tariff has just been published and will be loaded soon.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
     if (waitedMs === SAY_AFTER_MS) {
-      log.warn(
-        `waiting for the first tariff: publish one with \`${COMMAND} tariff publish <file>\``,
-      );
+      log.warn(`waiting for the first tariff: publish one with \`${COMMAND} tariff publish <file>\``);
     }
     await sleep(POLL_MS);
   }

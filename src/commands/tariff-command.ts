@@ -3,10 +3,7 @@ import { Option } from "commander";
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { publishDocument } from "../features/tariffs/drafts/publish-document.ts";
 import { createTariffTasks } from "../features/tariffs/tasks/run-tariff-task.ts";
-import {
-  loadPublishedTariff,
-  loadVersionInForce,
-} from "../features/tariffs/versions/load-version.ts";
+import { loadPublishedTariff, loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
 import { CommandRefused, commandGroup, databaseCommand } from "./command.ts";
 import { holidaysCommand } from "./holidays-command.ts";
 import { readTariffFile } from "./read-tariff-file.ts";
@@ -54,35 +51,26 @@ export const tariffCommand = commandGroup(
     if (document === undefined) throw new CommandRefused("No tariff has been published yet.");
     return { json: document, lines: [JSON.stringify(document, null, 2)] };
   }),
-  rpcCommand(
-    "list",
-    "list the versions, the newest first",
-    method.listTariffVersions,
-    {},
-    ({ data }) => ({
-      json: {
-        versions: data.map((it) => ({
-          ...pick(it, "version", "state", "zones", "note", "author", "repeats", "effective_at"),
-          tiers: it.fees!.tiers.length,
-        })),
-      },
-      lines:
-        data.length === 0
-          ? ["No versions yet."]
-          : data.map((it) =>
-              [it.version, it.state, it.effective_at, `${it.zones} zones`, it.author, it.note]
-                .filter((part) => part !== null)
-                .join("  "),
-            ),
-    }),
-  ),
+  rpcCommand("list", "list the versions, the newest first", method.listTariffVersions, {}, ({ data }) => ({
+    json: {
+      versions: data.map((it) => ({
+        ...pick(it, "version", "state", "zones", "note", "author", "repeats", "effective_at"),
+        tiers: it.fees!.tiers.length,
+      })),
+    },
+    lines:
+      data.length === 0
+        ? ["No versions yet."]
+        : data.map((it) =>
+            [it.version, it.state, it.effective_at, `${it.zones} zones`, it.author, it.note]
+              .filter((part) => part !== null)
+              .join("  "),
+          ),
+  })),
   databaseCommand<PublishOptions & { readonly version: number }>(
     "roll-back",
     "publish an earlier version again, as the next one",
-    [
-      fieldOption(field.version, "--version <number>", "the version to repeat"),
-      ...publishOptions(),
-    ],
+    [fieldOption(field.version, "--version <number>", "the version to repeat"), ...publishOptions()],
     async ({ em }, { version, note, voidQuotes }) => {
       const replaces = (await loadVersionInForce(em.fork()))?.version ?? 0;
       const fields = { version, replaces, note, honours_quotes: !voidQuotes };

@@ -1,8 +1,5 @@
 import { Option } from "commander";
-import {
-  NewRateLimitSchema,
-  WorkspaceAdminService,
-} from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
+import { NewRateLimitSchema, WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { LIMIT_CLASSES } from "../domain/rate-limit.ts";
 import { findConnection } from "../features/payments/payment-connections.ts";
 import { commandGroup, databaseCommand, type CommandResult } from "./command.ts";
@@ -181,15 +178,9 @@ export const limitsCommand = commandGroup(
     [
       fieldOption(method.getWorkspace.input.field.workspace, ...WORKSPACE),
       new Option(...TEST),
-      new Option("--class <class>", "quote, read or write")
-        .choices(LIMIT_CLASSES)
-        .makeOptionMandatory(),
+      new Option("--class <class>", "quote, read or write").choices(LIMIT_CLASSES).makeOptionMandatory(),
       fieldOption(field.rate, "--rate <calls>", "calls a second"),
-      fieldOption(
-        field.burst,
-        "--burst <calls>",
-        "burst after an idle period (default: twice the rate)",
-      ),
+      fieldOption(field.burst, "--burst <calls>", "burst after an idle period (default: twice the rate)"),
     ],
     async ({ em }, { workspace, test, class: limitClass, ...limit }) => {
       const fields = { [limitClass as string]: pick(limit, "rate", "burst") };
@@ -252,10 +243,7 @@ export const keyCommand = commandGroup(
     },
     ({ api_key }, { overlap_seconds }) => ({
       json: { api_key },
-      lines: [
-        `The new key, shown only once: ${api_key}`,
-        replacedLine(overlap_seconds, "workspace"),
-      ],
+      lines: [`The new key, shown only once: ${api_key}`, replacedLine(overlap_seconds, "workspace")],
     }),
   ),
   rpcCommand(
@@ -286,17 +274,11 @@ export const memberCommand = commandGroup(
       workspace: WORKSPACE,
       email: ["--email <email>", "the person's email"],
       name: ["--name <name>", "the person's name; default: the part before the @"],
-      role: [
-        "--role <role>",
-        "the member's role; default: admin for the first member, otherwise viewer",
-      ],
+      role: ["--role <role>", "the member's role; default: admin for the first member, otherwise viewer"],
     },
     ({ data, sign_in_path }) => ({
       json: { member: pick(data!, "person", "email", "name", "role"), sign_in_path },
-      lines: [
-        `Member ${data!.person}: ${data!.name}, ${data!.email}, ${data!.role}`,
-        ...signInLines(sign_in_path),
-      ],
+      lines: [`Member ${data!.person}: ${data!.name}, ${data!.email}, ${data!.role}`, ...signInLines(sign_in_path)],
     }),
   ),
 );

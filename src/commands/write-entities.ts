@@ -31,8 +31,6 @@ export const ENTITIES = [${names.map((name) => `${name},`).join("\n")}];
 async function entitiesIn(file: string): Promise<Readonly<Record<string, EntitySchema>>> {
   const exported = (await import(`${SRC}${file}`)) as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
-    Object.entries(exported).filter(
-      (entry): entry is [string, EntitySchema] => entry[1] instanceof EntitySchema,
-    ),
+    Object.entries(exported).filter((entry): entry is [string, EntitySchema] => entry[1] instanceof EntitySchema),
   );
 }

@@ -59,8 +59,7 @@ const VARIABLES = {
   SECRETS_KEYS: list
     .transform((keys) => keys.map((text) => Buffer.from(text, "base64")))
     .refine((keys) => keys.every(({ length }) => length === SEALING_KEY_LENGTH), {
-      error:
-        "must be keys of 32 bytes in base64, separated by commas. Create one with `openssl rand -base64 32`",
+      error: "must be keys of 32 bytes in base64, separated by commas. Create one with `openssl rand -base64 32`",
     })
     .meta(SECRET),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
@@ -80,8 +79,7 @@ const OIDC_VARIABLES = {
     "https://accounts.example.org",
     ({ protocol, hostname, search, hash }) =>
       search + hash === "" &&
-      (protocol === "https:" ||
-        (protocol === "http:" && /^(localhost|127\..*|\[::1\])$/.test(hostname))),
+      (protocol === "https:" || (protocol === "http:" && /^(localhost|127\..*|\[::1\])$/.test(hostname))),
   ).optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional().meta(SECRET),
@@ -172,9 +170,7 @@ function assertPortsShareable({ REUSE_PORT, OPERATIONS_PORT, ...read }: Variable
   requireSet({ OPERATIONS_PORT }, apart);
   for (const name of ["PORT", "GRPC_PORT"] as const) {
     if (read[name] > 0) continue;
-    throw new ConfigError(
-      `${name}: must not be 0 for REUSE_PORT: give all processes the same port`,
-    );
+    throw new ConfigError(`${name}: must not be 0 for REUSE_PORT: give all processes the same port`);
   }
 }
 

@@ -5,9 +5,7 @@ import { addressLike, requireSet, SECRET } from "./variables.ts";
 const FROM = /^(?:[^\s<>@,;]+@[^\s<>@,;]+|[^<>@,;\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>)$/;
 
 export const MAIL_VARIABLES = {
-  SMTP_URL: addressLike("smtps://user:password@smtp.example.org:465", isSmtpUrl)
-    .optional()
-    .meta(SECRET),
+  SMTP_URL: addressLike("smtps://user:password@smtp.example.org:465", isSmtpUrl).optional().meta(SECRET),
   MAIL_FROM: z
     .string()
     .trim()

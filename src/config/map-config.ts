@@ -18,11 +18,7 @@ export const MAP_VARIABLES = {
       error: "must be a readable PMTiles file, of version 3, of PNG, JPEG, WebP or AVIF images",
     })
     .optional(),
-  MAP_TILES_ATTRIBUTION: z
-    .string()
-    .trim()
-    .max(200, { error: "must have at most 200 characters" })
-    .optional(),
+  MAP_TILES_ATTRIBUTION: z.string().trim().max(200, { error: "must have at most 200 characters" }).optional(),
 };
 type Variables = z.output<z.ZodObject<typeof MAP_VARIABLES>>;
 
@@ -34,14 +30,10 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
   }
   if (url === undefined && file === undefined) {
     if (attribution === undefined) return undefined;
-    throw new ConfigError(
-      "MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set",
-    );
+    throw new ConfigError("MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set");
   }
   if (attribution === undefined) {
-    throw new ConfigError(
-      "MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires",
-    );
+    throw new ConfigError("MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires");
   }
   return url === undefined ? { file: file!, attribution } : { url, attribution };
 }
@@ -57,9 +49,7 @@ function isTilesUrl(template: string): boolean {
   if (/[{}\s]/.test(text!) || !URL.canParse(text!) || !URL.canParse(other!)) return false;
   const { origin, username, password, hash } = new URL(text!);
   return (
-    /^https?:\/\/[\w.:[\]-]+$/.test(origin) &&
-    new URL(other!).origin === origin &&
-    username + password + hash === ""
+    /^https?:\/\/[\w.:[\]-]+$/.test(origin) && new URL(other!).origin === origin && username + password + hash === ""
   );
 }
 

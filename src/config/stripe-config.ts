@@ -4,10 +4,7 @@ import { ConfigError, list, originLike, SECRET } from "./variables.ts";
 function keyOf(mode: "live" | "test", other: string) {
   return z
     .string()
-    .regex(
-      new RegExp(`^[rs]k_${mode}_\\w+$`),
-      `must be a ${mode} key such as sk_${mode}_...; ${other}`,
-    )
+    .regex(new RegExp(`^[rs]k_${mode}_\\w+$`), `must be a ${mode} key such as sk_${mode}_...; ${other}`)
     .optional()
     .meta(SECRET);
 }

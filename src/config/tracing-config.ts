@@ -14,9 +14,7 @@ function endpoint(pattern: RegExp) {
   return addressLike("http://collector:4318", ({ href }) => pattern.test(href)).optional();
 }
 
-const protocol = z
-  .literal("http/json", { error: "must be http/json, the only supported protocol" })
-  .optional();
+const protocol = z.literal("http/json", { error: "must be http/json, the only supported protocol" }).optional();
 
 /**
  * OpenTelemetry variables that the service reads. The exporter itself reads headers, timeout,
@@ -52,17 +50,17 @@ const text = z.string().optional();
  * OpenTelemetry variables without validation. They may be set for a whole cluster, so they are
  * validated only if tracing is enabled.
  */
-export const TRACING_VARIABLES = Object.fromEntries(
-  Object.keys(variables.shape).map((name) => [name, text]),
-) as Record<keyof typeof variables.shape, typeof text>;
+export const TRACING_VARIABLES = Object.fromEntries(Object.keys(variables.shape).map((name) => [name, text])) as Record<
+  keyof typeof variables.shape,
+  typeof text
+>;
 type Given = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
 
 /** @throws ConfigError if tracing is enabled and a variable is invalid */
 export function readTracing(given: Given) {
   if (!isOn(given)) return undefined;
   const read = parseVariables(variables, given);
-  const url =
-    read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? tracesUrl(read.OTEL_EXPORTER_OTLP_ENDPOINT);
+  const url = read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? tracesUrl(read.OTEL_EXPORTER_OTLP_ENDPOINT);
   if (url === undefined) return undefined;
   return { url, sampler: read.OTEL_TRACES_SAMPLER, ratio: read.OTEL_TRACES_SAMPLER_ARG };
 }

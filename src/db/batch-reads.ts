@@ -28,10 +28,7 @@ export function batchReads<Key extends { readonly workspace: number }, Result>(
     send: readBatch,
   });
 
-  async function readBatch(
-    batch: readonly Waiting<Key, Result>[],
-    node: WorkspaceNode,
-  ): Promise<void> {
+  async function readBatch(batch: readonly Waiting<Key, Result>[], node: WorkspaceNode): Promise<void> {
     if (batch.length === 0) return;
     try {
       const results = await read(

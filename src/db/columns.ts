@@ -10,10 +10,7 @@ interface Column {
 
 /** An entity's properties, nullable where optional, without the excluded properties. */
 export type Row<Entity, Left extends keyof Entity> = {
-  readonly [Property in Exclude<keyof Entity & string, Left>]-?: Exclude<
-    Entity[Property],
-    undefined
-  >;
+  readonly [Property in Exclude<keyof Entity & string, Left>]-?: Exclude<Entity[Property], undefined>;
 };
 
 const NAMING = new UnderscoreNamingStrategy();
@@ -51,15 +48,11 @@ export function namesOf(columns: readonly Column[]): string {
 export function insertionOf(
   table: string,
   columns: readonly Pick<Column, "property" | "name">[],
-  {
-    computed = {},
-    onConflict = "",
-  }: { computed?: Record<string, string>; onConflict?: string } = {},
+  { computed = {}, onConflict = "" }: { computed?: Record<string, string>; onConflict?: string } = {},
 ): (workspace: number, rows: readonly object[]) => Statement {
   const names = columns.map(({ name }) => name);
   const into = `insert into ${table} (${["workspace_id", ...names, ...Object.keys(computed)].join(", ")})`;
-  const listed = (given: readonly string[]) =>
-    ["$1", ...given, ...Object.values(computed)].join(", ");
+  const listed = (given: readonly string[]) => ["$1", ...given, ...Object.values(computed)].join(", ");
   const one = `${into} values (${listed(names.map((_, i) => `$${i + 2}`))}) ${onConflict}`;
   const many = `${into} select ${listed(names)}
     from json_populate_recordset(null::${table}, $2) ${onConflict}`;
@@ -69,17 +62,11 @@ export function insertionOf(
       : [many, [workspace, rowsJson(columns, rows)]];
 }
 
-export function rowValues(
-  columns: readonly Pick<Column, "property" | "name">[],
-  row: object,
-): unknown[] {
+export function rowValues(columns: readonly Pick<Column, "property" | "name">[], row: object): unknown[] {
   return columns.map(({ property }) => toParameter(valueOf(row, property)));
 }
 
-export function rowsJson(
-  columns: readonly Pick<Column, "property" | "name">[],
-  rows: readonly object[],
-): string {
+export function rowsJson(columns: readonly Pick<Column, "property" | "name">[], rows: readonly object[]): string {
   const named = rows.map((row) =>
     Object.fromEntries(columns.map(({ property, name }) => [name, valueOf(row, property)])),
   );

@@ -54,11 +54,7 @@ export function noPrimaryError(
   const mayPass = explained.some((one) => one.mayPass);
   const { wayOut } = explained.findLast((one) => one.mayPass === mayPass)!;
   const errors = failures.map(({ error }) => error);
-  return new ConnectionError(
-    `${[...reasons].join(", ")}; ${wayOut}`,
-    mayPass,
-    new AggregateError(errors),
-  );
+  return new ConnectionError(`${[...reasons].join(", ")}; ${wayOut}`, mayPass, new AggregateError(errors));
 }
 
 function explain(error: unknown, databaseUrl: string) {
@@ -88,10 +84,7 @@ export function assertVersion(version: number, databaseUrl: string): void {
   const given = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
   const needed = OLDEST_VERSION / 10_000;
   const reason = `${hostText(databaseUrl)} is PostgreSQL ${Math.floor(given)}`;
-  throw new ConnectionError(
-    `${reason}, and the service needs ${needed} or newer; set DATABASE_URL to one`,
-    false,
-  );
+  throw new ConnectionError(`${reason}, and the service needs ${needed} or newer; set DATABASE_URL to one`, false);
 }
 
 /**

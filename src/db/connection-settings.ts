@@ -44,10 +44,7 @@ export async function setServingSettings(client: Connected): Promise<void> {
 }
 
 /** Applies `SESSION`, and disables all timeouts of a migration's connection except the lock timeout. */
-export async function setMigrationSettings(
-  client: Connected,
-  lockTimeoutMs: number,
-): Promise<void> {
+export async function setMigrationSettings(client: Connected, lockTimeoutMs: number): Promise<void> {
   await set(client, {
     ...SESSION,
     statement_timeout: "0",
@@ -58,8 +55,6 @@ export async function setMigrationSettings(
 
 /** Uses a statement, because PgBouncer rejects or ignores unknown settings in the startup message. */
 async function set(client: Connected, settings: Readonly<Record<string, string>>): Promise<void> {
-  const list = Object.entries(settings).map(
-    ([name, value]) => `set_config('${name}', '${value}', false)`,
-  );
+  const list = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   await client.query(`select ${list.join(", ")}`);
 }

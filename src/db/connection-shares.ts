@@ -91,11 +91,7 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
  * @param waited called with the wait time for a connection, in milliseconds, including failed waits. 0 if
  *   an idle one was available
  */
-export function guardConnections(
-  pool: Pool,
-  shares: ConnectionShares,
-  waited: (ms: number) => void,
-): void {
+export function guardConnections(pool: Pool, shares: ConnectionShares, waited: (ms: number) => void): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
   pool.connect = (async () => {
     const startedMs = performance.now();

@@ -61,11 +61,7 @@ export function databaseUrlError(databaseUrl: string): string | undefined {
   if (!SSL_MODES.includes(searchParams.get("sslmode") ?? "disable")) {
     return `must have an sslmode that is known: ${SSL_MODES.join(", ")}`;
   }
-  const allowed: readonly (string | null)[] = [
-    ...TARGETS,
-    null,
-    ...(urls.length > 1 ? [] : ["any"]),
-  ];
+  const allowed: readonly (string | null)[] = [...TARGETS, null, ...(urls.length > 1 ? [] : ["any"])];
   return allowed.includes(searchParams.get("target_session_attrs"))
     ? unreadableFile(searchParams)
     : "must have the target_session_attrs read-write or primary, since the service writes";
@@ -76,8 +72,7 @@ export function databaseUrlError(databaseUrl: string): string | undefined {
  * @ elsewhere occurs only in parameter values. Includes % without two hexadecimal digits.
  */
 function unescapedIn(databaseUrl: string): string[] {
-  const [, beforeHost = ""] =
-    /^postgres(?:ql)?:\/\/(.*)@/s.exec(withoutParameters(databaseUrl)) ?? [];
+  const [, beforeHost = ""] = /^postgres(?:ql)?:\/\/(.*)@/s.exec(withoutParameters(databaseUrl)) ?? [];
   const signs = ["#", "/", "?"].filter((sign) => beforeHost.includes(sign));
   return /%(?![\da-f]{2})/i.test(beforeHost) ? [...signs, "%"] : signs;
 }

@@ -23,11 +23,7 @@ const LOCK_WAIT_MS = 30_000;
  *
  * @param shards number of shards, used only the first time
  */
-export async function distribute(
-  databaseUrl: string,
-  shards: number,
-  say: (step: string) => void,
-): Promise<void> {
+export async function distribute(databaseUrl: string, shards: number, say: (step: string) => void): Promise<void> {
   await withMigrationLock(databaseUrl, { lockWaitMs: LOCK_WAIT_MS }, async (client) => {
     await assertCluster(client);
     const pending = await pendingTables(client);
@@ -81,10 +77,7 @@ async function assertCluster(client: Client): Promise<void> {
     );
   }
   if (workers === 0) {
-    refuse(
-      "the coordinator has no worker nodes",
-      "add them by select citus_add_node('<host>', <port>) there",
-    );
+    refuse("the coordinator has no worker nodes", "add them by select citus_add_node('<host>', <port>) there");
   }
 }
 
@@ -99,10 +92,7 @@ async function assertAlone(client: Client): Promise<void> {
     [CHANGES_APPLICATION],
   );
   if (rowCount === 0) return;
-  refuse(
-    `${rowCount} processes of the service use it`,
-    "stop them, and start them again afterwards",
-  );
+  refuse(`${rowCount} processes of the service use it`, "stop them, and start them again afterwards");
 }
 
 /** Returns the tables that are not yet distributed, in the order of distribution. */
@@ -137,12 +127,9 @@ async function distributeTables(
 ): Promise<void> {
   const foreignKeys = await dropForeignKeys(client, tables);
   for (const table of tables) {
-    const sql =
-      table === DISTRIBUTED_TABLES[0] ? distributeFirstSql(shards) : distributeTableSql(table);
+    const sql = table === DISTRIBUTED_TABLES[0] ? distributeFirstSql(shards) : distributeTableSql(table);
     await client.query(sql!);
-    say(
-      REFERENCE_TABLES.includes(table) ? `Copied ${table} to every node.` : `Distributed ${table}.`,
-    );
+    say(REFERENCE_TABLES.includes(table) ? `Copied ${table} to every node.` : `Distributed ${table}.`);
   }
   for (const sql of foreignKeys) await client.query(sql);
   say(`Made ${foreignKeys.length} foreign keys again.`);
@@ -174,10 +161,7 @@ async function dropForeignKeys(client: Client, tables: readonly string[]): Promi
 /** Deletes the coordinator's local copies of distributed tables. */
 async function removeCopies(client: Client, say: (step: string) => void): Promise<void> {
   for (const table of [...REFERENCE_TABLES, ...DISTRIBUTED_TABLES].toReversed()) {
-    const { rows } = await client.query<{ size: string }>(
-      "select pg_relation_size(to_regclass($1)) as size",
-      [table],
-    );
+    const { rows } = await client.query<{ size: string }>("select pg_relation_size(to_regclass($1)) as size", [table]);
     if (rows[0]!.size === "0") continue;
     await client.query("select truncate_local_data_after_distributing_table($1)", [table]);
     say(`Removed the coordinator's own copy of ${table}.`);

@@ -61,9 +61,7 @@ const known = new WeakMap<EntityManager["config"], Promise<boolean>>();
  */
 export function isDistributed(em: EntityManager): Promise<boolean> {
   return known.getOrInsertComputed(em.config, () => {
-    const answer = onBehalfOfAll(() =>
-      isDistributedBy((sql, values) => runStatement(em, sql, values)),
-    );
+    const answer = onBehalfOfAll(() => isDistributedBy((sql, values) => runStatement(em, sql, values)));
     answer.catch(() => known.delete(em.config));
     return answer;
   });

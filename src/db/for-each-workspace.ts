@@ -27,8 +27,8 @@ export async function runForEach<Row>(
   const runs: PromiseSettledResult<Row[]>[] = [];
   const atNodes = [...byNode].map(async ([node, at]) => {
     const own = at.map((i) => values[i]!);
-    const ended = await runAt<Row>(em, node, { sql, values: own, durable }).catch(
-      (reason: unknown) => own.map(() => ({ status: "rejected" as const, reason })),
+    const ended = await runAt<Row>(em, node, { sql, values: own, durable }).catch((reason: unknown) =>
+      own.map(() => ({ status: "rejected" as const, reason })),
     );
     at.forEach((i, k) => (runs[i] = ended[k]!));
   });

@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  createGroupQueue,
-  isLate,
-  rejectLate,
-  type ObserveGroups,
-  type Waiting,
-} from "./group-queue.ts";
+import { createGroupQueue, isLate, rejectLate, type ObserveGroups, type Waiting } from "./group-queue.ts";
 import { createPermits, type WorkspaceNode } from "./nodes.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import type { Semaphore } from "./semaphore.ts";
@@ -29,10 +23,7 @@ const GROUP_LOCK_TIMEOUT_MS = 100;
 export type Outcome<Result> = { readonly result: Result } | { readonly refused: unknown };
 
 /** Processes the members in order, in a transaction that the caller commits. */
-type GroupWork<Member, Result> = (
-  tx: Transaction,
-  members: readonly Member[],
-) => Promise<Outcome<Result>[]>;
+type GroupWork<Member, Result> = (tx: Transaction, members: readonly Member[]) => Promise<Outcome<Result>[]>;
 
 export interface GroupOptions<Member, Result> {
   readonly name: string;
@@ -71,11 +62,7 @@ export type CreateGroup = <Member, Result>(
  * Creates the group commits of one ORM, which share its connections. On a distributed database, all
  * workspaces of a group are on one node.
  */
-export function createGroupCommit(
-  em: EntityManager,
-  observeGroups: ObserveGroups,
-  maxWaitMs?: number,
-): CreateGroup {
+export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups, maxWaitMs?: number): CreateGroup {
   const permitsOf = createPermits(em, MAX_TRANSACTIONS);
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
@@ -112,16 +99,10 @@ function createGroupWriter<Member, Result>(
       workspaces: members.map(workspaceOf),
       lockTimeoutMs: members.length > 1 ? GROUP_LOCK_TIMEOUT_MS : undefined,
     };
-    return traceTransaction(members.map(spanOf), () =>
-      inPipeline(em, (tx) => work(tx, members), options),
-    );
+    return traceTransaction(members.map(spanOf), () => inPipeline(em, (tx) => work(tx, members), options));
   };
 
-  async function writeGroup(
-    group: Group<Member, Result>,
-    node: WorkspaceNode,
-    tries = 1,
-  ): Promise<void> {
+  async function writeGroup(group: Group<Member, Result>, node: WorkspaceNode, tries = 1): Promise<void> {
     if (group.length === 0) return;
     if (group.length === 1) return writeMember(group[0]!, node);
     try {
@@ -162,10 +143,7 @@ function collides(error: unknown): boolean {
   return error instanceof RolledBackError && error.isCollision;
 }
 
-function settle<Member, Result>(
-  group: Group<Member, Result>,
-  outcomes: readonly Outcome<Result>[],
-): void {
+function settle<Member, Result>(group: Group<Member, Result>, outcomes: readonly Outcome<Result>[]): void {
   group.forEach(({ resolve, reject }, i) => {
     const outcome = outcomes[i]!;
     if ("result" in outcome) resolve(outcome.result);

@@ -30,10 +30,7 @@ export function isLate(
 }
 
 /** Rejects a late member. The error contains the cause of the delay, if known. */
-export function rejectLate(
-  { reject }: Pick<Waiting<unknown, unknown>, "reject">,
-  cause?: unknown,
-): void {
+export function rejectLate({ reject }: Pick<Waiting<unknown, unknown>, "reject">, cause?: unknown): void {
   reject(new OverloadedError({ cause }));
 }
 
@@ -110,10 +107,7 @@ interface Lane<Member, Result> {
   sweep(): void;
 }
 
-function createLane<Member, Result>(
-  options: QueueOptions<Member, Result>,
-  node: WorkspaceNode,
-): Lane<Member, Result> {
+function createLane<Member, Result>(options: QueueOptions<Member, Result>, node: WorkspaceNode): Lane<Member, Result> {
   const queue = createQueue<Member, Result>(options);
   const sendAll = createDrain(queue, options, node);
   let isScheduled = false;

@@ -20,10 +20,7 @@ const LOCK_WAIT_MS = 120_000;
  * @returns the names of the migrations applied by this call, in order
  * @throws ConnectionError if the database is unreachable, too old, or denies access
  */
-export async function migrate(
-  databaseUrl: string,
-  onApplied?: (name: string) => void,
-): Promise<string[]> {
+export async function migrate(databaseUrl: string, onApplied?: (name: string) => void): Promise<string[]> {
   const config = { lockWaitMs: LOCK_WAIT_MS, query_timeout: LOCK_WAIT_MS };
   return withMigrationLock(databaseUrl, config, async (client) => {
     await assertRights(client);

@@ -17,8 +17,7 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261124181446-requests": async () =>
     (await import("./migrations/20261124181446-requests.ts")).Migration20261124181446_requests,
   "20261125235036-shared-filters": async () =>
-    (await import("./migrations/20261125235036-shared-filters.ts"))
-      .Migration20261125235036_shared_filters,
+    (await import("./migrations/20261125235036-shared-filters.ts")).Migration20261125235036_shared_filters,
   "20261126000300-progress": async () =>
     (await import("./migrations/20261126000300-progress.ts")).Migration20261126000300_progress,
   "20261126001938-previews": async () =>
@@ -26,50 +25,35 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
   "20261126081220-proof": async () =>
     (await import("./migrations/20261126081220-proof.ts")).Migration20261126081220_proof,
   "20261126081658-recipient-notices": async () =>
-    (await import("./migrations/20261126081658-recipient-notices.ts"))
-      .Migration20261126081658_recipient_notices,
+    (await import("./migrations/20261126081658-recipient-notices.ts")).Migration20261126081658_recipient_notices,
   "20261126090500-recipient-words": async () =>
-    (await import("./migrations/20261126090500-recipient-words.ts"))
-      .Migration20261126090500_recipient_words,
+    (await import("./migrations/20261126090500-recipient-words.ts")).Migration20261126090500_recipient_words,
   "20261126091500-tracking-logo": async () =>
-    (await import("./migrations/20261126091500-tracking-logo.ts"))
-      .Migration20261126091500_tracking_logo,
+    (await import("./migrations/20261126091500-tracking-logo.ts")).Migration20261126091500_tracking_logo,
   "20261126091600-courier-places": async () =>
-    (await import("./migrations/20261126091600-courier-places.ts"))
-      .Migration20261126091600_courier_places,
+    (await import("./migrations/20261126091600-courier-places.ts")).Migration20261126091600_courier_places,
   "20261126141138-recipient-tellings": async () =>
-    (await import("./migrations/20261126141138-recipient-tellings.ts"))
-      .Migration20261126141138_recipient_tellings,
+    (await import("./migrations/20261126141138-recipient-tellings.ts")).Migration20261126141138_recipient_tellings,
   "20261126142333-picture-objects": async () =>
-    (await import("./migrations/20261126142333-picture-objects.ts"))
-      .Migration20261126142333_picture_objects,
+    (await import("./migrations/20261126142333-picture-objects.ts")).Migration20261126142333_picture_objects,
   "20261126213000-assert-shards": async () =>
-    (await import("./migrations/20261126213000-assert-shards.ts"))
-      .Migration20261126213000_assert_shards,
+    (await import("./migrations/20261126213000-assert-shards.ts")).Migration20261126213000_assert_shards,
   "20261128055600-search-slots": async () =>
-    (await import("./migrations/20261128055600-search-slots.ts"))
-      .Migration20261128055600_search_slots,
+    (await import("./migrations/20261128055600-search-slots.ts")).Migration20261128055600_search_slots,
   "20261128060000-late-after": async () =>
     (await import("./migrations/20261128060000-late-after.ts")).Migration20261128060000_late_after,
   "20261128063700-request-paths": async () =>
-    (await import("./migrations/20261128063700-request-paths.ts"))
-      .Migration20261128063700_request_paths,
+    (await import("./migrations/20261128063700-request-paths.ts")).Migration20261128063700_request_paths,
   "20261128064600-event-api-key": async () =>
-    (await import("./migrations/20261128064600-event-api-key.ts"))
-      .Migration20261128064600_event_api_key,
+    (await import("./migrations/20261128064600-event-api-key.ts")).Migration20261128064600_event_api_key,
   "20261128064700-audit-entry-api-key": async () =>
-    (await import("./migrations/20261128064700-audit-entry-api-key.ts"))
-      .Migration20261128064700_audit_entry_api_key,
+    (await import("./migrations/20261128064700-audit-entry-api-key.ts")).Migration20261128064700_audit_entry_api_key,
   "20261128073000-opt-out-secret": async () =>
-    (await import("./migrations/20261128073000-opt-out-secret.ts"))
-      .Migration20261128073000_opt_out_secret,
+    (await import("./migrations/20261128073000-opt-out-secret.ts")).Migration20261128073000_opt_out_secret,
   "20261128073500-membership-name": async () =>
-    (await import("./migrations/20261128073500-membership-name.ts"))
-      .Migration20261128073500_membership_name,
+    (await import("./migrations/20261128073500-membership-name.ts")).Migration20261128073500_membership_name,
   "20261128073600-person-name": async () =>
-    (await import("./migrations/20261128073600-person-name.ts"))
-      .Migration20261128073600_person_name,
+    (await import("./migrations/20261128073600-person-name.ts")).Migration20261128073600_person_name,
   "20261128073700-shown-names": async () =>
-    (await import("./migrations/20261128073700-shown-names.ts"))
-      .Migration20261128073700_shown_names,
+    (await import("./migrations/20261128073700-shown-names.ts")).Migration20261128073700_shown_names,
 };

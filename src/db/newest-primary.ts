@@ -47,16 +47,11 @@ export async function readIdentity(client: pg.Client): Promise<ServerIdentity | 
  * @param used the last used server. Servers with an older timeline are excluded.
  * @throws UndecidedPrimaryError if the primary cannot be determined
  */
-export function newestPrimary<C extends Candidate>(
-  candidates: readonly C[],
-  used: ServerIdentity | undefined,
-): C {
+export function newestPrimary<C extends Candidate>(candidates: readonly C[], used: ServerIdentity | undefined): C {
   const servers = [...Map.groupBy(candidates, serverOf).values()].map(([first]) => first!);
   const systems = new Set(servers.map(({ identity }) => identity?.system));
   if (servers.length > 1 && (systems.size > 1 || systems.has(undefined))) {
-    const why = systems.has(undefined)
-      ? "do not tell their timelines"
-      : "are of different clusters";
+    const why = systems.has(undefined) ? "do not tell their timelines" : "are of different clusters";
     throw undecided(servers, `take writes and ${why}`);
   }
   const newest = Math.max(...servers.map(timelineOf));

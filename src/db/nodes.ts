@@ -76,9 +76,7 @@ function shardOf({ shards }: Placements, workspace: number): Shard | undefined {
 }
 
 /** Returns the nodes of a distributed database with their shards. */
-export async function shardsByNode(
-  em: EntityManager,
-): Promise<Map<Node | undefined, readonly Shard[]>> {
+export async function shardsByNode(em: EntityManager): Promise<Map<Node | undefined, readonly Shard[]>> {
   return Map.groupBy((await placementsOf(em)).shards, ({ node }) => node);
 }
 
@@ -90,9 +88,7 @@ function placementsOf(em: EntityManager): Placements | Promise<Placements> {
   const { placements } = of;
   const ageMs = performance.now() - (placements?.loadedMs ?? -Infinity);
   if (ageMs < REFRESH_MS) return placements!;
-  of.loading ??= onBehalfOfAll(() => loadPlacements(em, of)).finally(
-    () => (of.loading = undefined),
-  );
+  of.loading ??= onBehalfOfAll(() => loadPlacements(em, of)).finally(() => (of.loading = undefined));
   of.loading.catch(() => undefined);
   return ageMs < OLDEST_MS ? placements! : of.loading;
 }
@@ -145,10 +141,7 @@ function openNode(coordinator: Omit<Pool, "query">, host: string, port: number):
   const { connectionString, ...options } = coordinator.options;
   const pool = new pg.Pool({
     ...options,
-    connectionString: connectionString!.replace(
-      SERVER,
-      `$1${host.includes(":") ? `[${host}]` : host}:${port}`,
-    ),
+    connectionString: connectionString!.replace(SERVER, `$1${host.includes(":") ? `[${host}]` : host}:${port}`),
     Client: DatabaseClient,
   });
   // The next connection attempt reports the error.
@@ -179,10 +172,7 @@ export interface Connection {
 const NO_SHARDS: Connection["shards"] = new Map();
 
 /** Acquires a connection to a node, or to the coordinator if the node is unreachable. */
-export async function connectToNode(
-  em: EntityManager,
-  { node, workspaces = [] }: DataLocation,
-): Promise<Connection> {
+export async function connectToNode(em: EntityManager, { node, workspaces = [] }: DataLocation): Promise<Connection> {
   if (typeof node === "object") {
     const shards = await namedShards(em, node, workspaces);
     const client = await tryNode(node);
@@ -228,10 +218,7 @@ export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient)
 }
 
 /** Creates a semaphore for each node, and one for the server that the ORM connects to. */
-export function createPermits(
-  em: EntityManager,
-  permits: number,
-): (node: WorkspaceNode) => Semaphore {
+export function createPermits(em: EntityManager, permits: number): (node: WorkspaceNode) => Semaphore {
   const ofServers = new WeakMap<Node | EntityManager, Semaphore>();
   return (node) => {
     const server = typeof node === "object" ? node : em;

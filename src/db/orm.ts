@@ -1,20 +1,10 @@
-import {
-  MikroORM,
-  type EntityManager,
-  type EntitySchema,
-  type Options,
-} from "@mikro-orm/postgresql";
+import { MikroORM, type EntityManager, type EntitySchema, type Options } from "@mikro-orm/postgresql";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { parseDatabaseUrl } from "./database-url.ts";
 import { ParameterizedDriver } from "./parameterized-driver.ts";
 import { setMigrationSettings, setServingSettings } from "./connection-settings.ts";
-import {
-  createConnectionShares,
-  guardConnections,
-  MAX_WAIT_MS,
-  type ConnectionShares,
-} from "./connection-shares.ts";
+import { createConnectionShares, guardConnections, MAX_WAIT_MS, type ConnectionShares } from "./connection-shares.ts";
 import { clientClass } from "./primary-client.ts";
 
 /** Connection timeouts in milliseconds. pg sends the first three to the server. */

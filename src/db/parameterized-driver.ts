@@ -42,9 +42,7 @@ class ParameterizedConnection extends PostgreSqlConnection {
   bind(query: Query, params: Params): ReturnType<typeof toStatement> {
     const plain = query instanceof NativeQueryBuilder ? query.toRaw() : query;
     const fragment =
-      typeof plain === "string" && !Array.isArray(params)
-        ? raw(plain, params as Dictionary<unknown>)
-        : plain;
+      typeof plain === "string" && !Array.isArray(params) ? raw(plain, params as Dictionary<unknown>) : plain;
     const values: unknown[] = [];
     const quote = (name: string) => this.platform.quoteIdentifier(name);
     const text = isRaw(fragment)
@@ -57,12 +55,7 @@ class ParameterizedConnection extends PostgreSqlConnection {
 /** MikroORM's placeholders: `?` is a value, `??` an identifier, `\?` a question mark. */
 const PLACEHOLDER = /\\\?|\?\??/g;
 
-function bindText(
-  sql: string,
-  params: readonly unknown[],
-  values: unknown[],
-  quote: (name: string) => string,
-): string {
+function bindText(sql: string, params: readonly unknown[], values: unknown[], quote: (name: string) => string): string {
   let next = 0;
   return sql.replace(PLACEHOLDER, (placeholder) => {
     if (placeholder === "\\?") return "?";
@@ -85,11 +78,7 @@ function bindValue(value: unknown, values: unknown[], quote: (name: string) => s
 /** Converts a value for pg. Objects are sent as JSON, even if they have a key such as `constructor`. */
 export function toParameter(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
-  const isJson =
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Uint8Array);
+  const isJson = typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
   return isJson ? JSON.stringify(value) : value;
 }
 

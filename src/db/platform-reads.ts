@@ -25,10 +25,7 @@ export interface PlatformRead {
  * @returns the rows of each read, concatenated by shard
  * @throws the error if no data can be read
  */
-export async function readPlatform<Row>(
-  em: EntityManager,
-  ...reads: readonly PlatformRead[]
-): Promise<Row[][]> {
+export async function readPlatform<Row>(em: EntityManager, ...reads: readonly PlatformRead[]): Promise<Row[][]> {
   const statements = reads.map(asItIs);
   for (const [query, params] of statements) {
     em.config.getLogger().logQuery({ level: "info", query, params });
@@ -43,9 +40,7 @@ export async function readPlatform<Row>(
       return client && readBy(client, own);
     }),
   );
-  let found = read.flatMap((each) =>
-    each.status === "fulfilled" && each.value !== undefined ? [each.value] : [],
-  );
+  let found = read.flatMap((each) => (each.status === "fulfilled" && each.value !== undefined ? [each.value] : []));
   if (found.length < nodes.size) {
     try {
       found = [await readHere()];
@@ -62,10 +57,7 @@ const asItIs = ({ sql, values = [] }: PlatformRead): Statement => [sql, values];
  * Returns the statement over several shards, named by a hash of its text. The text changes only when
  * shards move, so the number of prepared statements stays bounded.
  */
-function ofShards(
-  { sql, values = [] }: PlatformRead,
-  shards: readonly { readonly name: NameTable }[],
-): NamedStatement {
+function ofShards({ sql, values = [] }: PlatformRead, shards: readonly { readonly name: NameTable }[]): NamedStatement {
   const text = shards.map(({ name }) => `(${withTables(sql, name)})`).join("\nunion all\n");
   return [text, values, hash("sha1", text)];
 }

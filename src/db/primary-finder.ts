@@ -2,12 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionError, noPrimaryError } from "./connection-error.ts";
 import { parseDatabaseUrl, type ServerTarget } from "./database-url.ts";
-import {
-  newestPrimary,
-  readIdentity,
-  type Candidate,
-  type ServerIdentity,
-} from "./newest-primary.ts";
+import { newestPrimary, readIdentity, type Candidate, type ServerIdentity } from "./newest-primary.ts";
 import { assertTarget } from "./server-status.ts";
 
 /** Timeout for probing a server, including the connection, in milliseconds. */
@@ -97,9 +92,7 @@ async function findPrimary(
   used: ServerIdentity | undefined,
 ): Promise<ProbedServer> {
   const failures = new Map<string, unknown>();
-  const probes = urls.map((url) =>
-    probe(url, target).catch((error: unknown) => void failures.set(url, error)),
-  );
+  const probes = urls.map((url) => probe(url, target).catch((error: unknown) => void failures.set(url, error)));
   const found = (await Promise.all(probes)).filter((it) => it !== undefined);
   if (found.length === 0) {
     throw noPrimaryError(urls.map((url) => ({ url, error: failures.get(url) })));
@@ -119,10 +112,7 @@ async function probe(url: string, target: ServerTarget): Promise<ProbedServer> {
   client.on("error", () => undefined);
   // One timeout covers all steps, because through a pooler two queries follow the connection. The
   // message is the one that pg uses.
-  const timer = setTimeout(
-    () => client.connection.stream.destroy(new Error("timeout expired")),
-    PROBE_MS,
-  );
+  const timer = setTimeout(() => client.connection.stream.destroy(new Error("timeout expired")), PROBE_MS);
   try {
     await client.connect();
     await assertTarget(client, target, url);

@@ -36,14 +36,10 @@ export async function assertRights(client: Pick<Client, "query">): Promise<void>
   // Without the usage privilege, the schema is not in the search path.
   const { rows: schemas } = await client.query("select current_schema() as schema");
   const { rows: rights } = await client.query<MissingRight>(MISSING_RIGHTS);
-  const lacking =
-    schemas[0].schema === null ? [{ right: "USAGE", objects: ["schema public"] }] : rights;
+  const lacking = schemas[0].schema === null ? [{ right: "USAGE", objects: ["schema public"] }] : rights;
   if (lacking.length === 0) return;
   const missing = lacking.map(({ right, objects }) => `${right} on ${listOf(objects)}`).join("; ");
-  throw new ConnectionError(
-    `its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`,
-    false,
-  );
+  throw new ConnectionError(`its user lacks ${missing}; grant that, or correct the user in DATABASE_URL`, false);
 }
 
 interface MissingRight {

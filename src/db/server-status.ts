@@ -11,11 +11,7 @@ const STATUS = `
  *
  * @throws ReadOnlyServerError if the server is not writable
  */
-export async function assertTarget(
-  client: pg.Client,
-  target: ServerTarget,
-  url: string,
-): Promise<void> {
+export async function assertTarget(client: pg.Client, target: ServerTarget, url: string): Promise<void> {
   const { rows } = await client.query<{ isStandby: boolean; isReadOnly: boolean }>(STATUS);
   const { isStandby, isReadOnly } = rows[0]!;
   if (isStandby) throw new ReadOnlyServerError(`${hostText(url)} is a standby`);

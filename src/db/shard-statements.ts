@@ -8,10 +8,7 @@ export type NameTable = (table: string) => string;
 /** Tables whose names are rewritten after `from`, `join`, `into` and `update`. Other references use aliases. */
 const SPREAD = DISTRIBUTED_TABLES.join("|");
 const COPIED = REFERENCE_TABLES.join("|");
-const NAMED = new RegExp(
-  `\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\\b(?!\\.)(\\s+as\\b)?`,
-  "g",
-);
+const NAMED = new RegExp(`\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\\b(?!\\.)(\\s+as\\b)?`, "g");
 
 /**
  * Rewrites a statement for other tables with the same columns. Each `from`, `join`,
@@ -28,8 +25,7 @@ const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`)
  * Matches a condition or insert with the workspace as `$1`. A statement must restrict at least one of
  * its tables to it, because rows written to a wrong shard would be lost.
  */
-const OF_FIRST_VALUE =
-  /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
+const OF_FIRST_VALUE = /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
 
 /** Matches statements that write or lock reference tables, which Citus does on all nodes. */
 const CHANGES_ALL = new RegExp(
@@ -54,11 +50,7 @@ const MAX_LEFT = 1_000;
  * Returns the statement for a shard. Returns `undefined` if Citus must route the statement: it names no distributed
  * table, does not restrict the workspace by its first value, writes a reference table, or exceeds the limit.
  */
-export function onShard(
-  known: Map<string, ShardStatement>,
-  sql: string,
-  name: NameTable,
-): ShardStatement | undefined {
+export function onShard(known: Map<string, ShardStatement>, sql: string, name: NameTable): ShardStatement | undefined {
   const found = known.get(sql);
   if (found !== undefined || leftToCitus.has(sql) || known.size >= MAX_STATEMENTS) return found;
   const text = withTables(sql, name);

@@ -51,11 +51,7 @@ export async function runStatement<Row>(
 }
 
 /** Allocates numbers from a sequence. */
-export async function allocateIds(
-  em: EntityManager | Sender,
-  sequence: string,
-  count: number,
-): Promise<number[]> {
+export async function allocateIds(em: EntityManager | Sender, sequence: string, count: number): Promise<number[]> {
   if (count === 0) return [];
   const sql = "select nextval($1)::float8 as id from generate_series(1, $2::int)";
   const rows = await runStatement<{ id: number }>(em, sql, [sequence, count]);

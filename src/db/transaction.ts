@@ -95,13 +95,11 @@ async function commitOn<T>(
   let committing: Promise<unknown> | undefined;
   try {
     settleAtCommit(send("begin"));
-    if (lockTimeoutMs !== undefined)
-      settleAtCommit(send(`set local lock_timeout = ${lockTimeoutMs}`));
+    if (lockTimeoutMs !== undefined) settleAtCommit(send(`set local lock_timeout = ${lockTimeoutMs}`));
     if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [idsOf(shards), true]));
     const result = await work({
       isPlannedByCitus: distributed && !areAllNamed,
-      allocateIds: (sequence, count) =>
-        allocateIds(typeof node === "object" ? em : { send }, sequence, count),
+      allocateIds: (sequence, count) => allocateIds(typeof node === "object" ? em : { send }, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
@@ -144,8 +142,7 @@ export async function inBatches<T>(
     const send = createSender(em, connection);
     const reading = work(send);
     // The check follows the reads. If it succeeds, the shard was still on the node during the reads.
-    const asserting =
-      connection.shards.size > 0 && send(ASSERT_SHARDS, [idsOf(connection.shards), false]);
+    const asserting = connection.shards.size > 0 && send(ASSERT_SHARDS, [idsOf(connection.shards), false]);
     const [result] = await Promise.all([reading, asserting]);
     return result;
   } catch (error) {
@@ -172,10 +169,7 @@ function leaveToCitus({ shards }: Connection, error: unknown): boolean {
 }
 
 /** Runs reads in a `read only` transaction, so that MikroORM does not flush at the end. */
-export function readOnly<T>(
-  em: EntityManager,
-  work: (tx: EntityManager) => Promise<T>,
-): Promise<T> {
+export function readOnly<T>(em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
   const tx = em.fork();
   const run = (context: TransactionContext) => {
     tx.setTransactionContext(context);

@@ -25,11 +25,7 @@ const OF_WORKSPACE_WITHOUT_INDEX = "workspace_id + 0 = $1";
  *
  * @param values the workspace first
  */
-export async function searchWords<Row>(
-  em: EntityManager,
-  sql: string,
-  values: readonly unknown[],
-): Promise<Row[]> {
+export async function searchWords<Row>(em: EntityManager, sql: string, values: readonly unknown[]): Promise<Row[]> {
   const distributed = await isDistributed(em);
   const text = distributed ? sql : sql.replaceAll(OF_WORKSPACE, OF_WORKSPACE_WITHOUT_INDEX);
   return readOnly(em, async (tx) => {
@@ -62,12 +58,7 @@ export interface WordIndex {
  * @param slot SQL for the slot of a row, as an expression over columns
  * @param slots SQL for all slots, as an array
  */
-export function wordIndex(
-  table: string,
-  texts: readonly string[],
-  slot: string,
-  slots: string,
-): WordIndex {
+export function wordIndex(table: string, texts: readonly string[], slot: string, slots: string): WordIndex {
   const words = wordsOf(texts, `workspace_id::text || '.' || ${slot} || '${PREFIX_MARK}'`);
   return {
     words,

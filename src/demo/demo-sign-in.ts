@@ -33,9 +33,7 @@ export interface DemoSignIn {
 
 export async function demoSignIn(em: EntityManager): Promise<DemoSignIn> {
   const workspace = await demoAdminsWorkspace(em);
-  const owner = await em
-    .fork()
-    .findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
+  const owner = await em.fork().findOne(Operator, { email: OWNER_EMAIL, kind: "person", revokedAt: null });
   const commands: string[] = [];
   if (workspace) commands.push(`member invite --workspace ${workspace} --email ${DEMO_EMAIL}`);
   if (owner) commands.push(`operator sign-in --operator ${owner.id}`);

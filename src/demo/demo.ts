@@ -55,8 +55,7 @@ export async function demoBanner(
 }
 
 function quoteLines(http: string, testKey: string | undefined): string[] {
-  const key =
-    testKey === undefined ? "Put your test key after the =:" : "The test key is shown only once:";
+  const key = testKey === undefined ? "Put your test key after the =:" : "The test key is shown only once:";
   return [
     `  Quote a delivery from Manhattan to Brooklyn, in another terminal. ${key}`,
     "",
@@ -68,8 +67,7 @@ function quoteLines(http: string, testKey: string | undefined): string[] {
 
 function linkLines(commands: readonly string[]): string[] {
   if (commands.length === 0) return [];
-  const text =
-    "  The dashboard's link signs in once, within 15 minutes. Another one, and one to the platform:";
+  const text = "  The dashboard's link signs in once, within 15 minutes. Another one, and one to the platform:";
   return [text, "", ...commands, ""];
 }
 
@@ -101,11 +99,7 @@ async function newKeyCommands(em: EntityManager): Promise<string[]> {
  * Returns a command for another terminal. The command sets `DATA_DIR` if necessary, because the other
  * terminal lacks this service's environment.
  */
-function commandOn(
-  { databaseUrl, dataDir }: CommandSettings,
-  command: string,
-  address = "",
-): string {
+function commandOn({ databaseUrl, dataDir }: CommandSettings, command: string, address = ""): string {
   const needsFolder = databaseUrl === undefined && dataDir !== ".data";
   const environment = needsFolder ? `DATA_DIR='${resolve(dataDir).replaceAll("'", "'\\''")}' ` : "";
   return `${environment}${address}${COMMAND} ${command}`;

@@ -19,10 +19,7 @@ import { DEMO, inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
  * @returns the workspace's test key, which cannot be read again. `undefined` if the database was not
  *   empty and therefore stays unchanged
  */
-export async function fillEmptyDatabase({
-  em,
-  tasks,
-}: Pick<App, "em" | "tasks">): Promise<string | undefined> {
+export async function fillEmptyDatabase({ em, tasks }: Pick<App, "em" | "tasks">): Promise<string | undefined> {
   if (!(await isEmpty(em.fork()))) return undefined;
   await publishDocument(
     { em, tasks, now: () => new Date() },

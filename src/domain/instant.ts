@@ -44,9 +44,7 @@ export function toCreationRange(request: {
 
 /** Whether a value is a time from 1970 to 9999 in whole milliseconds since the epoch. */
 export function isInstant(value: unknown): value is number {
-  return (
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000
-  );
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 253_402_300_800_000;
 }
 
 /** Formats a time in milliseconds since the epoch as in responses, such as `2026-12-01T09:30:00.000Z`. */

@@ -47,10 +47,7 @@ export const REASONS = {
       "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.",
       "Use a live key.",
     ],
-    TEST_MODE_ONLY: [
-      "This works only in test mode. Use a test key, which begins with shp_test_.",
-      "Use a test key.",
-    ],
+    TEST_MODE_ONLY: ["This works only in test mode. Use a test key, which begins with shp_test_.", "Use a test key."],
     CROSS_SITE: [
       "Calls with a session are accepted only from pages of this site.",
       "Call from a dashboard page, or use a key.",
@@ -63,20 +60,14 @@ export const REASONS = {
       "This session is limited to one workspace, but your other workspaces use this name too.",
       "Sign in by email or through the identity provider.",
     ],
-    NOT_A_MEMBER: [
-      "You are not a member of a workspace with this id.",
-      "Ask an admin of the workspace to invite you.",
-    ],
+    NOT_A_MEMBER: ["You are not a member of a workspace with this id.", "Ask an admin of the workspace to invite you."],
     NOT_AN_OPERATOR: [
       "Your account does not belong to an operator of the platform.",
       "Ask an owner of the platform to add you.",
     ],
   }),
   ...answered("Unimplemented", 404, {
-    NO_SUCH_METHOD: [
-      "e.g. This path does not exist. Did you mean /v1/shipments?",
-      "Check the path and the method.",
-    ],
+    NO_SUCH_METHOD: ["e.g. This path does not exist. Did you mean /v1/shipments?", "Check the path and the method."],
   }),
   ...answered("NotFound", 404, {
     SHIPMENT_NOT_FOUND: [
@@ -94,36 +85,15 @@ export const REASONS = {
     CUSTOMER_NOT_FOUND: ["There is no such customer.", "Find the id with `ListCustomers`."],
     EVENT_NOT_FOUND: ["There is no such event.", "Check the id. The event may have been deleted."],
     WEBHOOK_NOT_FOUND: ["There is no such webhook.", "Find the id with `ListWebhooks`."],
-    DELIVERY_NOT_FOUND: [
-      "There is no such delivery.",
-      "Check the id. Deliveries are kept for 30 days.",
-    ],
+    DELIVERY_NOT_FOUND: ["There is no such delivery.", "Check the id. Deliveries are kept for 30 days."],
     API_KEY_NOT_FOUND: ["There is no such key.", "Find the id with `ListApiKeys`."],
-    MEMBER_NOT_FOUND: [
-      "The workspace has no member with this id.",
-      "Find the id with `ListMembers`.",
-    ],
-    SESSION_NOT_FOUND: [
-      "You have no session with this id.",
-      "No action needed: the session has ended.",
-    ],
-    SAVED_FILTER_NOT_FOUND: [
-      "You have no saved filter with this id in the workspace.",
-      "Reload your saved filters.",
-    ],
-    OPERATOR_NOT_FOUND: [
-      "There is no such operator.",
-      "Check the id. `include_revoked` lists revoked operators too.",
-    ],
+    MEMBER_NOT_FOUND: ["The workspace has no member with this id.", "Find the id with `ListMembers`."],
+    SESSION_NOT_FOUND: ["You have no session with this id.", "No action needed: the session has ended."],
+    SAVED_FILTER_NOT_FOUND: ["You have no saved filter with this id in the workspace.", "Reload your saved filters."],
+    OPERATOR_NOT_FOUND: ["There is no such operator.", "Check the id. `include_revoked` lists revoked operators too."],
     WORKSPACE_NOT_FOUND: ["e.g. There is no workspace 4711.", "Find the id with `ListWorkspaces`."],
-    TARIFF_VERSION_NOT_FOUND: [
-      "e.g. There is no tariff version 99.",
-      "Find the number with `ListTariffVersions`.",
-    ],
-    TARIFF_DRAFT_NOT_FOUND: [
-      "There is no such draft.",
-      "List the drafts. This draft was published or deleted.",
-    ],
+    TARIFF_VERSION_NOT_FOUND: ["e.g. There is no tariff version 99.", "Find the number with `ListTariffVersions`."],
+    TARIFF_DRAFT_NOT_FOUND: ["There is no such draft.", "List the drafts. This draft was published or deleted."],
   }),
   ...answered("Unimplemented", 405, {
     METHOD_NOT_ALLOWED: [
@@ -132,10 +102,7 @@ export const REASONS = {
     ],
   }),
   ...answered("DeadlineExceeded", 408, {
-    REQUEST_TIMEOUT: [
-      "The request took too long to arrive.",
-      "Retry, and send the body without pauses.",
-    ],
+    REQUEST_TIMEOUT: ["The request took too long to arrive.", "Retry, and send the body without pauses."],
   }),
   ...answered("AlreadyExists", 409, {
     CUSTOMER_TAKEN: [
@@ -150,14 +117,8 @@ export const REASONS = {
       "e.g. quote_id: quote_id was already booked as the shipment SHP-4T8ZK2M0QWXE.",
       "Use the shipment in `metadata`, or request a new quote with `CreateQuote`.",
     ],
-    SAVED_FILTER_NAME_TAKEN: [
-      "name: You have saved another filter under this name.",
-      "Choose another name.",
-    ],
-    OPERATOR_EMAIL_TAKEN: [
-      "email: Another operator has this email.",
-      "Update that operator, or use another email.",
-    ],
+    SAVED_FILTER_NAME_TAKEN: ["name: You have saved another filter under this name.", "Choose another name."],
+    OPERATOR_EMAIL_TAKEN: ["email: Another operator has this email.", "Update that operator, or use another email."],
   }),
   ...answered("Aborted", 409, {
     ETAG_STALE: [
@@ -214,10 +175,7 @@ export const REASONS = {
       "idempotency_key: This idempotency key was already used for another request. Use a new key for each request.",
       "Use a new key for each request.",
     ],
-    PAYMENT_MISMATCH: [
-      "e.g. amount: amount must be the shipment's total, which is 12.69.",
-      "Record the full total.",
-    ],
+    PAYMENT_MISMATCH: ["e.g. amount: amount must be the shipment's total, which is 12.69.", "Record the full total."],
     PRICE_CHANGED: [
       "e.g. expected_total: expected_total is 12 USD, but the booking would cost 12.69 USD.",
       "Show the new price, which is in `metadata`, and book at that price.",
@@ -310,10 +268,7 @@ export const REASONS = {
       `webhook: The workspace has reached its limit of ${MAX_WEBHOOKS} webhooks. Delete one first.`,
       "Delete a webhook.",
     ],
-    WEBHOOK_DISABLED: [
-      "webhook: The webhook is disabled. Enable it first.",
-      "Enable the webhook, then retry.",
-    ],
+    WEBHOOK_DISABLED: ["webhook: The webhook is disabled. Enable it first.", "Enable the webhook, then retry."],
     API_KEY_LIMIT: [
       `e.g. api_key: The workspace has reached its limit of ${MAX_API_KEYS} keys. Revoke one first.`,
       "Revoke a key.",
@@ -334,10 +289,7 @@ export const REASONS = {
       `saved_filter: You or the shared filters of the workspace have reached the limit of ${MAX_SAVED_FILTERS}. Delete one first.`,
       "Delete a saved filter.",
     ],
-    OPERATOR_REVOKED: [
-      "operator: The operator was revoked and cannot be changed.",
-      "Create another operator.",
-    ],
+    OPERATOR_REVOKED: ["operator: The operator was revoked and cannot be changed.", "Create another operator."],
     OPERATOR_LAST_OWNER: [
       "operator: The operator is the last owner. Make another operator an owner first.",
       "Make another operator an owner first.",

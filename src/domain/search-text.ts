@@ -37,9 +37,7 @@ export function searchTerms(text: string): readonly SearchTerm[] {
   const add = (given: string, digits: readonly string[]) => {
     const words = wordsIn(given);
     if (digits.length > 0) terms.push({ words, digits, isOpen: false });
-    else
-      for (const word of words)
-        terms.push({ words: [word], digits: lastDigits(word), isOpen: false });
+    else for (const word of words) terms.push({ words: [word], digits: lastDigits(word), isOpen: false });
   };
   let end = 0;
   for (const { 0: number, index } of text.matchAll(NUMBER)) {
@@ -86,10 +84,7 @@ export function searchQuery(terms: readonly SearchTerm[]): string {
 
 function termQuery({ words, isOpen, digits }: SearchTerm): string {
   const own = words.map((word, i) => lexeme(word, isOpen && i === words.length - 1)).join(" & ");
-  const numbers = digits.flatMap((it) => [
-    lexeme(it, true),
-    lexeme(REVERSED_MARK + reversed(it), true),
-  ]);
+  const numbers = digits.flatMap((it) => [lexeme(it, true), lexeme(REVERSED_MARK + reversed(it), true)]);
   return numbers.length === 0 ? own : `(${[own, ...numbers].join(" | ")})`;
 }
 
@@ -113,10 +108,7 @@ export function matchedPart(terms: readonly SearchTerm[], value: string): string
   if (start === undefined) return undefined;
   if (value.length <= SHOWN.all) return value;
   const from = Math.max(0, start - SHOWN.before);
-  return clip(
-    (from === 0 ? "" : "…") + value.slice(from).replace(/^[\uDC00-\uDFFF]/, ""),
-    SHOWN.all,
-  );
+  return clip((from === 0 ? "" : "…") + value.slice(from).replace(/^[\uDC00-\uDFFF]/, ""), SHOWN.all);
 }
 
 /** Whether a value is a phone number that begins or ends with the term's digits. */
@@ -131,9 +123,7 @@ function firstMatch(terms: readonly SearchTerm[], value: string): number | undef
     const found = word.toLowerCase();
     const isMatch = terms.some(({ words, isOpen }) =>
       words.some((it, i) =>
-        isOpen && i === words.length - 1
-          ? found.startsWith(it.toLowerCase())
-          : found === it.toLowerCase(),
+        isOpen && i === words.length - 1 ? found.startsWith(it.toLowerCase()) : found === it.toLowerCase(),
       ),
     );
     if (isMatch) return index;

@@ -57,8 +57,7 @@ export function createSecretSeal(keys: readonly Uint8Array[]): SecretSeal {
       if (key === undefined || bytes.toString("base64url") !== text) return undefined;
       return decrypt(bytes, key, context);
     },
-    isCurrent: (stored) =>
-      first === undefined ? !stored.startsWith(MARK) : stored.startsWith(`${MARK}${first[0]}:`),
+    isCurrent: (stored) => (first === undefined ? !stored.startsWith(MARK) : stored.startsWith(`${MARK}${first[0]}:`)),
   };
 }
 
@@ -82,9 +81,7 @@ export function decrypt(bytes: Buffer, key: Uint8Array, context: string): string
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_LENGTH));
   decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(end));
   try {
-    return (
-      decipher.update(bytes.subarray(NONCE_LENGTH, end), undefined, "utf8") + decipher.final("utf8")
-    );
+    return decipher.update(bytes.subarray(NONCE_LENGTH, end), undefined, "utf8") + decipher.final("utf8");
   } catch {
     return undefined;
   }

@@ -14,10 +14,7 @@ const OWN_ACCOUNT = "shipment-booking";
  * means the current account, unless that is root. For root, returns the owner of the cluster or folder,
  * the account `postgres`, a newly created account, or `nobody`.
  */
-export function accountFor({
-  cluster,
-  root,
-}: Pick<DataFolder, "cluster" | "root">): Account | undefined {
+export function accountFor({ cluster, root }: Pick<DataFolder, "cluster" | "root">): Account | undefined {
   if (process.getuid === undefined) throw new Error("it needs Linux or macOS; set DATABASE_URL");
   if (process.getuid() !== 0) return undefined;
   const owner = ownerOf(cluster) ?? ownerOf(root) ?? findAccount("postgres");

@@ -33,10 +33,7 @@ const ACQUIRE_MS = 60_000;
  * Leases the PostgreSQL in `dataDir`. Creates the cluster if it does not exist, and starts PostgreSQL
  * if it is not running. A running PostgreSQL is joined even if the process that started it was killed.
  */
-export async function acquireEmbeddedPostgres(
-  dataDir: string,
-  options: StartOptions = {},
-): Promise<Lease> {
+export async function acquireEmbeddedPostgres(dataDir: string, options: StartOptions = {}): Promise<Lease> {
   const deadline = Date.now() + ACQUIRE_MS;
   try {
     // The programs are checked before the folder is created. In the container image they are missing,
@@ -110,8 +107,7 @@ function isLasting(error: unknown): boolean {
 }
 
 function wayOut(reason: string): string {
-  if (/ENOSPC|No space left|wrote only/.test(reason))
-    return "; make room on the disk, or choose another DATA_DIR";
+  if (/ENOSPC|No space left|wrote only/.test(reason)) return "; make room on the disk, or choose another DATA_DIR";
   const denied = /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR): |Permission denied/.test(reason);
   return denied ? "; choose a DATA_DIR that this account may write to, or set DATABASE_URL" : "";
 }

@@ -28,8 +28,7 @@ const LOG_LIMIT = 1_048_576;
  * Matches log lines after which a retry makes sense: another process has started PostgreSQL or taken
  * the port, or a killed PostgreSQL has left remains.
  */
-const TRANSIENT =
-  /lock file "postmaster.pid"|Address already in use|pre-existing shared memory block/;
+const TRANSIENT = /lock file "postmaster.pid"|Address already in use|pre-existing shared memory block/;
 
 /**
  * Creates the cluster if it does not exist, and starts PostgreSQL on it. If several processes start it

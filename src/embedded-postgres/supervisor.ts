@@ -10,10 +10,7 @@ const RETRY_MS = 1_000;
  * Leases the embedded PostgreSQL of a data folder while a service is running. If PostgreSQL is killed,
  * restarts it on the same port, so that `url` stays valid until `release`.
  */
-export async function superviseEmbeddedPostgres(
-  dataDir: string,
-  log: Logger,
-): Promise<Pick<Lease, "url" | "release">> {
+export async function superviseEmbeddedPostgres(dataDir: string, log: Logger): Promise<Pick<Lease, "url" | "release">> {
   let lease = await acquireEmbeddedPostgres(dataDir);
   const { url } = lease;
   const stopping = new AbortController();

@@ -37,9 +37,7 @@ export function createMapperCompiler(form: Form): (schema: DescMessage) => Mappe
     known.set(schema, (fields) => mapper!(fields));
     const converters: Convert[] = [];
     const call = (converter: Convert) => `c${converters.push(converter) - 1}`;
-    const entries = schema.fields.map(
-      (field) => `${form.nameOf(field)}: ${expressionOf(field, form, compile, call)}`,
-    );
+    const entries = schema.fields.map((field) => `${form.nameOf(field)}: ${expressionOf(field, form, compile, call)}`);
     if (form.isMessage) entries.unshift(`$typeName: ${JSON.stringify(schema.typeName)}`);
     const names = converters.map((_, i) => `c${i}`).join(", ");
     const source = `return ({${names}}) => (fields) => ({ ${entries.join(", ")} })`;
@@ -67,9 +65,7 @@ function expressionOf(
     return converter === undefined ? value : `${value}.map(${call((it: never) => converter(it))})`;
   }
   if (field.fieldKind === "map") {
-    return converter === undefined
-      ? value
-      : `${call((map) => mapValues(map, converter))}(${value})`;
+    return converter === undefined ? value : `${call((map) => mapValues(map, converter))}(${value})`;
   }
   if (converter === undefined) return `${value} ?? ${form.unset}`;
   return `${value} == null ? ${form.unset} : ${call(converter)}(${value})`;

@@ -116,12 +116,7 @@ function isEmpty(json: unknown): boolean {
   return Array.isArray(json) ? json.length === 0 : isObject(json) && Object.keys(json).length === 0;
 }
 
-type SetField = (
-  message: Record<string, unknown>,
-  value: unknown,
-  path: string,
-  violations: Violation[],
-) => void;
+type SetField = (message: Record<string, unknown>, value: unknown, path: string, violations: Violation[]) => void;
 
 function setter(field: DescField): SetField {
   const { localName, oneof } = field;

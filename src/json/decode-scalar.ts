@@ -8,12 +8,7 @@ import type { Violation } from "../domain/refusal.ts";
  *
  * @param unknown receives the paths of unknown fields
  */
-export type Decode = (
-  json: unknown,
-  path: string,
-  violations: Violation[],
-  unknown: string[],
-) => unknown;
+export type Decode = (json: unknown, path: string, violations: Violation[], unknown: string[]) => unknown;
 
 /** Minimum and maximum of an integer field according to its rules. `undefined` if only the type limits the value. */
 interface IntegerBounds {
@@ -25,9 +20,7 @@ interface IntegerBounds {
  * Returns the bounds that the rules of a field declare. Returns `undefined` if the field is not an
  * integer or has no rules.
  */
-export function integerBounds(
-  rules: Pick<FieldRules, "type"> | undefined,
-): IntegerBounds | undefined {
+export function integerBounds(rules: Pick<FieldRules, "type"> | undefined): IntegerBounds | undefined {
   if (rules?.type.case !== "int32" && rules?.type.case !== "int64") return undefined;
   const { lessThan, greaterThan } = rules.type.value;
   return {

@@ -3,13 +3,7 @@ import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createMapperCompiler } from "./compile-mapper.ts";
 import { enumNames } from "./decode-scalar.ts";
 
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /**
  * Compiles an encoder to the JSON dialect of `/v1`. Fields have wire names and are always present, unset fields

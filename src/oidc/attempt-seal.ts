@@ -35,10 +35,7 @@ const CONTEXT = "sign-in attempt";
  * Creates the encryption: AES-256-GCM with a key derived from the client secret. All replicas have this
  * key, so an attempt can be completed on another replica.
  */
-export function createAttemptSeal(
-  clientSecret: string,
-  nowMs: () => number = Date.now,
-): AttemptSeal {
+export function createAttemptSeal(clientSecret: string, nowMs: () => number = Date.now): AttemptSeal {
   const key = new Uint8Array(hkdfSync("sha256", clientSecret, "", CONTEXT, SEALING_KEY_LENGTH));
   return {
     close(attempt) {

@@ -15,9 +15,7 @@ export function clientDefinitions({ files }: FileRegistry): string {
 /** Returns the TypeScript type of the refusal reasons for calls of a workspace. */
 export function clientReasons(registry: Registry): string {
   const options = createOptions(registry);
-  const reasons = new Set<RefusalReason>(
-    commonReasons({ audience: "workspace", readOnly: false, hasBody: true }),
-  );
+  const reasons = new Set<RefusalReason>(commonReasons({ audience: "workspace", readOnly: false, hasBody: true }));
   for (const service of registry) {
     if (service.kind !== "service") continue;
     for (const method of service.methods.filter((it) => audienceOf(it) === "workspace")) {

@@ -14,14 +14,11 @@ const text = (description: string, rules: Json = {}): Json => ({
 export const HEADERS: Json = {
   "X-Request-Id": {
     required: true,
-    ...text(
-      "The caller's `X-Request-Id`, else one made for the call. Give it with a report of a 500.",
-    ),
+    ...text("The caller's `X-Request-Id`, else one made for the call. Give it with a report of a 500."),
   },
-  "RateLimit-Policy": text(
-    'Rate limit of this class of calls: up to `q` in `w` seconds, as in `"write";q=4000;w=2`.',
-    { pattern: '^"(quote|read|write)";q=[0-9]+;w=[0-9]+$' },
-  ),
+  "RateLimit-Policy": text('Rate limit of this class of calls: up to `q` in `w` seconds, as in `"write";q=4000;w=2`.', {
+    pattern: '^"(quote|read|write)";q=[0-9]+;w=[0-9]+$',
+  }),
   RateLimit: text(
     'Remaining quota: `r` calls, and all of them again in `t` seconds, as in `"write";r=3999;t=1`. With 429, `t` is the time until the next call is possible.',
     { pattern: '^"(quote|read|write)";r=[0-9]+;t=[0-9]+$' },
@@ -29,18 +26,11 @@ export const HEADERS: Json = {
   "Idempotency-Replayed": text("`true` when this is the stored response of an earlier call.", {
     const: "true",
   }),
-  Simulated: text(
-    "The faults requested by `Simulate`. `ignored` with a live key. Absent without `Simulate`.",
-  ),
-  "Ignored-Fields": text(
-    "Paths of unknown fields of the body, at most 20. Absent if there are none.",
-  ),
-  "Preference-Applied": text(
-    "Present if the call was handled strictly, as the header `Prefer` requested.",
-    {
-      const: "handling=strict",
-    },
-  ),
+  Simulated: text("The faults requested by `Simulate`. `ignored` with a live key. Absent without `Simulate`."),
+  "Ignored-Fields": text("Paths of unknown fields of the body, at most 20. Absent if there are none."),
+  "Preference-Applied": text("Present if the call was handled strictly, as the header `Prefer` requested.", {
+    const: "handling=strict",
+  }),
   "Retry-After": text("Seconds to wait before a retry.", { pattern: "^[0-9]+$" }),
   "WWW-Authenticate": text("How to authenticate.", { const: "Bearer" }),
   ETag: text("Version of the document. Send it as `If-None-Match` with the next request."),
@@ -51,13 +41,9 @@ const FAULT =
   "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
 
 export const PARAMETERS = {
-  "X-Request-Id": header(
-    "X-Request-Id",
-    "Included in the log and the response. Generated if absent.",
-    {
-      pattern: "^[\\x21-\\x7e]{1,128}$",
-    },
-  ),
+  "X-Request-Id": header("X-Request-Id", "Included in the log and the response. Generated if absent.", {
+    pattern: "^[\\x21-\\x7e]{1,128}$",
+  }),
   "Connect-Timeout-Ms": header(
     "Connect-Timeout-Ms",
     "The caller's timeout in milliseconds. After that, the response is 504.",

@@ -57,8 +57,7 @@ function describe(
     required: bound.includes(field.name) || schemas.isRequired(field),
     ...parameterParts(field, schemas),
   });
-  const isParameter = (it: DescField) =>
-    bound.includes(it.name) || (body !== "*" && it.name !== body);
+  const isParameter = (it: DescField) => bound.includes(it.name) || (body !== "*" && it.name !== body);
   return {
     tags: [method.parent.name],
     summary: summaryOf(method),
@@ -74,15 +73,11 @@ function describe(
     ],
     ...requestBody(method, body, bound, schemas),
     responses: {
-      [options<number>(method, "shipments.v1.success_status") ?? 200]: successResponse(
-        method,
-        schemas,
-        [
-          ...(isRepeatable ? ["Idempotency-Replayed"] : []),
-          ...(audience === "workspace" ? ["Simulated"] : []),
-          ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
-        ],
-      ),
+      [options<number>(method, "shipments.v1.success_status") ?? 200]: successResponse(method, schemas, [
+        ...(isRepeatable ? ["Idempotency-Replayed"] : []),
+        ...(audience === "workspace" ? ["Simulated"] : []),
+        ...(takesJson ? ["Ignored-Fields", "Preference-Applied"] : []),
+      ]),
       ...(isDocument ? { 304: notModified() } : {}),
       ...refusals.of(method, operationId, {
         readOnly: isReadOnly,
@@ -112,9 +107,7 @@ function summaryOf(method: DescMethod): string {
 }
 
 function idOf({ localName, parent }: DescMethod): string {
-  return parent.file.proto.package === "shipments.admin.v1"
-    ? `admin${pascal(localName)}`
-    : localName;
+  return parent.file.proto.package === "shipments.admin.v1" ? `admin${pascal(localName)}` : localName;
 }
 
 function boundFields(path: string): string[] {
@@ -135,12 +128,7 @@ function parameterRefs(...names: readonly (keyof typeof PARAMETERS)[]): Json[] {
   return names.map((it) => ({ $ref: `#/components/parameters/${it}` }));
 }
 
-function requestBody(
-  { input }: DescMethod,
-  body: string,
-  bound: readonly string[],
-  schemas: Schemas,
-): Json {
+function requestBody({ input }: DescMethod, body: string, bound: readonly string[], schemas: Schemas): Json {
   if (body === "") return {};
   if (body !== "*") {
     const field = input.fields.find((it) => it.name === body)!;
@@ -192,9 +180,7 @@ function successOf({ output }: DescMethod): string {
  * are returned as uploaded.
  */
 function documentSchema(field: DescField): Json {
-  return field.parent.name === "GetCoverageResponse"
-    ? { $ref: "#/components/schemas/Coverage" }
-    : descriptionOf(field);
+  return field.parent.name === "GetCoverageResponse" ? { $ref: "#/components/schemas/Coverage" } : descriptionOf(field);
 }
 
 function notModified(): Json {

@@ -1,11 +1,4 @@
-import {
-  getOption,
-  hasOption,
-  type AnyDesc,
-  type DescField,
-  type Message,
-  type Registry,
-} from "@bufbuild/protobuf";
+import { getOption, hasOption, type AnyDesc, type DescField, type Message, type Registry } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { getComments } from "@bufbuild/protoplugin";
 
@@ -21,17 +14,11 @@ export function createOptions(registry: Registry): Options {
   return <T>(desc: AnyDesc, name: string) => {
     const extension = registry.getExtension(name);
     if (extension === undefined) throw new Error(`there is no option ${name}`);
-    return hasOption(desc as never, extension)
-      ? (getOption(desc as never, extension) as T)
-      : undefined;
+    return hasOption(desc as never, extension) ? (getOption(desc as never, extension) as T) : undefined;
   };
 }
 
-export function rulesOf(
-  field: DescField,
-  options: Options,
-  registry: Registry,
-): ReflectMessage | undefined {
+export function rulesOf(field: DescField, options: Options, registry: Registry): ReflectMessage | undefined {
   const rules = options<Message>(field, "buf.validate.field");
   return rules && reflect(registry.getMessage("buf.validate.FieldRules")!, rules);
 }

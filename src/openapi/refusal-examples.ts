@@ -24,8 +24,7 @@ const LESSER_ROLE: Readonly<Record<string, string>> = { operator: "viewer", owne
 const OF_CALLS: {
   readonly [R in RefusalReason]?: (call: RefusedCall) => Partial<Words>;
 } = {
-  BODY_NOT_JSON: ({ body }) =>
-    body === "document" ? { text: "The body must be sent without Content-Encoding." } : {},
+  BODY_NOT_JSON: ({ body }) => (body === "document" ? { text: "The body must be sent without Content-Encoding." } : {}),
   BODY_TOO_LARGE: ({ maxBytes }) => ({ text: `The body is larger than ${maxBytes / 1024} KiB.` }),
   FIELD_INVALID: ({ violation }) => violation,
   CREDENTIAL_REFUSED: ({ audience }) => ({ text: credentialError("is missing", audience).message }),

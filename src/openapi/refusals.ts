@@ -35,21 +35,13 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
   const components = new Map<string, Json>();
   const names = new Map<string, string>();
 
-  function refer(
-    status: number,
-    reasons: readonly RefusalReason[],
-    call: RefusedCall,
-    operationId: string,
-  ): Json {
+  function refer(status: number, reasons: readonly RefusalReason[], call: RefusedCall, operationId: string): Json {
     const bodies = reasons.map((code) => {
       const value = { ...refusalExample(code, call), code, request_id: EXAMPLE_REQUEST_ID };
       return [code, { value }];
     });
     const response = describe(status, reasons, Object.fromEntries(bodies));
-    const name = names.getOrInsertComputed(
-      JSON.stringify(response),
-      () => `${operationId}.${status}`,
-    );
+    const name = names.getOrInsertComputed(JSON.stringify(response), () => `${operationId}.${status}`);
     if (!components.has(name)) components.set(name, response);
     return { $ref: `#/components/responses/${name}` };
   }
@@ -59,14 +51,12 @@ export function createRefusals(options: Options, registry: Registry): Refusals {
       const call = refusedCall(method, sent, options, registry);
       const declared = options<RefusalReason[]>(method, "shipments.v1.refusal_reasons") ?? [];
       const byStatus = Map.groupBy(
-        [...commonReasons({ ...call, hasBody: sent.body !== "none" }), ...declared].filter(
-          (reason) => canBeMet(reason, call),
+        [...commonReasons({ ...call, hasBody: sent.body !== "none" }), ...declared].filter((reason) =>
+          canBeMet(reason, call),
         ),
         (reason) => REASONS[reason].httpStatus,
       );
-      return Object.fromEntries(
-        [...byStatus].map(([status, all]) => [status, refer(status, all, call, operationId)]),
-      );
+      return Object.fromEntries([...byStatus].map(([status, all]) => [status, refer(status, all, call, operationId)]));
     },
     components: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };

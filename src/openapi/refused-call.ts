@@ -39,12 +39,7 @@ export interface RefusedCall extends Sent {
   readonly violation: FieldViolation;
 }
 
-export function refusedCall(
-  method: DescMethod,
-  sent: Sent,
-  options: Options,
-  registry: Registry,
-): RefusedCall {
+export function refusedCall(method: DescMethod, sent: Sent, options: Options, registry: Registry): RefusedCall {
   const audience = audienceOf(method);
   const nameOf = (type: string, option: string) =>
     enumNames(registry.getEnum(type)!).get(options<number>(method, option) ?? 0);
@@ -52,9 +47,7 @@ export function refusedCall(
     ...sent,
     method,
     audience,
-    limitClass:
-      nameOf("shipments.v1.LimitClass", "shipments.v1.limit_class") ??
-      (sent.readOnly ? "read" : "write"),
+    limitClass: nameOf("shipments.v1.LimitClass", "shipments.v1.limit_class") ?? (sent.readOnly ? "read" : "write"),
     forCouriers: options<boolean>(method, "shipments.v1.for_couriers") ?? false,
     operatorRole:
       nameOf("shipments.admin.v1.OperatorRole", "shipments.admin.v1.minimum_role") ??
@@ -91,11 +84,7 @@ function violationOf(audience: Audience, sent: Sent, options: Options): FieldVio
 }
 
 /** Returns the violation of a field with the wrong type. `undefined` for other kinds of fields. */
-function mistypedField(
-  field: DescField,
-  isJson: boolean,
-  options: Options,
-): FieldViolation | undefined {
+function mistypedField(field: DescField, isJson: boolean, options: Options): FieldViolation | undefined {
   const { name } = field;
   if (field.fieldKind === "list") {
     const text = `${name} must be a list.`;

@@ -104,8 +104,7 @@ export function requestExample(
   function elementOf(field: DescField): unknown {
     if (field.enum !== undefined) return [...enumNames(field.enum).values()][0];
     if (field.message?.typeName === "google.protobuf.Timestamp") return "2026-12-01T09:00:00Z";
-    if (field.message !== undefined)
-      return requestExample(field.message, field.message.fields, schemas);
+    if (field.message !== undefined) return requestExample(field.message, field.message.fields, schemas);
     const { items, ...schema } = schemas.field(field, "request");
     return scalarOf(field, (items as Json | undefined) ?? schema);
   }

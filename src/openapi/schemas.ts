@@ -1,20 +1,7 @@
-import {
-  ScalarType,
-  type DescEnum,
-  type DescField,
-  type DescMessage,
-  type Registry,
-} from "@bufbuild/protobuf";
+import { ScalarType, type DescEnum, type DescField, type DescMessage, type Registry } from "@bufbuild/protobuf";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
 import { enumNames } from "../json/decode-scalar.ts";
-import {
-  dataDescription,
-  descriptionOf,
-  isRequired,
-  rulesOf,
-  type Json,
-  type Options,
-} from "./options.ts";
+import { dataDescription, descriptionOf, isRequired, rulesOf, type Json, type Options } from "./options.ts";
 import { ruleKeywords } from "./rule-keywords.ts";
 
 type Form = "request" | "response";
@@ -62,25 +49,19 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     return { ...whole, ...nonBlank, ...dataDescription(desc), ...descriptionOf(desc) };
   }
 
-  function message(
-    desc: DescMessage,
-    form: Form,
-    isInBody: (field: DescField) => boolean = isAny,
-  ): Json {
+  function message(desc: DescMessage, form: Form, isInBody: (field: DescField) => boolean = isAny): Json {
     if (desc.typeName === TIMESTAMP) return { type: "string", format: "date-time" };
     const name = componentName(desc.typeName);
     const fields = desc.fields.filter(isInBody);
     const known = components[name]?.["properties"] as Json | undefined;
-    if ((forms.get(name) ?? form) !== form)
-      throw new Error(`${name} is both a request and a response`);
+    if ((forms.get(name) ?? form) !== form) throw new Error(`${name} is both a request and a response`);
     if (known !== undefined && Object.keys(known).length !== fields.length) {
       throw new Error(`${name} has other fields where another path binds them`);
     }
     if (!forms.has(name)) {
       forms.set(name, form);
       const isNeeded = (it: DescField) =>
-        form === "response" ||
-        (isRequired(rulesOf(it, options, registry)) && !hasStandIn(it, options));
+        form === "response" || (isRequired(rulesOf(it, options, registry)) && !hasStandIn(it, options));
       const required = fields.filter(isNeeded).map((it) => it.name);
       components[name] = {
         type: "object",
@@ -178,9 +159,7 @@ function enumSchema(desc: DescEnum): Json {
   const { description } = descriptionOf(desc);
   const lines = desc.values.flatMap((value) => {
     const { description: text } = descriptionOf(value);
-    return text === undefined || value.number === 0
-      ? []
-      : [`- \`${names.get(value.number)}\`: ${text}`];
+    return text === undefined || value.number === 0 ? [] : [`- \`${names.get(value.number)}\`: ${text}`];
   });
   const text = [description, lines.join("\n")].filter(Boolean).join("\n\n");
   return {

@@ -34,8 +34,7 @@ export function webhooksOf(registry: Registry, schemas: Schemas): Json {
       operationId: `receive${type.replace(/(^|[._])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase())}`,
       tags: ["WebhookService"],
       summary: `An event of the type ${type}`,
-      description:
-        "Sent at least once, in no particular order, to the webhooks subscribed to the type.",
+      description: "Sent at least once, in no particular order, to the webhooks subscribed to the type.",
       security: [],
       parameters: PARAMETERS,
       requestBody: {

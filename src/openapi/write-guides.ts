@@ -83,9 +83,7 @@ function reasonsOf(isIncluded: (path: string) => boolean): Set<string> {
   const operations = JSON.stringify(Object.entries(paths).filter(([path]) => isIncluded(path)));
   const names = operations.matchAll(/"#\/components\/responses\/([^"]+)"/g);
   const responses = [...names].map(([, name]) => components.responses[name!]!);
-  return new Set(
-    responses.flatMap(({ content }) => Object.keys(content["application/json"].examples)),
-  );
+  return new Set(responses.flatMap(({ content }) => Object.keys(content["application/json"].examples)));
 }
 
 function statusOf(reason: RefusalReason): string {

@@ -131,8 +131,7 @@ function pick(picked: Picked & Lists, name: string, value: string): void {
     case "if-match":
       return void (picked.ifMatch = joined(picked.ifMatch, value));
     case "cookie":
-      return void (picked.cookie =
-        picked.cookie === undefined ? value : `${picked.cookie}; ${value}`);
+      return void (picked.cookie = picked.cookie === undefined ? value : `${picked.cookie}; ${value}`);
     case "x-workspace":
       return void (picked.workspace ??= value);
     case "sec-fetch-site":

@@ -105,11 +105,7 @@ export interface SessionLookup {
    * @param workspace workspace id in the call, if any
    * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, or FIELD_INVALID if the call requires a workspace and has none
    */
-  find(
-    token: string,
-    audience: Audience,
-    workspace: string | undefined,
-  ): Promise<Caller | undefined>;
+  find(token: string, audience: Audience, workspace: string | undefined): Promise<Caller | undefined>;
 }
 
 export interface Peer {
@@ -164,10 +160,7 @@ const CODE_NAMES: ReadonlyMap<number, string> = new Map([
   [0, "ok"],
   ...Object.entries(Code)
     .filter((entry): entry is [string, Code] => typeof entry[1] === "number")
-    .map(([name, code]): [number, string] => [
-      code,
-      name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
-    ]),
+    .map(([name, code]): [number, string] => [code, name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase()]),
 ]);
 
 /** Returns the name of a gRPC status code in lower case, such as `deadline_exceeded`. */
@@ -232,11 +225,7 @@ export type AnyCall = AdmittedCall<Caller>;
 
 const NONE: readonly never[] = [];
 
-export function receiveCall(
-  headers: CallHeaders,
-  peer: Peer,
-  address = peer.remoteAddress ?? "",
-): ReceivedCall {
+export function receiveCall(headers: CallHeaders, peer: Peer, address = peer.remoteAddress ?? ""): ReceivedCall {
   const startedMs = performance.now();
   return {
     headers,
@@ -261,11 +250,7 @@ export function receiveCall(
   };
 }
 
-export function admitCall<C extends Caller>(
-  received: ReceivedCall,
-  method: string,
-  caller: C,
-): AdmittedCall<C> {
+export function admitCall<C extends Caller>(received: ReceivedCall, method: string, caller: C): AdmittedCall<C> {
   const admitted = {
     received,
     method,

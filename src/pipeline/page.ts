@@ -83,11 +83,9 @@ export function endPage<Row>(
 }
 
 function pageTokenError(): Refusal {
-  return refuse(
-    "FIELD_INVALID",
-    "page_token is not the next_page_token of a page with these filters.",
-    { subject: "page_token" },
-  );
+  return refuse("FIELD_INVALID", "page_token is not the next_page_token of a page with these filters.", {
+    subject: "page_token",
+  });
 }
 
 /** Returns a fingerprint that detects mistyped tokens and tokens of other lists. It is not a secret. */

@@ -34,9 +34,7 @@ import { hasForms, type RpcResponse } from "./rpc-response.ts";
 import type { AnyCall, Audience } from "./call.ts";
 import { audienceOf, commonReasons } from "./common-reasons.ts";
 
-type ReturnOf<M extends DescMethod> =
-  | RpcResponse<MessageShape<M["output"]>>
-  | MessageInitShape<M["output"]>;
+type ReturnOf<M extends DescMethod> = RpcResponse<MessageShape<M["output"]>> | MessageInitShape<M["output"]>;
 
 /**
  * Implementation of an RPC. Takes a valid request, the call and its dependencies. Returns the response
@@ -62,9 +60,7 @@ type StreamFunction<M extends DescMethod, C extends AnyCall, Deps> = (
 
 export type ServiceFunctions<S extends DescService, C extends AnyCall, Deps> = {
   readonly [
-    K in keyof S["method"] as S["method"][K] extends DescMethodUnary | DescMethodServerStreaming
-      ? K
-      : never
+    K in keyof S["method"] as S["method"][K] extends DescMethodUnary | DescMethodServerStreaming ? K : never
   ]: S["method"][K] extends DescMethodUnary
     ? RpcFunction<S["method"][K], C, Deps>
     : StreamFunction<S["method"][K], C, Deps>;
@@ -126,9 +122,7 @@ const AROUND_TRANSACTION = new WeakSet<object>();
  * Marks the function of a writing method that also works outside its transaction, for example because it
  * calls a payment provider. The function receives `transact` and dependencies outside the transaction.
  */
-export function aroundTransaction<Request, C, Deps, Response>(
-  perform: AroundFunction<Request, C, Deps, Response>,
-) {
+export function aroundTransaction<Request, C, Deps, Response>(perform: AroundFunction<Request, C, Deps, Response>) {
   AROUND_TRANSACTION.add(perform);
   return perform as (request: Request, call: C, deps: Deps) => Promise<Response>;
 }
@@ -150,12 +144,7 @@ export function listRpcs<S extends DescService, C extends AnyCall, Deps>(
     method,
     readOnly: isReadOnly(method),
     ...rulesOf(method),
-    run: runnerOf(
-      method,
-      functionOf(method, functions),
-      deps,
-      method.localName in own ? undefined : transact,
-    ),
+    run: runnerOf(method, functionOf(method, functions), deps, method.localName in own ? undefined : transact),
   }));
 }
 
@@ -176,8 +165,7 @@ function runnerOf<Deps>(
   }
   if (AROUND_TRANSACTION.has(perform)) {
     const around = found as AroundFunction<Message, AnyCall, Deps, Message>;
-    return (request, call) =>
-      around(request, call, deps, (work) => transact({ method, request, call }, work));
+    return (request, call) => around(request, call, deps, (work) => transact({ method, request, call }, work));
   }
   return (request, call) =>
     transact(
@@ -217,9 +205,7 @@ function rulesOf(method: DescMethod): RpcRules {
     mode: hasOption(method, mode) ? MODE[getOption(method, mode)] : undefined,
     limitClass: limitClassOf(method),
     forCouriers: getOption(method, for_couriers),
-    maxRequestBytes: hasOption(method, max_request_bytes)
-      ? getOption(method, max_request_bytes)
-      : MAX_REQUEST_BYTES,
+    maxRequestBytes: hasOption(method, max_request_bytes) ? getOption(method, max_request_bytes) : MAX_REQUEST_BYTES,
     refusalReasons: new Set([...common, ...getOption(method, refusal_reasons)]),
   };
 }
@@ -247,9 +233,7 @@ const MEMBER_ROLE: Partial<Record<MemberRoleOption, MemberRole>> = {
 };
 
 function minimumMemberRoleOf(method: DescMethod): MemberRole {
-  const declared = hasOption(method, minimum_member_role)
-    ? getOption(method, minimum_member_role)
-    : undefined;
+  const declared = hasOption(method, minimum_member_role) ? getOption(method, minimum_member_role) : undefined;
   return MEMBER_ROLE[declared ?? 0] ?? (isReadOnly(method) ? "viewer" : "member");
 }
 

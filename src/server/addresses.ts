@@ -1,10 +1,7 @@
 import type { Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import type { Config } from "../config/config.ts";
-import {
-  createAddressLookups,
-  type AddressLookups,
-} from "../features/addresses/address-lookups.ts";
+import { createAddressLookups, type AddressLookups } from "../features/addresses/address-lookups.ts";
 import { createGeocoder } from "../features/addresses/geocoder-client.ts";
 import type { Limiter } from "../pipeline/bounds/rate-limiter.ts";
 import type { Instruments } from "./instruments.ts";
@@ -34,8 +31,7 @@ export function createAddresses(deps: {
   });
   return createAddressLookups({
     geocoder,
-    consumeLookup: (workspace, limit) =>
-      limiter.consume(`addresses of ${workspace}`, "read", limit),
+    consumeLookup: (workspace, limit) => limiter.consume(`addresses of ${workspace}`, "read", limit),
     nowMs,
   });
 }

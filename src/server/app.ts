@@ -7,11 +7,7 @@ import { CreateQuoteRequestSchema } from "../../gen/shipments/v1/quote_service_p
 import type { Overview } from "../../gen/shipments/v1/report_pb.js";
 import type { Config } from "../config/config.ts";
 import { createGroupCommit } from "../db/group-commit.ts";
-import {
-  createOrm,
-  MAX_PROCESS_CONNECTIONS as maxDatabaseConnections,
-  type EntityManager,
-} from "../db/orm.ts";
+import { createOrm, MAX_PROCESS_CONNECTIONS as maxDatabaseConnections, type EntityManager } from "../db/orm.ts";
 import { loadOnce } from "../domain/load-once.ts";
 import { createSecretSeal } from "../domain/secret-seal.ts";
 import { eventMessage } from "../features/events/event-message.ts";
@@ -246,12 +242,7 @@ function implementAll(
 type Stores = ReturnType<typeof createStores>;
 
 /** Creates the stores that access the database or cache parts of it. */
-function createStores(
-  config: AppConfig,
-  { maxWaitMs }: AppOverrides,
-  log: Logger,
-  instruments: Instruments,
-) {
+function createStores(config: AppConfig, { maxWaitMs }: AppOverrides, log: Logger, instruments: Instruments) {
   const { databaseUrl } = config;
   const { observeGroups, poolObserver } = instruments;
   const orm = createOrm(databaseUrl, { entities: ENTITIES, log, poolObserver, maxWaitMs });

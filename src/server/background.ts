@@ -17,11 +17,7 @@ import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { writeRequests, type RequestLog } from "../features/reports/request-log.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
-import {
-  deliverWebhooks,
-  type Deliveries,
-  type DeliverDeps,
-} from "../features/webhooks/deliver-webhooks.ts";
+import { deliverWebhooks, type Deliveries, type DeliverDeps } from "../features/webhooks/deliver-webhooks.ts";
 import { type SimulationDeps, takeDueSteps } from "../features/test-mode/simulations.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
@@ -112,9 +108,7 @@ export function createBackground(options: BackgroundDeps): Background {
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       reports.start();
       const mails = options.mails?.(givingUp.signal) ?? [];
-      mailing = Promise.all(
-        mails.map((workers) => runWorkers(running, "sending emails was interrupted", workers)),
-      );
+      mailing = Promise.all(mails.map((workers) => runWorkers(running, "sending emails was interrupted", workers)));
       jobs = Promise.all([mailing, runJobs(running)]);
       void repeat(keyUse.record);
       void repeat(options.databaseFigures.refresh);
@@ -165,11 +159,7 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
 }
 
 /** Runs workers until shutdown. Then waits for started work. */
-async function runWorkers(
-  running: Running,
-  failure: string,
-  { begin, idle }: Workers,
-): Promise<void> {
+async function runWorkers(running: Running, failure: string, { begin, idle }: Workers): Promise<void> {
   await repeatJob(running, failure, begin);
   await idle();
 }
@@ -178,15 +168,8 @@ async function runWorkers(
 function runJobs(running: Running): Promise<unknown> {
   const { paymentJobs, simulations, bucket } = running;
   return Promise.all([
-    bucket &&
-      runWorkers(
-        running,
-        "pictures could not be searched",
-        createPictureWorkers({ ...running, bucket }),
-      ),
-    ...createPaymentJobs(paymentJobs).map((workers) =>
-      runWorkers(running, "payments could not be checked", workers),
-    ),
+    bucket && runWorkers(running, "pictures could not be searched", createPictureWorkers({ ...running, bucket })),
+    ...createPaymentJobs(paymentJobs).map((workers) => runWorkers(running, "payments could not be checked", workers)),
     repeatJob(running, "simulations could not be run", () => takeDueSteps(simulations)),
   ]);
 }
@@ -210,11 +193,7 @@ function createReports({ em, log, usage, requestLog, repeat }: Running) {
     async end(): Promise<void> {
       if (running === undefined) return;
       await running;
-      const ended = await Promise.allSettled([
-        writeUsage(em, usage),
-        writeRequests(em, requestLog),
-        heartbeat.end(),
-      ]);
+      const ended = await Promise.allSettled([writeUsage(em, usage), writeRequests(em, requestLog), heartbeat.end()]);
       for (const each of ended) {
         if (each.status === "rejected") log.warn({ err: each.reason }, "last report not written");
       }

@@ -1,11 +1,7 @@
 import type { Logger } from "pino";
 import { DEFAULT_MAX_DATABASE_OUTAGE_SECONDS, type Config } from "../config/config.ts";
 import { describeError } from "../db/connection-error.ts";
-import {
-  isContention,
-  isStatementTimeout,
-  isTransientDatabaseError,
-} from "../db/database-error.ts";
+import { isContention, isStatementTimeout, isTransientDatabaseError } from "../db/database-error.ts";
 
 /** Tracks whether the database is reachable and logs outages. */
 export interface DatabaseContact {
@@ -35,8 +31,7 @@ export function createDatabaseContact(options: {
   readonly config: Partial<Pick<Config, "maxDatabaseOutageSeconds">>;
 }): DatabaseContact {
   const { nowMs = () => performance.now() } = options;
-  const { maxDatabaseOutageSeconds: maxSeconds = DEFAULT_MAX_DATABASE_OUTAGE_SECONDS } =
-    options.config;
+  const { maxDatabaseOutageSeconds: maxSeconds = DEFAULT_MAX_DATABASE_OUTAGE_SECONDS } = options.config;
   let reachedMs = nowMs();
   let saidMs = -Infinity;
   let notLogged = 0;
@@ -45,8 +40,7 @@ export function createDatabaseContact(options: {
 
   function warn(fields: { readonly err?: unknown }, during: string): void {
     const { err, ...others } = fields;
-    if (!isTransientDatabaseError(err) || isStatementTimeout(err))
-      return options.log.warn(fields, during);
+    if (!isTransientDatabaseError(err) || isStatementTimeout(err)) return options.log.warn(fields, during);
     // Contention errors mean that the database responds.
     isAway ||= !isContention(err);
     if (nowMs() - saidMs < SAY_MS) return void notLogged++;
@@ -71,8 +65,7 @@ export function createDatabaseContact(options: {
       isAway = false;
     },
     ageSeconds,
-    lostBecause: () =>
-      maxSeconds > 0 && ageSeconds() >= maxSeconds ? "cut off from its database" : undefined,
+    lostBecause: () => (maxSeconds > 0 && ageSeconds() >= maxSeconds ? "cut off from its database" : undefined),
     log: Object.assign(Object.create(options.log) as Logger, { warn }),
   };
 }

@@ -42,11 +42,7 @@ export function createInstruments(registry: Registry) {
     "shipments_unlogged_requests_total",
     "Calls missing from the request log because there were too many or the database was unavailable.",
   );
-  const rows = counter(
-    "shipments_purged_rows_total",
-    "Rows deleted because they had expired, by kind.",
-    "kind",
-  );
+  const rows = counter("shipments_purged_rows_total", "Rows deleted because they had expired, by kind.", "kind");
   const failures = counter(
     "shipments_purge_failures_total",
     "Failed purges by kind. Each is retried after 10 minutes.",
@@ -55,8 +51,7 @@ export function createInstruments(registry: Registry) {
   // All series exist from the start, so that the first count is visible as an increase.
   for (const outcome of ["delivered", "rejected", "unanswered"]) attempts.inc({ outcome }, 0);
   for (const limitClass of LIMIT_CLASSES) refused.inc({ class: limitClass }, 0);
-  for (const kind of Object.keys(PURGES))
-    for (const each of [rows, failures]) each.inc({ kind }, 0);
+  for (const kind of Object.keys(PURGES)) for (const each of [rows, failures]) each.inc({ kind }, 0);
   return {
     observeGroups: createObserveGroups(histogram),
     poolObserver: createPoolObserver(registry, histogram),
@@ -84,12 +79,8 @@ function createMetrics(registry: Registry) {
   return {
     counter: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
       new Counter({ name, help, labelNames, registers }),
-    histogram: <Label extends string = never>(
-      name: string,
-      help: string,
-      buckets: number[],
-      ...labelNames: Label[]
-    ) => new Histogram({ name, help, buckets, labelNames, registers }),
+    histogram: <Label extends string = never>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
   };
 }
 
@@ -121,8 +112,7 @@ function createObserveProviderCall(histogram: CreateHistogram) {
     "outcome",
   );
   for (const outcome of ["ok", "refused", "unanswered"]) providerCalls.zero({ outcome });
-  return ({ outcome, durationMs }: CompletedCall) =>
-    providerCalls.observe({ outcome }, durationMs / 1_000);
+  return ({ outcome, durationMs }: CompletedCall) => providerCalls.observe({ outcome }, durationMs / 1_000);
 }
 
 function createCountUnknownStatus(counter: CreateCounter) {

@@ -46,10 +46,8 @@ export async function callLocally<M extends DescMethodUnary>(
   compileValidateRequest(method.input)(request);
   const deps = { em, now: () => new Date(), tasks: NO_TASKS, loadZones: needsServer };
   const transact = createTransact(deps);
-  const list = <S extends DescService>(
-    service: S,
-    functions: ServiceFunctions<S, OperatorCall, typeof deps>,
-  ) => (method.parent === service ? listRpcs(service, functions, deps, transact) : []);
+  const list = <S extends DescService>(service: S, functions: ServiceFunctions<S, OperatorCall, typeof deps>) =>
+    method.parent === service ? listRpcs(service, functions, deps, transact) : [];
   const rpc = [
     ...list(OperatorService, OPERATOR_FUNCTIONS),
     ...list(WorkspaceAdminService, WORKSPACE_ADMIN_FUNCTIONS),

@@ -42,15 +42,7 @@ export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
     // Emails to recipients mention no time zone.
     zoneAt: () => undefined,
     contentOf: (kind, tracked, own) =>
-      recipientMail(
-        kind,
-        tracked,
-        own,
-        preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES),
-      ),
+      recipientMail(kind, tracked, own, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),
   };
-  return (givingUp) => [
-    createSignInMailWorkers(sending, givingUp),
-    createRecipientMailWorkers(sending, givingUp),
-  ];
+  return (givingUp) => [createSignInMailWorkers(sending, givingUp), createRecipientMailWorkers(sending, givingUp)];
 }

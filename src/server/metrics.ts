@@ -53,10 +53,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   );
 }
 
-function addStateGauges(
-  addGauge: AddGauge,
-  { readiness, contact, databaseClock, tariffs }: MetricSources,
-): void {
+function addStateGauges(addGauge: AddGauge, { readiness, contact, databaseClock, tariffs }: MetricSources): void {
   addGauge(
     "shipments_build_info",
     "Always 1. The labels contain the running versions.",
@@ -96,10 +93,8 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   /** Returns the age of the oldest waiting item in seconds, 0 if none is waiting. */
   const ageOf = (backlog: { readonly oldestMs: number | null } | undefined) =>
     backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
-  addGauge(
-    "shipments_event_newest_age_seconds",
-    "Age of the newest event. It also grows without traffic.",
-    () => secondsSince(latest()?.newestEventMs),
+  addGauge("shipments_event_newest_age_seconds", "Age of the newest event. It also grows without traffic.", () =>
+    secondsSince(latest()?.newestEventMs),
   );
   addGauge(
     "shipments_webhook_backlog",
@@ -116,10 +111,8 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
     "Pending emails, waiting retries included. Counted up to 10,000.",
     () => latest()?.mails.waiting,
   );
-  addGauge(
-    "shipments_mails_waiting_age_seconds",
-    "Age of the oldest pending email. 0 if all are sent.",
-    () => ageOf(latest()?.mails),
+  addGauge("shipments_mails_waiting_age_seconds", "Age of the oldest pending email. 0 if all are sent.", () =>
+    ageOf(latest()?.mails),
   );
   addGauge(
     "shipments_payments_overdue",

@@ -6,11 +6,7 @@ import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import type { PaymentProviders } from "../features/payments/payment-providers.ts";
 import { schedulePoll } from "../features/payments/provider-payments.ts";
 import { assertProviderLimit, type ConsumeCall } from "../features/payments/payment-connections.ts";
-import {
-  type EventDeps,
-  receiveEvent,
-  signatureHeaders,
-} from "../features/payments/receive-event.ts";
+import { type EventDeps, receiveEvent, signatureHeaders } from "../features/payments/receive-event.ts";
 import {
   createReconcilePayment,
   reconcileForCall,
@@ -60,10 +56,7 @@ export function createPayments(deps: {
   };
   const reconcilePayment = createReconcilePayment(reconcileDeps);
   const consumeCall: ConsumeCall = (name, limit) => deps.limiter.consume(name, "write", limit);
-  const reconcileForCaller = async (
-    key: ShipmentKey,
-    options?: Pick<ReconcileOptions, "expire">,
-  ) => {
+  const reconcileForCaller = async (key: ShipmentKey, options?: Pick<ReconcileOptions, "expire">) => {
     await assertProviderLimit(consumeCall, "payments", key.workspace);
     await reconcileForCall(reconcilePayment, key, options);
   };

@@ -82,9 +82,7 @@ function sentenceFor(
     case "EADDRINUSE":
       return (
         `port ${port} at ${host} is taken: stop the program that has it, or set ${variable} to another port` +
-        (reusePort
-          ? "; processes that share it must run as one account, each with REUSE_PORT=true"
-          : "")
+        (reusePort ? "; processes that share it must run as one account, each with REUSE_PORT=true" : "")
       );
     case "ENOTSUP":
       return "REUSE_PORT: this system cannot share a port among processes, as Linux can; give each process separate ports, behind a proxy";

@@ -39,8 +39,7 @@ export const PURGES = {
   usage: ({ em }) => purgeReports(em),
   requests: ({ em }) => purgeRequests(em),
   test_data: ({ em, now }) => purgeTestData(em, now()),
-  events: async ({ em, eventRetentionDays: days }) =>
-    days === undefined ? 0 : purgeEvents(em, days),
+  events: async ({ em, eventRetentionDays: days }) => (days === undefined ? 0 : purgeEvents(em, days)),
 } satisfies Readonly<Record<string, Purge>>;
 
 export type Purged = keyof typeof PURGES;

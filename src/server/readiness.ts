@@ -7,17 +7,13 @@ export type Readiness = ReturnType<typeof createReadiness>;
  * @param tariffVersion returns the version in force, `undefined` if absent
  * @param degradedBecause returns the reason why work is only partly possible or late, `undefined` if absent
  */
-export function createReadiness(
-  tariffVersion: () => number | undefined,
-  degradedBecause: () => string | undefined,
-) {
+export function createReadiness(tariffVersion: () => number | undefined, degradedBecause: () => string | undefined) {
   const shutdown = new AbortController();
   const end = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
   /** Returns the reason why the service is not open, such as "starting". `undefined` if it is open. */
   const closedBecause = () => (phase === "open" ? undefined : phase);
-  const tariffMissing = () =>
-    tariffVersion() === undefined ? "waiting for its first tariff" : undefined;
+  const tariffMissing = () => (tariffVersion() === undefined ? "waiting for its first tariff" : undefined);
   return {
     closedBecause,
     /**

@@ -10,11 +10,7 @@ import { createClientAddress } from "../pipeline/client-address.ts";
 import { onBehalfOf } from "../db/connection-shares.ts";
 import { databaseRefusal } from "../db/database-error.ts";
 import type { MapTiles } from "../domain/map-tiles.ts";
-import {
-  createPipeline,
-  type Pipeline,
-  type PipelineOptions,
-} from "../pipeline/stages/pipeline.ts";
+import { createPipeline, type Pipeline, type PipelineOptions } from "../pipeline/stages/pipeline.ts";
 import { createRpcHandler } from "../transport/connect/connect-handler.ts";
 import { addHealth } from "../transport/connect/health.ts";
 import { addReflection, REFLECTION_SERVICES } from "../transport/connect/reflection.ts";
@@ -22,20 +18,13 @@ import type { TransportServer } from "../transport/connections/transport-server.
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription, DESCRIPTION_PATH } from "../transport/http/api-description.ts";
-import {
-  createDashboardFiles,
-  createDocsFiles,
-  guidePaths,
-} from "../transport/http/static-files.ts";
+import { createDashboardFiles, createDocsFiles, guidePaths } from "../transport/http/static-files.ts";
 import { createStartPage } from "../transport/http/browser-page.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createMapTiles, tilesOrigin } from "../transport/http/map-tiles.ts";
 import { createOperationsServer, createProbes } from "../transport/http/probes.ts";
-import {
-  createProviderEvents,
-  type ProviderEventOptions,
-} from "../transport/http/provider-events.ts";
+import { createProviderEvents, type ProviderEventOptions } from "../transport/http/provider-events.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { HttpHandler } from "../transport/http/responses.ts";
 import { createMcpEndpoint } from "../transport/mcp/mcp-endpoint.ts";
@@ -82,13 +71,7 @@ interface ServersOptions extends Omit<
   readonly config: Partial<
     Pick<
       Config,
-      | "publicUrl"
-      | "publicGrpcUrl"
-      | "trustedProxies"
-      | "dashboard"
-      | "geocoder"
-      | "mapTiles"
-      | "operationsPort"
+      "publicUrl" | "publicGrpcUrl" | "trustedProxies" | "dashboard" | "geocoder" | "mapTiles" | "operationsPort"
     >
   >;
   readonly readiness: Readiness;
@@ -115,8 +98,7 @@ export function createServers(options: ServersOptions): Servers {
   const isOpen = config.operationsPort === undefined;
   const { toRefusal } = pipeline;
   const callers = { clientAddress, toRefusal };
-  const probes = (shown: Registry | undefined) =>
-    createProbes({ unreadyBecause, registry: shown, toRefusal });
+  const probes = (shown: Registry | undefined) => createProbes({ unreadyBecause, registry: shown, toRefusal });
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
@@ -168,10 +150,7 @@ function dashboardHandlers(
   tiles: MapTiles | undefined,
   options: Parameters<typeof createMapTiles>[1],
 ): readonly HttpHandler[] {
-  return [
-    createMapTiles(tiles, options),
-    createDashboardFiles(DASHBOARD_FOLDER, tilesOrigin(tiles)),
-  ];
+  return [createMapTiles(tiles, options), createDashboardFiles(DASHBOARD_FOLDER, tilesOrigin(tiles))];
 }
 
 /** Adds the port to a server. The port is null until the server listens. */

@@ -42,20 +42,14 @@ import { getUsage } from "../features/reports/get-usage.ts";
 import type { UsageCounter } from "../features/reports/usage-counter.ts";
 import { getHealth, type HealthDeps } from "../features/reports/get-health.ts";
 import { getPlatformAttention } from "../features/reports/get-platform-attention.ts";
-import {
-  getPlatformOverview,
-  type PlatformOverviewDeps,
-} from "../features/reports/get-platform-overview.ts";
+import { getPlatformOverview, type PlatformOverviewDeps } from "../features/reports/get-platform-overview.ts";
 import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { SHIPMENT_CHANGES, SHIPMENT_FUNCTIONS } from "../features/shipments/shipment-functions.ts";
 import { createBookShipment } from "../features/shipments/create-shipment.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
 import { mergeCustomers } from "../features/shipments/merge-customers.ts";
-import {
-  COVERAGE_FUNCTIONS,
-  type CoverageDeps,
-} from "../features/tariffs/coverage/coverage-functions.ts";
+import { COVERAGE_FUNCTIONS, type CoverageDeps } from "../features/tariffs/coverage/coverage-functions.ts";
 import { DRAFT_FUNCTIONS } from "../features/tariffs/drafts/draft-functions.ts";
 import type { DraftDeps } from "../features/tariffs/drafts/check-stored-draft.ts";
 import { loadVersionInForce } from "../features/tariffs/versions/load-version.ts";
@@ -65,21 +59,12 @@ import { TEST_MODE_FUNCTIONS } from "../features/test-mode/test-mode-functions.t
 import type { SimulationDeps } from "../features/test-mode/simulations.ts";
 import { WEBHOOK_FUNCTIONS } from "../features/webhooks/webhook-functions.ts";
 import type { WebhookDeps } from "../features/webhooks/webhooks.ts";
-import {
-  rotateTrackingLinks,
-  updateWorkspace,
-} from "../features/workspace-admin/update-workspace.ts";
+import { rotateTrackingLinks, updateWorkspace } from "../features/workspace-admin/update-workspace.ts";
 import { WORKSPACE_ADMIN_FUNCTIONS } from "../features/workspace-admin/workspace-admin-functions.ts";
 import { byTestClock, type TestTimes } from "../features/workspaces/test-clock.ts";
 import { getWorkspace } from "../features/workspaces/get-workspace.ts";
 import type { Call, OperatorCall } from "../pipeline/call.ts";
-import {
-  listRpcs,
-  listStreams,
-  type Rpc,
-  type ServiceFunctions,
-  type StreamRpc,
-} from "../pipeline/rpc.ts";
+import { listRpcs, listStreams, type Rpc, type ServiceFunctions, type StreamRpc } from "../pipeline/rpc.ts";
 
 /** Services that a workspace's key can call. */
 export const SERVICES = [
@@ -132,11 +117,7 @@ export function implementServices(given: ServiceDeps): {
   };
   const streams: StreamRpc[] = [];
   const transact = createTransact(deps);
-  const list = <S extends DescService>(
-    service: S,
-    functions: ServiceFunctions<S, Call, typeof deps>,
-    own?: object,
-  ) => {
+  const list = <S extends DescService>(service: S, functions: ServiceFunctions<S, Call, typeof deps>, own?: object) => {
     streams.push(...listStreams(service, functions, deps));
     return listRpcs(service, functions, deps, transact, own);
   };
@@ -184,10 +165,8 @@ export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
 export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
   const deps = { ...given, loadZones: createZonesLoader(given.em) };
   const transact = createTransact(deps);
-  const list = <S extends DescService>(
-    service: S,
-    functions: ServiceFunctions<S, OperatorCall, typeof deps>,
-  ) => listRpcs(service, functions, deps, transact);
+  const list = <S extends DescService>(service: S, functions: ServiceFunctions<S, OperatorCall, typeof deps>) =>
+    listRpcs(service, functions, deps, transact);
   return [
     ...list(OperatorService, OPERATOR_FUNCTIONS),
     ...list(AuditService, { listAuditEntries }),

@@ -6,14 +6,7 @@ import { openLinked, type OpenDeps } from "../features/recipients/open-tracking.
 import { unsubscribe } from "../features/recipients/send-recipient-mails.ts";
 import { zoneNameAt } from "../features/tariffs/coverage/coverage-functions.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
-import {
-  busyPage,
-  LANGUAGES,
-  missingPage,
-  POLICY,
-  trackingPage,
-  unsubscribePage,
-} from "../tracking/tracking-page.ts";
+import { busyPage, LANGUAGES, missingPage, POLICY, trackingPage, unsubscribePage } from "../tracking/tracking-page.ts";
 import type { Language } from "../tracking/texts.ts";
 import type { TrackingPages } from "../transport/http/tracking.ts";
 
@@ -43,8 +36,7 @@ export function createTrackingPages({
       return async () =>
         trackingPage(tracked, reader, {
           link: asked.link,
-          opened:
-            opened && "address" in opened ? { ...opened, photo: await opened.loadPhoto() } : opened,
+          opened: opened && "address" in opened ? { ...opened, photo: await opened.loadPhoto() } : opened,
         });
     },
     follow: (link, changed) => followLinked(link, changed, { ...deps, zoneAt, watch }),

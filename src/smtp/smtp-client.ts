@@ -49,9 +49,7 @@ const TOTAL_MS = 30_000;
  * service starts even if the mail server is unreachable.
  */
 export function createSmtpClient({ url, from }: SmtpSettings): SmtpClient {
-  const transport = loadOnce(async () =>
-    (await import("nodemailer")).createTransport(transportOptions(url)),
-  );
+  const transport = loadOnce(async () => (await import("nodemailer")).createTransport(transportOptions(url)));
   return {
     async send({ to, subject, unsubscribeUrl, ...mail }, signal) {
       try {
@@ -115,9 +113,7 @@ export function transportOptions(url: string): SMTPTransportOptions {
     ...(port === "" ? {} : { port: Number(port) }),
     secure,
     requireTLS: !secure && password !== "" && !isLoopback(host),
-    ...(username === ""
-      ? {}
-      : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    ...(username === "" ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
     dnsTimeout: STEP_MS,

@@ -1,10 +1,4 @@
-import {
-  SpanKind,
-  SpanStatusCode,
-  type Span,
-  type SpanContext,
-  type Tracer as OtelTracer,
-} from "@opentelemetry/api";
+import { SpanKind, SpanStatusCode, type Span, type SpanContext, type Tracer as OtelTracer } from "@opentelemetry/api";
 import type { ClientAddress } from "../pipeline/client-address.ts";
 import type { CallSpan, ReceivedCall, Tracer } from "../pipeline/call.ts";
 import type { RequestSpan, TracedEvent, WorkSpan } from "../pipeline/tracer.ts";
@@ -78,9 +72,7 @@ class TracedCall implements CallSpan {
 
   #describe(call: ReceivedCall, httpStatus: number): void {
     const { name, attributes, isFailure } =
-      this.#http === undefined
-        ? describeRpcCall(call)
-        : describeHttpCall(call, this.#http, httpStatus);
+      this.#http === undefined ? describeRpcCall(call) : describeHttpCall(call, this.#http, httpStatus);
     this.span.updateName(name).setAttributes(attributes);
     if (this.#peerAddress) this.span.setAttribute("network.peer.address", this.#peerAddress);
     if (this.#peerAddress && this.#http !== undefined) {

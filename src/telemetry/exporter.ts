@@ -44,10 +44,7 @@ const REPEAT_MS = 60_000;
  * Creates a log that writes at most one message per minute, with the number of omitted messages.
  * Without the limit, an unreachable receiver would cause a message for every batch.
  */
-export function createFailureLog(
-  log: Pick<Logger, "warn">,
-  nowMs: () => number = () => performance.now(),
-): FailureLog {
+export function createFailureLog(log: Pick<Logger, "warn">, nowMs: () => number = () => performance.now()): FailureLog {
   let saidMs = -Infinity;
   let unsaid = 0;
   return {

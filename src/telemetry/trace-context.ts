@@ -13,10 +13,7 @@ import { LRUCache } from "lru-cache";
 import type { TracedEvent } from "../pipeline/tracer.ts";
 
 /** Returns the context of a call. It contains the caller's trace, or is empty. */
-export function contextOf({
-  traceparent,
-  tracestate,
-}: Pick<CallHeaders, "traceparent" | "tracestate">): Context {
+export function contextOf({ traceparent, tracestate }: Pick<CallHeaders, "traceparent" | "tracestate">): Context {
   const parent = traceparent === undefined ? undefined : readTraceparent(traceparent);
   if (parent === undefined) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = parent;

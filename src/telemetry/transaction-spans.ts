@@ -1,10 +1,4 @@
-import {
-  SpanKind,
-  SpanStatusCode,
-  type Attributes,
-  type Span,
-  type Tracer as OtelTracer,
-} from "@opentelemetry/api";
+import { SpanKind, SpanStatusCode, type Attributes, type Span, type Tracer as OtelTracer } from "@opentelemetry/api";
 import { parseDatabaseUrl } from "../db/database-url.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { WorkSpan } from "../pipeline/tracer.ts";
@@ -14,11 +8,7 @@ import { contextBelow, type TimeOfDay } from "./trace-context.ts";
 export type BeginTransaction = (first: Span, others: readonly Span[]) => WorkSpan;
 
 /** Creates the tracing of transactions, following OpenTelemetry's semantic conventions for PostgreSQL, 1.45. */
-export function createBeginTransaction(
-  otel: OtelTracer,
-  timeOfDay: TimeOfDay,
-  databaseUrl: string,
-): BeginTransaction {
+export function createBeginTransaction(otel: OtelTracer, timeOfDay: TimeOfDay, databaseUrl: string): BeginTransaction {
   const database = databaseAttributes(databaseUrl);
   return (first, others) => {
     const options = {

@@ -1,13 +1,6 @@
 import { escapeHtml, isolatedHtml } from "../domain/escape-html.ts";
 import { isolateText } from "../domain/isolate-text.ts";
-import {
-  mailButton,
-  type MailContent,
-  mailHeading,
-  mailHtml,
-  mailLink,
-  mailParagraph,
-} from "../domain/mail-html.ts";
+import { mailButton, type MailContent, mailHeading, mailHtml, mailLink, mailParagraph } from "../domain/mail-html.ts";
 import type { RecipientMailKind } from "../domain/shipment/recipient-mail.ts";
 import { hasEnded } from "../domain/shipment/shipment-state.ts";
 import type { TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
@@ -55,11 +48,7 @@ export function recipientMail(
   const text = [
     [`${headline}.`, ...times, ...pinLines],
     [`${mail.follow}:`, trackingUrl],
-    [
-      known,
-      ...(contact === undefined ? [] : [`${texts.contact} ${isolateText(contact)}`]),
-      ...zone,
-    ],
+    [known, ...(contact === undefined ? [] : [`${texts.contact} ${isolateText(contact)}`]), ...zone],
     [why, `${mail.stop}:`, unsubscribeUrl],
   ];
   return {

@@ -2,11 +2,7 @@ import { createHash } from "node:crypto";
 import { escapeHtml, isolatedHtml } from "../domain/escape-html.ts";
 import { isolateText } from "../domain/isolate-text.ts";
 import { isLate, isOverdue, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
-import {
-  hasEnded,
-  SHIPMENT_STATUSES,
-  type ShipmentStatus,
-} from "../domain/shipment/shipment-state.ts";
+import { hasEnded, SHIPMENT_STATUSES, type ShipmentStatus } from "../domain/shipment/shipment-state.ts";
 import { TEXTS, type Language } from "./texts.ts";
 import type { TrackingTexts } from "./tracking-texts.ts";
 
@@ -168,12 +164,8 @@ export function trackingPage(
   const problem = at.opened && "triesLeft" in at.opened ? at.opened : undefined;
   const opened = at.opened && "address" in at.opened ? at.opened : undefined;
   const { address, photo } = opened ?? {};
-  const away = courier?.distanceKm
-    ? texts.away(kilometers(reader).format(courier.distanceKm))
-    : undefined;
-  const bringer = [courier?.firstName, courier?.vehicle, away].flatMap((part) =>
-    part ? [isolatedHtml(part)] : [],
-  );
+  const away = courier?.distanceKm ? texts.away(kilometers(reader).format(courier.distanceKm)) : undefined;
+  const bringer = [courier?.firstName, courier?.vehicle, away].flatMap((part) => (part ? [isolatedHtml(part)] : []));
   const facts: (readonly [string, string])[] = [
     ...(bringer.length > 0 ? [[texts.courier, bringer.join(" · ")] as const] : []),
     [texts.reference, escapeHtml(reference)],
@@ -208,11 +200,7 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
 /**
  * Renders the form for digits. It is outside the part that is replaced, so that entered digits and their result stay.
  */
-function openForm(
-  { open }: TrackingTexts,
-  link: string,
-  problem: { readonly triesLeft: number } | undefined,
-): string {
+function openForm({ open }: TrackingTexts, link: string, problem: { readonly triesLeft: number } | undefined): string {
   const isLocked = problem?.triesLeft === 0;
   const text = problem && (isLocked ? open.locked : open.wrong(problem.triesLeft));
   const said = text === undefined ? "" : `<p class="note" role="alert">${escapeHtml(text)}</p>`;
@@ -244,9 +232,7 @@ export function busyPage(reader: Reader): string {
 export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
   const { mail } = TEXTS[reader.language];
   const asked = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
-  const form = isDone
-    ? ""
-    : `<form method="post"><button>${escapeHtml(mail.stopNow)}</button></form>`;
+  const form = isDone ? "" : `<form method="post"><button>${escapeHtml(mail.stopNow)}</button></form>`;
   return html(reader, mail.stop, `<h1>${escapeHtml(asked)}</h1>\n${form}`);
 }
 
@@ -286,11 +272,7 @@ export function datesOf({ locale }: Reader, timeZone: string): Intl.DateTimeForm
 }
 
 /** Returns the planned times of a pickup and delivery that have not happened yet. Includes ETAs that have passed. */
-export function plansOf(
-  tracked: TrackedShipment,
-  texts: TrackingTexts,
-  dates: Intl.DateTimeFormat,
-): string[] {
+export function plansOf(tracked: TrackedShipment, texts: TrackingTexts, dates: Intl.DateTimeFormat): string[] {
   const {
     status,
     stage,

@@ -52,11 +52,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     ],
   }),
   replicas: contest("Replicas", {
-    sides: [
-      ours("one replica"),
-      ours("two replicas", { replicas: 2 }),
-      ours("four replicas", { replicas: 4 }),
-    ],
+    sides: [ours("one replica"), ours("two replicas", { replicas: 2 }), ours("four replicas", { replicas: 4 })],
     loads: [
       [operation.create, 64],
       [operation.createInAll, 64],

@@ -29,11 +29,7 @@ export interface Contestant extends RunningSide {
 }
 
 /** Starts a side's server on a new database. */
-export async function startSide(
-  owned: AsyncDisposableStack,
-  { databases }: Bench,
-  side: Side,
-): Promise<Contestant> {
+export async function startSide(owned: AsyncDisposableStack, { databases }: Bench, side: Side): Promise<Contestant> {
   const database = await createDatabase(owned, databases, side);
   const postmasters = await Promise.all(database.nodes.map(postmasterOf));
   const processes = await side.start(owned, database);
@@ -121,18 +117,12 @@ async function measureLoads(
 }
 
 /** Measures each contestant once as a warm-up, then in rounds. Returns the rounds of each contestant. */
-export async function measureAll<T, R>(
-  all: readonly T[],
-  measure: (one: T) => Promise<R>,
-): Promise<R[][]> {
+export async function measureAll<T, R>(all: readonly T[], measure: (one: T) => Promise<R>): Promise<R[][]> {
   for (const one of all) await measure(one);
   return interleave(all, measure);
 }
 
-async function interleave<T, R>(
-  all: readonly T[],
-  measure: (one: T) => Promise<R>,
-): Promise<R[][]> {
+async function interleave<T, R>(all: readonly T[], measure: (one: T) => Promise<R>): Promise<R[][]> {
   const rounds = all.map((): R[] => []);
   for (let round = 0; round < SETTINGS.rounds; round++) {
     for (const [i, one] of all.entries()) rounds[i]!.push(await measure(one));
@@ -228,9 +218,7 @@ function rowsOf(
   return rounds.map((of, i) => [
     i === 0 ? load : "",
     contestants[i]!.name,
-    ...compared.map((figure) =>
-      i === 0 ? "" : spread(ratios(valuesOf(rounds[0]!, figure), valuesOf(of, figure)), 2),
-    ),
+    ...compared.map((figure) => (i === 0 ? "" : spread(ratios(valuesOf(rounds[0]!, figure), valuesOf(of, figure)), 2))),
     ...figures.map(([figure, decimals]) => spread(valuesOf(of, figure), decimals)),
   ]);
 }

@@ -72,11 +72,7 @@ export async function startDatabaseServer(owned: AsyncDisposableStack): Promise<
 }
 
 /** Publishes a tariff and creates the workspaces. */
-async function prepare(
-  url: string,
-  tariffFile: string,
-  repository?: string,
-): Promise<readonly Account[]> {
+async function prepare(url: string, tariffFile: string, repository?: string): Promise<readonly Account[]> {
   const environment = { DATABASE_URL: url };
   await runCommand(["tariff", "publish", tariffFile], environment, repository);
   const create = ["workspace", "create", "--name", "Bench", "--payment-provider", "manual"];
@@ -90,9 +86,7 @@ async function prepare(
     url,
     "update feed set position = 0",
     // Deletes the test twin, so that workspace ids equal account numbers.
-    ...["payment_connection", "feed", "api_key"].map(
-      (table) => `delete from ${table} where workspace_id > 1`,
-    ),
+    ...["payment_connection", "feed", "api_key"].map((table) => `delete from ${table} where workspace_id > 1`),
     "delete from workspace where id > 1",
     "select setval(pg_get_serial_sequence('workspace', 'id'), 1)",
     // Copies the first workspace, whose rows the command line created.
@@ -220,10 +214,7 @@ function insertShipments(count: number): string {
  * Deletes later writes and resets all shipments, so that every round starts from the same state.
  * New customers stay, because processes may have cached them.
  */
-export async function restore(
-  { url, nodes }: Database,
-  [status, paymentStatus]: State,
-): Promise<void> {
+export async function restore({ url, nodes }: Database, [status, paymentStatus]: State): Promise<void> {
   const begun = sqlOf(BEGUN);
   await query(
     url,
@@ -266,10 +257,7 @@ export async function newRows(url: string) {
 }
 
 /** Runs statements on a new connection and returns the last one's rows. */
-export async function query<R extends pg.QueryResultRow>(
-  url: string,
-  ...statements: readonly string[]
-): Promise<R[]> {
+export async function query<R extends pg.QueryResultRow>(url: string, ...statements: readonly string[]): Promise<R[]> {
   return (await runSql(url, ...statements)) as R[];
 }
 

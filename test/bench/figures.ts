@@ -1,7 +1,5 @@
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [columns, columns.map(() => "---"), ...rows]
-    .map((cells) => `| ${cells.join(" | ")} |`)
-    .join("\n");
+  return [columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
 /** Formats the values of several rounds as `median (min to max)`. */

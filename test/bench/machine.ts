@@ -17,8 +17,7 @@ export async function describeMachine(databaseUrl: string): Promise<string> {
 }
 
 function commit(): string {
-  const git = (...args: string[]) =>
-    execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
   try {
     const changes = git("status", "--porcelain", "../../src");
     return git("rev-parse", "--short", "HEAD") + (changes === "" ? "" : " with changes");

@@ -17,8 +17,7 @@ export function shipmentDigits(number: number): string {
 }
 
 /** SQL for `shipmentDigits` of the expression `i`. */
-export const SHIPMENT_DIGITS_SQL =
-  "lpad(((i::bigint * 8999999993) % 1000000000000)::text, 12, '0')";
+export const SHIPMENT_DIGITS_SQL = "lpad(((i::bigint * 8999999993) % 1000000000000)::text, 12, '0')";
 
 /** Returns the customer digits for a request number from 0. Every second customer is new. */
 export function customerDigits(request: number): string {

@@ -29,9 +29,7 @@ function timesOf(pid: number): { own: number; endedChildren: number } | undefine
   // The second field is the name in parentheses, which may contain spaces. Fields 14 and 15 are
   // utime and stime, fields 16 and 17 those of exited children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [utime, stime, cutime, cstime] = fields
-    .slice(11, 15)
-    .map((ticks) => (Number(ticks) * 1e6) / TICKS_PER_SECOND);
+  const [utime, stime, cutime, cstime] = fields.slice(11, 15).map((ticks) => (Number(ticks) * 1e6) / TICKS_PER_SECOND);
   return { own: utime! + stime!, endedChildren: cutime! + cstime! };
 }
 

@@ -86,8 +86,7 @@ export async function startProgram(
   });
   owned.defer(() => end(child, () => child.stdin.end()));
   const lines = createInterface({ input: child.stdout, signal: interrupted });
-  for await (const line of lines)
-    return { pid: child.pid!, ports: { http: Number(line), grpc: 0 } };
+  for await (const line of lines) return { pid: child.pid!, ports: { http: Number(line), grpc: 0 } };
   throw new Error(`${file} ended before it was ready`);
 }
 

@@ -17,8 +17,7 @@ export interface RunningSide extends Side {
 export const PROOF_CALLS = 2;
 
 /** Fields of new rows that always differ. Customer ids can have gaps. */
-const OWN =
-  /^(id|customer_id|reference|subject|transaction|(created|updated|cancelled|paid)(_at|At))$/;
+const OWN = /^(id|customer_id|reference|subject|transaction|(created|updated|cancelled|paid)(_at|At))$/;
 /** Name of a page token field. Tokens may differ. */
 const PAGE_TOKEN = /^next_?page_?token$/i;
 
@@ -44,8 +43,7 @@ async function workOf(side: RunningSide, { call, from }: Operation): Promise<obj
   if (from !== undefined) await restore(database, from);
   const answers: object[] = [];
   for (let number = 0; number < PROOF_CALLS; number++) {
-    const fill = <T>(value: T) =>
-      JSON.parse(fillIn(JSON.stringify(value), number, database.shipments)) as T;
+    const fill = <T>(value: T) => JSON.parse(fillIn(JSON.stringify(value), number, database.shipments)) as T;
     if (isGrpc(call)) answers.push(await callByGrpc(side, [call[0], fill(call[1])]));
     else answers.push(await callByJson(side, fill(call)));
   }
@@ -56,10 +54,7 @@ async function workOf(side: RunningSide, { call, from }: Operation): Promise<obj
   return without({ answers, rows }, OWN);
 }
 
-async function callByJson(
-  { processes, database }: RunningSide,
-  [method, path, body]: JsonCall,
-): Promise<object> {
+async function callByJson({ processes, database }: RunningSide, [method, path, body]: JsonCall): Promise<object> {
   const response = await fetch(`http://127.0.0.1:${processes[0]!.ports.http}${path}`, {
     method,
     headers: {
@@ -73,10 +68,7 @@ async function callByJson(
   return { status: response.status, body: JSON.parse(text) as object };
 }
 
-async function callByGrpc(
-  { processes, database }: RunningSide,
-  [method, request]: GrpcCall,
-): Promise<object> {
+async function callByGrpc({ processes, database }: RunningSide, [method, request]: GrpcCall): Promise<object> {
   const baseUrl = `http://127.0.0.1:${processes[0]!.ports.grpc}`;
   const headers = { authorization: `Bearer ${database.accounts[0]!.apiKey}` };
   const input = fromJson(method.input, request);

@@ -54,9 +54,7 @@ export function ours(
     async start(owned, { url }) {
       const processes: ServerProcess[] = [];
       while (processes.length < replicas) {
-        processes.push(
-          await startProduct(owned, { DATABASE_URL: url, ...environment }, repository),
-        );
+        processes.push(await startProduct(owned, { DATABASE_URL: url, ...environment }, repository));
       }
       return processes;
     },
@@ -108,10 +106,7 @@ const IN_GO: Side = {
 
 /** The Go peer. Empty without Go and its package pgx (Debian's golang-go, golang-github-jackc-pgx-v4-dev). */
 export const GO: readonly Side[] =
-  existsSync(join(GO_PATH, "src/github.com/jackc/pgx/v4")) &&
-  spawnSync("go", ["version"]).status === 0
-    ? [IN_GO]
-    : [];
+  existsSync(join(GO_PATH, "src/github.com/jackc/pgx/v4")) && spawnSync("go", ["version"]).status === 0 ? [IN_GO] : [];
 
 export const OURS = ours("ours");
 export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");

@@ -72,11 +72,9 @@ export async function startCluster(
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
   // The home folder contains the libpq settings with which the nodes connect to each other.
   const options = { ...account, cwd: folder, env: { HOME: folder }, stdio: "ignore" } as const;
-  const run = (program: string, ...args: readonly string[]) =>
-    execFileSync(join(programs, program), args, options);
+  const run = (program: string, ...args: readonly string[]) => execFileSync(join(programs, program), args, options);
   const folderOf = (node: string) => join(folder, new URL(node).port);
-  const start = (node: string) =>
-    run("pg_ctl", "-D", folderOf(node), "-l", `${folderOf(node)}.log`, "-w", "start");
+  const start = (node: string) => run("pg_ctl", "-D", folderOf(node), "-l", `${folderOf(node)}.log`, "-w", "start");
   const nodes: string[] = [];
   const add = async () => {
     const port = await freePort();
@@ -140,8 +138,7 @@ export async function joinNodes(nodes: readonly string[], database: string): Pro
  */
 export async function dropDatabase(nodes: readonly string[], database: string): Promise<void> {
   const onEach = (run: (node: string) => Promise<unknown>) => Promise.all(nodes.map(run));
-  if (nodes.length > 1)
-    await onEach((node) => runSql(node, `alter database ${database} allow_connections false`));
+  if (nodes.length > 1) await onEach((node) => runSql(node, `alter database ${database} allow_connections false`));
   await onEach((node) => dropAt(node, database));
 }
 
@@ -165,10 +162,7 @@ export function inDatabase(node: string, database: string): string {
 }
 
 /** Runs statements on a separate connection. Returns the last one's rows. */
-export async function runSql(
-  url: string,
-  ...statements: readonly string[]
-): Promise<Record<string, unknown>[]> {
+export async function runSql(url: string, ...statements: readonly string[]): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url);
   await client.connect();
   try {

@@ -9,12 +9,7 @@ import { distribute } from "../../src/db/distribute.ts";
 import { DISTRIBUTED_TABLES, isDistributed } from "../../src/db/distributed.ts";
 import { book } from "../support/bookings.ts";
 import { runCommand, runJson } from "../support/command.ts";
-import {
-  connectTo,
-  createDatabase,
-  createUnmigratedDatabase,
-  openOrm,
-} from "../support/database.ts";
+import { connectTo, createDatabase, createUnmigratedDatabase, openOrm } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
 import { findPrograms, inDatabase, joinNodes, runSql } from "./cluster.ts";
@@ -83,15 +78,12 @@ test("a database with data is distributed by workspace, step by step, and keeps 
     DISTRIBUTED_TABLES.toSorted().map((name) => ({ name, shards: 6, nodes: WORKERS.length })),
   );
   await expect(
-    client.query("update shipment set customer_id = 0 where workspace_id = 1 and reference = $1", [
-      reference,
-    ]),
+    client.query("update shipment set customer_id = 0 where workspace_id = 1 and reference = $1", [reference]),
   ).rejects.toMatchObject({ code: "23503" });
 });
 
 const madeKeys = (stdout: string) => /Made (\d+) foreign/.exec(stdout)?.[1];
-const removedCopies = (stdout: string) =>
-  stdout.split("\n").filter((line) => line.startsWith("Removed"));
+const removedCopies = (stdout: string) => stdout.split("\n").filter((line) => line.startsWith("Removed"));
 
 test("distributing is repeated without an effect, and by JSON says each step", async () => {
   const { url } = await createDatabase();
@@ -155,9 +147,7 @@ test.each<[missing: string, sentence: string, prepare: (url: string) => Promise<
 
 test("a worker node is told from the coordinator", async () => {
   const { url } = await createJoinedDatabase();
-  await expect(
-    distribute(inDatabase(WORKERS[0]!, nameOf(url)), 4, () => undefined),
-  ).rejects.toThrow(
+  await expect(distribute(inDatabase(WORKERS[0]!, nameOf(url)), 4, () => undefined)).rejects.toThrow(
     "cannot use the database: it is a worker node; name the coordinator in DATABASE_URL",
   );
 });
@@ -195,10 +185,9 @@ test("a key is looked up by the coordinator alone", async () => {
     if (message.startsWith("issuing ")) remote.push(message);
   });
   await client.query("set citus.log_remote_commands to on");
-  await client.query(
-    "select * from api_key join workspace on workspace.id = api_key.workspace_id where hash = $1",
-    ["h".repeat(43)],
-  );
+  await client.query("select * from api_key join workspace on workspace.id = api_key.workspace_id where hash = $1", [
+    "h".repeat(43),
+  ]);
   expect(remote).toEqual([]);
   await client.query("select count(*) from shipment");
   expect(remote).not.toEqual([]);
@@ -239,9 +228,7 @@ class Later extends Migration {
     this.addSql(`create table "parcel" ("id" bigint not null, primary key ("id"));`);
     this.addSql(`alter table "shipment" add "colour" text null;`);
     this.addSql(`create index "shipment_by_colour" on "shipment" ("workspace_id", "colour");`);
-    this.addSql(
-      `alter table "shipment" add constraint "shipment_colour" check (colour <> 'mauve');`,
-    );
+    this.addSql(`alter table "shipment" add constraint "shipment_colour" check (colour <> 'mauve');`);
     this.addSql(`update shipment set colour = 'red';`);
   }
 }
@@ -249,9 +236,7 @@ class Later extends Migration {
 test("a later release's migrations are applied to a distributed database", async () => {
   const { url } = await createDatabase();
   const migrations = { "29991231000000-later": async () => Later };
-  expect(await applyMigrations(url, { distributed: true, migrations })).toEqual([
-    "29991231000000-later",
-  ]);
+  expect(await applyMigrations(url, { distributed: true, migrations })).toEqual(["29991231000000-later"]);
   const client = await connectTo(url);
   await client.query("select colour from shipment");
   const { rows } = await client.query(

@@ -12,8 +12,7 @@ const OLD_RELEASE = "a replica of the release before cannot run on a distributed
 export const LEFT_OUT: readonly LeftOut[] = [
   {
     file: "test/db/migrations.test.ts",
-    because:
-      "it makes the schema anew, without the extension, and shards' constraints end in a number",
+    because: "it makes the schema anew, without the extension, and shards' constraints end in a number",
   },
   {
     file: "test/db/group-commit.test.ts",
@@ -66,8 +65,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   {
     file: "test/server/reads.test.ts",
-    because:
-      "it has every statement explained, which inserts from a select of other tables cannot be",
+    because: "it has every statement explained, which inserts from a select of other tables cannot be",
   },
   {
     file: "test/server/hostile-settings.test.ts",
@@ -76,6 +74,4 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
 ];
 
-export const LEFT_OUT_FILES = LEFT_OUT.filter(({ test }) => test === undefined).map(
-  ({ file }) => file,
-);
+export const LEFT_OUT_FILES = LEFT_OUT.filter(({ test }) => test === undefined).map(({ file }) => file);

@@ -14,15 +14,7 @@ import { runSql } from "./cluster.ts";
 
 test("workspaces are hashed as PostgreSQL hashes them", async () => {
   const client = await connectTo((await createDatabase()).url);
-  const ids = [
-    0,
-    1,
-    2,
-    50,
-    1_000,
-    2 ** 31 - 1,
-    ...Array.from({ length: 200 }, (_, i) => i * 7_919),
-  ];
+  const ids = [0, 1, 2, 50, 1_000, 2 ** 31 - 1, ...Array.from({ length: 200 }, (_, i) => i * 7_919)];
   const { rows } = await client.query(
     "select worker_hash(id) as hash from unnest($1::bigint[]) with ordinality as it (id, ordinality) order by ordinality",
     [ids],
@@ -44,10 +36,13 @@ async function whereIs(client: pg.Client, workspace: number) {
 
 async function move(client: pg.Client, workspace: number): Promise<void> {
   const { shard, host, port, toHost, toPort } = await whereIs(client, workspace);
-  await client.query(
-    "select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => 'block_writes')",
-    [shard, host, port, toHost, toPort],
-  );
+  await client.query("select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => 'block_writes')", [
+    shard,
+    host,
+    port,
+    toHost,
+    toPort,
+  ]);
 }
 
 test("a booking goes to the node that has its workspace, wherever that has moved to", async () => {
@@ -103,9 +98,7 @@ test("bookings and reads go on where a workspace is split off", async () => {
     [id],
   );
   const second = await book(service, apiKey);
-  expect(await readReferences(em, id, location)).toEqual(
-    [first, second].map(({ reference }) => reference),
-  );
+  expect(await readReferences(em, id, location)).toEqual([first, second].map(({ reference }) => reference));
 });
 
 test("the tables of a shard are named by a role that does not own them", async () => {
@@ -120,10 +113,9 @@ test("the tables of a shard are named by a role that does not own them", async (
   const plan = "explain (costs off) select reference from shipment where workspace_id = $1";
   const read = async (tx: Pick<Transaction, "send">) => JSON.stringify(await tx.send(plan, [1]));
   const location = { node, workspaces: [1] };
-  expect([
-    await inPipeline(em, read, location),
-    await inBatches(em, (send) => read({ send }), location),
-  ]).toEqual(Array(2).fill(expect.stringMatching(/Index.* on shipment_\d+ shipment/)));
+  expect([await inPipeline(em, read, location), await inBatches(em, (send) => read({ send }), location)]).toEqual(
+    Array(2).fill(expect.stringMatching(/Index.* on shipment_\d+ shipment/)),
+  );
 });
 
 test("a workspace moves once the transactions that write there have ended", async () => {
@@ -142,10 +134,7 @@ test("a workspace moves once the transactions that write there have ended", asyn
   const writing = inPipeline(
     em,
     async (tx) => {
-      await tx.send(
-        "insert into feed (workspace_id, position, changed_at) values ($1, 7, now())",
-        [1],
-      );
+      await tx.send("insert into feed (workspace_id, position, changed_at) values ($1, 7, now())", [1]);
       await written.promise;
     },
     { node, workspaces: [1] },

@@ -7,9 +7,7 @@ import { findPrograms, startCluster } from "./cluster.ts";
 
 const programs = findPrograms();
 if (programs === undefined) {
-  process.stdout.write(
-    `Skipped: no PostgreSQL with the extension citus was found.\n${summary(0, 0, 0)}`,
-  );
+  process.stdout.write(`Skipped: no PostgreSQL with the extension citus was found.\n${summary(0, 0, 0)}`);
 } else {
   const cluster = await startCluster(programs).catch((error: unknown) => {
     process.stdout.write(`The Citus cluster does not start: ${error}\n${summary(0, 1, 0)}`);

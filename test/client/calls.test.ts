@@ -83,12 +83,9 @@ test("a refusal tells its reason, its fields, its facts and the request", async 
 });
 
 test("a refusal tells all fields that are wrong", async () => {
-  const error = await failure(
-    client.quotes.createQuote({ ...RPC_ROUTE, pickupLat: 91, weightKg: 0 }),
-  );
+  const error = await failure(client.quotes.createQuote({ ...RPC_ROUTE, pickupLat: 91, weightKg: 0 }));
   expect(whole(error)).toEqual({
-    message:
-      "pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
+    message: "pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
     reason: "FIELD_INVALID",
     code: "InvalidArgument",
     fields: {
@@ -145,11 +142,7 @@ test("a slot is booked as it is offered", async () => {
   const { twin } = await addWorkspace();
   const { shipments } = createClient({ url: httpUrl, key: twin.apiKey });
   const slots = await shipments.listPickupSlots({ ...RPC_ROUTE, days: 2 });
-  const offered = slots.data.map(({ localStart, available, price }) => [
-    localStart,
-    available,
-    price,
-  ]);
+  const offered = slots.data.map(({ localStart, available, price }) => [localStart, available, price]);
   expect(offered).toEqual([
     ["2026-12-01T08:00:00+01:00", false, 5],
     ["2026-12-01T13:00:00+01:00", false, 5],
@@ -160,9 +153,7 @@ test("a slot is booked as it is offered", async () => {
   const pickupWindow = windowOf(slots.data[2]!);
   const { data } = await shipments.createShipment({ ...RPC_BOOKING, pickupWindow });
   expect(data!.pickupWindow).toMatchObject({ ...pickupWindow, timeZone: "Europe/Berlin" });
-  const passed = await failure(
-    shipments.createShipment({ ...RPC_BOOKING, pickupWindow: windowOf(slots.data[1]!) }),
-  );
+  const passed = await failure(shipments.createShipment({ ...RPC_BOOKING, pickupWindow: windowOf(slots.data[1]!) }));
   expect(passed.is("TOO_SOON") && passed.facts.next_available).toBe("2026-12-02T07:00:00.000Z");
 });
 
@@ -189,9 +180,7 @@ test("the headers of an answer are shown", async () => {
 test("a call ends when its signal aborts, and when its time is up", async () => {
   const controller = new AbortController();
   const slow = { headers: { simulate: "slow=10000" } };
-  const cancelled = failure(
-    client.workspace.getWorkspace({}, { ...slow, signal: controller.signal }),
-  );
+  const cancelled = failure(client.workspace.getWorkspace({}, { ...slow, signal: controller.signal }));
   controller.abort();
   expect(whole(await cancelled)).toMatchObject({ reason: undefined, code: "Canceled" });
   const late = await failure(client.workspace.getWorkspace({}, { ...slow, timeoutMs: 20 }));

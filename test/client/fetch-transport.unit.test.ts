@@ -108,26 +108,22 @@ test.each([
   expect({ code: error.code, sent }).toEqual({ code: Code.InvalidArgument, sent: [] });
 });
 
-test.each([
-  { idempotencyKey: "order\n4711" },
-  { idempotencyKey: "\u2026" },
-  { headers: { "a b": "" } },
-])("headers that cannot be sent are a ShipmentsError: %o", async (options) => {
-  const { sent, client } = clientOf(EMPTY);
-  for (const call of [
-    client.shipments.cancelShipment({ shipment: "SHP-1" }, options),
-    client.events.watchEvents({}, options).next(),
-  ]) {
-    expect((await failure(call)).code).toBe(Code.InvalidArgument);
-  }
-  expect(sent).toEqual([]);
-});
+test.each([{ idempotencyKey: "order\n4711" }, { idempotencyKey: "\u2026" }, { headers: { "a b": "" } }])(
+  "headers that cannot be sent are a ShipmentsError: %o",
+  async (options) => {
+    const { sent, client } = clientOf(EMPTY);
+    for (const call of [
+      client.shipments.cancelShipment({ shipment: "SHP-1" }, options),
+      client.events.watchEvents({}, options).next(),
+    ]) {
+      expect((await failure(call)).code).toBe(Code.InvalidArgument);
+    }
+    expect(sent).toEqual([]);
+  },
+);
 
 test.each([
-  [
-    { key: "shp_test_1\nshp_test_2" },
-    "key must not contain line breaks or characters outside ASCII",
-  ],
+  [{ key: "shp_test_1\nshp_test_2" }, "key must not contain line breaks or characters outside ASCII"],
   [
     { url: "https://ada:shp_test_1@shipments.example.org" },
     "url must be an http or https URL without a user name and a password",
@@ -163,16 +159,13 @@ test("an error without a response says why, how often it was tried, and with whi
   });
 });
 
-test.each([0, Infinity])(
-  "a timeout of %d is not sent, in a call and in a stream",
-  async (timeoutMs) => {
-    const timeouts: (string | null)[] = [];
-    const { client } = clientOf((_, { headers }) => {
-      timeouts.push((headers as Headers).get("connect-timeout-ms"));
-      return textOf(400);
-    });
-    await failure(client.workspace.getWorkspace({}, { timeoutMs }));
-    await failure(client.events.watchEvents({}, { timeoutMs }).next());
-    expect(timeouts).toEqual([null, null]);
-  },
-);
+test.each([0, Infinity])("a timeout of %d is not sent, in a call and in a stream", async (timeoutMs) => {
+  const timeouts: (string | null)[] = [];
+  const { client } = clientOf((_, { headers }) => {
+    timeouts.push((headers as Headers).get("connect-timeout-ms"));
+    return textOf(400);
+  });
+  await failure(client.workspace.getWorkspace({}, { timeoutMs }));
+  await failure(client.events.watchEvents({}, { timeoutMs }).next());
+  expect(timeouts).toEqual([null, null]);
+});

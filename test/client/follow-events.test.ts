@@ -84,9 +84,7 @@ test("nothing is skipped or repeated while connections break", async () => {
     if (position % 3 === 0) proxy.cut();
     await book();
   });
-  expect(events.map(({ position }) => Number(position))).toEqual(
-    Array.from({ length: 40 }, (_, i) => i + 1),
-  );
+  expect(events.map(({ position }) => Number(position))).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
   expect(events).toEqual(await allOf(client));
 });
 

@@ -1,10 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import {
-  ListEventsResponseSchema,
-  WatchEventsResponseSchema,
-} from "../../gen/shipments/v1/event_service_pb.js";
+import { ListEventsResponseSchema, WatchEventsResponseSchema } from "../../gen/shipments/v1/event_service_pb.js";
 import { followEvents } from "../../src/client/follow-events.ts";
 import { ShipmentsError } from "../../src/client/shipments-error.ts";
 

@@ -30,10 +30,7 @@ test("1,000 bookings whose answers are lost are 1,000 shipments", async () => {
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, bookOnAndOn));
-  const booked = await service.app.em.execute(
-    "select reference from shipment where workspace_id = ?",
-    [twin.id],
-  );
+  const booked = await service.app.em.execute("select reference from shipment where workspace_id = ?", [twin.id]);
   expect(new Set(booked.map(({ reference }) => reference))).toEqual(references);
   expect({ shipments: booked.length, sent }).toEqual({ shipments: BOOKINGS, sent: 2 * BOOKINGS });
 });

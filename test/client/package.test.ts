@@ -106,10 +106,7 @@ test("programs in strict TypeScript are checked, in Node and in browsers", async
   })) {
     const typeRoots = [join(REPOSITORY, "node_modules/@types")];
     const compilerOptions = { ...strict, ...options, typeRoots };
-    writeFileSync(
-      join(folder, `${name}.json`),
-      JSON.stringify({ compilerOptions, include: ["program.ts"] }),
-    );
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ compilerOptions, include: ["program.ts"] }));
     const tsc = join(REPOSITORY, "node_modules/.bin/tsc");
     const ended = await runProgram(tsc, ["-p", `${name}.json`], { cwd: folder });
     expect({ name, ...ended }).toEqual({ name, code: 0, stdout: "", stderr: "" });

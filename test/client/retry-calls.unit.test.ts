@@ -149,8 +149,7 @@ test("what is asked for by Retry-After is waited, and chance comes on top", asyn
 test("Retry-After may be a date", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0);
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-12-01T12:00:00Z") });
-  const busyUntil = (date: string) =>
-    refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": date });
+  const busyUntil = (date: string) => refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": date });
   const failures = [
     busyUntil("Tue, 01 Dec 2026 12:00:07 GMT"),
     busyUntil("Tue, 01 Dec 2026 11:59:00 GMT"),
@@ -264,11 +263,7 @@ test("a call whose waits have taken all its time is not sent again", async () =>
       },
     }),
   );
-  const transport = retryCalls(
-    server,
-    { baseMs: 0 },
-    async () => void vi.advanceTimersByTime(5_000),
-  );
+  const transport = retryCalls(server, { baseMs: 0 }, async () => void vi.advanceTimersByTime(5_000));
   const { cancelShipment } = createCalls(ShipmentService, transport);
   const options = { timeoutMs: 2_000, idempotencyKey: "a" };
   const late = cancelShipment({ shipment: "SHP-1" }, options);
@@ -319,9 +314,7 @@ test.each([
 ])("of %d ms, one attempt takes at most %d ms", async (timeoutMs, wanted) => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const limitsMs: (number | undefined)[] = [];
-  const server = createRouterTransport(({ service }) =>
-    service(ShipmentService, { getShipment: () => ({}) }),
-  );
+  const server = createRouterTransport(({ service }) => service(ShipmentService, { getShipment: () => ({}) }));
   const transport = retryCalls({
     ...server,
     unary(method, signal, limitMs, headers, message) {

@@ -1,11 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { Webhook } from "standardwebhooks";
-import {
-  createClient,
-  verifyWebhook,
-  type Client,
-  type WebhookHeaders,
-} from "../../src/client/client.ts";
+import { createClient, verifyWebhook, type Client, type WebhookHeaders } from "../../src/client/client.ts";
 import { bookAnd } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
@@ -25,9 +20,7 @@ beforeAll(async () => {
 
 /** Returns the webhook message of an event of this type. */
 const messageOf = (type: string) =>
-  eventually(`a message of ${type}`, () =>
-    receiver.received.find(({ body }) => body.type === type),
-  );
+  eventually(`a message of ${type}`, () => receiver.received.find(({ body }) => body.type === type));
 
 test("a message is the event that the feed has, signed by either secret of a rotation", async () => {
   const { data, secret: before } = await client.webhooks.createWebhook({ url: receiver.url });
@@ -72,12 +65,7 @@ test.each([
     "SIGNATURE_WRONG",
   ],
   ["with an empty signature", { ...signed(), "webhook-signature": "v1," }, BODY, "SIGNATURE_WRONG"],
-  [
-    "with a signature that is no base64",
-    { ...signed(), "webhook-signature": "v1,a" },
-    BODY,
-    "SIGNATURE_WRONG",
-  ],
+  ["with a signature that is no base64", { ...signed(), "webhook-signature": "v1,a" }, BODY, "SIGNATURE_WRONG"],
   ["under another id", { ...signed(), "webhook-id": "evt_2" }, BODY, "SIGNATURE_WRONG"],
   ["that was changed", signed(), BODY.replace("test", "tests"), "SIGNATURE_WRONG"],
   ["without a time", { ...signed(), "webhook-timestamp": "noon" }, BODY, "TOO_OLD"],
@@ -93,10 +81,7 @@ test.each([
 });
 
 const inCapitals = Object.fromEntries(
-  Object.entries(signed()).map(([name, value]) => [
-    name.replaceAll(/\b\w/g, (c) => c.toUpperCase()),
-    value,
-  ]),
+  Object.entries(signed()).map(([name, value]) => [name.replaceAll(/\b\w/g, (c) => c.toUpperCase()), value]),
 );
 const ofAnotherRealm = { get: (name: string) => new Headers(signed()).get(name) };
 

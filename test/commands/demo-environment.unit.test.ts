@@ -23,9 +23,7 @@ test.each([
 
 test.each(["PORT", "GRPC_PORT"])("an invalid %s of the demo is the only fault reported", (name) => {
   const read = () => readConfig(demoEnvironment({ [name]: "abc" }));
-  expect(read).toThrow(
-    new ConfigError(`${name}: must be a whole number from 0 to 65535; it is "abc"`),
-  );
+  expect(read).toThrow(new ConfigError(`${name}: must be a whole number from 0 to 65535; it is "abc"`));
 });
 
 test.each([
@@ -33,11 +31,8 @@ test.each([
   ["", true],
   ["true", true],
   ["false", false],
-])(
-  "with WEBHOOK_ALLOW_LOOPBACK_HTTP %j the demo allows http to this machine: %s",
-  (set, allowed) => {
-    const environment = set === undefined ? {} : { WEBHOOK_ALLOW_LOOPBACK_HTTP: set };
-    const { webhookAllowLoopbackHttp } = readConfig(demoEnvironment(environment));
-    expect(webhookAllowLoopbackHttp).toBe(allowed);
-  },
-);
+])("with WEBHOOK_ALLOW_LOOPBACK_HTTP %j the demo allows http to this machine: %s", (set, allowed) => {
+  const environment = set === undefined ? {} : { WEBHOOK_ALLOW_LOOPBACK_HTTP: set };
+  const { webhookAllowLoopbackHttp } = readConfig(demoEnvironment(environment));
+  expect(webhookAllowLoopbackHttp).toBe(allowed);
+});

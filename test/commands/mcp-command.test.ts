@@ -50,9 +50,7 @@ test("calls in flight when standard input closes are answered", async () => {
   ];
   const environment = { SHIPMENTS_KEY: twin.apiKey, SHIPMENTS_URL: service.httpUrl };
   const { process: child, ended } = startCommand(["mcp"], environment, "pipe");
-  child.stdin!.end(
-    requests.map((it, id) => `${JSON.stringify({ jsonrpc: "2.0", id, ...it })}\n`).join(""),
-  );
+  child.stdin!.end(requests.map((it, id) => `${JSON.stringify({ jsonrpc: "2.0", id, ...it })}\n`).join(""));
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const replies = stdout

@@ -44,9 +44,7 @@ test("member invite makes the first member an admin and later ones viewers, unle
 test("without --json the whole link is printed, for this machine or the public address", async () => {
   const args = invite(String(workspace.id), "--email", "link@example.org", "--role", "viewer");
   const lines = (address: string) =>
-    new RegExp(
-      `^Member \\d+: link, link@example.org, viewer\n.*once.*\n${address}/sign-in#token=[\\w-]{43}\n$`,
-    );
+    new RegExp(`^Member \\d+: link, link@example.org, viewer\n.*once.*\n${address}/sign-in#token=[\\w-]{43}\n$`);
   const here = await runCommand(args, { ...environment, PORT: "8123" });
   expect(here.stdout).toMatch(lines("http://127.0.0.1:8123"));
   const there = await runCommand(args, { ...environment, PUBLIC_URL: "https://book.example.org" });

@@ -112,24 +112,19 @@ test("operator sign-in prints a link, by which a person has the operator's role"
 });
 
 test.each([
-  [
-    ["create", "--name", "Ada", "--kind", "person", "--role", "owner"],
-    "email is required for a person.",
-  ],
+  [["create", "--name", "Ada", "--kind", "person", "--role", "owner"], "email is required for a person."],
   [["rotate", "--operator", "404"], "There is no such operator."],
   [["sign-in", "--operator", "404"], "There is no such operator."],
   [["revoke", "--operator", "404"], "There is no such operator."],
 ])("operator %j is refused", async (args, reason) => {
-  expect(await runCommand(["operator", ...args, "--json"], environment)).toEqual(
-    refused(`${reason}\n`),
-  );
+  expect(await runCommand(["operator", ...args, "--json"], environment)).toEqual(refused(`${reason}\n`));
 });
 
 test("the last owner is not revoked by the command line either", async () => {
   const { operator } = await create("owner");
-  expect(
-    await runCommand(["operator", "revoke", "--operator", String(operator.id)], environment),
-  ).toEqual(refused("The operator is the last owner. Make another operator an owner first.\n"));
+  expect(await runCommand(["operator", "revoke", "--operator", String(operator.id)], environment)).toEqual(
+    refused("The operator is the last owner. Make another operator an owner first.\n"),
+  );
 });
 
 test.each([

@@ -25,11 +25,9 @@ function fileOf(document: unknown): string {
   return file;
 }
 
-const publish = (document: unknown) =>
-  runJson(["tariff", "publish", fileOf(document)], environment);
+const publish = (document: unknown) => runJson(["tariff", "publish", fileOf(document)], environment);
 
-const query = async (sql: string): Promise<unknown[]> =>
-  (await (await connectTo(database.url)).query(sql)).rows;
+const query = async (sql: string): Promise<unknown[]> => (await (await connectTo(database.url)).query(sql)).rows;
 
 const show = () => runJson(["tariff", "show"], environment);
 
@@ -37,9 +35,7 @@ test("tariff publish prints the version and its contents, and tariff show prints
   const args = ["tariff", "publish", fileOf(SAMPLE_TARIFF), "--note", "spring"];
   expect(await runJson(args, environment)).toEqual({ version: 1, zones: 5, tiers: 3 });
   expect(await show()).toEqual({ ...SAMPLE_TARIFF, version: 1 });
-  expect(await query("select version, note from tariff_version")).toEqual([
-    { version: 1, note: "spring" },
-  ]);
+  expect(await query("select version, note from tariff_version")).toEqual([{ version: 1, note: "spring" }]);
 });
 
 test("what tariff show prints can be published again, unchanged or edited", async () => {
@@ -99,10 +95,7 @@ test.each([
   ["that is not JSON", () => fileOf('{ "currency": ')],
 ])("tariff publish names a file %s in the error", async (_, fileToPublish) => {
   const file = fileToPublish();
-  const { code, stdout, stderr } = await runCommand(
-    ["tariff", "publish", file, "--json"],
-    environment,
-  );
+  const { code, stdout, stderr } = await runCommand(["tariff", "publish", file, "--json"], environment);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^\S+ cannot be read: .+\n$/);
   expect(stderr.startsWith(file)).toBe(true);
@@ -184,8 +177,5 @@ test("tariff holidays closes a schedule on the public holidays that it does not 
     1,
     "No holidays are known for XX in DE.",
   ]);
-  expect(await refused("--schedule", "night", "--country", "DE")).toEqual([
-    1,
-    "The document has no schedule night.",
-  ]);
+  expect(await refused("--schedule", "night", "--country", "DE")).toEqual([1, "The document has no schedule night."]);
 });

@@ -86,9 +86,7 @@ test("payment-provider show says whether payments can be taken, and what is miss
   expect((await runCommand(at, environment)).stdout).toBe(
     `Workspace ${workspace.id} is paid through stripe: onboarding, account acct_1, live mode.\nMissing details: external_account\n`,
   );
-  const { rows } = await client.query("select id::int from workspace where twin_of = $1", [
-    workspace.id,
-  ]);
+  const { rows } = await client.query("select id::int from workspace where twin_of = $1", [workspace.id]);
   const [{ id: twin }] = rows;
   expect(await json(...at, "--test")).toEqual({
     ...none,
@@ -108,8 +106,7 @@ test("payment-provider show says whether payments can be taken, and what is miss
 
 test("key rotate prints a new key and ends the others, at once or after the overlap", async () => {
   const { workspace, api_key: first } = await json("workspace", "create", "--name", "Acme");
-  const rotate = (...args: string[]) =>
-    json("key", "rotate", "--workspace", String(workspace.id), ...args);
+  const rotate = (...args: string[]) => json("key", "rotate", "--workspace", String(workspace.id), ...args);
 
   const { api_key: second, ...nothingElse } = await rotate();
   expect(nothingElse).toEqual({});
@@ -146,9 +143,7 @@ test("key create makes a key of a scope beside the others, and key update change
     scope: "read_only",
     ends_at: null,
   });
-  expect((await runCommand(["workspace", "list"], environment)).stdout).toContain(
-    `...${last4} read-only`,
-  );
+  expect((await runCommand(["workspace", "list"], environment)).stdout).toContain(`...${last4} read-only`);
   const update = ["key", "update", ...at, "--last4", last4];
   expect(await json(...update, "--name", "Shop", "--scope", "full")).toEqual({
     key: { ...key, name: "Shop", scope: "full" },
@@ -194,9 +189,7 @@ test("workspace suspend and resume print since when the workspace is suspended",
   expect(await words("workspace", "list")).toContain(`  suspended since ${since}\n`);
   const resumed = { workspace: workspace.id, suspended_at: null };
   expect(await json("workspace", "resume", ...at)).toEqual(resumed);
-  expect(await words("workspace", "resume", ...at)).toBe(
-    `Workspace ${workspace.id} is not suspended.\n`,
-  );
+  expect(await words("workspace", "resume", ...at)).toBe(`Workspace ${workspace.id} is not suspended.\n`);
 });
 
 test("workspace list shows every workspace, the oldest first, however many there are", async () => {
@@ -265,9 +258,9 @@ test("without --json the commands print sentences, and a key only when it is cre
   expect(created).toMatch(
     /^Workspace 1: Acme\nIts key, shown only once: shp_\w{36}\nIts key for tests, shown only once: shp_test_\w{36}\n$/,
   );
-  expect(
-    await words("payment-provider", "connect", "--workspace", "1", "--provider", "manual"),
-  ).toBe("Workspace 1 is paid through manual.\n");
+  expect(await words("payment-provider", "connect", "--workspace", "1", "--provider", "manual")).toBe(
+    "Workspace 1 is paid through manual.\n",
+  );
   expect(await words("payment-provider", "disconnect", "--workspace", "1")).toBe(
     "Workspace 1 has no payment provider.\n",
   );

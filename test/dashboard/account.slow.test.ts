@@ -1,12 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  describeDashboard,
-  expectWellShown,
-  openWorkspaceMenu,
-  rowsOf,
-  signInTo,
-  type TestPage,
-} from "./browser.ts";
+import { describeDashboard, expectWellShown, openWorkspaceMenu, rowsOf, signInTo, type TestPage } from "./browser.ts";
 
 /** User agent of the test's browser. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";

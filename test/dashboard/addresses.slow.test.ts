@@ -25,11 +25,9 @@ describeDashboard(
       await untilMapDrawn(page);
       return page;
     };
-    const box = (page: TestPage, end: string) =>
-      page.getByRole("combobox", { name: `${end} address` });
+    const box = (page: TestPage, end: string) => page.getByRole("combobox", { name: `${end} address` });
     const options = (page: TestPage) => page.getByRole("listbox").getByRole("option");
-    const latitude = (page: TestPage, end: string) =>
-      page.locator(`[name=${end}_lat]`).inputValue();
+    const latitude = (page: TestPage, end: string) => page.locator(`[name=${end}_lat]`).inputValue();
 
     test("an address is found and chosen by the keyboard alone, and brings its point", async () => {
       const page = await open();
@@ -40,9 +38,7 @@ describeDashboard(
       await expectWellShown(page, "address-suggestions");
       await page.keyboard.press("ArrowDown");
       const active = await box(page, "Pickup").getAttribute("aria-activedescendant");
-      await expect
-        .poll(() => page.locator(`[id="${active}"]`).getAttribute("aria-selected"))
-        .toBe("true");
+      await expect.poll(() => page.locator(`[id="${active}"]`).getAttribute("aria-selected")).toBe("true");
       await page.keyboard.press("Enter");
       await expect.poll(() => box(page, "Pickup").inputValue()).toBe(HOUSE);
       await expect.poll(() => latitude(page, "pickup")).toBe("40.755");
@@ -135,9 +131,7 @@ describeDashboard(
       await box(page, "Pickup").click();
       await options(page).filter({ hasText: "12 Weston Yard" }).waitFor();
       await box(page, "Pickup").fill("12 west");
-      await expect
-        .poll(() => options(page).allTextContents())
-        .toEqual(["12 Weston YardRecent", HOUSE]);
+      await expect.poll(() => options(page).allTextContents()).toEqual(["12 Weston YardRecent", HOUSE]);
       await options(page).first().click();
       await expect.poll(() => latitude(page, "pickup")).toBe("40.758");
     });

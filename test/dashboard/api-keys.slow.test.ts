@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BOOKING } from "../support/bookings.ts";
 import { eventually } from "../support/eventually.ts";
-import {
-  describeDashboard,
-  expectWellShown,
-  holdBack,
-  openAsMember,
-  rowsOf,
-  type TestPage,
-} from "./browser.ts";
+import { describeDashboard, expectWellShown, holdBack, openAsMember, rowsOf, type TestPage } from "./browser.ts";
 
 describeDashboard("Settings → API", (dashboard) => {
   async function open(role = "admin", workspace = dashboard.workspace): Promise<TestPage> {
@@ -22,8 +15,7 @@ describeDashboard("Settings → API", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Keys");
 
   /** Returns the HTTP status of a call with a key. */
-  const callWith = async (apiKey: string) =>
-    (await dashboard.service.request("/v1/workspace", { apiKey })).status;
+  const callWith = async (apiKey: string) => (await dashboard.service.request("/v1/workspace", { apiKey })).status;
 
   /** Reads the secret from the dialog and closes the dialog. */
   async function takeSecret(page: TestPage): Promise<string> {
@@ -82,8 +74,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "The new key" }).waitFor();
     const apiKey = await takeSecret(page);
-    const book = async () =>
-      (await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING })).status;
+    const book = async () => (await dashboard.service.request("/v1/shipments", { apiKey, body: BOOKING })).status;
     expect([await callWith(apiKey), await book()]).toEqual([200, 403]);
     await rows(page).filter({ hasText: "Reports" }).getByText("Read-only").waitFor();
     await page.getByRole("button", { name: "Edit: Reports" }).click();

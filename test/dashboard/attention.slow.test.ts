@@ -28,9 +28,7 @@ describeDashboard("what needs attention", (dashboard) => {
       .evaluateAll((panels) =>
         panels.map((panel) =>
           ["h2", ".badge", "li"].flatMap((part) =>
-            [...panel.querySelectorAll(part)].map((it) =>
-              it.textContent.replace(/since .*/, "since …"),
-            ),
+            [...panel.querySelectorAll(part)].map((it) => it.textContent.replace(/since .*/, "since …")),
           ),
         ),
       );
@@ -47,10 +45,7 @@ describeDashboard("what needs attention", (dashboard) => {
       const url = `https://hooks.example.org/${path}`;
       const webhook = (await addWebhook(dashboard.service, apiKey, { url })).data.id;
       const where = "where workspace_id = ? and id = ?";
-      await dashboard.service.app.em.execute(`update webhook set ${columns} ${where}`, [
-        id,
-        webhook,
-      ]);
+      await dashboard.service.app.em.execute(`update webhook set ${columns} ${where}`, [id, webhook]);
     }
     const { createApiKey, rotateApiKey } = dashboard.service.as(apiKey);
     const { id: key } = await data(createApiKey({ name: "Warehouse" }));
@@ -134,10 +129,9 @@ describeDashboard("what needs attention", (dashboard) => {
     const own = await addTroubled();
     const { em } = dashboard.service.app;
     await em.execute("update workspace set name = 'Corner Shop' where id = ?", [own.id]);
-    await em.execute(
-      "update payment_connection set provider = 'stripe', state = 'restricted' where workspace_id = ?",
-      [own.id],
-    );
+    await em.execute("update payment_connection set provider = 'stripe', state = 'restricted' where workspace_id = ?", [
+      own.id,
+    ]);
     const page = await dashboard.newPage();
     await signInAsOperator(page, dashboard, "viewer");
     await entry(page).locator(".count").waitFor();
@@ -145,8 +139,7 @@ describeDashboard("what needs attention", (dashboard) => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Needs attention", level: 1 }).waitFor();
     const ofShop = items(page).filter({ hasText: "Corner Shop" });
-    const texts = async () =>
-      (await ofShop.allTextContents()).map((text) => text.replace(/since .*/, "since …"));
+    const texts = async () => (await ofShop.allTextContents()).map((text) => text.replace(/since .*/, "since …"));
     await expect
       .poll(texts)
       .toEqual([

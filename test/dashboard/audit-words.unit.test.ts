@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  ACTIONS,
-  actWords,
-  fieldWords,
-  partsOf,
-  subjectWords,
-} from "../../src/dashboard/audit/audit-words.ts";
+import { ACTIONS, actWords, fieldWords, partsOf, subjectWords } from "../../src/dashboard/audit/audit-words.ts";
 import { AUDIT_ACTIONS } from "../../src/features/audit/record-change.ts";
 
 const NAME = { field: "name", before: "Shop", after: "Store" };
@@ -21,18 +15,10 @@ test.each([
   ["RenameWorkspace", [NAME], ["renamed ", ""]],
   ["UpdateApiKey", [NAME, SCOPE], ["changed the name and the scope of ", ""]],
   ["UpdateTariffDraft", ["a", "b", "c", "d"].map(change), ["changed much of ", ""]],
-  [
-    "UpdateOperator",
-    ["role", "name", "email"].map(change),
-    ["changed the role, the name and the email of ", ""],
-  ],
+  ["UpdateOperator", ["role", "name", "email"].map(change), ["changed the role, the name and the email of ", ""]],
   ["UpdateMember", [], ["changed something of ", ""]],
   ["CheckPaymentConnection", [], ["checked the Stripe account of ", ", which had changed"]],
-  [
-    "SignIn",
-    [change("link_made_by")],
-    ["signed in with a link that another person created", undefined],
-  ],
+  ["SignIn", [change("link_made_by")], ["signed in with a link that another person created", undefined]],
   ["FoldWorkspace", [], ["did FoldWorkspace to ", ""]],
 ] as const)("%s of %j is said as %j", (action, changes, words) => {
   expect(actWords(action, changes)).toEqual(words);

@@ -4,13 +4,7 @@ import { publishDocument } from "../support/publish-document.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import { sampleText, SHIPMENT_TEXTS } from "../support/shipment-texts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import {
-  describeDashboard,
-  expectWellShown,
-  openAsMember,
-  type TestPage,
-  untilMapDrawn,
-} from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, type TestPage, untilMapDrawn } from "./browser.ts";
 
 describeDashboard("quoting and booking", (dashboard) => {
   async function open(query = "", role = "member", workspace = dashboard.workspace) {
@@ -19,8 +13,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     return page;
   }
 
-  const COVERED =
-    "?pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
+  const COVERED = "?pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
 
   /** Fills in the addresses, and for a new customer also the name and email. */
   async function fillRest(page: TestPage, isNew = true): Promise<void> {
@@ -180,9 +173,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await total(page).waitFor();
     await submit(page).click();
     const errors = page.locator(".field:has(.field-error) label");
-    await expect
-      .poll(() => errors.allTextContents())
-      .toEqual(["Pickup address", "Dropoff address", "Name", "Email"]);
+    await expect.poll(() => errors.allTextContents()).toEqual(["Pickup address", "Dropoff address", "Name", "Email"]);
     await expectWellShown(page, "book-refused");
 
     // Changing a field removes only its own error and red border.
@@ -200,11 +191,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.getByLabel("Email", { exact: true }).fill("g");
     await expect
       .poll(texts)
-      .toEqual([
-        "Pickup address is required.",
-        "Dropoff address is required.",
-        "Name is required.",
-      ]);
+      .toEqual(["Pickup address is required.", "Dropoff address is required.", "Name is required."]);
     await expect.poll(() => invalid.count()).toBe(3);
     await submit(page).click();
     await expect.poll(() => invalid.count()).toBe(4);
@@ -221,10 +208,7 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.locator(".field-error", { hasText: "Choose a customer." }).waitFor();
     await expectWellShown(page, "book-customer");
     await page.getByLabel("Find a customer").fill("AL@X.org");
-    const found = page
-      .getByRole("listbox")
-      .getByRole("option")
-      .filter({ hasNotText: "New customer" });
+    const found = page.getByRole("listbox").getByRole("option").filter({ hasNotText: "New customer" });
     await expect.poll(() => found.allTextContents()).toEqual(["Alan Turingal@x.org"]);
     await page.getByLabel("Find a customer").fill("lovel");
     await expect.poll(() => found.allTextContents()).toEqual(["Ada Lovelaceada@example.org"]);

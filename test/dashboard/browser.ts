@@ -7,12 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import type { OperatorRole } from "../../src/domain/roles.ts";
 import { HAS_CHROMIUM, launchChromium } from "../support/chromium.ts";
 import { PAGE_MS } from "../support/limits.ts";
-import {
-  startService,
-  type StartedService,
-  type TestService,
-  type TestWorkspace,
-} from "../support/service.ts";
+import { startService, type StartedService, type TestService, type TestWorkspace } from "../support/service.ts";
 
 /** A real service with its dashboard, and the browsers that open it. */
 export interface TestDashboard {
@@ -102,8 +97,7 @@ async function openPage(
   page.on("request", (request) => {
     if (request.isNavigationRequest() && STRIPE_PAGE.test(request.url())) return;
     const { origin, protocol } = new URL(request.url());
-    if (origin !== service.httpUrl && protocol !== "data:")
-      faults.push(`request: ${request.url()}`);
+    if (origin !== service.httpUrl && protocol !== "data:") faults.push(`request: ${request.url()}`);
   });
   return Object.assign(page, { faults });
 }
@@ -145,10 +139,7 @@ export async function linkFor(
 export async function openAsMember(
   dashboard: TestDashboard,
   path: string,
-  {
-    workspace = dashboard.workspace,
-    ...member
-  }: Member & { readonly workspace?: TestWorkspace } = {},
+  { workspace = dashboard.workspace, ...member }: Member & { readonly workspace?: TestWorkspace } = {},
   options?: BrowserContextOptions,
 ): Promise<TestPage> {
   const page = await dashboard.newPage(options);
@@ -224,8 +215,7 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
       const { activeElement, body } = element.ownerDocument;
       if (element === activeElement) return undefined;
       const { DOCUMENT_POSITION_PRECEDING } = element;
-      const isBefore =
-        activeElement!.compareDocumentPosition(element) & DOCUMENT_POSITION_PRECEDING;
+      const isBefore = activeElement!.compareDocumentPosition(element) & DOCUMENT_POSITION_PRECEDING;
       return isBefore && activeElement !== body ? "Shift+Tab" : "Tab";
     });
     if (key === undefined) return;
@@ -353,11 +343,7 @@ const LOOKED_AT: readonly string[] = ["1440-light", "1440-dark", "360-dark"];
  *
  * @param lookedAt combinations that axe checks
  */
-export async function expectWellShown(
-  page: Page,
-  name: string,
-  lookedAt = LOOKED_AT,
-): Promise<void> {
+export async function expectWellShown(page: Page, name: string, lookedAt = LOOKED_AT): Promise<void> {
   const before = page.viewportSize();
   await page.evaluate(await axeSource());
   for (const width of WIDTHS) {

@@ -21,9 +21,7 @@ function mark(key: string, lat: number, lng: number): Mark<string> {
 /** Returns the members of each visible cluster by key. */
 function shown(marks: readonly Mark<string>[], worldSize = WORLD_SIZE) {
   const clusters = createClusters(marks)({ edges: EDGES, worldSize });
-  return Object.fromEntries(
-    clusters.map(({ key, members }) => [key, members().toSorted().join(", ")]),
-  );
+  return Object.fromEntries(clusters.map(({ key, members }) => [key, members().toSorted().join(", ")]));
 }
 
 test("what comes first later leaves the others their keys, and takes none", () => {
@@ -38,8 +36,7 @@ test("what comes first later leaves the others their keys, and takes none", () =
 
 test("a cluster falls apart in the world it asks for, also when rounding made that smaller", () => {
   const parts = createClusters(MARKS);
-  const inWorld = (worldSize: number) =>
-    parts({ edges: EDGES, worldSize }).map(({ count }) => count);
+  const inWorld = (worldSize: number) => parts({ edges: EDGES, worldSize }).map(({ count }) => count);
   expect(inWorld(WORLD_SIZE)).toEqual([2, 2, 1]);
   const [apart] = parts({ edges: EDGES, worldSize: WORLD_SIZE })
     .filter(({ key }) => key === "d")

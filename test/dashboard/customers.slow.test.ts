@@ -1,14 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { book, takeStep } from "../support/bookings.ts";
-import {
-  chooseMore,
-  describeDashboard,
-  enter,
-  expectWellShown,
-  openAsMember,
-  rowsOf,
-  tabTo,
-} from "./browser.ts";
+import { chooseMore, describeDashboard, enter, expectWellShown, openAsMember, rowsOf, tabTo } from "./browser.ts";
 
 describeDashboard("customers", (dashboard) => {
   beforeAll(async () => {
@@ -35,14 +27,7 @@ describeDashboard("customers", (dashboard) => {
     const cells = rowsOf(page, "Customers").first().getByRole("cell");
     await expect
       .poll(() => cells.allTextContents())
-      .toEqual([
-        "Ada Lovelace",
-        "ada@example.org",
-        "",
-        "2",
-        expect.stringMatching(/ago$|^now$/),
-        "—",
-      ]);
+      .toEqual(["Ada Lovelace", "ada@example.org", "", "2", expect.stringMatching(/ago$|^now$/), "—"]);
     await expectWellShown(page, "customers");
     await page.keyboard.press("n");
     await expect.poll(() => rowsOf(page, "Customers").count()).toBe(2);
@@ -137,19 +122,13 @@ describeDashboard("customers", (dashboard) => {
     await page.keyboard.press("Enter");
     expect(await focused).toBe("Pickup longitude (optional)");
     await dialog.getByText("Longitude is required with").waitFor();
-    await expect
-      .poll(() => dialog.getByLabel("Longitude").first().getAttribute("aria-invalid"))
-      .toBe("true");
+    await expect.poll(() => dialog.getByLabel("Longitude").first().getAttribute("aria-invalid")).toBe("true");
     await page.keyboard.type("-73.9");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
     await page.getByText("1 Main St (40.7, -73.9)").waitFor();
-    await expect
-      .poll(() => page.locator(".customer-notes").textContent())
-      .toBe("Call first\nThen ring");
-    await expect
-      .poll(() => page.getByRole("link", { name: "555 0101" }).getAttribute("href"))
-      .toBe("tel:5550101");
+    await expect.poll(() => page.locator(".customer-notes").textContent()).toBe("Call first\nThen ring");
+    await expect.poll(() => page.getByRole("link", { name: "555 0101" }).getAttribute("href")).toBe("tel:5550101");
     await expectWellShown(page, "customer-facts");
 
     await chooseMore(page, "Edit");
@@ -178,9 +157,7 @@ describeDashboard("customers", (dashboard) => {
     // The invalid field gets the focus when the error appears.
     await dialog.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("hopper");
-    await expect
-      .poll(() => dialog.getByRole("option").allTextContents())
-      .toEqual(["G. Hoppergrace@example.org"]);
+    await expect.poll(() => dialog.getByRole("option").allTextContents()).toEqual(["G. Hoppergrace@example.org"]);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await dialog.getByText("+1 212 555 0100").waitFor();

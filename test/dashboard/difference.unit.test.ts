@@ -25,8 +25,7 @@ test.each([
     before: overviewOf(9, then),
     today: "2026-03-13",
   };
-  const quotesOf = ({ quotes }: { quotes?: bigint }) =>
-    quotes === undefined ? undefined : Number(quotes);
+  const quotesOf = ({ quotes }: { quotes?: bigint }) => (quotes === undefined ? undefined : Number(quotes));
   expect(differenceText(comparison, quotesOf)).toBe(text);
   expect(differenceText({ ...comparison, before: undefined }, quotesOf)).toBe(undefined);
 });
@@ -34,8 +33,6 @@ test.each([
 test("a day that is not over is left out, with the one that it would be compared with, and said to be", () => {
   const [overview, before] = [overviewOf(11, [3, 1]), overviewOf(9, [2, 100])];
   const quotesOf = ({ quotes }: { quotes?: bigint }) => Number(quotes);
-  expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe(
-    "Up 50% on complete days",
-  );
+  expect(differenceText({ overview, before, today: "2026-03-12" }, quotesOf)).toBe("Up 50% on complete days");
   expect(differenceText({ overview, before, today: "2026-03-11" }, quotesOf)).toBe(undefined);
 });

@@ -1,28 +1,12 @@
 import { expect, test } from "vitest";
-import {
-  pathText,
-  problemOfDraft,
-  problemOfFaults,
-  sortFaults,
-} from "../../src/dashboard/tariffs/draft-faults.ts";
-import {
-  feesOfText,
-  gapBefore,
-  isSameText,
-  tierAfter,
-} from "../../src/dashboard/tariffs/draft-fields.ts";
+import { pathText, problemOfDraft, problemOfFaults, sortFaults } from "../../src/dashboard/tariffs/draft-faults.ts";
+import { feesOfText, gapBefore, isSameText, tierAfter } from "../../src/dashboard/tariffs/draft-fields.ts";
 
-const fault = (path: string) =>
-  ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;
+const fault = (path: string) => ({ $typeName: "shipments.admin.v1.TariffFault", path, text: "must be there" }) as const;
 
 test("faults of zones are told from those of fees, with the zone's place", () => {
   const fees = [fault("currency"), fault("tiers[1].max_kg")];
-  const sorted = sortFaults([
-    ...fees,
-    fault("zones"),
-    fault("zones[12].geometry"),
-    fault("schedules[0].time_zone"),
-  ]);
+  const sorted = sortFaults([...fees, fault("zones"), fault("zones[12].geometry"), fault("schedules[0].time_zone")]);
   expect(sorted).toEqual({
     fees,
     schedules: [fault("schedules[0].time_zone")],
@@ -96,9 +80,7 @@ test("a fault is said to be where the page shows it, without names of fields", (
     default_schedule: "Default schedule",
     document: "Tariff",
   };
-  expect(Object.fromEntries(Object.keys(labels).map((path) => [path, pathText(path)]))).toEqual(
-    labels,
-  );
+  expect(Object.fromEntries(Object.keys(labels).map((path) => [path, pathText(path)]))).toEqual(labels);
 });
 
 test("weights that no tier takes are said before the tier that goes on after them", () => {
@@ -113,10 +95,5 @@ test("weights that no tier takes are said before the tier that goes on after the
     min_kg: min_kg!,
     max_kg: max_kg!,
   }));
-  expect(tiers.map((_, i) => gapBefore(tiers, i))).toEqual([
-    "0 to 1 kg",
-    undefined,
-    "10.5 to 20 kg",
-    undefined,
-  ]);
+  expect(tiers.map((_, i) => gapBefore(tiers, i))).toEqual(["0 to 1 kg", undefined, "10.5 to 20 kg", undefined]);
 });

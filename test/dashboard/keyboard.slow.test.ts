@@ -15,14 +15,12 @@ import {
 
 describeDashboard("by the keyboard alone", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Shipments");
-  const button = (page: TestPage, name: string | RegExp) =>
-    page.getByRole("button", { name, exact: true });
+  const button = (page: TestPage, name: string | RegExp) => page.getByRole("button", { name, exact: true });
   const link = (page: TestPage, name: string) => page.getByRole("link", { name });
   const inDialog = (page: TestPage, name: string) =>
     page.getByRole("dialog").getByRole("button", { name, exact: true });
   const focused = (page: TestPage) => page.locator(":focus");
-  const summary = (page: TestPage, name: string) =>
-    page.locator("summary").filter({ hasText: name });
+  const summary = (page: TestPage, name: string) => page.locator("summary").filter({ hasText: name });
 
   test("a list is narrowed, sorted, arranged, saved and taken along", async () => {
     const { service } = dashboard;
@@ -233,9 +231,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     const own = await service.addWorkspace();
     await bookAnd(service, own.apiKey, ["pay", "cancel"]);
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
-    const entry = page
-      .getByRole("navigation", { name: "Pages" })
-      .getByRole("link", { name: "Needs attention" });
+    const entry = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Needs attention" });
     await entry.getByText("1", { exact: true }).waitFor();
     await enter(page, link(page, "SHP-"));
     await enter(page, button(page, "Record refund"));

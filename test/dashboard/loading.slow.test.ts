@@ -171,8 +171,7 @@ describeDashboard("pages while they load", (dashboard) => {
       for (const [name, href] of hrefs) {
         const { shift, moved, scripts } = await load(href);
         const bytes = await sizeOf(scripts);
-        if (process.env.SCREENSHOTS)
-          process.stderr.write(`${width} ${name} ${shift.toFixed(3)} ${bytes}\n`);
+        if (process.env.SCREENSHOTS) process.stderr.write(`${width} ${name} ${shift.toFixed(3)} ${bytes}\n`);
         if (shift >= MOST_SHIFT) beyond.push({ name, shift, moved });
         if (bytes > MOST_SCRIPT_BYTES) beyond.push({ name, bytes });
         for (const theme of THEMES) {

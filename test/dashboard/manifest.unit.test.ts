@@ -41,14 +41,9 @@ const at = (text: string) => timestampFromDate(new Date(text));
 const ASKED = { status: ShipmentStatus.AWAITING_PICKUP, orderBy: "pickup_window" };
 
 test("today has all that is as soon as possible, however many, and what is late", async () => {
-  const untimed = Array.from({ length: 1_234 }, (_, i) =>
-    shipmentAt(undefined, "UTC", `${1_000 + i} Broadway`),
-  );
+  const untimed = Array.from({ length: 1_234 }, (_, i) => shipmentAt(undefined, "UTC", `${1_000 + i} Broadway`));
   const late = shipmentAt("2026-11-30T09:00Z");
-  const [first, second] = [
-    shipmentAt("2026-12-01T09:00Z", "UTC", "2"),
-    shipmentAt("2026-12-01T10:00Z"),
-  ];
+  const [first, second] = [shipmentAt("2026-12-01T09:00Z", "UTC", "2"), shipmentAt("2026-12-01T10:00Z")];
   const tomorrow = shipmentAt("2026-12-02T10:00Z");
   expect(await load([...untimed, late, first, second, tomorrow], true)).toEqual({
     untimed,
@@ -74,8 +69,6 @@ test("another day has what is picked up then by the clock of the place, by time 
     untimed: [],
     late: [],
     timed: [inAuckland, first, second, inLosAngeles],
-    asked: [
-      { ...ASKED, pickupFrom: at("2026-11-30T10:00Z"), pickupBefore: at("2026-12-02T12:00Z") },
-    ],
+    asked: [{ ...ASKED, pickupFrom: at("2026-11-30T10:00Z"), pickupBefore: at("2026-12-02T12:00Z") }],
   });
 });

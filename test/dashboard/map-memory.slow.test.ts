@@ -4,13 +4,7 @@ import { withQuery } from "../../src/dashboard/routes/paths.ts";
 import { book, COVERED_ROUTE } from "../support/bookings.ts";
 import { draftsOf } from "../support/tariff-drafts.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
-import {
-  describeDashboard,
-  linkFor,
-  signInAsOperator,
-  untilDrawn,
-  untilMapDrawn,
-} from "./browser.ts";
+import { describeDashboard, linkFor, signInAsOperator, untilDrawn, untilMapDrawn } from "./browser.ts";
 
 /** Number of visits before the first measurement. They fill caches, which stay in memory. */
 const WARM_UP = 3;

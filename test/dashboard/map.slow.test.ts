@@ -5,17 +5,9 @@ import { book, bookAnd, takeStep } from "../support/bookings.ts";
 import { startService } from "../support/service.ts";
 import { plainTile, type Rgb, startTileServer, writePmtiles } from "../support/tiles.ts";
 import { ownFolder } from "../support/when-over.ts";
-import {
-  describeDashboard,
-  expectWellShown,
-  openAsMember,
-  signInTo,
-  type TestPage,
-  untilMapDrawn,
-} from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, signInTo, type TestPage, untilMapDrawn } from "./browser.ts";
 
-const ROUTE =
-  "pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
+const ROUTE = "pickup_lat=40.758&pickup_lng=-73.9855&dropoff_lat=40.6782&dropoff_lng=-73.9442&weight_kg=2.5";
 
 describeDashboard("the map", (dashboard) => {
   async function openBooking(context = {}) {
@@ -62,9 +54,7 @@ describeDashboard("the map", (dashboard) => {
     };
     await expect.poll(way).toEqual([30, 40]);
     await expect.poll(() => pointOf(page, "Dropoff")).toEqual({ lat: 40.6782, lng: -73.9442 });
-    await expect
-      .poll(() => new URL(page.url()).searchParams.get("pickup_lat"))
-      .toBe(String(point.lat));
+    await expect.poll(() => new URL(page.url()).searchParams.get("pickup_lat")).toBe(String(point.lat));
     await expect.poll(() => total.getAttribute("value")).not.toBe("12.69");
   });
 
@@ -97,9 +87,7 @@ describeDashboard("the map", (dashboard) => {
     for (let i = 0; i < 5; i++) {
       await page.keyboard.press("Tab");
       labels.push(
-        await page.evaluate(
-          "document.activeElement.ariaLabel ?? document.activeElement.textContent.slice(1)",
-        ),
+        await page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent.slice(1)"),
       );
     }
     expect(labels).toEqual([
@@ -130,9 +118,7 @@ describeDashboard("the map", (dashboard) => {
     const box = (await page.locator(".map").boundingBox())!;
     const [x, y] = [box.x + box.width * 0.3, box.y + box.height * 0.6];
     const before = await apart();
-    await page.evaluate(
-      "void (window.scrolled = new Promise((over) => addEventListener('scrollend', over)))",
-    );
+    await page.evaluate("void (window.scrolled = new Promise((over) => addEventListener('scrollend', over)))");
     await touch([[x, y]], [[x, y - 40]], [[x, y - 80]], [[x, y - 120]]);
     // Scrolling continues for a moment after the touch has ended.
     await page.evaluate("window.scrolled.then(() => undefined)");
@@ -259,9 +245,7 @@ describeDashboard(
       expect({ isBlocked, asked: otherServer.requests }).toEqual({ isBlocked: true, asked: [] });
       const faults = page.faults.splice(0);
       const unexpected = faults.filter((text) => !text.startsWith(`request: ${tileServer.url}/`));
-      expect(unexpected.join("\n")).toMatch(
-        /^[^\n]*violates the following Content Security Policy/,
-      );
+      expect(unexpected.join("\n")).toMatch(/^[^\n]*violates the following Content Security Policy/);
       expect(unexpected.every((text) => text.includes(otherServer.url))).toBe(true);
     });
   },

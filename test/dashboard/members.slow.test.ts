@@ -10,11 +10,7 @@ import {
 } from "./browser.ts";
 
 describeDashboard("Settings → Members", (dashboard) => {
-  async function open(
-    email: string,
-    role: string,
-    workspace = dashboard.workspace,
-  ): Promise<TestPage> {
+  async function open(email: string, role: string, workspace = dashboard.workspace): Promise<TestPage> {
     const page = await openAsMember(dashboard, "/settings", { workspace, email, role });
     await rows(page).filter({ hasText: email }).waitFor();
     return page;
@@ -31,9 +27,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await expectWellShown(page, "members-refused");
     await page.getByLabel("Email").fill("grace@example.org");
     await page.getByLabel("Name").fill("Grace Hopper");
-    await page
-      .getByLabel("Role", { exact: true })
-      .selectOption({ label: "Viewer: sees everything" });
+    await page.getByLabel("Role", { exact: true }).selectOption({ label: "Viewer: sees everything" });
     await page.getByRole("button", { name: "Make a sign-in link" }).click();
     const dialog = page.getByRole("dialog", { name: "A link for grace@example.org" });
     const link = await dialog.locator("pre").innerText();
@@ -50,8 +44,7 @@ describeDashboard("Settings → Members", (dashboard) => {
     await other.goto(`/w/${dashboard.workspace.id}/settings#members`);
     await rows(other).filter({ hasText: "Grace Hopper" }).getByText("You").waitFor();
     const buttons = ["Invite a member", "New link", "Change role", "Remove"];
-    for (const name of buttons)
-      await expect.poll(() => other.getByRole("button", { name }).count()).toBe(0);
+    for (const name of buttons) await expect.poll(() => other.getByRole("button", { name }).count()).toBe(0);
   });
 
   test("a role is changed, and what it allows is there for the member at the next page", async () => {

@@ -27,9 +27,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await page.getByRole("button", { name: "Create an operator" }).click();
     await dialog(page).getByLabel("Kind").selectOption("Machine: calls with a key");
     await dialog(page).getByLabel("Name").fill("Deploy robot");
-    await dialog(page)
-      .getByLabel("Role")
-      .selectOption("Operator: changes everything except operators");
+    await dialog(page).getByLabel("Role").selectOption("Operator: changes everything except operators");
     await pressInDialog(page, "Create the operator");
     const first = await dialog(page).locator("pre").innerText();
     await expectWellShown(page, "operator-key");
@@ -82,11 +80,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     const made = await dashboard.service.request("/admin/v1/workspaces", { apiKey: second, body });
     expect(made.status).toBe(201);
     await page.getByRole("link", { name: "Show all in the audit log" }).click();
-    await page
-      .getByRole("row")
-      .filter({ hasText: "created the workspace" })
-      .locator("summary")
-      .click();
+    await page.getByRole("row").filter({ hasText: "created the workspace" }).locator("summary").click();
     await page.getByText("Name: “Made by the robot”").waitFor();
     await expect.poll(() => new URL(page.url()).search).toBe(`?operator=${created.body.data.id}`);
     await page.goBack();
@@ -121,18 +115,14 @@ describeDashboard("the platform's operators", (dashboard) => {
     await dialog(page).getByLabel("Name").fill("Alan Turing");
     await pressInDialog(page, "Create the operator");
     await dialog(page).locator(".field-error").waitFor();
-    await expect
-      .poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name"))
-      .toBe("email");
+    await expect.poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("email");
     await expectWellShown(page, "operator-create");
     await dialog(page).getByLabel("Email").fill("alan@example.org");
     await pressInDialog(page, "Create the operator");
     await pressInDialog(page, "Done");
     await chooseMore(page, "Edit");
     await dialog(page).getByLabel("Name").fill("Alan M. Turing");
-    await dialog(page)
-      .getByLabel("Role")
-      .selectOption("Operator: changes everything except operators");
+    await dialog(page).getByLabel("Role").selectOption("Operator: changes everything except operators");
     await expectWellShown(page, "operator-edit");
     await pressInDialog(page, "Save");
     await page.getByRole("heading", { name: "Alan M. Turing", level: 1 }).waitFor();

@@ -3,9 +3,9 @@ import { movedHref, paths, settingsHref } from "../../src/dashboard/routes/paths
 
 test("a path is built of its parameters, escaped, and a query of what is given", () => {
   expect(paths.shipment({ workspace: 7n, reference: "a/b ?" })).toBe("/w/7/shipments/a%2Fb%20%3F");
-  expect(
-    paths.shipments({ workspace: "7" }, { status: "1", customer: undefined, from: "", to: "a b" }),
-  ).toBe("/w/7/shipments?status=1&to=a+b");
+  expect(paths.shipments({ workspace: "7" }, { status: "1", customer: undefined, from: "", to: "a b" })).toBe(
+    "/w/7/shipments?status=1&to=a+b",
+  );
 });
 
 test("a link leads within the workspace of the page that it stands on", () => {
@@ -35,9 +35,7 @@ test("an address with a slash at its end is that of the page without", () => {
 });
 
 test("addresses of settings from before lead to their parts of the one page, with their queries", () => {
-  expect(movedHref("/w/7/settings/payments", "?back=done")).toBe(
-    settingsHref("payments", { back: "done" }, 7n),
-  );
+  expect(movedHref("/w/7/settings/payments", "?back=done")).toBe(settingsHref("payments", { back: "done" }, 7n));
   expect(settingsHref("members", {}, 7n)).toBe("/w/7/settings#members");
   for (const path of ["/w/7/settings", "/w/7/settings/api", "/w/7/settings/other"]) {
     expect(movedHref(path, "")).toBeUndefined();

@@ -7,13 +7,7 @@ import {
   untilShipment,
   type StripeModes,
 } from "../support/stripe-service.ts";
-import {
-  describeDashboard,
-  expectWellShown,
-  openAsMember,
-  pressInDialog,
-  type TestPage,
-} from "./browser.ts";
+import { describeDashboard, expectWellShown, openAsMember, pressInDialog, type TestPage } from "./browser.ts";
 
 let setup: StripeModes;
 
@@ -29,8 +23,7 @@ describeDashboard(
   (dashboard) => {
     const PATH = "/settings";
     const unconnected = () => dashboard.service.addWorkspace({ paymentProvider: undefined });
-    const button = (page: TestPage, name: string) =>
-      page.getByRole("button", { name, exact: true });
+    const button = (page: TestPage, name: string) => page.getByRole("button", { name, exact: true });
     const says = (page: TestPage, text: string) => page.getByText(text, { exact: true }).waitFor();
     const isShown = (page: TestPage, state: string) =>
       page.locator(".badge").getByText(state, { exact: true }).waitFor();
@@ -138,10 +131,7 @@ describeDashboard(
       await dialog.getByLabel("Restricted key").fill("rk_live_of_nobody");
       await dialog.getByLabel("Signing secret").fill("whsec_own");
       await pressInDialog(page, "Replace the key");
-      await dialog
-        .getByRole("alert")
-        .getByText("The payment provider refused the request")
-        .waitFor();
+      await dialog.getByRole("alert").getByText("The payment provider refused the request").waitFor();
       await dialog.getByLabel("Restricted key").fill(stripe.addKey(account));
       await pressInDialog(page, "Replace the key");
       await isShown(page, "Connected");
@@ -154,9 +144,7 @@ describeDashboard(
       await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
       const bar = page.getByRole("region", { name: "Selection" });
       await bar.getByRole("button", { name: "Cancel (1)" }).waitFor();
-      await expect
-        .poll(() => bar.getByRole("button").allTextContents())
-        .toEqual(["Clear", "Cancel (1)"]);
+      await expect.poll(() => bar.getByRole("button").allTextContents()).toEqual(["Clear", "Cancel (1)"]);
     });
 
     test("Stripe is disconnected once nothing is open", async () => {
@@ -217,9 +205,7 @@ describeDashboard(
       await page.goto(`/w/${twin.id}${PATH}`);
       await page.getByText("No money moves in test mode.").waitFor();
       await says(page, "Admins of the workspace connect and disconnect Stripe.");
-      await expect
-        .poll(() => page.locator("main").getByRole("button").allInnerTexts())
-        .toEqual(["Copy the id"]);
+      await expect.poll(() => page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Copy the id"]);
       await expectWellShown(page, "payments-test");
     });
 
@@ -231,9 +217,7 @@ describeDashboard(
       await page.getByText("No money moves in test mode.").waitFor();
       await expectWellShown(page, "payments-test-admin");
       await button(page, "Connect Stripe’s test mode").click();
-      await page
-        .getByText("Bookings in test mode are blocked until the setup at Stripe is complete.")
-        .waitFor();
+      await page.getByText("Bookings in test mode are blocked until the setup at Stripe is complete.").waitFor();
       await expectWellShown(page, "payments-test-connect");
       await pressInDialog(page, "Continue at Stripe");
       const account = await accountAtStripe(page);

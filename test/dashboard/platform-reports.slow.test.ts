@@ -61,9 +61,7 @@ describeDashboard("what the platform reports", (dashboard) => {
 
       await chooseFilter(page, "Action", "Workspace created");
       await expect.poll(() => rows(page).count()).toBe(1);
-      await expect
-        .poll(() => new URL(page.url()).search)
-        .toBe(`?workspace=${id}&action=CreateWorkspace`);
+      await expect.poll(() => new URL(page.url()).search).toBe(`?workspace=${id}&action=CreateWorkspace`);
       await (await openFilter(page, "Operator")).getByRole("link").nth(1).click();
       await page.getByText("No changes match").waitFor();
       await page.getByRole("link", { name: "Show all changes" }).click();
@@ -103,9 +101,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       };
       await choose("Today");
       await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("early")]);
-      await expect
-        .poll(() => new URL(page.url()).search)
-        .toBe("?subject=tariff_version%2F4711&days=today");
+      await expect.poll(() => new URL(page.url()).search).toBe("?subject=tariff_version%2F4711&days=today");
       await choose("Yesterday");
       await expect.poll(() => rows(page).allInnerTexts()).toEqual([expect.stringMatching("late")]);
       await choose("Last 7 days");
@@ -152,9 +148,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       const lost = page.getByRole("row").filter({ hasText: "lost" });
       await lost.getByText("Not seen").waitFor();
       await expectWellShown(page, "health-replica-lost");
-      await sql.query(
-        "update replica set seen_at = now() + interval '1 minute' where host_name = 'lost'",
-      );
+      await sql.query("update replica set seen_at = now() + interval '1 minute' where host_name = 'lost'");
       await page.getByText("2 of 2 up").waitFor();
       await page.getByText(/^Versions differ: /).waitFor();
       await sql.query("delete from replica where host_name = 'lost'");
@@ -223,9 +217,7 @@ describeDashboard("what the platform reports", (dashboard) => {
       await table.waitFor();
       const cells = await table
         .locator("tbody tr")
-        .evaluateAll((all) =>
-          all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)),
-        );
+        .evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
       expect(cells).toEqual([
         ["Busy", "4", "1", "$38.07"],
         ["Calm", "1", "0", "$0.00"],

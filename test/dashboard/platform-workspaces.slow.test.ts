@@ -25,11 +25,9 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     return { id: body.data.id, apiKey: body.api_key };
   }
 
-  const quote = (apiKey: string) =>
-    dashboard.service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
+  const quote = (apiKey: string) => dashboard.service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
 
-  const admin = (path: string) =>
-    dashboard.service.request(`/admin/v1${path}`, { apiKey: owner.key });
+  const admin = (path: string) => dashboard.service.request(`/admin/v1${path}`, { apiKey: owner.key });
 
   const dialog = (page: TestPage) => page.getByRole("dialog");
   async function openWorkspace(id: number): Promise<TestPage> {
@@ -85,11 +83,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
     // Runs in sequence: on a busy machine, so many concurrent calls would wait too long for a
     // single account's connections.
     for (const name of names) await addNamed(name);
-    const page = await openAsOperator(
-      dashboard,
-      "/platform/workspaces?name_contains=Many",
-      "viewer",
-    );
+    const page = await openAsOperator(dashboard, "/platform/workspaces?name_contains=Many", "viewer");
     const rows = rowsOf(page, "Workspaces");
     await expect.poll(() => rows.count()).toBe(50);
     await page.getByRole("button", { name: "Next" }).click();
@@ -149,9 +143,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByLabel("Quotes a second").fill("none");
       await pressInDialog(page, "Change the limits");
       await dialog(page).locator(".field-error").waitFor();
-      await expect
-        .poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name"))
-        .toBe("quote.rate");
+      await expect.poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("quote.rate");
       await expectWellShown(page, "platform-workspace-limits");
       await dialog(page).getByLabel("Quotes a second").fill("7");
       await dialog(page).getByLabel("Quotes at once").fill("");

@@ -91,9 +91,7 @@ describeDashboard("what is taken along", (dashboard) => {
     await page.getByRole("link", { name: `← ${reference}` }).click();
     await chooseMore(page, "Receipt");
     await page.getByText("$12.69 paid.").waitFor();
-    await page
-      .getByRole("heading", { name: `Receipt ${reference.replace("SHP", "RCP")}` })
-      .waitFor();
+    await page.getByRole("heading", { name: `Receipt ${reference.replace("SHP", "RCP")}` }).waitFor();
     await expect.poll(() => page.locator(".facts > div").first().innerText()).toBe("Seller\nTest");
     await expectWellShown(page, "receipt");
     // Only the sheets may be printed.
@@ -140,9 +138,7 @@ describeDashboard("what is taken along", (dashboard) => {
       rowsOf(page, table)
         .getByRole("rowheader")
         .evaluateAll((cells) => cells.map((cell) => cell.firstChild!.textContent));
-    await expect
-      .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
-      .toEqual([timed[3], timed[1]]);
+    await expect.poll(() => references("At a chosen time: 2 shipments, 5 kg")).toEqual([timed[3], timed[1]]);
     await expect
       .poll(() => references("As soon as possible: 2 shipments, 5 kg"))
       .toEqual([second["reference"], first["reference"]]);
@@ -150,8 +146,7 @@ describeDashboard("what is taken along", (dashboard) => {
     // Addresses must have enough space on paper and on a phone, regardless of the other columns.
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
     const shareOf = async (label: string) =>
-      (await cell(label).boundingBox())!.width /
-      (await page.getByRole("table").first().boundingBox())!.width;
+      (await cell(label).boundingBox())!.width / (await page.getByRole("table").first().boundingBox())!.width;
     await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
     await expect.poll(() => shareOf("To")).toBeCloseTo(0.28, 2);
     await page.setViewportSize({ width: 390, height: 800 });
@@ -161,9 +156,7 @@ describeDashboard("what is taken along", (dashboard) => {
     await expect.poll(() => shareOf("From")).toBeCloseTo(0.28, 2);
     await page.emulateMedia({ media: null });
     await page.getByLabel("Day of pickup").fill("2026-12-02");
-    await expect
-      .poll(() => references("At a chosen time: 2 shipments, 5 kg"))
-      .toEqual([timed[2], timed[0]]);
+    await expect.poll(() => references("At a chosen time: 2 shipments, 5 kg")).toEqual([timed[2], timed[0]]);
     await expect.poll(() => page.getByRole("table").count()).toBe(1);
     // An invalid day falls back to today.
     await page.goto(`/w/${id}/shipments/manifest?day=soon`);

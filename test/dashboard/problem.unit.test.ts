@@ -6,9 +6,7 @@ import { providerUnavailable } from "../../src/features/payments/payment-connect
 import { connectError } from "../../src/transport/connect/connect-error.ts";
 
 test("a refusal's texts stand at the fields that they are about", () => {
-  const error = connectError(
-    refuse("FIELD_INVALID", "must be a latitude", { subject: "pickup_lat" }),
-  );
+  const error = connectError(refuse("FIELD_INVALID", "must be a latitude", { subject: "pickup_lat" }));
   expect(problemOf(error)).toMatchObject({
     code: Code.InvalidArgument,
     reason: "FIELD_INVALID",
@@ -29,9 +27,7 @@ test("the service counts as lost when it takes no calls, not while a payment pro
   expect(isLost(connectError(unavailable("The service is shutting down.")))).toBe(true);
   const silent = connectError(providerUnavailable(undefined));
   expect(isLost(silent)).toBe(false);
-  expect(problemOf(silent).message).toBe(
-    "The payment provider does not respond. Try again in a moment.",
-  );
+  expect(problemOf(silent).message).toBe("The payment provider does not respond. Try again in a moment.");
 });
 
 test.each([
@@ -39,23 +35,16 @@ test.each([
   ["to_date", "to_date must not be before from_date.", "To date must not be before “First day”."],
   ["tiers[0].max_kg", "must be above min_kg.", "must be above “Over, kg”."],
   ["metadata", 'metadata["a b"] must be short.', "Notes “a b” must be short.", 'metadata["a b"]'],
-  [
-    "email",
-    "email is taken by from_date@x.org, at /from_date.",
-    "Email is taken by from_date@x.org, at /from_date.",
-  ],
-])(
-  "a refusal of %s is said in the page's words, and what was typed as it is",
-  (name, text, said, about = name) => {
-    const labels = new Map([
-      ["customer_name", "Name"],
-      ["from_date", "First day"],
-      ["tiers[0].min_kg", "Over, kg"],
-      ["metadata", "Notes"],
-    ]);
-    expect(plainText(text, about, labels)).toBe(said);
-  },
-);
+  ["email", "email is taken by from_date@x.org, at /from_date.", "Email is taken by from_date@x.org, at /from_date."],
+])("a refusal of %s is said in the page's words, and what was typed as it is", (name, text, said, about = name) => {
+  const labels = new Map([
+    ["customer_name", "Name"],
+    ["from_date", "First day"],
+    ["tiers[0].min_kg", "Over, kg"],
+    ["metadata", "Notes"],
+  ]);
+  expect(plainText(text, about, labels)).toBe(said);
+});
 
 test("a message is the first of what is wrong, without names of the API", () => {
   const problems = ["weight_kg", "pickup_lat"].map((subject) => ({

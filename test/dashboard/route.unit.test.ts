@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  isComplete,
-  outsideOf,
-  pointOf,
-  routeOf,
-  typed,
-} from "../../src/dashboard/shipments/route.ts";
+import { isComplete, outsideOf, pointOf, routeOf, typed } from "../../src/dashboard/shipments/route.ts";
 
 const ROUTE = {
   pickup_lat: "40,758",

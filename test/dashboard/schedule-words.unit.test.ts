@@ -2,16 +2,8 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { TariffSchedulesSchema } from "../../gen/shipments/admin/v1/tariff_pb.js";
 import { isSameText } from "../../src/dashboard/tariffs/draft-fields.ts";
-import {
-  newSchedule,
-  schedulesOfText,
-  textOfSchedules,
-} from "../../src/dashboard/tariffs/schedule-fields.ts";
-import {
-  cutOffText,
-  differenceText,
-  weekTexts,
-} from "../../src/dashboard/tariffs/schedule-words.ts";
+import { newSchedule, schedulesOfText, textOfSchedules } from "../../src/dashboard/tariffs/schedule-fields.ts";
+import { cutOffText, differenceText, weekTexts } from "../../src/dashboard/tariffs/schedule-words.ts";
 
 const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"];
 
@@ -73,11 +65,9 @@ test("differences are told in words, of dates, parts, whole schedules and the de
   after.defaultSchedule = "";
   const none = create(TariffSchedulesSchema);
   expect(
-    [
-      "default_schedule",
-      "schedules[city].slot_minutes",
-      "schedules[city].exceptions[2026-12-25]",
-    ].map((path) => differenceText(path, before, after)),
+    ["default_schedule", "schedules[city].slot_minutes", "schedules[city].exceptions[2026-12-25]"].map((path) =>
+      differenceText(path, before, after),
+    ),
   ).toEqual([
     {
       schedule: "—",

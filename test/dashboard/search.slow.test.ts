@@ -255,9 +255,7 @@ describeDashboard("the search", (dashboard) => {
     const second = options(page).nth(1);
     await page.keyboard.press("ArrowDown");
     await expect.poll(() => second.getAttribute("aria-selected")).toBe("true");
-    expect(await box(page).getAttribute("aria-activedescendant")).toBe(
-      await second.getAttribute("id"),
-    );
+    expect(await box(page).getAttribute("aria-activedescendant")).toBe(await second.getAttribute("id"));
     await expectWellShown(page, "search-recent");
     await box(page).fill("nobody has this");
     await page.getByText("No results for “nobody has this”.").waitFor();

@@ -3,14 +3,7 @@ import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
-import {
-  chooseMore,
-  describeDashboard,
-  expectWellShown,
-  openAsMember,
-  rowsOf,
-  type TestPage,
-} from "./browser.ts";
+import { chooseMore, describeDashboard, expectWellShown, openAsMember, rowsOf, type TestPage } from "./browser.ts";
 
 describeDashboard("what can be done with a shipment", (dashboard) => {
   async function open({ reference }: ShipmentJson, role = "admin", email = `${role}@example.org`) {
@@ -26,8 +19,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
 
   const button = (page: TestPage, name: string) => page.getByRole("button", { name, exact: true });
   const dialog = (page: TestPage) => page.getByRole("dialog");
-  const actions = (page: TestPage) =>
-    page.locator(".page-header .actions button").allTextContents();
+  const actions = (page: TestPage) => page.locator(".page-header .actions button").allTextContents();
 
   test("a member takes a shipment from its payment to its delivery", async () => {
     const shipment = await book(dashboard.service, dashboard.workspace.apiKey);
@@ -46,10 +38,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     expect(await read(shipment)).toMatchObject({ status: "delivered", payment_status: "paid" });
     await expect
       .poll(() => page.locator(".timeline li .minor").allTextContents())
-      .toEqual([
-        ...Array.from({ length: 4 }, () => "member@example.org"),
-        expect.stringMatching(/^API key \w{4}$/),
-      ]);
+      .toEqual([...Array.from({ length: 4 }, () => "member@example.org"), expect.stringMatching(/^API key \w{4}$/)]);
   });
 
   test("a member says who brings a shipment, what went wrong, and that it went back", async () => {
@@ -109,9 +98,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     };
     await service.request(path, { apiKey: workspace.apiKey, body: pictures });
     const width = (name: string) =>
-      proof
-        .getByAltText(name)
-        .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
+      proof.getByAltText(name).evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
     await expect.poll(() => width("Photo from the door")).toBe(96);
     await expect.poll(() => width("Signature from the door")).toBe(72);
     await chooseMore(page, "Waive verification");
@@ -132,12 +119,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await dialog(page).getByLabel("Amount").fill("12.68");
     await button(page, "Record the payment").click();
     const refusal = dialog(page).locator(".field", { hasText: "Amount" }).locator(".field-error");
-    await expect
-      .poll(() => refusal.textContent())
-      .toBe("Amount must be the shipment's total, which is 12.69.");
-    await expect
-      .poll(() => dialog(page).getByLabel("Amount").getAttribute("aria-invalid"))
-      .toBe("true");
+    await expect.poll(() => refusal.textContent()).toBe("Amount must be the shipment's total, which is 12.69.");
+    await expect.poll(() => dialog(page).getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog(page).count()).toBe(0);
   });
@@ -215,10 +198,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       await chooseMore(page, "Edit");
       await page.getByLabel("Pickup latitude").fill("95");
       await button(page, "Save the changes").click();
-      await page
-        .locator(".field", { hasText: "Pickup latitude" })
-        .locator(".field-error")
-        .waitFor();
+      await page.locator(".field", { hasText: "Pickup latitude" }).locator(".field-error").waitFor();
       await page.getByLabel("Pickup latitude").fill("51");
       await page.getByText(/pickup point is outside the coverage zones, [\d,.]+ km/).waitFor();
     });
@@ -236,9 +216,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       expect(await read(shipment)).toMatchObject({ dropoff_address: shipment["dropoff_address"] });
       await expectWellShown(page, "shipment-stale");
       await button(page, "Reload").click();
-      await expect
-        .poll(() => page.getByLabel("Pickup address").inputValue())
-        .toBe("Somebody else's");
+      await expect.poll(() => page.getByLabel("Pickup address").inputValue()).toBe("Somebody else's");
       await page.getByLabel("Dropoff address").fill("My own");
       await button(page, "Save the changes").click();
       await page.getByRole("heading", { name: "Timeline" }).waitFor();

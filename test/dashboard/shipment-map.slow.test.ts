@@ -37,12 +37,10 @@ describeDashboard("the map of shipments", (dashboard) => {
     return { own, references };
   }
 
-  const marks = (page: TestPage) =>
-    page.getByRole("list", { name: "In view, largest first" }).getByRole("button");
+  const marks = (page: TestPage) => page.getByRole("list", { name: "In view, largest first" }).getByRole("button");
   const names = (page: TestPage): Promise<string[]> =>
     marks(page).evaluateAll((found) => found.map((it) => it.getAttribute("aria-label")!));
-  const focused = (page: TestPage) =>
-    page.evaluate<string | null>("document.activeElement.getAttribute('aria-label')");
+  const focused = (page: TestPage) => page.evaluate<string | null>("document.activeElement.getAttribute('aria-label')");
 
   test("clusters come nearer until they fall apart, and a shipment has a card, by keys alone", async () => {
     const { own, references } = await addBooked();
@@ -61,9 +59,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.keyboard.press("ArrowRight");
     await expect.poll(() => focused(page)).toBe("2 shipments");
     await page.keyboard.press("Enter");
-    await expect
-      .poll(async () => (await names(page)).toSorted())
-      .toEqual(references.slice(0, 2).toSorted());
+    await expect.poll(async () => (await names(page)).toSorted()).toEqual(references.slice(0, 2).toSorted());
     await expect.poll(() => focused(page)).toMatch(/^SHP-/);
     const reached = (await focused(page))!;
     await page.keyboard.press("Enter");
@@ -117,15 +113,11 @@ describeDashboard("the map of shipments", (dashboard) => {
     await page.clock.fastForward("00:30");
     await expect.poll(() => names(page)).toContain(reference);
     await card.getByText("Cancelled").waitFor();
-    await expect
-      .poll(() => card.evaluate((it) => it === it.ownerDocument.activeElement))
-      .toBe(true);
+    await expect.poll(() => card.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
     await expect.poll(() => mark.getAttribute("aria-expanded")).toBe("true");
     await page.keyboard.press("Escape");
     await card.waitFor({ state: "detached" });
-    await expect
-      .poll(() => mark.evaluate((it) => it === it.ownerDocument.activeElement))
-      .toBe(true);
+    await expect.poll(() => mark.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
   });
 
   test("a card takes the focus from another of the same name, and goes with its mark", async () => {
@@ -137,9 +129,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     for (const mark of await marks(page).all()) {
       await mark.click();
       await expect.poll(() => mark.getAttribute("aria-expanded")).toBe("true");
-      await expect
-        .poll(() => card.evaluate((it) => it === it.ownerDocument.activeElement))
-        .toBe(true);
+      await expect.poll(() => card.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
       opened.push(...(await card.getByRole("link").allInnerTexts()));
     }
     expect(opened.toSorted()).toEqual(references.toSorted());
@@ -183,9 +173,7 @@ describeDashboard("the map of shipments", (dashboard) => {
     const card = page.getByRole("region", { name: "3 shipments" });
     // Zooming in does not separate these shipments, but the map may zoom in first.
     const links = card.getByRole("link");
-    await expect
-      .poll(async () => (await links.allInnerTexts()).toSorted())
-      .toEqual(references.slice(2, 5).toSorted());
+    await expect.poll(async () => (await links.allInnerTexts()).toSorted()).toEqual(references.slice(2, 5).toSorted());
     const first = await links.first().innerText();
     await links.first().click();
     await page.getByRole("heading", { name: first, level: 1 }).waitFor();

@@ -39,11 +39,9 @@ describeDashboard(
       return page;
     }
 
-    const button = (page: TestPage, name: string) =>
-      page.getByRole("button", { name, exact: true });
+    const button = (page: TestPage, name: string) => page.getByRole("button", { name, exact: true });
     const badges = (page: TestPage) => page.locator(".page-header .badge").allInnerTexts();
-    const actions = (page: TestPage) =>
-      page.locator(".page-header .actions button").allTextContents();
+    const actions = (page: TestPage) => page.locator(".page-header .actions button").allTextContents();
     const fact = (page: TestPage, term: string) =>
       page.locator(".panel", { hasText: "Payment" }).first().locator("dl > div", { hasText: term });
 
@@ -70,8 +68,7 @@ describeDashboard(
       const link = page.getByRole("link", { name: "Open the pay link" });
       await link.waitFor();
       await page.locator("a:focus", { hasText: "Open the pay link" }).waitFor();
-      const url = (await getShipment(setup.service, workspace.apiKey, reference))["payment_details"]
-        .checkout_url;
+      const url = (await getShipment(setup.service, workspace.apiKey, reference))["payment_details"].checkout_url;
       await expect.poll(() => link.getAttribute("href")).toBe(url);
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       await button(page, "Copy the pay link").click();
@@ -89,9 +86,7 @@ describeDashboard(
       await expect.poll(() => badges(page)).toEqual(["To pick up"]);
       await expect.poll(() => fact(page, "Paid").innerText()).toBe("Paid\n$12.69");
       const ofCouriers = ["Assign courier", "Record attempt"];
-      await expect
-        .poll(() => actions(page))
-        .toEqual(["Mark as picked up", ...ofCouriers, "Cancel shipment"]);
+      await expect.poll(() => actions(page)).toEqual(["Mark as picked up", ...ofCouriers, "Cancel shipment"]);
       await expectWellShown(page, "payment-paid");
     });
 
@@ -158,9 +153,7 @@ describeDashboard(
       const { refunds } = setup.stripe.books(workspace.account);
       setup.stripe.completeRefund([...refunds.keys()].at(-1)!);
       await expect.poll(() => badges(page)).toEqual(["Refunded"]);
-      await expect
-        .poll(() => fact(page, "Refunded").innerText())
-        .toBe("Refunded\n$12.69 of $12.69");
+      await expect.poll(() => fact(page, "Refunded").innerText()).toBe("Refunded\n$12.69 of $12.69");
     });
 
     test("a refund in part by hand is shown", async () => {
@@ -198,9 +191,7 @@ describeDashboard(
       const details = { payment_details: { uncounted: true } };
       await untilShipment(setup.service, workspace.apiKey, reference, details);
       const page = await open(workspace, reference);
-      await page
-        .getByText("Stripe may hold money that is not assigned to this shipment.")
-        .waitFor();
+      await page.getByText("Stripe may hold money that is not assigned to this shipment.").waitFor();
       await expect.poll(() => badges(page)).toEqual(["To pay", "Unassigned payment"]);
       await button(page, "Accept the payment").click();
       await expect.poll(() => badges(page)).toEqual(["To pay"]);

@@ -18,8 +18,7 @@ describeDashboard("many shipments at once", (dashboard) => {
   const bar = (page: TestPage) => page.getByRole("region", { name: "Selection" });
   const box = (page: TestPage, { reference }: ShipmentJson) =>
     page.getByRole("checkbox", { name: `Select ${reference}` });
-  const all = (page: TestPage) =>
-    page.getByRole("checkbox", { name: "Select all on this page: Shipments" });
+  const all = (page: TestPage) => page.getByRole("checkbox", { name: "Select all on this page: Shipments" });
 
   async function open(workspace: TestWorkspace, role = "member", path = "/shipments") {
     const page = await openAsMember(dashboard, path, { workspace, role });
@@ -49,9 +48,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await expectWellShown(page, "selection");
 
     await bar(page).getByRole("button", { name: "Record payments" }).click();
-    await page
-      .getByText("Each is recorded as paid in full, $25.38 in all. Recorded payments")
-      .waitFor();
+    await page.getByText("Each is recorded as paid in full, $25.38 in all. Recorded payments").waitFor();
     await expectWellShown(page, "selection-pay");
     await pressInDialog(page, "Record payments");
     await page.getByText("2 shipments are paid.").waitFor();
@@ -95,9 +92,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await failed.waitFor();
     await expect
       .poll(() => failed.getByRole("listitem").allInnerTexts())
-      .toEqual([
-        `${first["reference"]}\nThe shipment cannot be cancelled because it is in transit.`,
-      ]);
+      .toEqual([`${first["reference"]}\nThe shipment cannot be cancelled because it is in transit.`]);
     await expectWellShown(page, "selection-failed");
     expect(await read(workspace, second)).toMatchObject({
       status: "cancelled",

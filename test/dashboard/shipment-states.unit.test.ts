@@ -1,16 +1,11 @@
 import { expect, test } from "vitest";
 import { PaymentStatus, ShipmentStatus } from "../../gen/shipments/v1/shipment_pb.js";
-import {
-  PAYMENT_STATES,
-  SHIPMENT_STATES,
-  stateOf,
-} from "../../src/dashboard/ui/shipment-states.ts";
+import { PAYMENT_STATES, SHIPMENT_STATES, stateOf } from "../../src/dashboard/ui/shipment-states.ts";
 import { STATES } from "../../src/domain/shipment/shipment-state.ts";
 
 test("a state has one word and one colour, whether its shipment or its payment is asked for", () => {
   const states = STATES.map(({ status, paymentStatus }) => {
-    const named = <E extends object>(values: E, name: string) =>
-      values[name.toUpperCase() as keyof E];
+    const named = <E extends object>(values: E, name: string) => values[name.toUpperCase() as keyof E];
     return stateOf({
       status: named(ShipmentStatus, status) as ShipmentStatus,
       paymentStatus: named(PaymentStatus, paymentStatus) as PaymentStatus,
@@ -28,7 +23,5 @@ test("a state has one word and one colour, whether its shipment or its payment i
   ]);
   const labels = [...Object.values(SHIPMENT_STATES), ...Object.values(PAYMENT_STATES)];
   expect(new Set(labels.map(([word]) => word)).size).toBe(new Set(labels.map(String)).size);
-  expect(PAYMENT_STATES[PaymentStatus.AWAITING_PAYMENT]).toBe(
-    SHIPMENT_STATES[ShipmentStatus.PENDING],
-  );
+  expect(PAYMENT_STATES[PaymentStatus.AWAITING_PAYMENT]).toBe(SHIPMENT_STATES[ShipmentStatus.PENDING]);
 });

@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { book, bookAnd, takeStep } from "../support/bookings.ts";
 import { connectTo } from "../support/database.ts";
-import {
-  insertCustomers,
-  insertPendingAndCancelled,
-  insertShipments,
-} from "../support/insert-shipments.ts";
+import { insertCustomers, insertPendingAndCancelled, insertShipments } from "../support/insert-shipments.ts";
 import {
   chooseFilter,
   describeDashboard,
@@ -76,9 +72,7 @@ describeDashboard("shipments", (dashboard) => {
       await page.getByLabel("External reference").fill("nothing has this");
       await page.keyboard.press("Enter");
       await page.getByText("No shipments match").waitFor();
-      await expect
-        .poll(() => new URL(page.url()).search)
-        .toBe("?status=5&external_reference=nothing+has+this");
+      await expect.poll(() => new URL(page.url()).search).toBe("?status=5&external_reference=nothing+has+this");
       await expectWellShown(page, "shipments-none");
       await page.goBack();
       await expect.poll(() => rows(page).count()).toBe(40);
@@ -181,8 +175,7 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openAsMember(dashboard, "/shipments", { workspace: own });
       const top = () => rows(page).first().getByRole("link").textContent();
       await expect.poll(top).toBe(made.at(-1));
-      const head = (name: string) =>
-        page.getByRole("columnheader", { name }).getByRole("link", { name });
+      const head = (name: string) => page.getByRole("columnheader", { name }).getByRole("link", { name });
       await expect
         .poll(() => page.getByRole("columnheader").getByRole("link").allInnerTexts())
         .toEqual(["Booked, total ↓"]);
@@ -192,10 +185,7 @@ describeDashboard("shipments", (dashboard) => {
       // The key leads to the next page in the same order, but not to a queue.
       await page.keyboard.press("n");
       await expect.poll(top).toBe(made[50]);
-      await page
-        .getByRole("navigation", { name: "Queues" })
-        .getByRole("link", { name: "To pay" })
-        .press("Enter");
+      await page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name: "To pay" }).press("Enter");
       await page.waitForURL("**/shipments?status=1");
       // The shipment that has waited longest comes first.
       await expect.poll(top).toBe(made[0]);
@@ -214,9 +204,7 @@ describeDashboard("shipments", (dashboard) => {
       const sorted = page.getByRole("columnheader", { name: "Total" });
       await expect.poll(() => sorted.getAttribute("aria-sort")).toBe("ascending");
       const columns = "shipment.pickup.total";
-      await page.goto(
-        `/w/${own.id}/shipments?status=1&order_by=total&columns=${columns}&customer=${customer}`,
-      );
+      await page.goto(`/w/${own.id}/shipments?status=1&order_by=total&columns=${columns}&customer=${customer}`);
       await expect.poll(top).toBe(made[0]);
       await rows(page).first().getByText("Tue, Dec 1").waitFor();
       await expectWellShown(page, "shipments-sorted");
@@ -241,8 +229,7 @@ describeDashboard("shipments", (dashboard) => {
         salt: `more ${own.id}`,
       });
       const page = await openAsMember(dashboard, "/shipments?status=1", { workspace: own });
-      const queue = (name: string) =>
-        page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name });
+      const queue = (name: string) => page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name });
       await expect.poll(() => queue("To pay").textContent()).toBe("To pay1,000+");
       const totals = page.locator(".totals");
       // No total is displayed if it would cover only the newest shipments.
@@ -263,9 +250,7 @@ describeDashboard("shipments", (dashboard) => {
       const page = await openAsMember(dashboard, "/shipments", { workspace: own });
       const saved = page.locator("summary", { hasText: "Saved" });
       const link = (name: string) =>
-        page
-          .getByRole("navigation", { name: "Saved views" })
-          .getByRole("link", { name, exact: true });
+        page.getByRole("navigation", { name: "Saved views" }).getByRole("link", { name, exact: true });
       const press = async (name: string) => {
         await saved.press("Enter");
         await page.getByRole("button", { name }).press("Enter");
@@ -281,10 +266,7 @@ describeDashboard("shipments", (dashboard) => {
       await press("Save this view");
       await typeName("Due today");
       await page.getByText("Saved: Due today").waitFor();
-      await page
-        .getByRole("navigation", { name: "Queues" })
-        .getByRole("link", { name: "All" })
-        .press("Enter");
+      await page.getByRole("navigation", { name: "Queues" }).getByRole("link", { name: "All" }).press("Enter");
       await expect.poll(() => saved.innerText()).toBe("Saved");
       await press("Save this view");
       await typeName("Today");
@@ -505,9 +487,7 @@ describeDashboard("shipments", (dashboard) => {
     await cancelShipment({ shipment, reason: "other", note: "By hand" });
     await page.locator(".page-header").getByText("Cancelled").waitFor();
     await page.getByText("By hand").waitFor();
-    await expect
-      .poll(() => page.locator(".timeline li > span").allTextContents())
-      .toEqual(["Cancelled", "Booked"]);
+    await expect.poll(() => page.locator(".timeline li > span").allTextContents()).toEqual(["Cancelled", "Booked"]);
   });
 
   test("a lost connection is said, and heals by itself", async () => {

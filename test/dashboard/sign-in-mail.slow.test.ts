@@ -5,15 +5,7 @@ import { freePort } from "../support/free-port.ts";
 import { linkIn, startMailServer } from "../support/mail-server.ts";
 import { PAGE_MS } from "../support/limits.ts";
 import { startService } from "../support/service.ts";
-import {
-  enter,
-  expectUsable,
-  expectWellShown,
-  openWorkspaceMenu,
-  PHONE,
-  rowsOf,
-  tabTo,
-} from "./browser.ts";
+import { enter, expectUsable, expectWellShown, openWorkspaceMenu, PHONE, rowsOf, tabTo } from "./browser.ts";
 
 test.runIf(HAS_CHROMIUM)(
   "who asks for a link by mail comes back to where they were, and invites others by mail",
@@ -58,10 +50,7 @@ test.runIf(HAS_CHROMIUM)(
     await expectWellShown(page, "sign-in-mail-sent");
 
     // An unknown person gets the same message, and can go back.
-    await enter(
-      page,
-      page.getByRole("button", { name: "Use another email or request a new link" }),
-    );
+    await enter(page, page.getByRole("button", { name: "Use another email or request a new link" }));
     await page.locator("input:focus").waitFor();
     await expect.poll(() => email.inputValue()).toBe("ada@example.org");
     await email.fill("nobody@example.org");

@@ -33,9 +33,7 @@ describeDashboard("signing in", (dashboard) => {
     await page.getByText("Ask an admin of your workspace", { exact: true }).waitFor();
     await expect.poll(() => page.locator("main code").count()).toBe(0);
     const guides = page.getByRole("main").getByRole("link");
-    const addresses = await guides.evaluateAll((links) =>
-      links.map((it) => it.getAttribute("href")),
-    );
+    const addresses = await guides.evaluateAll((links) => links.map((it) => it.getAttribute("href")));
     expect(addresses).toEqual(["/docs", "/docs/signing-in#sign-in-with-a-link", "/docs/api"]);
     await guides.nth(1).click();
     await page.getByRole("heading", { name: "Sign in with a link" }).waitFor();

@@ -30,8 +30,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
   });
 
   const inForce = async () => (await drafts.call("GET", "tariff")).body.data;
-  const tier = (page: TestPage, number: number) =>
-    page.getByRole("group", { name: `Tier ${number}`, exact: true });
+  const tier = (page: TestPage, number: number) => page.getByRole("group", { name: `Tier ${number}`, exact: true });
   const upload = async (page: TestPage, zones: unknown, name = "zones.geojson") => {
     const buffer = Buffer.from(typeof zones === "string" ? zones : JSON.stringify(zones));
     const file = { name, mimeType: "application/geo+json", buffer };
@@ -338,9 +337,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await tier(page, 1).getByLabel("To, kg").fill("");
     await page.getByRole("button", { name: "Save the draft" }).click();
     await tier(page, 1).locator(".field-error").waitFor();
-    await expect
-      .poll(() => tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid"))
-      .toBe("true");
+    await expect.poll(() => tier(page, 1).getByLabel("To, kg").getAttribute("aria-invalid")).toBe("true");
   });
 
   test("a file of many megabytes is imported in pieces, and is shown only when that is asked for", async () => {
@@ -393,13 +390,10 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.getByRole("button", { name, exact: true }).waitFor();
     }
     await page.getByRole("list", { name: "Faults of fees and tiers" }).waitFor();
-    const allowed =
-      /^(Check again|Show the first|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
+    const allowed = /^(Check again|Show the first|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
     const main = page.getByRole("main");
     const buttons = await main.getByRole("button").allTextContents();
-    const others = buttons
-      .map((text) => text.replace(/^[+−⤢]/, ""))
-      .filter((it) => !allowed.test(it));
+    const others = buttons.map((text) => text.replace(/^[+−⤢]/, "")).filter((it) => !allowed.test(it));
     expect(others).toEqual(COUNTIES);
     await expect.poll(() => main.getByRole("textbox").count()).toBe(1);
     await expectWellShown(page, "draft-viewer");

@@ -27,8 +27,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     const draft = await begin(schedules, name, default_schedule);
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}${query}`);
     await page.getByRole("button", { name: "Add a schedule" }).waitFor();
-    const read = async () =>
-      (await drafts.call("GET", `tariff_drafts/${draft.id}/schedules`)).body.data;
+    const read = async () => (await drafts.call("GET", `tariff_drafts/${draft.id}/schedules`)).body.data;
     return { page, draft, read };
   };
   const group = (page: TestPage, name: string) => page.getByRole("group", { name, exact: true });
@@ -102,9 +101,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
       default_schedule: "gone",
     });
     await page.getByText("6 in schedules").waitFor();
-    const errors = page
-      .locator("form", { has: page.getByText("Named schedules") })
-      .locator(".field-error");
+    const errors = page.locator("form", { has: page.getByText("Named schedules") }).locator(".field-error");
     await expect
       .poll(() => errors.allTextContents())
       .toEqual([
@@ -187,9 +184,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.getByText("day, the default").waitFor({ state: "detached" });
     await expectWellShown(page, "schedule-zones");
     const zones = await drafts.call("GET", `tariff_drafts/${draft.id}/zones`);
-    expect(zones.body.features).toMatchObject([
-      { properties: { name: "Zone 1", schedule: "night" } },
-    ]);
+    expect(zones.body.features).toMatchObject([{ properties: { name: "Zone 1", schedule: "night" } }]);
   });
 
   test("versions show their schedules, and how they differ, in words", async () => {

@@ -28,8 +28,7 @@ describeDashboard("the tariff", (dashboard) => {
 
   const versions = (page: TestPage) => page.getByRole("table", { name: "Versions" });
   const rows = (page: TestPage) => versions(page).locator("tbody tr");
-  const versionOf = async (version: number) =>
-    (await drafts.call("GET", `tariff_versions/${version}`)).body.data;
+  const versionOf = async (version: number) => (await drafts.call("GET", `tariff_versions/${version}`)).body.data;
 
   test("in force is shown with its fees, tiers and zones, of which one is marked by its name", async () => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
@@ -98,9 +97,7 @@ describeDashboard("the tariff", (dashboard) => {
     const page = await openAsOperator(dashboard, "/platform/tariff");
     await page.getByRole("link", { name: "Compare versions" }).click();
     await page.getByText("Zones that differ").waitFor();
-    await expect
-      .poll(() => new URL(page.url()).search)
-      .toBe(`?from_version=${version - 1}&to_version=${version}`);
+    await expect.poll(() => new URL(page.url()).search).toBe(`?from_version=${version - 1}&to_version=${version}`);
     const fees = page.getByRole("table", { name: "Fees that differ" });
     await expect
       .poll(() => fees.locator("tbody td").allTextContents())
@@ -110,9 +107,7 @@ describeDashboard("the tariff", (dashboard) => {
       .toEqual(["Added (1)\nEssex", "Removed (1)\nKings", "Changed (1)\nBronx"]);
     const map = page.getByRole("application");
     const names = async () => (await map.getAttribute("aria-label"))!.split("Zones: ")[1];
-    await expect
-      .poll(names)
-      .toBe("Bronx, Kings, New York, Queens, Richmond, Bronx, New York, Queens, Richmond, Essex");
+    await expect.poll(names).toBe("Bronx, Kings, New York, Queens, Richmond, Bronx, New York, Queens, Richmond, Essex");
     await expectWellShown(page, "tariff-comparison");
     await page
       .getByLabel(/^Version \d+ 5 zones$/)

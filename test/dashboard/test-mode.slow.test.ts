@@ -1,13 +1,6 @@
 import { expect, test } from "vitest";
 import { book } from "../support/bookings.ts";
-import {
-  describeDashboard,
-  expectUsable,
-  expectWellShown,
-  openAsMember,
-  rowsOf,
-  WITHOUT_POINTER,
-} from "./browser.ts";
+import { describeDashboard, expectUsable, expectWellShown, openAsMember, rowsOf, WITHOUT_POINTER } from "./browser.ts";
 
 describeDashboard("Developers → Test mode", (dashboard) => {
   /** Creates a workspace whose test mode has two simulations. */
@@ -31,8 +24,7 @@ describeDashboard("Developers → Test mode", (dashboard) => {
       const stuck = rows.filter({ hasText: "Never picked up" });
       const deliver = rows.filter({ hasText: "Delivered" });
       const button = (name: string) => page.getByRole("button", { name, exact: true });
-      const inDialog = (name: string) =>
-        page.getByRole("dialog").getByRole("button", { name, exact: true });
+      const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
       const bar = page.getByRole("banner").getByRole("link", { name: "Test mode" });
       await expect.poll(() => rows.count()).toBe(2);
       expect(await bar.getByRole("time").count()).toBe(0);

@@ -14,15 +14,12 @@ import {
 
 describeDashboard("by touch on a phone", (dashboard) => {
   const rows = (page: TestPage) => rowsOf(page, "Shipments");
-  const tap = (page: TestPage, name: string | RegExp) =>
-    page.getByRole("button", { name, exact: true }).tap();
+  const tap = (page: TestPage, name: string | RegExp) => page.getByRole("button", { name, exact: true }).tap();
   const tapLink = (page: TestPage, name: string) => page.getByRole("link", { name }).first().tap();
   const tapInDialog = (page: TestPage, name: string) =>
     page.getByRole("dialog").getByRole("button", { name, exact: true }).tap();
-  const tapSummary = (page: TestPage, name: string) =>
-    page.locator("summary").filter({ hasText: name }).tap();
-  const open = (path: string, workspace: TestWorkspace) =>
-    openAsMember(dashboard, path, { workspace }, PHONE);
+  const tapSummary = (page: TestPage, name: string) => page.locator("summary").filter({ hasText: name }).tap();
+  const open = (path: string, workspace: TestWorkspace) => openAsMember(dashboard, path, { workspace }, PHONE);
 
   test("a list is narrowed, sorted, arranged, saved and taken along", async () => {
     const { service } = dashboard;

@@ -136,30 +136,27 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.getByRole("heading", { name: new URL(receiver.url).host }).waitFor();
   });
 
-  test.each(WITHOUT_POINTER)(
-    "what failed is looked at and sent again, %s",
-    async (_, options, press) => {
-      const { service } = dashboard;
-      const own = await service.addWorkspace();
-      const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
-      takes = false;
-      await service.request("/v1/shipments", { apiKey: own.apiKey, body: BOOKING });
-      const path = `/settings/webhooks/${data.id}`;
-      const page = await openAsMember(dashboard, path, { workspace: own }, options);
-      const link = rows(page).getByRole("link", { name: "shipment.created" });
-      await press(page, link);
-      const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
-      await dialog.getByText("Returned 500").first().waitFor();
-      await expectUsable(page);
-      await press(page, dialog.getByRole("button", { name: "Close" }));
-      await dialog.waitFor({ state: "detached" });
-      await expect.poll(() => page.locator(":focus").textContent()).toBe("shipment.created");
-      takes = true;
-      await press(page, page.getByRole("button", { name: "Send again: shipment.created" }).first());
-      await rows(page).getByText("Delivered").first().waitFor();
-      await expectUsable(page);
-    },
-  );
+  test.each(WITHOUT_POINTER)("what failed is looked at and sent again, %s", async (_, options, press) => {
+    const { service } = dashboard;
+    const own = await service.addWorkspace();
+    const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
+    takes = false;
+    await service.request("/v1/shipments", { apiKey: own.apiKey, body: BOOKING });
+    const path = `/settings/webhooks/${data.id}`;
+    const page = await openAsMember(dashboard, path, { workspace: own }, options);
+    const link = rows(page).getByRole("link", { name: "shipment.created" });
+    await press(page, link);
+    const dialog = page.getByRole("dialog", { name: /^Attempts at delivery/ });
+    await dialog.getByText("Returned 500").first().waitFor();
+    await expectUsable(page);
+    await press(page, dialog.getByRole("button", { name: "Close" }));
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => page.locator(":focus").textContent()).toBe("shipment.created");
+    takes = true;
+    await press(page, page.getByRole("button", { name: "Send again: shipment.created" }).first());
+    await rows(page).getByText("Delivered").first().waitFor();
+    await expectUsable(page);
+  });
 
   test("deliveries are shown however long they take, and not asked for anew meanwhile", async () => {
     const own = await dashboard.service.addWorkspace();
@@ -203,7 +200,6 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await page.goto(`/w/${dashboard.workspace.id}/settings/webhooks/${data.id}`);
     await rows(page).getByText("Delivered").waitFor();
     const buttons = ["Send a test", "Edit", "Delete", "Disable", "Rotate secret", /again/];
-    for (const name of buttons)
-      await expect.poll(() => page.getByRole("button", { name }).count()).toBe(0);
+    for (const name of buttons) await expect.poll(() => page.getByRole("button", { name }).count()).toBe(0);
   });
 });

@@ -4,13 +4,7 @@ import { EVERY_DAY, scheduleOf } from "../support/schedules.ts";
 import { startService } from "../support/service.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import { square, worldTariff, zonesOf } from "../support/tariffs.ts";
-import {
-  chooseMore,
-  describeDashboard,
-  expectWellShown,
-  openAsMember,
-  type TestPage,
-} from "./browser.ts";
+import { chooseMore, describeDashboard, expectWellShown, openAsMember, type TestPage } from "./browser.ts";
 
 /** Fixed time: a Tuesday, 10:00 in Berlin. A slow test does not change it. */
 const now = Date.parse("2026-12-01T09:00Z");
@@ -74,8 +68,7 @@ describeDashboard(
       await page.getByRole("option", { name: "New customer" }).click();
       await page.getByLabel("Email", { exact: true }).fill("grace@example.org");
     };
-    const bookAt = (windows: object) =>
-      book(dashboard.service, dashboard.workspace.apiKey, { ...ROUTE, ...windows });
+    const bookAt = (windows: object) => book(dashboard.service, dashboard.workspace.apiKey, { ...ROUTE, ...windows });
 
     test("a shipment is booked for a slot by its day, which its price has a line for", async () => {
       const page = await open(routePath(ROUTE));
@@ -83,9 +76,7 @@ describeDashboard(
       const pickup = group(page, "Pickup time");
       await expect.poll(() => pickup.getByLabel("As soon as possible").isChecked()).toBe(true);
       await pickup.getByLabel("At a time").check();
-      await expect
-        .poll(() => pickup.getByLabel("Day").locator("option").first().textContent())
-        .toBe("Tue, Dec 1");
+      await expect.poll(() => pickup.getByLabel("Day").locator("option").first().textContent()).toBe("Tue, Dec 1");
       await expect
         .poll(() => pickup.locator(".slots label").allTextContents())
         .toEqual([
@@ -149,11 +140,7 @@ describeDashboard(
 
     test("slots are listed anew each minute where they are shown alone", async () => {
       const { reference } = await bookAt({});
-      const listed = async (
-        path: string,
-        isThere: (page: TestPage) => Promise<unknown>,
-        atFirst = 0,
-      ) => {
+      const listed = async (path: string, isThere: (page: TestPage) => Promise<unknown>, atFirst = 0) => {
         const page = await open(path);
         await page.clock.install();
         let answered = 0;
@@ -180,9 +167,7 @@ describeDashboard(
       expect(await listed(routePath({ ...CAPE_TOWN, weight_kg: 2 }), quoted)).toBe(0);
       const isShown = async (page: TestPage) => {
         await page.clock.runFor(1_000);
-        await page
-          .locator(".menu-content", { hasText: "Reschedule" })
-          .waitFor({ state: "attached" });
+        await page.locator(".menu-content", { hasText: "Reschedule" }).waitFor({ state: "attached" });
       };
       expect(await listed(`/shipments/${reference}`, isShown)).toBe(0);
     });
@@ -259,9 +244,7 @@ describeDashboard(
       expect(await read(booked["reference"])).toMatchObject({ pickup_window: null, total: 5 });
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
       await takeStep(dashboard.service, apiKey, booked["reference"], "advance");
-      await expect
-        .poll(() => page.locator(".menu-content").textContent())
-        .not.toContain("Reschedule");
+      await expect.poll(() => page.locator(".menu-content").textContent()).not.toContain("Reschedule");
     });
 
     test("a note is changed without a time that a schedule has come to want since", async () => {
@@ -271,10 +254,7 @@ describeDashboard(
       const zones = zonesOf(square(0, -40, 30, -30));
       const [zone] = (zones as { features: { properties: object }[] }).features;
       zone!.properties = { name: "Cape Town", schedule: "cape town" };
-      await publishDocument(
-        service.app.em,
-        worldTariff({ base_fee: "7.00", zones, schedules: [schedule] }),
-      );
+      await publishDocument(service.app.em, worldTariff({ base_fee: "7.00", zones, schedules: [schedule] }));
       const page = await open(`/shipments/${reference}`);
       await chooseMore(page, "Edit");
       await page.getByText("Reference and notes").click();

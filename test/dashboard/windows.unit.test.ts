@@ -1,14 +1,9 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import {
-  nextAvailable,
-  problemOfWindows,
-  windowAt,
-} from "../../src/dashboard/shipments/windows.ts";
+import { nextAvailable, problemOfWindows, windowAt } from "../../src/dashboard/shipments/windows.ts";
 import { instantOf } from "../../src/dashboard/ui/local-time.ts";
 
-const iso = (date: string, time: string, timeZone: string) =>
-  instantOf(date, time, timeZone)?.toISOString();
+const iso = (date: string, time: string, timeZone: string) => instantOf(date, time, timeZone)?.toISOString();
 
 test("a local time that comes twice is the first, and one that does not exist is moved by the gap", () => {
   expect(iso("2026-12-01", "08:00", "Europe/Berlin")).toBe("2026-12-01T07:00:00.000Z");

@@ -78,9 +78,7 @@ describeDashboard("a workspace", (dashboard) => {
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
 
       await page.goto(`/w/${dashboard.workspace.id}?from=2026-01-01&to=2026-01-02`);
-      await expect
-        .poll(() => chart.getByRole("rowheader").allTextContents())
-        .toEqual(["Jan 1, 2026", "Jan 2, 2026"]);
+      await expect.poll(() => chart.getByRole("rowheader").allTextContents()).toEqual(["Jan 1, 2026", "Jan 2, 2026"]);
       await page.goBack();
       await expect.poll(() => chart.getByRole("rowheader").count()).toBe(7);
     });
@@ -97,9 +95,7 @@ describeDashboard("a workspace", (dashboard) => {
       await insertBooked(sql, own.id, "2026-02-27T12:00:00Z", { count: 6 });
       const page = await open("?from=2026-03-01&to=2026-03-03", own);
       const values = page.getByRole("table", { name: "Bookings by day" }).locator("tbody tr");
-      await expect
-        .poll(() => values.allTextContents())
-        .toEqual(["Mar 1, 202620", "Mar 2, 202636", "Mar 3, 202640"]);
+      await expect.poll(() => values.allTextContents()).toEqual(["Mar 1, 202620", "Mar 2, 202636", "Mar 3, 202640"]);
       const lead = page.locator("section", {
         has: page.getByRole("heading", { name: "Bookings", exact: true }),
       });
@@ -114,9 +110,7 @@ describeDashboard("a workspace", (dashboard) => {
       await page.keyboard.press("ArrowLeft");
       const second = "Mar 2, 2026: 3; Feb 27, 2026: 6";
       await expect.poll(() => reader.getAttribute("aria-valuetext")).toBe(second);
-      await expect
-        .poll(() => lead.locator(".reading").innerText())
-        .toMatch(/^Mar 2, 2026: 3\s*Feb 27, 2026: 6$/);
+      await expect.poll(() => lead.locator(".reading").innerText()).toMatch(/^Mar 2, 2026: 3\s*Feb 27, 2026: 6$/);
       await page.keyboard.press("Home");
       await lead.locator(".reading").getByText("Mar 1, 2026: 2").waitFor();
       await expectWellShown(page, "overview-read");
@@ -202,10 +196,7 @@ describeDashboard("a workspace", (dashboard) => {
     const own = await dashboard.service.addWorkspace();
     const { reference } = await book(dashboard.service, own.apiKey);
     const sql = await connectTo(dashboard.service.databaseUrl);
-    await sql.query("update shipment set created_at = $1 where workspace_id = $2", [
-      "2026-03-01T18:15:00Z",
-      own.id,
-    ]);
+    await sql.query("update shipment set created_at = $1 where workspace_id = $2", ["2026-03-01T18:15:00Z", own.id]);
     const page = await open("/settings", own);
     await page.getByRole("button", { name: "Change time zone" }).click();
     await page.getByLabel("Time zone", { exact: true }).selectOption("Asia/Katmandu");
@@ -221,9 +212,7 @@ describeDashboard("a workspace", (dashboard) => {
     await page.getByText("No shipments match").waitFor();
     const viewer = await open("/settings", own, "viewer");
     await viewer.locator("dl").getByText("Asia/Katmandu").waitFor();
-    await expect
-      .poll(() => viewer.getByRole("button", { name: "Change time zone" }).count())
-      .toBe(0);
+    await expect.poll(() => viewer.getByRole("button", { name: "Change time zone" }).count()).toBe(0);
   });
 
   test("the navigation marks the page that is shown, and no other", async () => {

@@ -90,16 +90,12 @@ test("a schedule is named by one zone or by all, and taken away, and all else st
     { type: "Feature", properties: null, geometry },
   ];
   const text = JSON.stringify({ type: "FeatureCollection", made: "by hand", features });
-  const propertiesOf = (changed: string) =>
-    JSON.parse(changed).features.map(({ properties }: any) => properties);
+  const propertiesOf = (changed: string) => JSON.parse(changed).features.map(({ properties }: any) => properties);
   expect(propertiesOf(withSchedule(text, 1, "night"))).toEqual([
     { name: "Kings", schedule: "city" },
     { schedule: "night" },
   ]);
   expect(propertiesOf(withSchedule(text, undefined, ""))).toEqual([{ name: "Kings" }, {}]);
   expect(JSON.parse(withSchedule(text, 0, "city"))).toEqual(JSON.parse(text));
-  expect(readZoneDocument(text).listed.map(({ schedule }) => schedule)).toEqual([
-    "city",
-    undefined,
-  ]);
+  expect(readZoneDocument(text).listed.map(({ schedule }) => schedule)).toEqual(["city", undefined]);
 });

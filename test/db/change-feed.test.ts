@@ -1,12 +1,7 @@
 import pg from "pg";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  CHANGES_CHANNEL,
-  followChanges,
-  type ChangeFeed,
-  type Reader,
-} from "../../src/db/change-feed.ts";
+import { CHANGES_CHANNEL, followChanges, type ChangeFeed, type Reader } from "../../src/db/change-feed.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { TEST_MS } from "../support/limits.ts";
@@ -97,10 +92,7 @@ test("the change feed calls nothing after it is closed", async () => {
   await client.query(`notify ${CHANGES_CHANNEL}`);
   const connections =
     "select from pg_stat_activity where application_name = 'shipments changes' and datname = current_database()";
-  await eventually(
-    "the end of its connection",
-    async () => (await client.query(connections)).rowCount === 0,
-  );
+  await eventually("the end of its connection", async () => (await client.query(connections)).rowCount === 0);
   await client.end();
   expect(count.looks).toBe(looks);
 });

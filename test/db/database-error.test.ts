@@ -28,8 +28,7 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-const serverUrl = () =>
-  `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/none`;
+const serverUrl = () => `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/none`;
 
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -94,15 +93,12 @@ test("a statement that exceeds its time limit is refused as too slow, without a 
   });
 });
 
-test.each(["select from nowhere", "select 1 / 0", "selec"])(
-  "the defect %s is not transient",
-  async (sql) => {
-    const client = await connectTo(database.url);
-    const error = await errorOf(client.query(sql));
-    await client.end();
-    expect(isTransientDatabaseError(error)).toBe(false);
-  },
-);
+test.each(["select from nowhere", "select 1 / 0", "selec"])("the defect %s is not transient", async (sql) => {
+  const client = await connectTo(database.url);
+  const error = await errorOf(client.query(sql));
+  await client.end();
+  expect(isTransientDatabaseError(error)).toBe(false);
+});
 
 test("a disk that is full is told as such, calls in each other's way as busy, and any other transient error as a database away", () => {
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
@@ -115,8 +111,6 @@ test("a disk that is full is told as such, calls in each other's way as busy, an
     );
   }
   const away = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
-  expect(databaseRefusal(away)?.message).toBe(
-    "The service cannot reach its database. Try again in a moment.",
-  );
+  expect(databaseRefusal(away)?.message).toBe("The service cannot reach its database. Try again in a moment.");
   expect(databaseRefusal(new Error("a defect"))).toBeUndefined();
 });

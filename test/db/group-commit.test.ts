@@ -37,9 +37,7 @@ const takeSeat = async (tx: Transaction, number: number) => {
 };
 
 const seats = async () =>
-  (await orm.em.execute<{ number: number }[]>("select number from seat order by number")).map(
-    ({ number }) => number,
-  );
+  (await orm.em.execute<{ number: number }[]>("select number from seat order by number")).map(({ number }) => number);
 
 test("a member that waits too long for a connection is refused, and is not written later", async () => {
   const gate = Promise.withResolvers<void>();
@@ -61,10 +59,7 @@ test("a member that waits too long for a connection is refused, and is not writt
       }),
     ),
   );
-  await eventually(
-    "the calls to be turned away",
-    () => turnedAway.length >= all.length - (MAX_CONNECTIONS - 4),
-  );
+  await eventually("the calls to be turned away", () => turnedAway.length >= all.length - (MAX_CONNECTIONS - 4));
   gate.resolve();
 
   const outcomes = await taking;
@@ -86,16 +81,8 @@ test("a member whose caller has left is not written", async () => {
       return results;
     },
   });
-  const outcomes = await Promise.allSettled(
-    [100, 101, 110, 102, 111].map((number) => take(number)),
-  );
-  expect(outcomes.map(({ status }) => status)).toEqual([
-    "rejected",
-    "rejected",
-    "fulfilled",
-    "rejected",
-    "fulfilled",
-  ]);
+  const outcomes = await Promise.allSettled([100, 101, 110, 102, 111].map((number) => take(number)));
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "rejected", "fulfilled"]);
   expect((await seats()).filter((number) => number >= 100)).toEqual([110, 111]);
 });
 
@@ -159,8 +146,6 @@ test("a member that collides with others is tried alone until it is written", as
 test("a member that collides until its caller leaves is refused as one that may be repeated", async () => {
   const take = createColliding(() => performance.now() + 50);
   const error = await take(Infinity).catch((error: unknown) => error);
-  expect(databaseRefusal(error)?.message).toBe(
-    "The service is busy with other calls. Try again in a moment.",
-  );
+  expect(databaseRefusal(error)?.message).toBe("The service is busy with other calls. Try again in a moment.");
   expect(error).toMatchObject({ cause: { code: "23503" } });
 });

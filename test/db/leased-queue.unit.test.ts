@@ -9,8 +9,7 @@ function startWorkers(due: WorkItem[]) {
     {
       atOnce: 3,
       ofWorkspace: 2,
-      find: async (limit, except) =>
-        due.filter(({ workspace }) => !except.includes(workspace)).slice(0, limit),
+      find: async (limit, except) => due.filter(({ workspace }) => !except.includes(workspace)).slice(0, limit),
       work(item) {
         due.splice(due.indexOf(item), 1);
         const { promise, resolve, reject } = Promise.withResolvers<void>();

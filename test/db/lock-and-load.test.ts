@@ -67,9 +67,7 @@ const LIMITED: Readonly<Record<string, Limited>> = {
     text: { api_key: "The operator has 20 active keys, the maximum. Revoke one first." },
     async leaveOne() {
       const { id: operator, key } = await service.addOperator();
-      return filled(18, (number, at) =>
-        at.as(key).createOperatorKey({ operator, name: `Key ${number}` }),
-      );
+      return filled(18, (number, at) => at.as(key).createOperatorKey({ operator, name: `Key ${number}` }));
     },
   },
   members: {

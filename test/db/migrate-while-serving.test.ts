@@ -60,9 +60,7 @@ test("the timeouts that a role or a database has by itself do not hold for migra
   const database = await createDatabase();
   const other = await connectTo(database.url);
   for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]) {
-    await other.query(
-      `alter database ${new URL(database.url).pathname.slice(1)} set ${name} = 200`,
-    );
+    await other.query(`alter database ${new URL(database.url).pathname.slice(1)} set ${name} = 200`);
   }
   const orm = createOrm(database.url, { entities: [], unlimited: true });
   onTestFinished(() => orm.close());

@@ -16,9 +16,7 @@ const { url } = await createUnmigratedDatabase();
 const { [BASELINE]: baseline, ...later } = MIGRATIONS;
 await applyMigrations(url, { migrations: { [BASELINE]: baseline! } });
 const client = await connectTo(url);
-const released = await tablesBy("select tablename as table from pg_tables where schemaname = $1", [
-  "public",
-]);
+const released = await tablesBy("select tablename as table from pg_tables where schemaname = $1", ["public"]);
 
 /** A schema change as MikroORM generates it. `npm run migration:create` splits it. */
 const CHANGE = [

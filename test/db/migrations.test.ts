@@ -77,9 +77,7 @@ test("every entity of the features is in the list", async () => {
 const ON_COORDINATOR = ["membership", "usage_hour", "workspace_limit"];
 
 test("every table whose key begins with the workspace is distributed", () => {
-  const ofWorkspaces = KEYS.filter(
-    ({ kind, columns }) => kind === "p" && columns[0] === "workspace_id",
-  );
+  const ofWorkspaces = KEYS.filter(({ kind, columns }) => kind === "p" && columns[0] === "workspace_id");
   expect(ofWorkspaces.map(({ table }) => table).toSorted()).toEqual(
     [...DISTRIBUTED_TABLES, ...ON_COORDINATOR].toSorted(),
   );
@@ -131,10 +129,7 @@ test("a database that has had all that the baseline replaces goes on from the ba
   const inside = new pg.Client(old.url);
   await inside.connect();
   await inside.query(REMAINS);
-  const names = Array.from(
-    { length: REPLACED.count - 1 },
-    (_, i) => `20261101000000-replaced-${i}`,
-  );
+  const names = Array.from({ length: REPLACED.count - 1 }, (_, i) => `20261101000000-replaced-${i}`);
   const note = "insert into applied_migration (name) select unnest($1::text[])";
   await inside.query(note, [names]);
   await expect(migrate(old.url)).rejects.toThrow(
@@ -282,10 +277,7 @@ function addGoodRow(table: string): Row {
   const own = KEYS.filter((key) => key.table === table);
   const [primary] = own.filter(({ kind }) => kind === "p");
   const needed = COLUMNS.filter(
-    (it) =>
-      it.table === table &&
-      it.required &&
-      (it.default === null || primary!.columns.includes(it.name)),
+    (it) => it.table === table && it.required && (it.default === null || primary!.columns.includes(it.name)),
   );
   const names = needed.map(({ name }) => name);
   const references = own
@@ -350,22 +342,14 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["event_number_counts_from_one", "event", { number: 0 }],
   ["webhook_disabled_reason", "webhook", { id: "wh_2", disabled_reason: "boredom" }],
   ["webhook_types_given", "webhook", { id: "wh_2", types: [] }],
-  [
-    "webhook_delivery_status",
-    "webhook_delivery",
-    { id: 2, status: "lost", next_attempt_at: null, ended_at: NOW },
-  ],
+  ["webhook_delivery_status", "webhook_delivery", { id: 2, status: "lost", next_attempt_at: null, ended_at: NOW }],
   ["webhook_delivery_pending_or_ended", "webhook_delivery", { id: 2, ended_at: NOW }],
   ["operator_email_unique", "operator", { id: 2, email: "ADA@example.org" }],
   ["operator_name_given", "operator", { id: 2, name: "" }],
   ["operator_kind", "operator", { id: 2, kind: "team" }],
   ["operator_role", "operator", { id: 2, role: "king" }],
   ["operator_person_has_email", "operator", { id: 2, email: null }],
-  [
-    "operator_key_hash_form",
-    "operator_key",
-    { hash: "sho_0123456789abcdefghijABCDEFGHIJ012345", id: "key_2" },
-  ],
+  ["operator_key_hash_form", "operator_key", { hash: "sho_0123456789abcdefghijABCDEFGHIJ012345", id: "key_2" }],
   ["operator_stored_response_key_form", "operator_stored_response", { key: "two words" }],
   ["audit_entry_actor", "audit_entry", { id: 2, actor: "nobody" }],
   ["shipment_pickup_in_range", "shipment", other({ pickup_lat: 90.1 })],
@@ -380,11 +364,7 @@ const BAD_ROWS: readonly (readonly [constraint: string, table: string, change: R
   ["shipment_distance", "shipment", other({ distance_km: 20_017 })],
   ["shipment_currency_form", "shipment", other({ currency: "usd" })],
   ["shipment_currency_form", "shipment", other({ currency: "US" })],
-  [
-    "shipment_amounts_add_up",
-    "shipment",
-    other({ distance_fee_minor: -1, subtotal_minor: 124, total_minor: 500 }),
-  ],
+  ["shipment_amounts_add_up", "shipment", other({ distance_fee_minor: -1, subtotal_minor: 124, total_minor: 500 })],
   ["shipment_amounts_add_up", "shipment", other({ base_fee_minor: -1 })],
   ["shipment_amounts_add_up", "shipment", other({ subtotal_minor: 1268, total_minor: 1268 })],
   ["shipment_amounts_add_up", "shipment", other({ base_fee_minor: 2_000 })],
@@ -430,8 +410,7 @@ describe("where every table has its good row", () => {
   beforeEach(() => client.query("savepoint good"));
   afterEach(() => client.query("rollback to good"));
 
-  const refusalOf = (table: string, change: Row) =>
-    expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects;
+  const refusalOf = (table: string, change: Row) => expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects;
 
   test.each(BAD_ROWS)("the constraint %s refuses a bad row of %s: %o", (name, table, change) =>
     refusalOf(table, change).toMatchObject({ constraint: name }),
@@ -445,8 +424,7 @@ describe("where every table has its good row", () => {
     return refusalOf(table, { [last]: changed }).toMatchObject({ constraint });
   });
 
-  const keys = (kind: string) =>
-    KEYS.filter((key) => key.kind === kind).map((key) => [key.name, key] as const);
+  const keys = (kind: string) => KEYS.filter((key) => key.kind === kind).map((key) => [key.name, key] as const);
 
   test.each(keys("p"))("the key %s refuses a row that is there", (constraint, { table }) =>
     refusalOf(table, {}).toMatchObject({ constraint }),

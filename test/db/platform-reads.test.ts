@@ -1,11 +1,6 @@
 import type { MikroORM } from "@mikro-orm/postgresql";
 import { beforeEach, expect, inject, test } from "vitest";
-import {
-  type DueRow,
-  findDue,
-  type PlatformRead,
-  readPlatform,
-} from "../../src/db/platform-reads.ts";
+import { type DueRow, findDue, type PlatformRead, readPlatform } from "../../src/db/platform-reads.ts";
 import { runSql } from "../citus/cluster.ts";
 import { createDatabase, openOrm, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -46,11 +41,7 @@ beforeEach(async () => {
 });
 
 test("a read of the platform finds the rows of all workspaces, whichever server they are on", async () => {
-  const [found = [], counts = []] = await readPlatform<Found & { count: number }>(
-    orm.em,
-    due(WORKSPACES),
-    counted,
-  );
+  const [found = [], counts = []] = await readPlatform<Found & { count: number }>(orm.em, due(WORKSPACES), counted);
   expect(found.map(({ workspace }) => workspace).toSorted((a, b) => a - b)).toEqual(ALL.slice(10));
   expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(WORKSPACES);
 });
@@ -92,24 +83,18 @@ test.runIf(isCluster)("a shard that has moved is read where it is now", async ()
        and shardid = get_shard_id_for_distribution_column('feed', 50)`,
   );
   expect(moved).toBeDefined();
-  await runSql(
-    database.url,
-    "update feed set changed_at = to_timestamp(1) where workspace_id = 50",
-  );
+  await runSql(database.url, "update feed set changed_at = to_timestamp(1) where workspace_id = 50");
   await eventually("what changed since", async () => (await read())[0]?.workspace === 50);
 });
 
-test.runIf(isCluster)(
-  "what a node does not answer by itself is read by way of the coordinator",
-  async () => {
-    const [, node] = inject("adminDatabaseUrls");
-    const name = new URL(database.url).pathname.slice(1);
-    await runSql(
-      node!.replace(/\/[^/]*$/, `/${name}`),
-      "set citus.enable_ddl_propagation to off",
-      `alter database ${name} set search_path to nowhere`,
-    );
-    const found = await findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES);
-    expect(found.map(({ workspace }) => workspace)).toEqual(ALL.slice(10).toReversed());
-  },
-);
+test.runIf(isCluster)("what a node does not answer by itself is read by way of the coordinator", async () => {
+  const [, node] = inject("adminDatabaseUrls");
+  const name = new URL(database.url).pathname.slice(1);
+  await runSql(
+    node!.replace(/\/[^/]*$/, `/${name}`),
+    "set citus.enable_ddl_propagation to off",
+    `alter database ${name} set search_path to nowhere`,
+  );
+  const found = await findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES);
+  expect(found.map(({ workspace }) => workspace)).toEqual(ALL.slice(10).toReversed());
+});

@@ -82,22 +82,17 @@ test.each([
     "alter table applied_once rename to applied_migration",
     "permission denied for schema public, which takes CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   ],
-])(
-  "a refusal by the database is told with the right that it takes: %s",
-  async (spoil, mend, said) => {
-    await asOwner(spoil);
-    const fault = await faultOf(database.url);
-    await asOwner(mend);
-    expect(fault).toBe(`cannot use the database: ${said.replaceAll("USER", database.user)}`);
-  },
-);
+])("a refusal by the database is told with the right that it takes: %s", async (spoil, mend, said) => {
+  await asOwner(spoil);
+  const fault = await faultOf(database.url);
+  await asOwner(mend);
+  expect(fault).toBe(`cannot use the database: ${said.replaceAll("USER", database.user)}`);
+});
 
 /** Whether pg_dump is installed in the server's version or a newer one. */
 async function canDump(): Promise<boolean> {
   const { stdout } = spawnSync("pg_dump", ["--version"], { encoding: "utf8" });
-  const [server] = await rowsOf(
-    "select current_setting('server_version_num')::int / 10000 as major",
-  );
+  const [server] = await rowsOf("select current_setting('server_version_num')::int / 10000 as major");
   return Number(/\d+/.exec(stdout ?? "")?.[0] ?? 0) >= (server as { major: number }).major;
 }
 
@@ -107,8 +102,7 @@ test.runIf(await canDump())(
     const folder = makeTemporaryFolder("dump");
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, "dump");
-    const run = (program: string, ...args: string[]) =>
-      spawnSync(program, args, { encoding: "utf8" }).stderr;
+    const run = (program: string, ...args: string[]) => spawnSync(program, args, { encoding: "utf8" }).stderr;
     expect(run("pg_dump", "-Fc", "-f", file, database.url)).toContain("permission denied");
     expect(run("pg_dump", "-Fc", "-f", file, database.ownerUrl)).toBe("");
     const rights = () =>

@@ -12,11 +12,7 @@ beforeEach(async () => {
 });
 
 test("each run gives its rows, and one that fails fails alone", async () => {
-  expect(await runForEach(orm.em, DIVIDE, [[1], [0], [3]])).toEqual([
-    [{ quotient: 6 }],
-    undefined,
-    [{ quotient: 2 }],
-  ]);
+  expect(await runForEach(orm.em, DIVIDE, [[1], [0], [3]])).toEqual([[{ quotient: 6 }], undefined, [{ quotient: 2 }]]);
   expect(await runForEach(orm.em, DIVIDE, [])).toEqual([]);
 });
 
@@ -26,8 +22,6 @@ test("when all runs fail, the error is thrown", async () => {
 
 test("what need not be durable waits for no disk, and what comes after it does", async () => {
   const setting = "select current_setting('synchronous_commit') as value where $1::int = 1";
-  expect(await runForEach(orm.em, setting, [[1]], { durable: false })).toEqual([
-    [{ value: "off" }],
-  ]);
+  expect(await runForEach(orm.em, setting, [[1]], { durable: false })).toEqual([[{ value: "off" }]]);
   expect(await runStatement(orm.em, setting, [1])).toEqual([{ value: "on" }]);
 });

@@ -13,10 +13,7 @@ test.each([
   ],
   ["insert into event (id) values ($1)", "insert into event_7 as event (id) values ($1)"],
   ["update payment set state = $2", "update payment_7 as payment set state = $2"],
-  [
-    "delete from webhook_lease where id = $1",
-    "delete from webhook_lease_7 as webhook_lease where id = $1",
-  ],
+  ["delete from webhook_lease where id = $1", "delete from webhook_lease_7 as webhook_lease where id = $1"],
   ["select version from tariff_version", "select version from tariff_version_7 as tariff_version"],
   ["select null::shipment, event from asked", "select null::shipment, event from asked"],
   ["select id from shipment.customer", "select id from shipment.customer"],

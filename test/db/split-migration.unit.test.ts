@@ -22,9 +22,7 @@ test("a new table is created in one transaction with its indexes and constraints
     'create index "parcel_workspace" on "parcel" ("workspace_id");',
     'alter table "parcel" add constraint "parcel_foreign" foreign key ("workspace_id") references "workspace" ("id");',
   ];
-  expect(splitMigration(change)).toEqual([
-    { transactional: true, statements: change.map((sql) => sql.slice(0, -1)) },
-  ]);
+  expect(splitMigration(change)).toEqual([{ transactional: true, statements: change.map((sql) => sql.slice(0, -1)) }]);
 });
 
 test("a constraint of an existing table is validated outside the transaction that adds it", () => {
@@ -40,10 +38,7 @@ test("a constraint of an existing table is validated outside the transaction tha
 });
 
 test("an index that changes is dropped and built again", () => {
-  const change = [
-    'drop index "event_feed";',
-    'create unique index "event_feed" on "event" ("position");',
-  ];
+  const change = ['drop index "event_feed";', 'create unique index "event_feed" on "event" ("position");'];
   expect(splitMigration(change)).toEqual([
     {
       transactional: false,

@@ -23,8 +23,7 @@ async function open(config: ClientConfig = {}): Promise<DatabaseClient> {
   return opened;
 }
 
-const seats = async () =>
-  (await observer.query("select number from seat order by 1")).rows.map(({ number }) => number);
+const seats = async () => (await observer.query("select number from seat order by 1")).rows.map(({ number }) => number);
 
 /** Settles all statements of a batch. */
 const settled = (...sent: readonly Promise<unknown>[]) =>
@@ -91,9 +90,7 @@ test("the statements of a lost connection are rejected, and the connection ends"
   const [backend] = await client.send<{ pid: number }>("select pg_backend_pid() as pid");
   const sent = settled(client.send("select pg_sleep(60)"), client.send("select 1"));
   await observer.query("select pg_terminate_backend($1)", [backend!.pid]);
-  expect(await sent).toEqual(
-    Array.from({ length: 2 }, () => "terminating connection due to administrator command"),
-  );
+  expect(await sent).toEqual(Array.from({ length: 2 }, () => "terminating connection due to administrator command"));
   await ended;
 });
 
@@ -149,10 +146,7 @@ test("a pool has another connection after a `begin` that failed on one that is n
 
 test("a commit that is on no standby is rejected, however it was sent", async () => {
   const warning = { routine: "SyncRepWaitForLSN" };
-  for (const commit of [
-    (one: DatabaseClient) => one.send("commit"),
-    (one: DatabaseClient) => one.query("commit"),
-  ]) {
+  for (const commit of [(one: DatabaseClient) => one.send("commit"), (one: DatabaseClient) => one.query("commit")]) {
     const warned = await open();
     await warned.query("begin");
     const committed = commit(warned);

@@ -79,14 +79,9 @@ interface TlsProxy {
 }
 
 /** Starts a TLS proxy with a self-signed certificate in front of a PostgreSQL. */
-async function startTlsProxy(
-  { hostname, port }: URL,
-  folder: string,
-  name: string,
-): Promise<TlsProxy> {
+async function startTlsProxy({ hostname, port }: URL, folder: string, name: string): Promise<TlsProxy> {
   const [keyFile, certificate] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
-  const options =
-    "-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=database";
+  const options = "-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=database";
   execFileSync(
     "openssl",
     ["req", ...options.split(" "), "-addext", `subjectAltName=DNS:${name}`].concat([

@@ -8,10 +8,9 @@ import { documentedVariables } from "../support/documented-variables.ts";
 const FILE = "src/deploy/compose.yaml";
 
 /** The Compose file with the defaults of its variables filled in. */
-const { services, volumes } = parse(
-  readFileSync(FILE, "utf8").replaceAll(/\$\{[A-Z_]+:-([^}]*)\}/g, "$1"),
-  { merge: true },
-);
+const { services, volumes } = parse(readFileSync(FILE, "utf8").replaceAll(/\$\{[A-Z_]+:-([^}]*)\}/g, "$1"), {
+  merge: true,
+});
 const collector = parse(readFileSync("src/deploy/collector.yaml", "utf8"));
 const replicas = [services["shipments-1"], services["shipments-2"]];
 
@@ -49,9 +48,7 @@ test("the service's environment is one that it takes, and leads to the other con
   });
   expect(environment.REDIS_URL).toBe("redis://valkey:6379");
   const { endpoint } = collector.receivers.otlp.protocols.http;
-  expect(endpoint.replace("0.0.0.0", "http://collector")).toBe(
-    environment.OTEL_EXPORTER_OTLP_ENDPOINT,
-  );
+  expect(endpoint.replace("0.0.0.0", "http://collector")).toBe(environment.OTEL_EXPORTER_OTLP_ENDPOINT);
 });
 
 test("replicas start when the database has been migrated, once, by the same image", () => {

@@ -94,8 +94,7 @@ describe.runIf(canBuildImages)("the container image", () => {
       const served = await untilListening(image.start(shipments("serve"), environment));
       await served.untilReady();
       const port = new URL(served.httpUrl).port;
-      const probe = (path: string) =>
-        image.start(["node", "src/deploy/probe.js", path], { PORT: port }).ended;
+      const probe = (path: string) => image.start(["node", "src/deploy/probe.js", path], { PORT: port }).ended;
       expect(await probe("/healthz")).toEqual({ code: 0, stdout: "", stderr: "" });
       expect(await probe("/readyz")).toEqual({ code: 0, stdout: "", stderr: "" });
       expect(await probe("/none")).toEqual({ code: 1, stdout: "", stderr: "" });

@@ -90,10 +90,7 @@ test.runIf(hasKustomize).each(["base", PRODUCTION])(
     // The base does not create the secret.
     const secret = built.find(({ kind }) => kind === "Secret")?.metadata.name;
     expect(secret === undefined).toBe(folder === "base");
-    for (const container of [
-      ...spec.template.spec.initContainers,
-      ...spec.template.spec.containers,
-    ])
+    for (const container of [...spec.template.spec.initContainers, ...spec.template.spec.containers])
       expect(container.envFrom).toEqual([
         { configMapRef: { name: configMap!.metadata.name } },
         { secretRef: { name: secret ?? "shipment-booking" } },
@@ -101,20 +98,14 @@ test.runIf(hasKustomize).each(["base", PRODUCTION])(
   },
 );
 
-test.runIf(hasKustomize)(
-  "kustomize leaves the peers that the service may call as they are written",
-  () => {
-    const { egress } = find("NetworkPolicy").spec;
-    const builtEgress = (folder: string) =>
-      buildManifests(`${FOLDER}/${folder}`).find(({ kind }) => kind === "NetworkPolicy")!.spec
-        .egress;
-    expect(builtEgress("base")).toEqual(egress);
-    const added = parse(
-      readFileSync(`${FOLDER}/${PRODUCTION}/database-elsewhere.yaml`, "utf8"),
-    ) as { value: object }[];
-    expect(builtEgress(PRODUCTION)).toEqual([...egress, ...added.map(({ value }) => value)]);
-  },
-);
+test.runIf(hasKustomize)("kustomize leaves the peers that the service may call as they are written", () => {
+  const { egress } = find("NetworkPolicy").spec;
+  const builtEgress = (folder: string) =>
+    buildManifests(`${FOLDER}/${folder}`).find(({ kind }) => kind === "NetworkPolicy")!.spec.egress;
+  expect(builtEgress("base")).toEqual(egress);
+  const added = parse(readFileSync(`${FOLDER}/${PRODUCTION}/database-elsewhere.yaml`, "utf8")) as { value: object }[];
+  expect(builtEgress(PRODUCTION)).toEqual([...egress, ...added.map(({ value }) => value)]);
+});
 
 test.runIf(hasKustomize)("the overlay for production needs no kind of an operator", () => {
   const built = buildManifests(`${FOLDER}/${PRODUCTION}`);
@@ -127,8 +118,7 @@ test.runIf(hasKustomize)("the monitor that the overlay can take in watches the s
   const { matchLabels } = monitor.selector;
   const watched = built.filter(
     ({ kind, metadata }) =>
-      kind === "Service" &&
-      Object.entries(matchLabels).every(([name, value]) => metadata.labels?.[name] === value),
+      kind === "Service" && Object.entries(matchLabels).every(([name, value]) => metadata.labels?.[name] === value),
   );
   expect(watched.map(({ metadata }) => metadata.name)).toEqual(["shipment-booking-operations"]);
   expect(watched[0]!.spec.ports[0].name).toBe(monitor.endpoints[0].port);
@@ -157,36 +147,31 @@ test.runIf(hasKustomize)("routes lead the address of browsers to HTTP, another t
   expect(backends).toEqual(expected);
 
   const [gateway] = of("Gateway");
-  const routed = [...of("HTTPRoute"), ...of("GRPCRoute")].map(
-    ({ parentRefs, hostnames, rules }) => {
-      const listener = gateway.listeners.find((it: any) => it.name === parentRefs[0].sectionName);
-      expect([listener.hostname, listener.protocol]).toEqual([hostnames[0], "HTTPS"]);
-      const [backend] = rules[0].backendRefs;
-      return [hostnames[0], backend.name, portOf(backend)];
-    },
-  );
+  const routed = [...of("HTTPRoute"), ...of("GRPCRoute")].map(({ parentRefs, hostnames, rules }) => {
+    const listener = gateway.listeners.find((it: any) => it.name === parentRefs[0].sectionName);
+    expect([listener.hostname, listener.protocol]).toEqual([hostnames[0], "HTTPS"]);
+    const [backend] = rules[0].backendRefs;
+    return [hostnames[0], backend.name, portOf(backend)];
+  });
   expect(routed).toEqual(expected);
 });
 
-test.runIf(hasKustomize)(
-  "the database's authority is mounted where DATABASE_URL can name it",
-  () => {
-    const { spec } = buildWithOptions().find(({ kind }) => kind === "Deployment")!.spec.template;
-    const { secret } = spec.volumes.find(({ name }: { name: string }) => name === "database-ca");
-    expect(secret).toEqual({
-      optional: true,
-      secretName: expect.stringMatching(/^shipment-booking-database-ca-./),
+test.runIf(hasKustomize)("the database's authority is mounted where DATABASE_URL can name it", () => {
+  const { spec } = buildWithOptions().find(({ kind }) => kind === "Deployment")!.spec.template;
+  const { secret } = spec.volumes.find(({ name }: { name: string }) => name === "database-ca");
+  expect(secret).toEqual({
+    optional: true,
+    secretName: expect.stringMatching(/^shipment-booking-database-ca-./),
+  });
+  const [, file] = /sslrootcert=(\S+)/.exec(secrets)!;
+  for (const { volumeMounts } of [...spec.initContainers, ...spec.containers]) {
+    expect(volumeMounts).toContainEqual({
+      name: "database-ca",
+      mountPath: file!.replace(/\/ca\.crt$/, ""),
+      readOnly: true,
     });
-    const [, file] = /sslrootcert=(\S+)/.exec(secrets)!;
-    for (const { volumeMounts } of [...spec.initContainers, ...spec.containers]) {
-      expect(volumeMounts).toContainEqual({
-        name: "database-ca",
-        mountPath: file!.replace(/\/ca\.crt$/, ""),
-        readOnly: true,
-      });
-    }
-  },
-);
+  }
+});
 
 test("the Prometheus operator gets all alerts", () => {
   const { spec } = component.find(({ kind }) => kind === "PrometheusRule")!;
@@ -213,9 +198,7 @@ test("the ports are those of the configuration, and are the service's own defaul
   ]);
   expect(readConfig({})).toMatchObject({ port: Number(PORT), grpcPort: Number(GRPC_PORT) });
   const targets = [...base, ...component].flatMap(({ kind, spec }) =>
-    kind === "Service"
-      ? spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)
-      : [],
+    kind === "Service" ? spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort) : [],
   );
   expect(targets).toEqual(["http", "grpc", "operations"]);
 });
@@ -223,8 +206,7 @@ test("the ports are those of the configuration, and are the service's own defaul
 test("the service answers at the paths of the probes, alive before it is ready", async () => {
   const service = await startUnprepared();
   onTestFinished(() => service.app.close());
-  const statusOf = async ({ httpGet }: { httpGet: { path: string } }) =>
-    (await service.request(httpGet.path)).status;
+  const statusOf = async ({ httpGet }: { httpGet: { path: string } }) => (await service.request(httpGet.path)).status;
   expect(await statusOf(server.startupProbe)).toBe(200);
   expect(await statusOf(server.livenessProbe)).toBe(200);
   expect(await statusOf(server.readinessProbe)).toBe(503);
@@ -259,9 +241,7 @@ test.each([
     onTestFinished(() => app.close());
     const file = `${FOLDER}/${name}/horizontal-pod-autoscaler.yaml`;
     const { maxReplicas } = parse(readFileSync(file, "utf8")).spec;
-    expect((maxReplicas + 2) * app.maxDatabaseConnections).toBeLessThanOrEqual(
-      maxConnections - RESERVED_CONNECTIONS,
-    );
+    expect((maxReplicas + 2) * app.maxDatabaseConnections).toBeLessThanOrEqual(maxConnections - RESERVED_CONNECTIONS);
   },
 );
 

@@ -71,10 +71,7 @@ test("every label that the alerts and the dashboard choose by has a value of a r
   await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
   await book(service, apiKey);
   const chosen = expressions.flatMap((expression) =>
-    [...expression.matchAll(/([a-z0-9_]+)\{([^}]*)\}/g)].map(([, name, labels]) => [
-      name!,
-      labels!,
-    ]),
+    [...expression.matchAll(/([a-z0-9_]+)\{([^}]*)\}/g)].map(([, name, labels]) => [name!, labels!]),
   );
   // Some metrics appear only after background work or a garbage collection.
   const missing = async () => {
@@ -91,9 +88,7 @@ test("every label that the alerts and the dashboard choose by has a value of a r
 function hasSample(metrics: Map<string, Metric>, name: string, selector: string): boolean {
   const base = name.replace(/_(bucket|sum|count)$/, "");
   const samples = (metrics.get(name) ?? metrics.get(base))?.samples ?? [];
-  const matchers = [...selector.matchAll(/([a-z]+)(=~|!~|!=|=)"([^"]*)"/g)].filter(
-    ([, label]) => label !== "instance",
-  );
+  const matchers = [...selector.matchAll(/([a-z]+)(=~|!~|!=|=)"([^"]*)"/g)].filter(([, label]) => label !== "instance");
   return samples.some(
     (sample) =>
       sample.name === name &&
@@ -122,9 +117,7 @@ test("the objective of the bench is that of the alerts, the dashboard and the gu
     const slow = rules.filter(({ record, expr }) => record && expr.includes(methods[operation]));
     expect(slow.length).toBeGreaterThan(0);
     for (const { expr } of slow) expect(expr).toContain(`le="${p99Ms / 1_000}"`);
-    expect(panels.map(({ title }) => title)).toContainEqual(
-      expect.stringContaining(`beyond ${p99Ms} ms`),
-    );
+    expect(panels.map(({ title }) => title)).toContainEqual(expect.stringContaining(`beyond ${p99Ms} ms`));
     const row = new RegExp(`^\\| ${operation === "quote" ? "quotes" : "bookings"} .*$`, "m");
     const [published] = row.exec(guide) ?? [""];
     expect(published).toContain(`within ${p99Ms} ms`);
@@ -170,11 +163,7 @@ describe.skipIf(!hasPromtool)("with promtool", () => {
   });
 
   test("the alerts fire when they should, and stay silent when they should", async () => {
-    const { stdout } = await promtool(
-      "test",
-      "rules",
-      join(import.meta.dirname, "alerts.promtool.yaml"),
-    );
+    const { stdout } = await promtool("test", "rules", join(import.meta.dirname, "alerts.promtool.yaml"));
     expect(stdout).toContain("SUCCESS");
   });
 

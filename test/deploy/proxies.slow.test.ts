@@ -18,11 +18,7 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { startReplica, startService, startUnprepared } from "../support/service.ts";
 import type { StartedService, TestService } from "../support/service.ts";
-import {
-  startServiceProcess,
-  type LogLine,
-  type ServiceProcess,
-} from "../support/service-process.ts";
+import { startServiceProcess, type LogLine, type ServiceProcess } from "../support/service-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const HTTP_NAME = "book.example.org";
@@ -32,9 +28,7 @@ const CALLER = "127.0.0.2";
 
 const { blocks } = readGuides().find(({ name }) => name === "proxies.md")!;
 const blockWith = (text: string) => blocks.find((block) => block.text.includes(text))!.text;
-const { before: textOfHaproxy } = blocks.find(({ text }) =>
-  text.includes("backend http_replicas"),
-)!;
+const { before: textOfHaproxy } = blocks.find(({ text }) => text.includes("backend http_replicas"))!;
 
 /**
  * Proxies with the guide's configuration, and the command that runs each in the foreground with its
@@ -76,23 +70,14 @@ function temporaryPaths(folder: string): string {
 }
 
 /** Whether a proxy can be tested. Only Linux allows `CALLER` as a source address without configuration. */
-const isHere = (program: string) =>
-  process.platform === "linux" && spawnSync(program, ["-v"]).error === undefined;
+const isHere = (program: string) => process.platform === "linux" && spawnSync(program, ["-v"]).error === undefined;
 
 let folder: string;
 let ca: string;
 beforeAll(() => {
   folder = makeTemporaryFolder("proxies");
   const names = `subjectAltName=DNS:${HTTP_NAME},DNS:${GRPC_NAME}`;
-  const key = [
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-keyout",
-    "key.pem",
-  ];
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "key.pem"];
   const signed = ["-x509", "-out", "fullchain.pem", "-days", "2", "-subj", `/CN=${HTTP_NAME}`];
   const options = ["req", ...key, ...signed, "-addext", names];
   execFileSync("openssl", options, { cwd: folder, stdio: "ignore" });
@@ -141,11 +126,7 @@ async function startProxy(
   const urlOf = (name: string) => `https://${name}:${port}`;
   const send = async (
     path: string,
-    {
-      apiKey,
-      body,
-      headers = {},
-    }: { apiKey?: string; body?: object | string; headers?: object } = {},
+    { apiKey, body, headers = {} }: { apiKey?: string; body?: object | string; headers?: object } = {},
   ) => {
     const answer = await request(urlOf(HTTP_NAME) + path, {
       dispatcher: agent,
@@ -189,11 +170,7 @@ const PAUSE_MS = 10;
  * Starts twelve clients that each repeat a different kind of call: bookings with and without keys,
  * quotes, coverage and lists, over JSON, Connect and gRPC.
  */
-function startLoad(
-  apiKey: string,
-  send: Awaited<ReturnType<typeof startProxy>>["send"],
-  grpc: Transport,
-) {
+function startLoad(apiKey: string, send: Awaited<ReturnType<typeof startProxy>>["send"], grpc: Transport) {
   const failed: string[] = [];
   const booked: string[] = [];
   const counts: number[] = [];
@@ -321,10 +298,8 @@ describe.each(PROXIES)("$name", (proxy) => {
       // Starts a replica without a database connection, which refuses calls.
       const refusing = await startUnprepared();
       const { send } = await startProxy(proxy, [service, refusing]);
-      const book = async (headers: object) =>
-        (await send("/v1/shipments", { apiKey, body: BOOKING, headers })).status;
-      const quote = async () =>
-        (await send("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE })).status;
+      const book = async (headers: object) => (await send("/v1/shipments", { apiKey, body: BOOKING, headers })).status;
+      const quote = async () => (await send("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE })).status;
       const { length: before } = await stored();
       const once: number[] = [];
       const repeatable: number[] = [];
@@ -404,8 +379,7 @@ describe.each(PROXIES)("$name", (proxy) => {
           statuses.add(status);
           return eventually(
             "the call's line",
-            () =>
-              logs.findIndex((log) => log.some(({ requestId }) => requestId === id)) + 1 || false,
+            () => logs.findIndex((log) => log.some(({ requestId }) => requestId === id)) + 1 || false,
           );
         };
         expect(second.app.leave()).toBe(true);

@@ -7,9 +7,7 @@ import { ADMIN_SERVICES } from "../../src/server/services.ts";
 import { SERVICES } from "../../src/server/services.ts";
 import { readGuides } from "../docs/guide-blocks.ts";
 
-const METHODS = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].flatMap(
-  (service) => service.methods,
-);
+const METHODS = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].flatMap((service) => service.methods);
 
 /** Returns a method's POST and PATCH paths. Proxies do not retry these by default. */
 function pathsOf(method: DescMethod): string[] {
@@ -32,8 +30,6 @@ test.each([
   const patterns = [...config.matchAll(line)].map(([, pattern]) => new RegExp(`^${pattern}`));
   expect(patterns).toHaveLength(5);
   const isRepeatable = (path: string) => patterns.some((pattern) => pattern.test(path));
-  const declared = METHODS.filter(
-    (it) => it.proto.options?.idempotencyLevel === Level.NO_SIDE_EFFECTS,
-  );
+  const declared = METHODS.filter((it) => it.proto.options?.idempotencyLevel === Level.NO_SIDE_EFFECTS);
   expect(METHODS.flatMap(pathsOf).filter(isRepeatable)).toEqual(declared.flatMap(pathsOf));
 });

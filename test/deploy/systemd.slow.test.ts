@@ -16,21 +16,18 @@ const FILE = "shipment-booking@.service";
 const unit = readFileSync(join("src/deploy", FILE), "utf8").replaceAll(INSTALLED, resolve("."));
 const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)![1]!;
 
-test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
-  "systemd finds no fault with the unit",
-  () => {
-    const folder = makeTemporaryFolder("systemd");
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, FILE);
-    writeFileSync(file, unit);
-    const verified = spawnSync("systemd-analyze", ["verify", "--man=no", file], {
-      encoding: "utf8",
-    });
-    // Ignores problems that systemd reports for other units on this machine.
-    const said = verified.stderr.split("\n").filter((line) => line.includes("shipment-booking"));
-    expect({ status: verified.status, said }).toEqual({ status: 0, said: [] });
-  },
-);
+test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)("systemd finds no fault with the unit", () => {
+  const folder = makeTemporaryFolder("systemd");
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, FILE);
+  writeFileSync(file, unit);
+  const verified = spawnSync("systemd-analyze", ["verify", "--man=no", file], {
+    encoding: "utf8",
+  });
+  // Ignores problems that systemd reports for other units on this machine.
+  const said = verified.stderr.split("\n").filter((line) => line.includes("shipment-booking"));
+  expect({ status: verified.status, said }).toEqual({ status: 0, said: [] });
+});
 
 test("the unit's command starts a process that shares its ports, probed at the port in its name, and SIGTERM ends it well within the unit's time", async () => {
   const database = await createDatabase();

@@ -1,11 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import {
-  describeDashboard,
-  expectWellShown,
-  signInTo,
-  type TestPage,
-} from "../dashboard/browser.ts";
+import { describeDashboard, expectWellShown, signInTo, type TestPage } from "../dashboard/browser.ts";
 import { DESCRIPTION } from "../support/api-description.ts";
 
 const PATHS = [
@@ -18,8 +13,7 @@ const PATHS = [
 ];
 
 /** Example of a quote request in the OpenAPI document. */
-const { example: EXAMPLE } =
-  DESCRIPTION.paths["/v1/shipments/quote"].post.requestBody.content["application/json"];
+const { example: EXAMPLE } = DESCRIPTION.paths["/v1/shipments/quote"].post.requestBody.content["application/json"];
 
 /** Returns the code blocks in a Markdown file, without their final newline. */
 function blocksOf(file: string): string[] {
@@ -52,23 +46,20 @@ describeDashboard("The documents", (dashboard) => {
     await expectWellShown(page, path.slice(1).replaceAll("/", "-"), lookedAt);
   });
 
-  test.each(["light", "dark"] as const)(
-    "the first page's picture is drawn for a %s theme",
-    async (theme) => {
-      const page = await dashboard.newPage({ colorScheme: theme });
-      await page.goto("/docs");
-      const picture = page.locator("article img");
-      await expect.poll(() => picture.getAttribute("alt")).toMatch(/^.{40,}$/);
-      const [red, , , opacity] = await picture.evaluate(async (img: any) => {
-        await img.decode();
-        const { document } = globalThis as any;
-        const canvas = document.createElement("canvas").getContext("2d");
-        canvas.drawImage(img, 0, 0);
-        return [...canvas.getImageData(150, 10, 1, 1).data];
-      });
-      expect({ red, opacity }).toEqual({ red: theme === "light" ? 0xff : 0x1b, opacity: 255 });
-    },
-  );
+  test.each(["light", "dark"] as const)("the first page's picture is drawn for a %s theme", async (theme) => {
+    const page = await dashboard.newPage({ colorScheme: theme });
+    await page.goto("/docs");
+    const picture = page.locator("article img");
+    await expect.poll(() => picture.getAttribute("alt")).toMatch(/^.{40,}$/);
+    const [red, , , opacity] = await picture.evaluate(async (img: any) => {
+      await img.decode();
+      const { document } = globalThis as any;
+      const canvas = document.createElement("canvas").getContext("2d");
+      canvas.drawImage(img, 0, 0);
+      return [...canvas.getImageData(150, 10, 1, 1).data];
+    });
+    expect({ red, opacity }).toEqual({ red: theme === "light" ? 0xff : 0x1b, opacity: 255 });
+  });
 
   test("a word is searched for, found and opened by keyboard alone", async () => {
     const page = await open("/docs");
@@ -180,9 +171,7 @@ describeDashboard("The documents", (dashboard) => {
     expect(await quote(second)).toBe(200);
     await expect.poll(() => quote(first)).toBe(401);
     const { person } = (await page.evaluate("({ ...localStorage })")) as Record<string, string>;
-    await expect
-      .poll(() => page.evaluate("({ ...localStorage, ...sessionStorage })"))
-      .toEqual({ person });
+    await expect.poll(() => page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
   });
 
   test("a quote is tried out from its example with one's own key, which nothing keeps", async () => {
@@ -226,8 +215,7 @@ describeDashboard("The documents", (dashboard) => {
     const tags = page.locator(".opblock-tag");
     await tags.first().waitFor();
     await expect.poll(() => tags.first().getAttribute("data-tag")).toBe("ShipmentService");
-    const isOpen = (name: string) =>
-      page.locator(`[data-tag=${name}]`).getAttribute("data-is-open");
+    const isOpen = (name: string) => page.locator(`[data-tag=${name}]`).getAttribute("data-is-open");
     await expect.poll(() => isOpen("WebhookService")).toBe("true");
     await expect.poll(() => isOpen("TariffService")).toBe("false");
     await page.getByText("Books a shipment, priced with the tariff in force").waitFor();

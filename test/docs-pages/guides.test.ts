@@ -60,9 +60,7 @@ async function brokenLinks(addresses: readonly string[], from: string): Promise<
 describe.each(PATHS)("%s", (path) => {
   test("is served to programs and to browsers alike, with the page's own title and description", async () => {
     const answers = await Promise.all(
-      ["*/*", "application/json", "text/html"].map((accept) =>
-        service.request(path, { headers: { accept } }),
-      ),
+      ["*/*", "application/json", "text/html"].map((accept) => service.request(path, { headers: { accept } })),
     );
     expect(answers.map(({ status, text }) => ({ status, text }))).toEqual(
       answers.map(() => ({ status: 200, text: answers[0]!.text })),

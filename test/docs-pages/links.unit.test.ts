@@ -28,15 +28,9 @@ describe("a link of a guide", () => {
 test("anchors of headings are those of GitHub, numbered when a text comes again", () => {
   const slugOf = createSlugs();
   expect(
-    [
-      "Running as root",
-      "By `OIDC_ISSUER`, or not?",
-      "curl and buf curl",
-      "Größe & C++",
-      "Added",
-      "Added",
-      "Added",
-    ].map(slugOf),
+    ["Running as root", "By `OIDC_ISSUER`, or not?", "curl and buf curl", "Größe & C++", "Added", "Added", "Added"].map(
+      slugOf,
+    ),
   ).toEqual([
     "running-as-root",
     "by-oidc_issuer-or-not",

@@ -12,8 +12,7 @@ const get = async (path: string) => {
 };
 
 const withoutCode = (markdown: string) => markdown.replaceAll(/^ *```[^]*?^ *```|`[^`]+`/gm, "");
-const linksOf = (markdown: string) =>
-  [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+const linksOf = (markdown: string) => [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
 
 /** Returns the anchors of a document's headings. */
 function anchorsOf(markdown: string): string[] {
@@ -32,9 +31,7 @@ test("the list for language models names every document, each in one line", asyn
   const shown = pages.filter((path) => path !== "/docs/api");
   expect(GUIDES).toEqual(shown.map((path) => (path === "/docs" ? "/docs/index.md" : `${path}.md`)));
   const lines = list.text.split("\n").filter((line) => line.startsWith("- "));
-  expect(lines.filter((line) => !/^- \[[^\]]+\]\(\/[\w./-]+\): \S.{15,160}$/.test(line))).toEqual(
-    [],
-  );
+  expect(lines.filter((line) => !/^- \[[^\]]+\]\(\/[\w./-]+\): \S.{15,160}$/.test(line))).toEqual([]);
   expect(list.text).toMatch(/^# Shipment booking\n\n> .+\n\n.+\n\n## Guides\n\n- /);
 });
 

@@ -11,15 +11,9 @@ test.each([
   ["[`REASONS`](errors.md)", "[`REASONS`](/docs/errors.md)"],
   ["[the API](../../gen/openapi/openapi.json)", "[the API](/openapi.json)"],
   ["[reference](/docs/api)", "[reference](/docs/api)"],
-  [
-    "[below](#json) [RFC](https://example.org/a.md)",
-    "[below](#json) [RFC](https://example.org/a.md)",
-  ],
+  ["[below](#json) [RFC](https://example.org/a.md)", "[below](#json) [RFC](https://example.org/a.md)"],
   ["![A book](pictures/book.png)", "![A book](/docs/assets/book-abc.png)"],
-  [
-    "[sample](../demo/sample-tariff.json)",
-    "sample (in the repository: src/demo/sample-tariff.json)",
-  ],
+  ["[sample](../demo/sample-tariff.json)", "sample (in the repository: src/demo/sample-tariff.json)"],
   ["[`proto/shipments/v1`](../../proto/shipments/v1)", "`proto/shipments/v1`"],
   ["`[code](clients.md)`", "`[code](clients.md)`"],
   ["```sh background=/v1\n[code](clients.md)\n```", "```sh\n[code](clients.md)\n```"],

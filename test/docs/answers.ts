@@ -18,8 +18,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Names of fields whose values mean nothing to readers. Only their types are compared. */
-const OPAQUE =
-  /^(id|person|etag|cursor|next_page_token|position|last4|customer_id|workspace_id|pin)$/;
+const OPAQUE = /^(id|person|etag|cursor|next_page_token|position|last4|customer_id|workspace_id|pin)$/;
 
 /** Parses a response from a guide. Each `...` becomes a special field or item. */
 export function parseAnswer(text: string): unknown {

@@ -23,9 +23,7 @@ test("what is wrong, and what is missing, is replaced by the answer's", () => {
     parseAnswer('{ "data": { "status": "paid", ... }, ... }'),
   );
   expect(shownAs('{ "data": { "status": "paid" }, ... }')).toEqual(
-    parseAnswer(
-      '{ "data": { "reference": "SHP-4T8ZK2M0QWXE", "status": "paid", "total": 12.69, "etag": "2" }, ... }',
-    ),
+    parseAnswer('{ "data": { "reference": "SHP-4T8ZK2M0QWXE", "status": "paid", "total": 12.69, "etag": "2" }, ... }'),
   );
   expect(shownAs('{ "data": { "price": 1, ... }, ... }')).toEqual({
     data: { "...": "..." },

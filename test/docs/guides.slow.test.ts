@@ -1,13 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -152,9 +144,7 @@ async function startReader(folder: string): Promise<Reader> {
 /** Follows the first steps of the README: starts the service, sets keys and books a shipment. */
 async function followReadme({ shell, filledIn }: Reader): Promise<void> {
   await shell.start("LOG_LEVEL=error node src/cli.js serve --demo", "operator rotate");
-  await shell.run(
-    "node src/cli.js key rotate --workspace 1; node src/cli.js operator rotate --operator 1",
-  );
+  await shell.run("node src/cli.js key rotate --workspace 1; node src/cli.js operator rotate --operator 1");
   await shell.run(filledIn("export SHIPMENTS_KEY=shp_... OPERATOR_KEY=sho_... PORT=0 GRPC_PORT=0"));
   await shell.run(
     filledIn(`curl -sS http://127.0.0.1:8080/v1/shipments -d '${JSON.stringify(BOOKING)}' \\
@@ -190,9 +180,7 @@ const LANGUAGES = ["sh", "ts", "python", "go", "proto", "yaml", "json"];
 
 /** Parses the options after a block's language. */
 function notesOf({ note }: GuideBlock): Readonly<Partial<Record<string, string>>> {
-  return Object.fromEntries(
-    [...note.matchAll(/(\w+)=(\S+)/g)].map(([, name, text]) => [name, text]),
-  );
+  return Object.fromEntries([...note.matchAll(/(\w+)=(\S+)/g)].map(([, name, text]) => [name, text]));
 }
 
 /** Whether a block is a diagram or sample that is not run, because it has no language. */
@@ -204,86 +192,78 @@ function hasExamples({ blocks }: Guide): boolean {
   return blocks.some(isExample);
 }
 
-describe.each(readGuides().filter(hasExamples))(
-  "the examples of $name can be followed",
-  ({ name, path, blocks }) => {
-    let home: string;
-    const sources: { readonly folder: string; readonly file: string }[] = [];
-    const corrections = new Map<number, string>();
-    let folder: string;
-    let reader: Reader;
+describe.each(readGuides().filter(hasExamples))("the examples of $name can be followed", ({ name, path, blocks }) => {
+  let home: string;
+  const sources: { readonly folder: string; readonly file: string }[] = [];
+  const corrections = new Map<number, string>();
+  let folder: string;
+  let reader: Reader;
 
-    beforeAll(async () => {
-      home = folder = makeFolder();
-      reader = await startReader(home);
-      if (name !== "README.md") await followReadme(reader);
+  beforeAll(async () => {
+    home = folder = makeFolder();
+    reader = await startReader(home);
+    if (name !== "README.md") await followReadme(reader);
+  });
+
+  afterAll(async () => {
+    correctAnswers(path, corrections);
+    await reader.close();
+    rmSync(home, { recursive: true });
+  });
+
+  async function enterFolder(before: string): Promise<void> {
+    if (/^## /m.test(before)) folder = home;
+    if (/\bin an empty\s+folder\b/i.test(before)) folder = mkdtempSync(join(home, "empty-"));
+    await reader.shell.run(`cd '${folder}'`);
+  }
+
+  function save({ language, before, text }: GuideBlock): void {
+    const file = FILE_NAME.exec(before)?.[1];
+    if (file === undefined) throw new Error("the text before does not say as what to save it");
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), reader.filledIn(text));
+    if (language === "ts") sources.push({ folder, file });
+  }
+
+  function expectAnswer({ text, line }: GuideBlock): void {
+    const answer = JSON.parse(readFileSync(join(home, ".answer"), "utf8")) as unknown;
+    const shown = parseAnswer(text);
+    const wanted = showAnswer(shown, answer);
+    if (process.env["WRITE_ANSWERS"] !== "true") expect(shown).toEqual(wanted);
+    else if (!isDeepStrictEqual(shown, wanted)) corrections.set(line, formatAnswer(wanted));
+  }
+
+  async function follow(block: GuideBlock): Promise<void> {
+    const { language, text } = block;
+    const { background, prints, status } = notesOf(block);
+    if (language === "json" && block.note !== "answer") JSON.parse(text);
+    if (language === "json" && block.note === "answer") expectAnswer(block);
+    if (language === "yaml") parse(text);
+    if (["ts", "python", "go", "proto"].includes(language) || FILE_NAME.test(block.before)) {
+      save(block);
+    }
+    if (language !== "sh") return;
+    const { shell, filledIn } = reader;
+    const command = status === undefined ? text : `export ANSWERS_STATUS=${status}\n${text}unset ANSWERS_STATUS`;
+    if (background === undefined) await shell.run(filledIn(command), prints);
+    else await shell.start(filledIn(text), background);
+  }
+
+  for (const block of blocks.filter(isExample)) {
+    const { language, note, line } = block;
+    const { needs } = notesOf(block);
+    const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
+    test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
+      expect(LANGUAGES).toContain(language);
+      expect(note).toMatch(language === "json" ? /^(answer|sketch)$/ : /^((background|prints|needs|status)=\S+ ?)*$/);
+      await enterFolder(block.before);
+      await follow(block);
     });
+  }
 
-    afterAll(async () => {
-      correctAnswers(path, corrections);
-      await reader.close();
-      rmSync(home, { recursive: true });
+  if (blocks.some(({ language }) => language === "ts")) {
+    test("its TypeScript is strict", async () => {
+      for (const { folder, file } of sources) await expectStrict(folder, file);
     });
-
-    async function enterFolder(before: string): Promise<void> {
-      if (/^## /m.test(before)) folder = home;
-      if (/\bin an empty\s+folder\b/i.test(before)) folder = mkdtempSync(join(home, "empty-"));
-      await reader.shell.run(`cd '${folder}'`);
-    }
-
-    function save({ language, before, text }: GuideBlock): void {
-      const file = FILE_NAME.exec(before)?.[1];
-      if (file === undefined) throw new Error("the text before does not say as what to save it");
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(join(folder, file), reader.filledIn(text));
-      if (language === "ts") sources.push({ folder, file });
-    }
-
-    function expectAnswer({ text, line }: GuideBlock): void {
-      const answer = JSON.parse(readFileSync(join(home, ".answer"), "utf8")) as unknown;
-      const shown = parseAnswer(text);
-      const wanted = showAnswer(shown, answer);
-      if (process.env["WRITE_ANSWERS"] !== "true") expect(shown).toEqual(wanted);
-      else if (!isDeepStrictEqual(shown, wanted)) corrections.set(line, formatAnswer(wanted));
-    }
-
-    async function follow(block: GuideBlock): Promise<void> {
-      const { language, text } = block;
-      const { background, prints, status } = notesOf(block);
-      if (language === "json" && block.note !== "answer") JSON.parse(text);
-      if (language === "json" && block.note === "answer") expectAnswer(block);
-      if (language === "yaml") parse(text);
-      if (["ts", "python", "go", "proto"].includes(language) || FILE_NAME.test(block.before)) {
-        save(block);
-      }
-      if (language !== "sh") return;
-      const { shell, filledIn } = reader;
-      const command =
-        status === undefined
-          ? text
-          : `export ANSWERS_STATUS=${status}\n${text}unset ANSWERS_STATUS`;
-      if (background === undefined) await shell.run(filledIn(command), prints);
-      else await shell.start(filledIn(text), background);
-    }
-
-    for (const block of blocks.filter(isExample)) {
-      const { language, note, line } = block;
-      const { needs } = notesOf(block);
-      const isRun = !/^norun: ./.test(note) && (needs === undefined || TOOLS[needs]!());
-      test.runIf(isRun)(`line ${line}, ${[language, note].join(" ")}`, async () => {
-        expect(LANGUAGES).toContain(language);
-        expect(note).toMatch(
-          language === "json" ? /^(answer|sketch)$/ : /^((background|prints|needs|status)=\S+ ?)*$/,
-        );
-        await enterFolder(block.before);
-        await follow(block);
-      });
-    }
-
-    if (blocks.some(({ language }) => language === "ts")) {
-      test("its TypeScript is strict", async () => {
-        for (const { folder, file } of sources) await expectStrict(folder, file);
-      });
-    }
-  },
-);
+  }
+});

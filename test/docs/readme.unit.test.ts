@@ -33,22 +33,17 @@ test("the README's table lists every guide, once", () => {
   expect(listed.toSorted()).toEqual(guides.toSorted());
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])(
-  "every link of %s leads somewhere",
-  (name) => {
-    const links = [...readFileSync(name, "utf8").matchAll(/\]\(([^)\s]+)\)/g)].map(
-      ([, link]) => link!,
-    );
-    const anchorsOf = (file: string) => {
-      const slugOf = createSlugs();
-      const headings = readFileSync(file, "utf8").matchAll(/^#{1,6} (.*)$/gm);
-      return [...headings].map(([, heading]) => slugOf(heading!));
-    };
-    const broken = links.filter((link) => {
-      const [file = "", anchor] = link.split("#");
-      return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
-    });
-    expect(links.length).toBeGreaterThan(3);
-    expect(broken).toEqual([]);
-  },
-);
+test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every link of %s leads somewhere", (name) => {
+  const links = [...readFileSync(name, "utf8").matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+  const anchorsOf = (file: string) => {
+    const slugOf = createSlugs();
+    const headings = readFileSync(file, "utf8").matchAll(/^#{1,6} (.*)$/gm);
+    return [...headings].map(([, heading]) => slugOf(heading!));
+  };
+  const broken = links.filter((link) => {
+    const [file = "", anchor] = link.split("#");
+    return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
+  });
+  expect(links.length).toBeGreaterThan(3);
+  expect(broken).toEqual([]);
+});

@@ -39,8 +39,7 @@ describe("environment variables", () => {
     );
     expect(row, name).toBeDefined();
     const [, guide] = /\]\(([\w-]+\.md)#?/.exec(row!) ?? [];
-    if (row!.includes("_*`"))
-      expect(GUIDES.get(guide!)).toMatch(new RegExp(`^\\| \`${name}\` `, "m"));
+    if (row!.includes("_*`")) expect(GUIDES.get(guide!)).toMatch(new RegExp(`^\\| \`${name}\` `, "m"));
   });
 });
 

@@ -4,9 +4,7 @@ import { canonicalText } from "../../src/domain/canonical-text.ts";
 
 test("canonical text sorts keys at every depth and keeps the order of lists", () => {
   const text = '{ "b": [ {"z": 1, "y": [3, 2.50]}, null ], "a": {"d": true, "c": "x"} }';
-  expect(canonicalText(JSON.parse(text))).toBe(
-    '{"a":{"c":"x","d":true},"b":[{"y":[3,2.5],"z":1},null]}',
-  );
+  expect(canonicalText(JSON.parse(text))).toBe('{"a":{"c":"x","d":true},"b":[{"y":[3,2.5],"z":1},null]}');
 });
 
 test.each([
@@ -40,9 +38,7 @@ function reversed(value: unknown): unknown {
 }
 
 test("canonical text treats __proto__ as an ordinary key", () => {
-  expect(canonicalText(JSON.parse('{"b":1,"__proto__":{"c":2}}'))).toBe(
-    '{"__proto__":{"c":2},"b":1}',
-  );
+  expect(canonicalText(JSON.parse('{"b":1,"__proto__":{"c":2}}'))).toBe('{"__proto__":{"c":2},"b":1}');
 });
 
 test("a document nested deeper than 100 levels is refused", () => {

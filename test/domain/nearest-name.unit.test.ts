@@ -16,19 +16,12 @@ test.each([
   expect(nearestName(written, VARIABLES)).toBe(meant);
 });
 
-test.each([
-  "POST",
-  "HTTP_PORT",
-  "REDIS_SERVICE_PORT",
-  "PATH",
-  "DATABASE",
-  "GRPC_HOST",
-  "",
-  "P",
-  "X".repeat(1e6),
-])("%.20s is taken for none of them", (written) => {
-  expect(nearestName(written, VARIABLES)).toBeUndefined();
-});
+test.each(["POST", "HTTP_PORT", "REDIS_SERVICE_PORT", "PATH", "DATABASE", "GRPC_HOST", "", "P", "X".repeat(1e6)])(
+  "%.20s is taken for none of them",
+  (written) => {
+    expect(nearestName(written, VARIABLES)).toBeUndefined();
+  },
+);
 
 test("of several that are equally near none is taken", () => {
   expect(nearestName("pickup_lxx", ["pickup_lat", "pickup_lng"])).toBeUndefined();

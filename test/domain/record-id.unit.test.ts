@@ -9,9 +9,6 @@ test.each([
   expect(readRecordId(value)).toBe(id);
 });
 
-test.each([undefined, 0n, -1n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)])(
-  "%s cannot be a record's id",
-  (value) => {
-    expect(readRecordId(value)).toBeUndefined();
-  },
-);
+test.each([undefined, 0n, -1n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)])("%s cannot be a record's id", (value) => {
+  expect(readRecordId(value)).toBeUndefined();
+});

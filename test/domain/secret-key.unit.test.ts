@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  hashKey,
-  isWellFormedKey,
-  lastFour,
-  createSecretKey,
-} from "../../src/domain/secret-key.ts";
+import { hashKey, isWellFormedKey, lastFour, createSecretKey } from "../../src/domain/secret-key.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -34,8 +29,7 @@ describe("createSecretKey", () => {
     expect(new Set(keys).size).toBe(keys.length);
     const counts = new Map<string, number>();
     for (const key of keys)
-      for (const character of key.slice(4, 34))
-        counts.set(character, (counts.get(character) ?? 0) + 1);
+      for (const character of key.slice(4, 34)) counts.set(character, (counts.get(character) ?? 0) + 1);
     // With 300,000 draws from 62 characters, each occurs 4,839 times on average, with a standard
     // deviation of 69. Taking bytes modulo 62 would favor the first eight characters by 25 %.
     expect([...counts.keys()].toSorted().join("")).toBe(BASE62);
@@ -82,10 +76,7 @@ describe("isWellFormedKey", () => {
     ["a line break after it", `${key}\n`],
     ["a megabyte", key.repeat(25_000)],
     ["another prefix", `SHP_${key.slice(4)}`],
-    [
-      "a secret that is not base62 but has the right checksum",
-      `shp_${"-".repeat(30)}${checksum("-".repeat(30))}`,
-    ],
+    ["a secret that is not base62 but has the right checksum", `shp_${"-".repeat(30)}${checksum("-".repeat(30))}`],
   ])("refuses %s", (_, text) => {
     expect(isWellFormedKey(text)).toBe(false);
   });

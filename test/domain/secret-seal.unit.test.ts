@@ -8,9 +8,7 @@ const SECRET = "whsec_\u00e4 secret: of ours";
 test("a sealed secret opens in its context, by its key, and says neither itself nor the same twice", () => {
   const stored = seal.seal(SECRET, "webhook 1 a");
   expect(stored).toMatch(/^sealed:72cd6e84:[A-Za-z0-9_-]+$/);
-  expect(Buffer.from(stored.split(":")[2]!, "base64url")).toHaveLength(
-    12 + Buffer.byteLength(SECRET) + 16,
-  );
+  expect(Buffer.from(stored.split(":")[2]!, "base64url")).toHaveLength(12 + Buffer.byteLength(SECRET) + 16);
   expect(seal.open(stored, "webhook 1 a")).toBe(SECRET);
   expect(seal.seal(SECRET, "webhook 1 a")).not.toBe(stored);
 });

@@ -71,9 +71,7 @@ function readFeed({ request }: Endpoints, apiKey: string): Feed {
   let position = 0;
   async function readPage(): Promise<boolean> {
     const after = cursor === "" ? "" : `&after=${encodeURIComponent(cursor)}`;
-    const page = await request(`/v1/events?page_size=100${after}`, { apiKey }).catch(
-      () => undefined,
-    );
+    const page = await request(`/v1/events?page_size=100${after}`, { apiKey }).catch(() => undefined);
     if (page?.status !== 200) return true;
     for (const event of page.body.data) {
       position += 1;
@@ -117,11 +115,7 @@ function startTeam(services: readonly Endpoints[], { workspace, apiKey }: Accoun
 /** Returns the longest time without an acknowledged booking in any workspace, in milliseconds. */
 function longestPauseMs(teams: readonly Team[], sinceMs: number): number {
   const pauses = teams.map(({ load }) => {
-    const times = [
-      sinceMs,
-      ...load.acknowledgedAtMs.filter((ms) => ms > sinceMs),
-      performance.now(),
-    ];
+    const times = [sinceMs, ...load.acknowledgedAtMs.filter((ms) => ms > sinceMs), performance.now()];
     return Math.max(...times.slice(1).map((ms, i) => ms - times[i]!));
   });
   return Math.round(Math.max(...pauses));
@@ -204,8 +198,7 @@ async function compare(url: string, teams: readonly Team[]): Promise<void> {
   const acknowledged = keysOf(({ load }) => load.acknowledged.values());
   const told = keysOf(({ feed }) => feed.shipments);
   const gaps = teams.flatMap(({ feed }) => feed.gaps);
-  const isSame = (keys: readonly string[]) =>
-    keys.toSorted().join() === acknowledged.toSorted().join();
+  const isSame = (keys: readonly string[]) => keys.toSorted().join() === acknowledged.toSorted().join();
   expect(
     "what is acknowledged is stored, once",
     isSame(stored),

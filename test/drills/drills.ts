@@ -24,7 +24,5 @@ for (const name of names) {
   const [code] = await once(child, "close");
   if (code !== 0) failed.push(name);
 }
-process.stdout.write(
-  failed.length === 0 ? "\nAll drills passed.\n" : `\nFailed: ${failed.join(", ")}\n`,
-);
+process.stdout.write(failed.length === 0 ? "\nAll drills passed.\n" : `\nFailed: ${failed.join(", ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -28,8 +28,7 @@ await query(
 );
 const [PORT, GRPC_PORT] = [`${await freePort()}`, `${await freePort()}`];
 const shared = { ...database, REUSE_PORT: "true", PORT, GRPC_PORT };
-const start = async () =>
-  startProduct(owned, { ...shared, OPERATIONS_PORT: `${await freePort()}` });
+const start = async () => startProduct(owned, { ...shared, OPERATIONS_PORT: `${await freePort()}` });
 
 const processes = [];
 for (let i = 0; i < PROCESSES; i++) processes.push(await start());

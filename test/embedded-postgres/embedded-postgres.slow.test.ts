@@ -18,10 +18,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import {
-  acquireEmbeddedPostgres,
-  type Lease,
-} from "../../src/embedded-postgres/embedded-postgres.ts";
+import { acquireEmbeddedPostgres, type Lease } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const repository = join(import.meta.dirname, "../..");
@@ -44,9 +41,7 @@ test("an empty folder becomes a PostgreSQL that only the password in a private f
 
   expect(await query(url, "select current_database() as name")).toEqual([{ name: "shipments" }]);
   expect(await query(url, "show server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
-  expect(await query(url, "select lower('ÄØ') as lower, 'a' < 'B' as less")).toEqual([
-    { lower: "äø", less: false },
-  ]);
+  expect(await query(url, "select lower('ÄØ') as lower, 'a' < 'B' as less")).toEqual([{ lower: "äø", less: false }]);
   expect(await query(url, "show fsync")).toEqual([{ fsync: "on" }]);
   expect(new URL(url).password).toBe(readFileSync(join(dataDir, "password"), "utf8"));
   expect(statSync(join(dataDir, "password")).mode & 0o777).toBe(0o600);

@@ -1,10 +1,7 @@
 import { toJson } from "@bufbuild/protobuf";
 import { AnySchema, FieldDescriptorProto_Type as Type } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import {
-  UpdateShipmentRequestSchema,
-  type UpdateShipmentRequest,
-} from "../../gen/shipments/v1/shipment_service_pb.js";
+import { UpdateShipmentRequestSchema, type UpdateShipmentRequest } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { compileDecodeJson } from "../../src/json/decode-json.ts";
 import { describeEveryKind, describeFields, field } from "../support/every-kind.ts";
 
@@ -55,12 +52,7 @@ describe("a value of the field's type is decoded", () => {
 describe("a value of another type is a fault of the field", () => {
   test.each<[name: string, subject: string, must: string, values: unknown[]]>([
     ["number", "number", "must be a number", ["1", "NaN", true, [], {}, [1]]],
-    [
-      "number",
-      "number",
-      "is too large. Its magnitude must be below 1.8e308",
-      [Infinity, -Infinity],
-    ],
+    ["number", "number", "is too large. Its magnitude must be below 1.8e308", [Infinity, -Infinity]],
     [
       "at",
       "at",
@@ -76,24 +68,14 @@ describe("a value of another type is a fault of the field", () => {
       "must be a whole number from -2147483648 to 2147483647",
       [1.5, "1", 2 ** 31, -(2 ** 31) - 1, true, [], Infinity],
     ],
-    [
-      "small_count",
-      "small_count",
-      "must be a whole number from 0 to 4294967295",
-      [-1, 0.5, 2 ** 32],
-    ],
+    ["small_count", "small_count", "must be a whole number from 0 to 4294967295", [-1, 0.5, 2 ** 32]],
     [
       "large",
       "large",
       "must be a whole number from -9007199254740991 to 9007199254740991",
       ["1", 0.1, 2 ** 53, -(2 ** 53), 1e308, {}],
     ],
-    [
-      "large_count",
-      "large_count",
-      "must be a whole number from 0 to 9007199254740991",
-      [-1, 2 ** 53],
-    ],
+    ["large_count", "large_count", "must be a whole number from 0 to 9007199254740991", [-1, 2 ** 53]],
     [
       "color",
       "color",
@@ -203,16 +185,12 @@ test("a oneof accepts only one of its fields", () => {
 
 test("a key that is a name of Object.prototype is an ordinary key of a map", () => {
   const { request } = decode(JSON.parse('{"counts": {"__proto__": 1}}'));
-  expect(Object.entries((request as unknown as { counts: object }).counts)).toEqual([
-    ["__proto__", 1],
-  ]);
+  expect(Object.entries((request as unknown as { counts: object }).counts)).toEqual([["__proto__", 1]]);
 });
 
 test("compiling a decoder for a float or a well-known type fails", () => {
   expect(() => compileDecodeJson(describeFields(field("f", 1, Type.FLOAT)))).toThrow(
     "the scalar type FLOAT has no form in the JSON dialect",
   );
-  expect(() => compileDecodeJson(AnySchema)).toThrow(
-    "google.protobuf.Any has no form in the JSON dialect",
-  );
+  expect(() => compileDecodeJson(AnySchema)).toThrow("google.protobuf.Any has no form in the JSON dialect");
 });

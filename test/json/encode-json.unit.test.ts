@@ -74,7 +74,5 @@ test("an enum value that the schema does not name is null, like the unspecified 
 });
 
 test("compiling an encoder for a well-known type other than a timestamp fails", () => {
-  expect(() => compileEncodeJson(AnySchema)).toThrow(
-    "google.protobuf.Any has no form in the JSON dialect",
-  );
+  expect(() => compileEncodeJson(AnySchema)).toThrow("google.protobuf.Any has no form in the JSON dialect");
 });

@@ -8,18 +8,9 @@ import {
 } from "../../gen/shipments/v1/shipment_pb.js";
 import { CustomerSchema } from "../../gen/shipments/v1/customer_pb.js";
 import type { DisputeStatus } from "../../src/domain/shipment/payment-details.ts";
-import {
-  CANCEL_REASONS,
-  PAYMENT_STATUSES,
-  SHIPMENT_STATUSES,
-} from "../../src/domain/shipment/shipment-state.ts";
+import { CANCEL_REASONS, PAYMENT_STATUSES, SHIPMENT_STATUSES } from "../../src/domain/shipment/shipment-state.ts";
 import { compileEncodeJson } from "../../src/json/encode-json.ts";
-import {
-  compileEnumName,
-  compileEnumNumber,
-  compileToJson,
-  compileToMessage,
-} from "../../src/json/records.ts";
+import { compileEnumName, compileEnumNumber, compileToJson, compileToMessage } from "../../src/json/records.ts";
 
 const toMessage = compileToMessage(ShipmentSchema);
 const toJson = compileToJson(ShipmentSchema);
@@ -29,9 +20,7 @@ type Shipment = Parameters<typeof toMessage>[0];
 
 /** Record in which every field is null. */
 const NOTHING = Object.fromEntries(
-  [ShipmentSchema, CustomerSchema].flatMap(({ fields }) =>
-    fields.map((field) => [field.localName, null]),
-  ),
+  [ShipmentSchema, CustomerSchema].flatMap(({ fields }) => fields.map((field) => [field.localName, null])),
 ) as unknown as Shipment & NonNullable<Shipment["customer"]>;
 const CUSTOMER = { ...NOTHING, id: 2 ** 53 - 1, name: "Ada", email: "ada@example.org" };
 

@@ -2,11 +2,7 @@ import { expect, test } from "vitest";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { bookAnd, BOOKING, COVERED_ROUTE, NO_REFERENCE, PAYMENT } from "../support/bookings.ts";
-import {
-  createCheckedCalls,
-  DESCRIPTION,
-  type CheckedOptions,
-} from "../support/api-description.ts";
+import { createCheckedCalls, DESCRIPTION, type CheckedOptions } from "../support/api-description.ts";
 import { signIn, signInByPath } from "../support/browser.ts";
 import { describedMethods } from "../support/described-services.ts";
 import { eventually } from "../support/eventually.ts";
@@ -44,8 +40,7 @@ async function admin(path: string, options: CheckedOptions = {}): Promise<any> {
   return (await checked.call(service, `/admin/v1/${path}`, all)).body;
 }
 
-const book = async (fields: object = {}) =>
-  (await call("shipments", { body: { ...BOOKING, ...fields } })).data;
+const book = async (fields: object = {}) => (await call("shipments", { body: { ...BOOKING, ...fields } })).data;
 
 test("quotes are as the OpenAPI document says, also those of routes that are not served", async () => {
   await call("shipments/quote", { body: COVERED_ROUTE });
@@ -59,8 +54,7 @@ test("quotes are as the OpenAPI document says, also those of routes that are not
 });
 
 test("a quote, a booking and its payment can be made with the OpenAPI document's own examples", async () => {
-  const exampleOf = (path: string) =>
-    DESCRIPTION.paths[path].post.requestBody.content["application/json"].example;
+  const exampleOf = (path: string) => DESCRIPTION.paths[path].post.requestBody.content["application/json"].example;
   const route = exampleOf("/v1/shipments/quote");
   expect((await call("shipments/quote", { body: route })).covered).toBe(true);
   const { data } = await call("shipments", { body: exampleOf("/v1/shipments") });
@@ -70,10 +64,7 @@ test("a quote, a booking and its payment can be made with the OpenAPI document's
 });
 
 test("the answers to all calls of workspaces and operators are as the OpenAPI document says", async () => {
-  const methods = [
-    ...(await describedMethods("workspace")),
-    ...(await describedMethods("operator")),
-  ];
+  const methods = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
   for (const method of methods) await calls.call(method, await calls.validFields(method));
   const uncounted = ShipmentService.method.acceptUncountedPayment;
   await calls.validFields(uncounted);
@@ -134,14 +125,7 @@ test("the answers on webhooks, and what they are sent, are as the OpenAPI docume
     for (const [i, { name }] of parameters.entries()) {
       checked.assertFollows(headers[name], ...operation, "parameters", String(i), "schema");
     }
-    checked.assertFollows(
-      body,
-      ...operation,
-      "requestBody",
-      "content",
-      headers["content-type"]!,
-      "schema",
-    );
+    checked.assertFollows(body, ...operation, "requestBody", "content", headers["content-type"]!, "schema");
   }
   const event = receiver.received[0]!.body.id;
   const delivery = (await call(`webhooks/${id}/deliveries`, { body: { event } })).data;
@@ -270,8 +254,7 @@ test("the examples of refusals in the OpenAPI document are what its operations a
       });
       return status === 429 && said;
     });
-  const without = async (path: string, body?: object) =>
-    (await checked.call(service, path, { body })).body;
+  const without = async (path: string, body?: object) => (await checked.call(service, path, { body })).body;
 
   const said: readonly (readonly [string, string, string, unknown])[] = [
     ["createShipment", "401", "CREDENTIAL_REFUSED", await without("/v1/shipments", BOOKING)],
@@ -286,18 +269,8 @@ test("the examples of refusals in the OpenAPI document are what its operations a
     ["getShipment", "404", "SHIPMENT_NOT_FOUND", await call(`shipments/${NO_REFERENCE}`)],
     ["updateShipment", "409", "ETAG_STALE", await call(`shipments/${reference}`, stale)],
     ["adminUpdateTariffDraft", "409", "ETAG_STALE", await admin(`tariff_drafts/${draft}`, stale)],
-    [
-      "createShipment",
-      "413",
-      "BODY_TOO_LARGE",
-      await call("shipments", { body: "x".repeat(70_000) }),
-    ],
-    [
-      "createShipment",
-      "415",
-      "BODY_NOT_JSON",
-      await call("shipments", { body: BOOKING, headers: text }),
-    ],
+    ["createShipment", "413", "BODY_TOO_LARGE", await call("shipments", { body: "x".repeat(70_000) })],
+    ["createShipment", "415", "BODY_NOT_JSON", await call("shipments", { body: BOOKING, headers: text })],
     [
       "adminUploadTariffZones",
       "415",
@@ -308,12 +281,7 @@ test("the examples of refusals in the OpenAPI document are what its operations a
         headers: { "content-encoding": "gzip" },
       }),
     ],
-    [
-      "createWebhook",
-      "422",
-      "FIELD_INVALID",
-      await call("webhooks", { body: {}, mayBreakRules: true }),
-    ],
+    ["createWebhook", "422", "FIELD_INVALID", await call("webhooks", { body: {}, mayBreakRules: true })],
     [
       "batchQuoteShipments",
       "422",

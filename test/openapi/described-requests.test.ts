@@ -18,9 +18,7 @@ function arbitraryRequest({ parameters, requestBody }: any) {
   const values = Object.fromEntries(
     given.map(({ name, in: where, required, schema }: any) => {
       const value =
-        where === "path" && schema.type === "string"
-          ? fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/)
-          : arbitraryOf(schema);
+        where === "path" && schema.type === "string" ? fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/) : arbitraryOf(schema);
       return [name, required ? value : fc.option(value, { nil: undefined })];
     }),
   );
@@ -36,9 +34,7 @@ function pathOf(template: string, values: Readonly<Record<string, any>>): string
     if (template.includes(`{${name}}`) || value === undefined) continue;
     for (const each of [value].flat()) rest.append(name, String(each));
   }
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(values[name]),
-  );
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]));
   return rest.size === 0 ? path : `${path}?${rest}`;
 }
 
@@ -52,11 +48,11 @@ describe("requests made from the OpenAPI document are answered as it says, and n
       fc.asyncProperty(arbitraryRequest(operation), async ({ values, body }) => {
         const isAccount = path.startsWith("/account/");
         const apiKey = path.startsWith("/admin/") ? operatorKey : workspaceKey;
-        const { status, text } = await checked.call(
-          isAccount ? person : service,
-          pathOf(path, values),
-          { method: method.toUpperCase(), body, ...(isAccount ? {} : { apiKey }) },
-        );
+        const { status, text } = await checked.call(isAccount ? person : service, pathOf(path, values), {
+          method: method.toUpperCase(),
+          body,
+          ...(isAccount ? {} : { apiKey }),
+        });
         expect(status, text).not.toBe(500);
       }),
       { numRuns: 3 },

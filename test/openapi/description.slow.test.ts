@@ -34,16 +34,12 @@ test("every reference in the OpenAPI document leads somewhere", async () => {
 });
 
 test("the OpenAPI document has every path of every service, with its status of success, and no other", async () => {
-  const audiences = await Promise.all(
-    (["workspace", "operator", "person"] as const).map(describedMethods),
-  );
+  const audiences = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
   const served = audiences.flat().flatMap((method) => {
     if (!hasOption(method, http)) return [];
     const rule = getOption(method, http);
     const status = hasOption(method, success_status) ? getOption(method, success_status) : 200;
-    return [rule, ...rule.additionalBindings].map(
-      ({ pattern }) => `${pattern.case} ${pattern.value} ${status}`,
-    );
+    return [rule, ...rule.additionalBindings].map(({ pattern }) => `${pattern.case} ${pattern.value} ${status}`);
   });
   const described = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, operations]) =>
     Object.entries<any>(operations).map(([httpMethod, { responses }]) => {

@@ -113,9 +113,7 @@ function readRecipe(): readonly [program: string, ...args: string[]] {
 const service = await startService();
 const folder = mkdtempSync(join(tmpdir(), "generated-client-"));
 const [program, ...args] = readRecipe();
-const here = args.map((it) =>
-  it.replace("http://127.0.0.1:8080", service.httpUrl).replace("shipments.ts", "api.ts"),
-);
+const here = args.map((it) => it.replace("http://127.0.0.1:8080", service.httpUrl).replace("shipments.ts", "api.ts"));
 const bin = join(REPOSITORY, "node_modules/.bin", program);
 const generated = await runProgram(bin, here, { cwd: folder, env: { ...process.env, CI: "1" } });
 const api = readFileSync(join(folder, "api.ts"), "utf8");
@@ -132,9 +130,7 @@ test("the command of the guide generates a client without a warning, of types wi
   expect(generated.code).toBe(0);
   expect(generated.stdout + generated.stderr).not.toMatch(/warn|deprecat|error/i);
   const api = readFileSync(join(folder, "api.ts"), "utf8");
-  const names = [...api.matchAll(/^export (?:interface|type|enum) (\w+)/gm)].map(
-    ([, name]) => name!,
-  );
+  const names = [...api.matchAll(/^export (?:interface|type|enum) (\w+)/gm)].map(([, name]) => name!);
   expect(names).toContain("Shipment");
   expect(names.filter((name) => name.length >= 40)).toEqual([]);
   expect(api).toContain(`baseUrl: string = "${service.httpUrl}"`);

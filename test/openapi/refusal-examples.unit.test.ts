@@ -55,9 +55,7 @@ test("every refusal in the OpenAPI document has the status of its reasons, and a
     const reasons = Object.keys(examples);
     const status = Number(/^\w+\.(\d+)$/.exec(name)![1]);
     expect(description).toBe(`Refused: ${reasons.map((reason) => `\`${reason}\``).join(", ")}.`);
-    expect(reasons.map((reason) => (REASONS as any)[reason].httpStatus)).toEqual(
-      reasons.map(() => status),
-    );
+    expect(reasons.map((reason) => (REASONS as any)[reason].httpStatus)).toEqual(reasons.map(() => status));
   }
 });
 
@@ -72,10 +70,7 @@ test("the field that an example of FIELD_INVALID names is one of the operation's
     const fields = [...all, ...Object.keys(body.properties ?? {})];
     const [[name, [text]]] = Object.entries<any>(errors) as [[string, [string]]];
     if (!text.includes("is not a query parameter")) expect(fields, operationId).toContain(name);
-    else
-      expect(["x_request_id", "connect_timeout_ms", "simulate"]).toEqual(
-        expect.arrayContaining(fields),
-      );
+    else expect(["x_request_id", "connect_timeout_ms", "simulate"]).toEqual(expect.arrayContaining(fields));
   }
 });
 
@@ -85,9 +80,7 @@ test("operations that take keys alone have no refusals that only sessions meet",
     for (const { responses } of Object.values<any>(operations)) {
       const reasons = responses["403"] && deref(responses["403"]).content["application/json"];
       const ofSessions = ["CROSS_SITE", "NOT_A_MEMBER", "NOT_AN_OPERATOR"];
-      expect(Object.keys(reasons?.examples ?? {})).not.toEqual(
-        expect.arrayContaining([expect.toBeOneOf(ofSessions)]),
-      );
+      expect(Object.keys(reasons?.examples ?? {})).not.toEqual(expect.arrayContaining([expect.toBeOneOf(ofSessions)]));
     }
   }
 });

@@ -11,12 +11,8 @@ function* objectsIn(value: unknown, path = "#"): Generator<readonly [string, obj
 }
 
 test("no schema with a list of values has a length or a pattern, which generators cannot combine", () => {
-  const listed = [...objectsIn(DOCUMENT)].filter(
-    ([, it]) => "enum" in it && Array.isArray(it.enum),
-  );
+  const listed = [...objectsIn(DOCUMENT)].filter(([, it]) => "enum" in it && Array.isArray(it.enum));
   expect(listed.length).toBeGreaterThan(30);
-  const combined = listed.filter(([, it]) =>
-    ["minLength", "maxLength", "pattern"].some((keyword) => keyword in it),
-  );
+  const combined = listed.filter(([, it]) => ["minLength", "maxLength", "pattern"].some((keyword) => keyword in it));
   expect(combined.map(([path]) => path)).toEqual([]);
 });

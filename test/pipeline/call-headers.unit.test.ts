@@ -49,11 +49,7 @@ test.for([
   ["sampled", `00-${TRACE}-${SPAN}-01`, true],
   ["not sampled", `00-${TRACE}-${SPAN}-00`, false],
   ["with a flag that is not known yet", `00-${TRACE}-${SPAN}-03`, true],
-  [
-    "of a version to come, with more fields",
-    `cc-${TRACE}-${SPAN}-01-what-the-future-will-be`,
-    true,
-  ],
+  ["of a version to come, with more fields", `cc-${TRACE}-${SPAN}-01-what-the-future-will-be`, true],
 ] as const)("a traceparent that is %s is read", ([, header, isSampled]) => {
   expect(readTraceparent(header)).toEqual({ traceId: TRACE, spanId: SPAN, isSampled });
 });

@@ -21,14 +21,8 @@ const PHRASES: readonly (readonly [advice: string, phrase: RegExp])[] = [
   ["use the noun itself", /\b(ones?|those|that) (that|of|which|who)\b/g],
   ["use 'if no ...'", /\b(there (is|are|was) (none|no more)|where there (is|are))\b/g],
   ["use 'own', 'separate'", /\b(of (its|their|one's) own|(by|for) (itself|themselves))\b/g],
-  [
-    "use a precise verb",
-    /\b(stands?|stood)\b|\b(comes?|came|goes|went|gone) (by|with|from|of|on|before|after)\b/g,
-  ],
-  [
-    "use 'again', 'while' or 'without'",
-    /\b(anew|meanwhile|thereby|thereof|but for|of before|no more|likewise)\b/g,
-  ],
+  ["use a precise verb", /\b(stands?|stood)\b|\b(comes?|came|goes|went|gone) (by|with|from|of|on|before|after)\b/g],
+  ["use 'again', 'while' or 'without'", /\b(anew|meanwhile|thereby|thereof|but for|of before|no more|likewise)\b/g],
   ["use 'must' or the active voice", /\b(has|have|had|is|are|was|were) to be\b/g],
   ["use 'unchanged'", /\bas (it|they|he|she) (is|are|was|were|has|had|does|comes?|stands?)\b/g],
   ["begin with the subject", /(^|[.!?]\s+|\n\s*)(what|how|where|of|whose|who|whom)\b/g],
@@ -52,29 +46,22 @@ function plain(text: string): string {
 const COMMENT = /(?<=^|\s)\/\*\*?([^]*?)\*\/|(?:^\s*\/\/.*\n)+/gm;
 const LITERAL = /"((?:[^"\\\n]|\\.){12,})"|`((?:[^`\\]|\\.){12,})`|>([^<>{}]{12,})</g;
 const WORD = /[A-Za-z']+/g;
-const SQL_OR_CODE =
-  /\b(select|insert into|update|delete from|create (table|index))\b|=>|;\s*$|const |\w\(|^[./@]/;
+const SQL_OR_CODE = /\b(select|insert into|update|delete from|create (table|index))\b|=>|;\s*$|const |\w\(|^[./@]/;
 
 /** Returns a file's passages: sections of a guide, comments, or string literals with at least three words. */
 function passagesOf(path: string): Passage[] {
   const text = readFileSync(path, "utf8");
   const passages = (kind: string, texts: readonly string[]) =>
     texts.map((it) => ({ kind, path, text: plain(it).toLowerCase() }));
-  if (path.endsWith(".md"))
-    return passages("guides", text.replaceAll(/```[^]*?```/g, "").split(/\n\n+/));
+  if (path.endsWith(".md")) return passages("guides", text.replaceAll(/```[^]*?```/g, "").split(/\n\n+/));
   const comments = [...text.matchAll(COMMENT)].map(([whole, block]) =>
     (block ?? whole).replaceAll(/^\s*(\*|\/\/) ?/gm, "").replaceAll(/@\w+( \w+)?/g, ""),
   );
   if (path.endsWith(".proto")) return passages("proto comments", comments);
   const code = text.replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
   const literals = [...code.matchAll(LITERAL)].map(([, a, b, c]) => a ?? b ?? c ?? "");
-  const messages = literals.filter(
-    (it) => (it.match(/ [a-z]+/g) ?? []).length > 1 && !SQL_OR_CODE.test(it),
-  );
-  return [
-    ...passages("comments", comments),
-    ...(path.startsWith("src/") ? passages("messages", messages) : []),
-  ];
+  const messages = literals.filter((it) => (it.match(/ [a-z]+/g) ?? []).length > 1 && !SQL_OR_CODE.test(it));
+  return [...passages("comments", comments), ...(path.startsWith("src/") ? passages("messages", messages) : [])];
 }
 
 /** Returns the module that a file belongs to, such as `src/db` or `src/features/shipments`. */
@@ -88,9 +75,7 @@ function print(line: string): void {
 }
 
 function hitsOf({ text }: Passage): string[] {
-  return PHRASES.flatMap(([advice, phrase]) =>
-    (text.match(phrase) ?? []).map((hit) => `"${hit.trim()}": ${advice}`),
-  );
+  return PHRASES.flatMap(([advice, phrase]) => (text.match(phrase) ?? []).map((hit) => `"${hit.trim()}": ${advice}`));
 }
 
 const FILES = ["*.md", "src/docs/*.md", "proto/shipments/**/*.proto", "{src,test}/**/*.{ts,tsx}"];

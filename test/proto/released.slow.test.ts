@@ -50,12 +50,7 @@ test("the definitions build from the archive that a service has, and tar unpacks
   expect(await runProgram("tar", ["-xf", file], { cwd: folder })).toEqual(done);
   rmSync(file);
   const names = (of: string) => readdirSync(of, { recursive: true, encoding: "utf8" }).toSorted();
-  expect(names(folder)).toEqual([
-    "LICENSE",
-    "buf.yaml",
-    "proto",
-    ...names("proto").map((it) => `proto/${it}`),
-  ]);
+  expect(names(folder)).toEqual(["LICENSE", "buf.yaml", "proto", ...names("proto").map((it) => `proto/${it}`)]);
   for (const name of names("proto").filter((it) => it.endsWith(".proto"))) {
     expect(readFileSync(join(folder, "proto", name))).toEqual(readFileSync(join("proto", name)));
   }
@@ -63,20 +58,12 @@ test("the definitions build from the archive that a service has, and tar unpacks
 
 test("a change that breaks clients of the last release is refused", async () => {
   const field = "string external_reference = 12";
-  const renumbered = await breakingAfter(
-    "shipment_service.proto",
-    field,
-    field.replace("12", "99"),
-  );
+  const renumbered = await breakingAfter("shipment_service.proto", field, field.replace("12", "99"));
   expect(renumbered).toEqual({
     code: 100,
     said: 'Previously present field "12" with name "external_reference" on message "CreateShipmentRequest" was deleted.\n',
   });
-  const renamed = await breakingAfter(
-    "customer_service.proto",
-    "rpc GetCustomer(",
-    "rpc ReadCustomer(",
-  );
+  const renamed = await breakingAfter("customer_service.proto", "rpc GetCustomer(", "rpc ReadCustomer(");
   expect(renamed).toEqual({
     code: 100,
     said: 'Previously present RPC "GetCustomer" on service "CustomerService" was deleted.\n',
@@ -91,9 +78,7 @@ test("a new field and another comment break no client", async () => {
 
 test("the definitions of the last release, which the changelog names, are kept; package.json names it or the next one, as on its way", () => {
   const [, released] = /^## (\d\S*) - /m.exec(readFileSync("CHANGELOG.md", "utf8"))!;
-  expect(readdirSync("test/proto").filter((name) => name.endsWith(".gz"))).toEqual([
-    `released-${released}.binpb.gz`,
-  ]);
+  expect(readdirSync("test/proto").filter((name) => name.endsWith(".gz"))).toEqual([`released-${released}.binpb.gz`]);
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   const [next, ...suffix] = version.split("-");
   const order = next.localeCompare(released, undefined, { numeric: true });

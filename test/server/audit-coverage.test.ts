@@ -160,12 +160,7 @@ function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller
 }
 
 /** Services with which a workspace changes who can act for it. */
-const OWN_SERVICES = [
-  ApiKeyService,
-  MemberService,
-  WorkspaceService,
-  PaymentConnectionService,
-] as const;
+const OWN_SERVICES = [ApiKeyService, MemberService, WorkspaceService, PaymentConnectionService] as const;
 
 const changesSomething = ({ idempotency }: DescMethod) =>
   idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
@@ -252,19 +247,18 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     if (testKey !== undefined) expect(JSON.stringify(entries)).not.toContain(testKey.slice(9, -4));
   });
 
-  test.each(
-    METHODS.filter(
-      ([name]) => !/Create|InviteMember|UploadTariffZones|RotateTrackingLinks/.test(name),
-    ),
-  )("%s, but not when it is refused", async (_, method) => {
-    const names = method.input.fields.map(({ name }) => name);
-    const ids = names.filter((name) =>
-      /^(operator|workspace|draft|version|key|person|customer|from|shipment)$/.test(name),
-    );
-    const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
-    const others = { replaces: 1, name: "New", role: "viewer", time_zone: "Nowhere" };
-    const { requestId, status } = await call(method, { ...nothing, ...others });
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(await entriesOf(requestId)).toEqual([]);
-  });
+  test.each(METHODS.filter(([name]) => !/Create|InviteMember|UploadTariffZones|RotateTrackingLinks/.test(name)))(
+    "%s, but not when it is refused",
+    async (_, method) => {
+      const names = method.input.fields.map(({ name }) => name);
+      const ids = names.filter((name) =>
+        /^(operator|workspace|draft|version|key|person|customer|from|shipment)$/.test(name),
+      );
+      const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
+      const others = { replaces: 1, name: "New", role: "viewer", time_zone: "Nowhere" };
+      const { requestId, status } = await call(method, { ...nothing, ...others });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(await entriesOf(requestId)).toEqual([]);
+    },
+  );
 });

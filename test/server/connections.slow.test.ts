@@ -33,8 +33,6 @@ test("a replica that has been busy holds two or three connections once it is idl
 test("the log says at the start how many connections a replica holds at most", async () => {
   const database = await createDatabase();
   const service = await startServiceProcess({ DATABASE_URL: database.url });
-  const line = await eventually("the line", () =>
-    service.log().find(({ msg }) => msg === "starting"),
-  );
+  const line = await eventually("the line", () => service.log().find(({ msg }) => msg === "starting"));
   expect(line).toMatchObject({ maxDatabaseConnections: 24 });
 });

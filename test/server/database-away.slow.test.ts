@@ -2,10 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import type pg from "pg";
 import { pino } from "pino";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import {
-  Health,
-  HealthCheckResponse_ServingStatus as Status,
-} from "../../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/grpc/health/v1/health_pb.js";
 import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { createSecretKey } from "../../src/domain/secret-key.ts";
 import { createOrm } from "../../src/db/orm.ts";
@@ -50,8 +47,7 @@ beforeEach(async () => {
   client = await connectTo(database.url);
 });
 
-const quote = (key = apiKey) =>
-  service.request("/v1/shipments/quote", { apiKey: key, body: COVERED_ROUTE });
+const quote = (key = apiKey) => service.request("/v1/shipments/quote", { apiKey: key, body: COVERED_ROUTE });
 const book = (customer = "ada") =>
   service.request("/v1/shipments", {
     apiKey,
@@ -77,9 +73,7 @@ function expectUnavailable({ status, headers, body }: Answer): void {
  * connection is detected.
  */
 async function expectWorking(): Promise<void> {
-  await eventually("a crowd to be served", async () =>
-    (await crowd(book)).every(({ status }) => status === 201),
-  );
+  await eventually("a crowd to be served", async () => (await crowd(book)).every(({ status }) => status === 201));
   expect((await quote()).status).toBe(200);
   expect((await quote(createSecretKey("shp_"))).status).toBe(401);
 }
@@ -90,10 +84,7 @@ async function rowCount(table: string): Promise<number> {
 }
 
 /** Blocks bookings inside their transactions while `meanwhile` runs. Returns their responses. */
-async function inTheMiddleOfBookings(
-  customers: readonly string[],
-  meanwhile: () => unknown,
-): Promise<Answer[]> {
+async function inTheMiddleOfBookings(customers: readonly string[], meanwhile: () => unknown): Promise<Answer[]> {
   await client.query("begin; lock table shipment in exclusive mode");
   const bookings = Promise.all(customers.map(book));
   const waiting = "select from pg_locks where not granted and relation = 'shipment'::regclass";
@@ -229,9 +220,7 @@ test("while the database is away, the log says so once and then every ten second
   expect(warnings()[1]!.notLogged).toBeGreaterThanOrEqual(2 * CROWD - 1);
 
   await proxy.comeBack();
-  const reached = await eventually("the end to be said", () =>
-    lines.find(({ msg }) => msg === "database reached"),
-  );
+  const reached = await eventually("the end to be said", () => lines.find(({ msg }) => msg === "database reached"));
   expect(reached).toMatchObject({ level: "info", seconds: 10 });
 });
 

@@ -6,10 +6,7 @@ import { createDatabaseContact } from "../../src/server/database-contact.ts";
 function createContact() {
   const time = { ms: 0 };
   const lines: unknown[] = [];
-  const log = pino(
-    { base: undefined, timestamp: false },
-    { write: (it) => lines.push(JSON.parse(it)) },
-  );
+  const log = pino({ base: undefined, timestamp: false }, { write: (it) => lines.push(JSON.parse(it)) });
   const contact = createDatabaseContact({ log, nowMs: () => time.ms, config: {} });
   const fail = (error: Error) => contact.log.warn({ err: error, table: "api_key" }, "not recorded");
   return { ...contact, fail, lines, at: (ms: number) => void (time.ms = ms) };

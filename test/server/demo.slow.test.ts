@@ -59,9 +59,7 @@ test("the first start of the demo prints a link to sign in by, a test key with a
   expect(first.said).toContain(`  JSON        ${first.httpUrl}/v1\n`);
   expect(first.said).toContain(`  gRPC        ${first.grpcUrl.slice("http://".length)}\n`);
   const roles = await signInByLinks(first);
-  expect(roles).toEqual([
-    { email: "demo@example.org", workspaces: [["Demo", "admin"]], operatorRole: null },
-  ]);
+  expect(roles).toEqual([{ email: "demo@example.org", workspaces: [["Demo", "admin"]], operatorRole: null }]);
   expect(first.said.match(/shp_|sho_/g)).toEqual(["shp_"]);
   const [apiKey = ""] = KEY.exec(first.said) ?? [];
   const [, exportLine = "", curl = ""] = /^(export .*)\n(curl .*)$/m.exec(first.said) ?? [];
@@ -81,8 +79,7 @@ test("the first start of the demo prints a link to sign in by, a test key with a
     `${prefix.replace(` PORT=${port}`, "")} key rotate --workspace 1`,
     `${prefix.replace(` PORT=${port}`, "")} operator rotate --operator ${operator}`,
   ]);
-  const [invite = "", signIn = "", newTestKey = "", newLiveKey = "", newOperatorKey = ""] =
-    commands;
+  const [invite = "", signIn = "", newTestKey = "", newLiveKey = "", newOperatorKey = ""] = commands;
   expect(await signInByLinks({ ...first, said: paste(invite, signIn) })).toEqual([
     ...roles,
     { email: "owner@example.org", workspaces: [], operatorRole: "owner" },
@@ -140,9 +137,7 @@ test("the demo's workspace is recorded as made by the service itself", async () 
   // This service has no dashboard, so there are no sign-in links.
   expect(said).not.toContain("#token=");
   const [apiKey = ""] = KEY.exec(said) ?? [];
-  const entries = await orm.em.execute(
-    "select actor, actor_name, action, subject, changes from audit_entry",
-  );
+  const entries = await orm.em.execute("select actor, actor_name, action, subject, changes from audit_entry");
   expect(entries).toContainEqual({
     actor: "service",
     actor_name: "demo",
@@ -162,10 +157,7 @@ test("the demo's workspace is recorded as made by the service itself", async () 
 test("the demo changes nothing in a database that has a workspace", async () => {
   const database = await createDatabase();
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
-  const { stdout } = await runCommand(
-    ["workspace", "create", "--name", "Acme", "--json"],
-    environment,
-  );
+  const { stdout } = await runCommand(["workspace", "create", "--name", "Acme", "--json"], environment);
   const { api_key: apiKey } = JSON.parse(stdout);
   const served = await startServiceProcess(environment, ["--demo"]);
   await eventually("the service to want a tariff", async () => {
@@ -178,9 +170,7 @@ test("the demo changes nothing in a database that has a workspace", async () => 
   expect(quoted.status).toBe(200);
   const { workspace } = JSON.parse(stdout);
   await eventually("the introduction", () =>
-    served
-      .stdout()
-      .includes(`\nnpm run --silent shipments -- key rotate --workspace ${workspace.id} --test\n`),
+    served.stdout().includes(`\nnpm run --silent shipments -- key rotate --workspace ${workspace.id} --test\n`),
   );
   expect(served.stdout()).toContain(
     "\nnpm run --silent shipments -- operator create --name owner --kind machine --role owner\n",

@@ -122,9 +122,7 @@ test("when the primary is killed under load and its standby promoted, everything
   const known = again.acknowledged.size;
   await eventually("more bookings", () => again.acknowledged.size >= known + 10);
   await again.stop();
-  expect(await pair.first.query("select pg_is_in_recovery() as standby")).toEqual([
-    { standby: true },
-  ]);
+  expect(await pair.first.query("select pg_is_in_recovery() as standby")).toEqual([{ standby: true }]);
 });
 
 test("connections to a primary that takes no more writes are replaced by some to the server that does", async () => {
@@ -145,12 +143,8 @@ test("connections to a primary that takes no more writes are replaced by some to
   // Each refused call closes its connection.
   expect(refused.length).toBeLessThanOrEqual(MAX_CONNECTIONS);
   expect(new Set([503, ...refused])).toEqual(new Set([503]));
-  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
-    { count: 2 },
-  ]);
-  expect(await pair.first.query("select count(*)::int as count from shipment")).toEqual([
-    { count: 1 },
-  ]);
+  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([{ count: 2 }]);
+  expect(await pair.first.query("select count(*)::int as count from shipment")).toEqual([{ count: 1 }]);
 });
 
 test("a primary that the network has cut off without a word is left for the one that was promoted", async () => {
@@ -163,15 +157,10 @@ test("a primary that the network has cut off without a word is left for the one 
   proxy.hang();
   const waiting = sent("meanwhile");
   await pair.second.promote();
-  await eventually(
-    "a booking on the second server",
-    async () => (await sent("after")).status === 201,
-  );
+  await eventually("a booking on the second server", async () => (await sent("after")).status === 201);
   expect((await waiting).status).toBe(503);
   await eventually("the other booking", async () => (await sent("meanwhile")).status === 201);
-  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([
-    { count: 3 },
-  ]);
+  expect(await pair.second.query("select count(*)::int as count from shipment")).toEqual([{ count: 3 }]);
 });
 
 /**
@@ -283,9 +272,7 @@ test("two servers that take writes on one timeline, or of two clusters, are refu
   await pair.second.startAlone();
   const other = await startServerPair();
   onTestFinished(other.close);
-  const [first, second, foreign] = [pair.first, pair.second, other.first].map(
-    ({ url }) => new URL(url).host,
-  );
+  const [first, second, foreign] = [pair.first, pair.second, other.first].map(({ url }) => new URL(url).host);
   const url = reversed(pair.url);
   await expect(primaryFinder(url)!.find()).rejects.toThrow(
     `cannot use the database: ${second} and ${first} take writes on one timeline, 1, so the primary cannot be determined; stop all but one, or make them its standbys`,
@@ -293,9 +280,7 @@ test("two servers that take writes on one timeline, or of two clusters, are refu
   const { password } = new URL(pair.first.url);
   await other.first.startAlone();
   await other.first.query(`alter role ${new URL(pair.first.url).username} password '${password}'`);
-  await expect(
-    primaryFinder(pair.first.url.replace(first!, `${first},${foreign}`))!.find(),
-  ).rejects.toThrow(
+  await expect(primaryFinder(pair.first.url.replace(first!, `${first},${foreign}`))!.find()).rejects.toThrow(
     `cannot use the database: ${first} and ${foreign} take writes and are of different clusters, so the primary cannot be determined; stop all but one, or make them its standbys`,
   );
 

@@ -60,9 +60,6 @@ test("times and numbers are read as they were written", async () => {
   expect(newest.created_at).toMatch(/^20\d\d-\d\d-\d\dT/);
   expect(Math.abs(Date.parse(newest.created_at) - Date.now())).toBeLessThan(3_600_000);
   const { body } = await as.getShipment({ shipment: newest.reference });
-  expect([body.data.pickup_lat, body.data.distance_km]).toEqual([
-    newest.pickup_lat,
-    newest.distance_km,
-  ]);
+  expect([body.data.pickup_lat, body.data.distance_km]).toEqual([newest.pickup_lat, newest.distance_km]);
   expect(String(newest.pickup_lat)).toMatch(/^40\.\d{3,}$/);
 });

@@ -3,10 +3,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { createClient } from "@connectrpc/connect";
 import { beforeEach, expect, test } from "vitest";
-import {
-  Health,
-  HealthCheckResponse_ServingStatus as Status,
-} from "../../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/grpc/health/v1/health_pb.js";
 import { migrate } from "../../src/db/migrate.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
@@ -21,11 +18,7 @@ import { callsInFlight } from "../support/metrics.ts";
 import { makeWorkspace } from "../support/platform.ts";
 import { openSocket, readAnswer, untilRefused } from "../support/raw-http.ts";
 import { PROTOCOLS, type ServerUrls } from "../support/rpc-client.ts";
-import {
-  OF_PROCESS,
-  startServiceProcess,
-  type ServiceProcess,
-} from "../support/service-process.ts";
+import { OF_PROCESS, startServiceProcess, type ServiceProcess } from "../support/service-process.ts";
 import { startReplica } from "../support/service.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
@@ -53,8 +46,7 @@ async function startReady(): Promise<ServiceProcess> {
   return served;
 }
 
-const quote = (served: ServiceProcess) =>
-  served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
+const quote = (served: ServiceProcess) => served.request(QUOTE_PATH, { apiKey, body: COVERED_ROUTE });
 
 /** Expects the process to exit with code 0 in time after a signal. */
 async function expectEndInTime(served: ServiceProcess, signalledAt: number): Promise<void> {
@@ -122,9 +114,7 @@ async function sendHalf(served: ServiceProcess, path: string, body: object) {
 test("replicas that start together on an empty database all become ready", async () => {
   const client = await connectTo(database.url);
   await client.query("drop schema public cascade; create schema public");
-  const replicas = await Promise.all(
-    Array.from({ length: 4 }, () => startServiceProcess(environment)),
-  );
+  const replicas = await Promise.all(Array.from({ length: 4 }, () => startServiceProcess(environment)));
   await eventually("every migration", async () => {
     const { rows } = await client.query("select to_regclass('shipment') as made");
     return rows[0].made !== null;
@@ -160,9 +150,7 @@ test("a service without a tariff is alive but not ready until the first one is p
     return status === 503 && body.status === "waiting for its first tariff";
   });
   await eventually("the log to report it", () =>
-    served
-      .log()
-      .some(({ msg }) => String(msg).startsWith("waiting for the first tariff: publish one with")),
+    served.log().some(({ msg }) => String(msg).startsWith("waiting for the first tariff: publish one with")),
   );
   expect((await served.request("/healthz")).status).toBe(200);
   const { status, headers } = await quote(served);
@@ -228,9 +216,7 @@ test("at SIGTERM a service is unready, closes its ports, answers what is in flig
   await client.query("begin; lock table shipment in exclusive mode");
   const byGrpc = served.grpcClient(apiKey).createShipment(RPC_BOOKING);
   await eventually("the booking to wait", async () => {
-    const { rows } = await client.query(
-      "select from pg_locks where not granted and relation = 'shipment'::regclass",
-    );
+    const { rows } = await client.query("select from pg_locks where not granted and relation = 'shipment'::regclass");
     return rows.length === 1;
   });
   const signalledAt = signal(served, "SIGTERM");

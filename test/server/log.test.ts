@@ -106,14 +106,10 @@ test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).st
     const program =
       'const { createLog } = await import("./src/server/log.ts"); (await createLog({ logLevel: "info", logFormat: process.env.LOG_FORMAT })).log.info("listening");';
     const onTerminal = (environment: Record<string, string>) =>
-      spawnSync(
-        "script",
-        ["-qec", `"${process.execPath}" --input-type=module -e '${program}'`, "/dev/null"],
-        {
-          env: { PATH: process.env.PATH, NO_COLOR: "1", ...environment },
-          encoding: "utf8",
-        },
-      ).stdout;
+      spawnSync("script", ["-qec", `"${process.execPath}" --input-type=module -e '${program}'`, "/dev/null"], {
+        env: { PATH: process.env.PATH, NO_COLOR: "1", ...environment },
+        encoding: "utf8",
+      }).stdout;
     expect(onTerminal({})).toMatch(/^\[[\d:.]+\] INFO: listening\r\n$/);
     expect(onTerminal({ LOG_FORMAT: "json" })).toMatch(/^\{"level":"info",.+\}\r\n$/);
   },

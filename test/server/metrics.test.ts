@@ -81,8 +81,7 @@ test("metrics tell of attempts at webhooks by outcome, and a replica of the back
     statuses.map((status) => startReceiver((response) => response.writeHead(status).end())),
   );
   const added = [];
-  for (const { url } of [...answering, gone])
-    added.push(await addWebhook(service, apiKey, { url }));
+  for (const { url } of [...answering, gone]) added.push(await addWebhook(service, apiKey, { url }));
   await gone.close();
   await book(service, apiKey);
   for (const { data } of added) await untilAttempted(service, apiKey, data.id, 1);

@@ -14,9 +14,7 @@ import { startService } from "../support/service.ts";
 const service = await startService({ operationsPort: 0 });
 const operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
 
-const NOTHING = errorBody(
-  "This path does not exist. Available paths: /metrics, /healthz and /readyz.",
-);
+const NOTHING = errorBody("This path does not exist. Available paths: /metrics, /healthz and /readyz.");
 
 test("operators' server serves metrics, health and readiness, and nothing else", async () => {
   const metrics = await operations.request("/metrics?debug=1");

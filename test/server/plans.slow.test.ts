@@ -54,10 +54,8 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "with oldest as ( select subject, number, created_at from event":
     "looks at as many as are deleted at a time, of which the young stay",
   '"w0"."name" ilike': "names of workspaces are searched for a part, which no index finds",
-  '"o0"."revoked_at" is null':
-    "operators are few, and the index of their emails leaves out the revoked",
-  "from workspace as live where":
-    "those without a test twin are looked for among all, every minute",
+  '"o0"."revoked_at" is null': "operators are few, and the index of their emails leaves out the revoked",
+  "from workspace as live where": "those without a test twin are looked for among all, every minute",
   "with recent as materialized": "the newest are looked through for words",
   "as slot cross join lateral": "up to 1,000 rows with the words are compared",
   "with named as materialized": "the first by name are looked for among all with the same words",
@@ -78,8 +76,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "with part as materialized": "a look-up for each event since the last count",
   "insert into booking_day": "a day is counted whole",
   "from (select created_at from mail where state = 'waiting'": "mails that wait are counted",
-  "from (select created_at from recipient_notice where state = 'waiting'":
-    "emails that wait are counted",
+  "from (select created_at from recipient_notice where state = 'waiting'": "emails that wait are counted",
   "from booking_day": "a report counts what was booked",
   "delete from session": "those that nobody used are looked for among all, every ten minutes",
   "from replica where": "replicas are few",
@@ -122,12 +119,11 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
 });
 
 /** Combinations of shipment filters that share an index. */
-const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] =
-  [
-    ({ customer_id }) => ({ customer_id, failed: true }),
-    ({ status }) => ({ status, order_by: "total" }),
-    ({ status }) => ({ status, order_by: "pickup_window" }),
-  ];
+const FILTERS_TOGETHER: readonly ((values: Record<string, unknown>) => Record<string, unknown>)[] = [
+  ({ customer_id }) => ({ customer_id, failed: true }),
+  ({ status }) => ({ status, order_by: "total" }),
+  ({ status }) => ({ status, order_by: "pickup_window" }),
+];
 
 /** Indexes that only statements in `OF_OTHER_SETUPS` and `RUN_BY_OTHER_TESTS` use. */
 const INDEXES_OF_OTHERS = ["payment_notice_of_test", "payment_connection_account"];
@@ -135,8 +131,7 @@ const INDEXES_OF_OTHERS = ["payment_notice_of_test", "payment_connection_account
 const METHODS = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
 
 /** Matches SQL in the source, up to the first placeholder or quoted name. */
-const SQL =
-  /["`](\s*(?:select|insert into|update|delete from|with (?:recursive )?\w+ as)\s[^"`$]*)/g;
+const SQL = /["`](\s*(?:select|insert into|update|delete from|with (?:recursive )?\w+ as)\s[^"`$]*)/g;
 const SOURCE = globSync("src/{features,server}/**/*.ts").flatMap((file) =>
   [...readFileSync(file, "utf8").matchAll(SQL)].map(([, sql]) => [file, onOneLine(sql!)] as const),
 );
@@ -244,11 +239,7 @@ async function plansOfEverything(mode: string, kept: boolean): Promise<RunPlan[]
   owned.defer(log.close);
   const mails = await startMailServer({
     onRcptTo: ({ address }, _session, callback) =>
-      callback(
-        address.startsWith("later")
-          ? Object.assign(new Error("come back"), { responseCode: 451 })
-          : null,
-      ),
+      callback(address.startsWith("later") ? Object.assign(new Error("come back"), { responseCode: 451 }) : null),
   });
   owned.defer(mails.stop);
   const stripe = await startStripe({ livemode: true });
@@ -361,9 +352,7 @@ function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
   const paging = ["page_size", "page_token", ...(names.includes("page_token") ? [] : ["after"])];
   const filters = names.filter((it) => !owners.includes(it) && !paging.includes(it));
   const values = filterValues(given);
-  expect(Object.keys(values), `a value of each filter of ${name}`).toEqual(
-    expect.arrayContaining(filters),
-  );
+  expect(Object.keys(values), `a value of each filter of ${name}`).toEqual(expect.arrayContaining(filters));
   return [
     of,
     ...filters.map((filter) => ({ ...of, [filter]: values[filter] })),
@@ -371,11 +360,7 @@ function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
   ];
 }
 
-async function useSessions(
-  service: TestService,
-  { id, apiKey }: TestWorkspace,
-  operatorKey: string,
-): Promise<void> {
+async function useSessions(service: TestService, { id, apiKey }: TestWorkspace, operatorKey: string): Promise<void> {
   const email = `${randomUUID()}@example.org`;
   const person = await signIn(service, apiKey, { email, role: "member" });
   const headers = { "x-workspace": String(id) };
@@ -387,8 +372,7 @@ async function useSessions(
   ];
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const saved = `/account/v1/workspaces/${id}/saved_filters`;
-  const { data } = (await person.request(saved, { body: { name: "Mine", query: "status=1" } }))
-    .body;
+  const { data } = (await person.request(saved, { body: { name: "Mine", query: "status=1" } })).body;
   const one = `${saved}/${data.id}`;
   const filters = [
     await person.request(saved),
@@ -413,11 +397,7 @@ async function useSessions(
 }
 
 /** Sends, postpones and purges emails. */
-async function useMails(
-  service: TestService,
-  { apiKey }: TestWorkspace,
-  sql: pg.Client,
-): Promise<void> {
+async function useMails(service: TestService, { apiKey }: TestWorkspace, sql: pg.Client): Promise<void> {
   for (const name of ["now", "later"]) {
     const email = `${name}-${randomUUID()}@example.org`;
     await service.request("/v1/members", { apiKey, body: { email } });
@@ -433,11 +413,7 @@ async function useMails(
 }
 
 /** Sends an email to a recipient and unsubscribes the recipient. */
-async function tellRecipient(
-  service: TestService,
-  { apiKey }: TestWorkspace,
-  { mails }: MailServer,
-): Promise<void> {
+async function tellRecipient(service: TestService, { apiKey }: TestWorkspace, { mails }: MailServer): Promise<void> {
   await data(service.as(apiKey).updateWorkspace({ notifies_recipients: true }));
   const recipient_email = `${randomUUID()}@example.org`;
   await eventually("the change to be known", async () => {
@@ -445,9 +421,7 @@ async function tellRecipient(
     const sent = "select 1 from recipient_notice where shipment_reference = ?";
     return (await service.app.em.execute(sent, [reference])).length > 0;
   });
-  const mail = await eventually("an email", () =>
-    mails.find(({ to }) => to.includes(recipient_email)),
-  );
+  const mail = await eventually("an email", () => mails.find(({ to }) => to.includes(recipient_email)));
   const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));
   expect((await fetch(service.httpUrl + pathname, { method: "POST" })).ok).toBe(true);
 }
@@ -509,15 +483,11 @@ async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Prom
 
 /** Parks a simulation, then advances the test clock so that its steps run. */
 async function simulate(service: TestService, { id, apiKey }: TestWorkspace): Promise<void> {
-  const move = async (time?: string) =>
-    (await service.request("/v1/test/clock", { apiKey, body: { time } })).body;
+  const move = async (time?: string) => (await service.request("/v1/test/clock", { apiKey, body: { time } })).body;
   const { data } = await move();
   await book(service, apiKey, { simulation: { scenario: "no_courier", step_seconds: 1 } });
   const next = (change: string) =>
-    service.app.em.execute(
-      `update simulation ${change} where workspace_id = ? returning next_try_at`,
-      [id],
-    );
+    service.app.em.execute(`update simulation ${change} where workspace_id = ? returning next_try_at`, [id]);
   await next("set next_try_at = 'epoch'");
   await eventually("it to be parked", async () => {
     const rows = await next("set taken = taken");
@@ -579,19 +549,14 @@ function mayReadMuch(statement: string): boolean {
 function answered(nodes: readonly PlanNode[]): number {
   const [root] = nodes;
   const asked = nodes.filter((node) => /^(Function Scan|ProjectSet)$/.test(node["Node Type"]));
-  const written = nodes.flatMap((node) =>
-    node["Node Type"] === "ModifyTable" ? (node.Plans ?? []) : [],
-  );
-  const rows = [root!, ...asked, ...written].map(
-    (node) => node["Actual Rows"] * node["Actual Loops"],
-  );
+  const written = nodes.flatMap((node) => (node["Node Type"] === "ModifyTable" ? (node.Plans ?? []) : []));
+  const rows = [root!, ...asked, ...written].map((node) => node["Actual Rows"] * node["Actual Loops"]);
   return Math.max(...rows);
 }
 
 function described({ statement, nodes }: RunPlan): string {
   const steps = nodes.map(
-    (node) =>
-      `${node["Node Type"]} ${node["Index Name"] ?? node["Relation Name"] ?? ""}: ${rowsAt(node)}`,
+    (node) => `${node["Node Type"]} ${node["Index Name"] ?? node["Relation Name"] ?? ""}: ${rowsAt(node)}`,
   );
   return `${statement}\n  ${steps.join("\n  ")}`;
 }

@@ -23,9 +23,7 @@ test("a system that cannot share ports among processes is told of at once, with 
     process.nextTick(() => this.emit("error", error));
     return this;
   });
-  await expect(
-    assertPortsFree({ ...ADDRESSES, port: 8080, grpcPort: 9090, reusePort: true }),
-  ).rejects.toThrow(
+  await expect(assertPortsFree({ ...ADDRESSES, port: 8080, grpcPort: 9090, reusePort: true })).rejects.toThrow(
     "REUSE_PORT: this system cannot share a port among processes, as Linux can; give each process separate ports, behind a proxy",
   );
 });

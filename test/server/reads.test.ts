@@ -46,11 +46,10 @@ const sent = { apiKey: workspace.apiKey, body: {} };
 for (const _ of [1, 2]) await service.request(`/v1/webhooks/${webhook.id}/test`, sent);
 const delivery = await untilAttempted(service, workspace.apiKey, webhook.id, 1);
 
-const isRead = ({ idempotency }: DescMethod) =>
-  idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-const READS = (
-  await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods))
-).flatMap((methods) => methods.filter(isRead));
+const isRead = ({ idempotency }: DescMethod) => idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+const READS = (await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods))).flatMap(
+  (methods) => methods.filter(isRead),
+);
 
 /** Returns fields with which a call finds data. */
 async function fieldsOf(method: DescMethod): Promise<Record<string, unknown>> {
@@ -112,7 +111,5 @@ test("what a call writes is seen", async () => {
   const path = `/v1/webhooks/${webhook.id}`;
   const { apiKey } = workspace;
   const written = await writtenDuring(() => service.request(path, { apiKey, method: "DELETE" }));
-  expect(written).toEqual(
-    expect.arrayContaining([expect.stringMatching(/^delete from "webhook"/)]),
-  );
+  expect(written).toEqual(expect.arrayContaining([expect.stringMatching(/^delete from "webhook"/)]));
 });

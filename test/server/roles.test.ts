@@ -66,10 +66,7 @@ async function byJson(method: DescMethod, apiKey: string | undefined) {
 
 /** Calls a method over gRPC and returns the error. */
 function byGrpc(method: DescMethod, apiKey: string) {
-  const client = service.grpcClient(apiKey, method.parent) as unknown as Record<
-    string,
-    (request: object) => any
-  >;
+  const client = service.grpcClient(apiKey, method.parent) as unknown as Record<string, (request: object) => any>;
   const answer = client[method.localName]!({});
   return rpcError(method.methodKind === "unary" ? answer : take(1, answer));
 }
@@ -124,8 +121,7 @@ describe("an admin method refuses a workspace's key, known or not, and says whos
 });
 
 const writes = (method: DescMethod) =>
-  method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
-  !/Quote/.test(method.name);
+  method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS && !/Quote/.test(method.name);
 
 describe("a workspace's key that is read-only", () => {
   test.each(named(OF_WORKSPACES.filter(writes)))("is refused %s", async (_, method) => {
@@ -139,21 +135,18 @@ describe("a workspace's key that is read-only", () => {
     expect(grpc).toEqual(rpcRefusal("PermissionDenied", "SCOPE_INSUFFICIENT", message));
   });
 
-  test.each(named(OF_WORKSPACES.filter((method) => !writes(method))))(
-    "may call %s",
-    async (_, method) => {
-      if (method.methodKind !== "unary") {
-        const client = service.grpcClient(readOnlyKey, EventService);
-        expect(await take(1, client.watchEvents({ fromNow: true }))).toHaveLength(1);
-        return;
-      }
-      const isOfTests = method.parent.name === "TestService";
-      const key = isOfTests ? readOnlyTestKey : readOnlyKey;
-      for (const { status } of await byJson(method, key)) {
-        expect([401, 403, 500]).not.toContain(status);
-      }
-    },
-  );
+  test.each(named(OF_WORKSPACES.filter((method) => !writes(method))))("may call %s", async (_, method) => {
+    if (method.methodKind !== "unary") {
+      const client = service.grpcClient(readOnlyKey, EventService);
+      expect(await take(1, client.watchEvents({ fromNow: true }))).toHaveLength(1);
+      return;
+    }
+    const isOfTests = method.parent.name === "TestService";
+    const key = isOfTests ? readOnlyTestKey : readOnlyKey;
+    for (const { status } of await byJson(method, key)) {
+      expect([401, 403, 500]).not.toContain(status);
+    }
+  });
 });
 
 describe("a workspace's key for couriers", async () => {

@@ -23,9 +23,7 @@ test("the sample tariff's zones are the five counties of New York City as in us-
 });
 
 function rounded(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value), (_, item) =>
-    typeof item === "number" ? Number(item.toFixed(6)) : item,
-  );
+  return JSON.parse(JSON.stringify(value), (_, item) => (typeof item === "number" ? Number(item.toFixed(6)) : item));
 }
 
 test("the sample tariff can be published", () => {
@@ -41,13 +39,7 @@ test("the sample tariff can be published", () => {
       { minKg: 20, maxKg: 50, flatFeeMinor: 400, ratePerKgMillionths: 350_000 },
     ],
   });
-  expect(tariff?.zones.map((zone) => zone.name)).toEqual([
-    "Bronx",
-    "Kings",
-    "New York",
-    "Queens",
-    "Richmond",
-  ]);
+  expect(tariff?.zones.map((zone) => zone.name)).toEqual(["Bronx", "Kings", "New York", "Queens", "Richmond"]);
 });
 
 test("the sample tariff prices a route from Times Square to Flatbush", () => {

@@ -49,15 +49,11 @@ async function start(): Promise<ServiceProcess> {
   const started = await startServiceProcess(environment);
   const { operations } = started.log().find(({ msg }) => msg === "starting")!;
   const { request } = endpointsAt(operations as string, "");
-  await eventually(
-    "the process to be ready",
-    async () => (await request("/readyz")).status === 200,
-  );
+  await eventually("the process to be ready", async () => (await request("/readyz")).status === 200);
   return started;
 }
 
-const countCalls = (started: ServiceProcess) =>
-  started.log().filter(({ msg }) => msg === "call").length;
+const countCalls = (started: ServiceProcess) => started.log().filter(({ msg }) => msg === "call").length;
 
 async function storedReferences(): Promise<string[]> {
   const rows = await service.app.em.execute("select reference from shipment");
@@ -85,9 +81,7 @@ test(
     const { lost = 0, ...refused } = Object.fromEntries(load.refused);
     expect(refused).toEqual({});
     expect(lost).toBeLessThanOrEqual(CLIENTS);
-    expect((await storedReferences()).toSorted()).toEqual(
-      [...load.acknowledged.values()].toSorted(),
-    );
+    expect((await storedReferences()).toSorted()).toEqual([...load.acknowledged.values()].toSorted());
   },
   REPLACED_MS,
 );
@@ -95,12 +89,7 @@ test(
 /** Returns ways to call the service: new and kept connections over HTTP/1.1 and HTTP/2. */
 function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-  const send = async (
-    agent: Agent | false,
-    path: string,
-    body: object,
-    key: string = randomUUID(),
-  ): Promise<any> => {
+  const send = async (agent: Agent | false, path: string, body: object, key: string = randomUUID()): Promise<any> => {
     const keyed = { ...headers, "idempotency-key": key };
     const sending = httpRequest(httpUrl + path, { method: "POST", headers: keyed, agent });
     sending.end(JSON.stringify(body));

@@ -112,15 +112,9 @@ function createOldPostgres(version: string): Server {
     return Buffer.concat([head, Buffer.from(body, "latin1")]);
   };
   const ready = message("Z", "I");
-  const column =
-    "server_version_num\0\0\0\0\0\0\0\0\0\0\u0019\u00FF\u00FF\u00FF\u00FF\u00FF\u00FF\0\0";
+  const column = "server_version_num\0\0\0\0\0\0\0\0\0\0\u0019\u00FF\u00FF\u00FF\u00FF\u00FF\u00FF\0\0";
   const row = `\0\u0001\0\0\0${String.fromCharCode(version.length)}${version}`;
-  const answer = [
-    message("T", `\0\u0001${column}`),
-    message("D", row),
-    message("C", "SHOW\0"),
-    ready,
-  ];
+  const answer = [message("T", `\0\u0001${column}`), message("D", row), message("C", "SHOW\0"), ready];
   return createServer((socket) => {
     socket.once("data", () => {
       socket.write(Buffer.concat([message("R", "\0\0\0\0"), ready]));
@@ -167,9 +161,7 @@ test.each([
 ])("a database %s is waited for, and named by its address", async (_, answer) => {
   const port = await listenSomewhere(createServer(answer));
   const served = startStarting({ DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
-  const line = await eventually("the log to say so", () =>
-    served.log().find(({ level }) => level === "warn"),
-  );
+  const line = await eventually("the log to say so", () => served.log().find(({ level }) => level === "warn"));
   expect(line.msg).toMatch(
     new RegExp(
       `^waiting for the database: 127.0.0.1:${port} (does not answer|closes the connection at once); check DATABASE_URL$`,
@@ -181,9 +173,7 @@ test.each([
 
 test("a database that is away is waited for, which is said in one line without a stack", async () => {
   const served = startStarting({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-  const line = await eventually("the log to say so", () =>
-    served.log().find(({ level }) => level === "warn"),
-  );
+  const line = await eventually("the log to say so", () => served.log().find(({ level }) => level === "warn"));
   expect(line).toEqual({
     ...OF_PROCESS,
     level: "warn",

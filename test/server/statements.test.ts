@@ -109,22 +109,10 @@ test("the log sees a text that stands in a statement", async () => {
 
 /** Beginnings of statements that access data of several or all workspaces, with the reason. */
 const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[] = [
-  [
-    "select workspace_id::float8 as workspace, id as webhook, failing",
-    "what is due anywhere is leased",
-  ],
-  [
-    "select max(created_at)::text as until from ( select created_at from kept_answer",
-    "purged by age",
-  ],
-  [
-    "select max(started_at)::text as until from ( select started_at from api_request",
-    "purged by age",
-  ],
-  [
-    "select max(created_at)::text as until from ( select created_at from recipient_notice",
-    "purged by age",
-  ],
+  ["select workspace_id::float8 as workspace, id as webhook, failing", "what is due anywhere is leased"],
+  ["select max(created_at)::text as until from ( select created_at from kept_answer", "purged by age"],
+  ["select max(started_at)::text as until from ( select started_at from api_request", "purged by age"],
+  ["select max(created_at)::text as until from ( select created_at from recipient_notice", "purged by age"],
   [
     "select count(*)::float8 as waiting, (extract(epoch from min(created_at)) * 1000)::float8",
     "mails that wait, for metrics",
@@ -134,37 +122,19 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
     "recipient emails that are due anywhere",
   ],
   ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
-  [
-    "select max(measured_at)::text as until from ( select measured_at from courier_place",
-    "purged by age",
-  ],
-  [
-    "select max(recorded_at)::text as until from ( select recorded_at from proof_picture",
-    "purged by age",
-  ],
-  [
-    "select max(ended_at)::text as until from ( select ended_at from webhook_delivery",
-    "purged by age",
-  ],
+  ["select max(measured_at)::text as until from ( select measured_at from courier_place", "purged by age"],
+  ["select max(recorded_at)::text as until from ( select recorded_at from proof_picture", "purged by age"],
+  ["select max(ended_at)::text as until from ( select ended_at from webhook_delivery", "purged by age"],
   [
     "select feed.workspace_id::float8 as id from feed cross join lateral ( select created_at from event",
     "whose events to purge",
   ],
   ["select workspace_id::float8 as workspace, id as webhook, secrets", "all secrets are sealed"],
-  [
-    "select feed.workspace_id::float8 as id, rolled_up.workspace_id is null",
-    "whose bookings to count",
-  ],
+  ["select feed.workspace_id::float8 as id, rolled_up.workspace_id is null", "whose bookings to count"],
   ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
   ["select (select count(*) from ( select 1 from webhook_delivery", "the backlog, for GetHealth"],
-  [
-    "select (select count(*) from ( select 1 from webhook join workspace",
-    "the backlog, for metrics",
-  ],
-  [
-    "select workspace_id::float8 as workspace, position",
-    "one look for the streams of all workspaces",
-  ],
+  ["select (select count(*) from ( select 1 from webhook join workspace", "the backlog, for metrics"],
+  ["select workspace_id::float8 as workspace, position", "one look for the streams of all workspaces"],
   ["select feed.workspace_id::float8 as id from feed join workspace", "whose test data to purge"],
   [
     "select simulation.workspace_id::float8 as workspace, shipment_reference as reference, tries",
@@ -182,19 +152,13 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
     "work on payments that is overdue",
   ],
   ["select count(*)::float8 as count from (select 1 from p", "work on payments that is overdue"],
-  [
-    "select workspace_id::float8 as workspace from payment_connection where state in",
-    "what operators have to look at",
-  ],
+  ["select workspace_id::float8 as workspace from payment_connection where state in", "what operators have to look at"],
   ["select workspace_id::float8 as workspace, id, url", "what operators have to look at"],
   ["select date::text as date, currency, sum(bookings)", "the platform's overview"],
   ["select workspace_id::float8 as workspace from booking_day", "the platform's overview"],
   ["select workspace.id::float8 as workspace, workspace.name, currency", "the platform's overview"],
   ["select workspace_id::float8, reference, pickup_lat", "a replay of the newest shipments"],
-  [
-    'select "p0".* from "payment_connection" as "p0" where "p0"."workspace_id" in ($1, $2',
-    "a list of workspaces",
-  ],
+  ['select "p0".* from "payment_connection" as "p0" where "p0"."workspace_id" in ($1, $2', "a list of workspaces"],
 ];
 
 /** Patterns of statements that take a workspace as a parameter, in a row or a condition. */
@@ -206,18 +170,12 @@ const NAMES_WORKSPACE = [
 ];
 
 test("every statement on workspaces' data names one workspace as a parameter, or is listed as the platform's", () => {
-  const tables = new RegExp(
-    `\\b(?:from|join|into|update) "?(?:${DISTRIBUTED_TABLES.join("|")})\\b`,
-  );
+  const tables = new RegExp(`\\b(?:from|join|into|update) "?(?:${DISTRIBUTED_TABLES.join("|")})\\b`);
   const statements = [...new Set(log.statements.map((text) => text.replace(/\s+/g, " ").trim()))];
-  const unnamed = statements.filter(
-    (text) => tables.test(text) && !NAMES_WORKSPACE.some((form) => form.test(text)),
-  );
+  const unnamed = statements.filter((text) => tables.test(text) && !NAMES_WORKSPACE.some((form) => form.test(text)));
   const isListed = (text: string) => OF_THE_PLATFORM.some(([start]) => text.startsWith(start));
   expect(unnamed.filter((text) => !isListed(text))).toEqual([]);
-  const unused = OF_THE_PLATFORM.filter(
-    ([start]) => !unnamed.some((text) => text.startsWith(start)),
-  );
+  const unused = OF_THE_PLATFORM.filter(([start]) => !unnamed.some((text) => text.startsWith(start)));
   // On a cluster, workers read the due work, and their statements are not in this log.
   if (inject("adminDatabaseUrls").length === 1) expect(unused).toEqual([]);
 });
@@ -244,8 +202,7 @@ async function call(method: DescMethod, fields: Record<string, unknown>): Promis
     "idempotency-key": `${MARK}'${++count}`,
     "x-request-id": `${MARK}${count}`,
   }));
-  for (const { status, text } of answers)
-    expect(status, `${method.name}: ${text}`).toBeLessThan(500);
+  for (const { status, text } of answers) expect(status, `${method.name}: ${text}`).toBeLessThan(500);
   return answers.map(({ status }) => status);
 }
 
@@ -256,9 +213,7 @@ async function markedTables(): Promise<string[]> {
   );
   const marked = [];
   for (const { name } of rows) {
-    const found = await sql.query(`select from "${name}" as t where t::text ilike $1 limit 1`, [
-      `%${MARK}%`,
-    ]);
+    const found = await sql.query(`select from "${name}" as t where t::text ilike $1 limit 1`, [`%${MARK}%`]);
     if (found.rowCount === 1) marked.push(name);
   }
   return marked;

@@ -1,11 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  getOption,
-  ScalarType,
-  type DescField,
-  type DescMethod,
-  type Message,
-} from "@bufbuild/protobuf";
+import { getOption, ScalarType, type DescField, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { field as rules } from "../../gen/buf/validate/validate_pb.js";
@@ -135,8 +129,7 @@ describe.each([
     const pair = pairs[pairOf(method, field) ?? ""] ?? (await newPair(method, field, own));
     const { foreign, missing } = pair;
     // An attempt is named by both.
-    const more =
-      field === "webhook" && own["delivery"] ? { delivery: pairs["delivery"]!.foreign } : {};
+    const more = field === "webhook" && own["delivery"] ? { delivery: pairs["delivery"]!.foreign } : {};
     const before = await othersRecords();
     for (const ask of [askHttp, askGrpc]) {
       const naming = (it: string | number) =>
@@ -149,8 +142,7 @@ describe.each([
       await sql.query(clear, [caller.id]);
     }
     // Only the name caused the refusal.
-    if (isCallable(method))
-      expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
+    if (isCallable(method)) expect((await askHttp(method, own, caller))[0]!.status).toBeLessThan(300);
   });
 
   /** Returns a page token of the other workspace for the same call, or the id of a new record there. */
@@ -188,9 +180,7 @@ describe.each([
 const CHANGING = ["api_request", "booking_day", "booking_roll_up", "webhook_lease"];
 
 /** Tables of records of workspaces. */
-const TABLES = [...DISTRIBUTED_TABLES, "api_key", "membership"].filter(
-  (it) => !CHANGING.includes(it),
-);
+const TABLES = [...DISTRIBUTED_TABLES, "api_key", "membership"].filter((it) => !CHANGING.includes(it));
 
 /** Creates a record of each kind for a workspace. */
 async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pair>>> {
@@ -270,8 +260,7 @@ type Seen = Readonly<Record<string, unknown>>;
 /** Returns the whole HTTP responses on every path of the method. A stream without a path is called with Connect. */
 async function askHttp(method: DescMethod, fields: Fields, { apiKey }: TestWorkspace) {
   const ways = httpCalls(method, fields);
-  if (ways.length === 0)
-    return [await askRpc("Connect on the HTTP server", method, fields, apiKey)];
+  if (ways.length === 0) return [await askRpc("Connect on the HTTP server", method, fields, apiKey)];
   return Promise.all(
     ways.map(async ({ path, ...way }) => {
       const options = { apiKey, ...way, headers: { "x-request-id": "the-same" } };
@@ -288,17 +277,11 @@ const askGrpc = async (method: DescMethod, fields: Fields, { apiKey }: TestWorks
   await askRpc("gRPC on the gRPC server", method, fields, apiKey),
 ];
 
-async function askRpc(
-  protocol: keyof typeof PROTOCOLS,
-  method: DescMethod,
-  fields: Fields,
-  apiKey: string,
-) {
+async function askRpc(protocol: keyof typeof PROTOCOLS, method: DescMethod, fields: Fields, apiKey: string) {
   const client = rpcClient(method.parent, PROTOCOLS[protocol], service, apiKey) as any;
   const answer = client[method.localName](compileDecodeJson(method.input)(fields).request);
   // For a stream that no refusal ends earlier.
-  const whole =
-    method.methodKind === "unary" ? answer.then((it: Message) => [it]) : take(Infinity, answer);
+  const whole = method.methodKind === "unary" ? answer.then((it: Message) => [it]) : take(Infinity, answer);
   const refusal = await rpcError(whole).catch(() => undefined);
   if (refusal !== undefined) return { status: 400, text: JSON.stringify(refusal) };
   const messages: Message[] = await whole;

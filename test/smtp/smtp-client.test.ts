@@ -1,9 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  createSmtpClient,
-  transportOptions,
-  type OutgoingMail,
-} from "../../src/smtp/smtp-client.ts";
+import { createSmtpClient, transportOptions, type OutgoingMail } from "../../src/smtp/smtp-client.ts";
 import { startMailServer } from "../support/mail-server.ts";
 
 const MAIL: OutgoingMail = {
@@ -39,9 +35,7 @@ test("a mail is sent with user and password", async () => {
   });
   const withUser = (user: string) => clientOf(server.url.replace("//", `//${user}@`));
   expect(await withUser("ada:s%3Acret").send(MAIL, never)).toBeUndefined();
-  expect(server.mails.map(({ to, text }) => [to, text])).toEqual([
-    [["ada@example.org"], "A link\n"],
-  ]);
+  expect(server.mails.map(({ to, text }) => [to, text])).toEqual([[["ada@example.org"], "A link\n"]]);
   expect(await withUser("ada:wrong").send(MAIL, never)).toEqual({
     kind: "unreachable",
     code: "EAUTH",

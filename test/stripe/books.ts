@@ -41,11 +41,7 @@ export class Books {
   readonly #onEvent: (event: Stripe.EventBase) => void;
 
   /** @param onEvent called with each event */
-  constructor(
-    account: Stripe.Account,
-    stamp: () => Stamp,
-    onEvent: (event: Stripe.EventBase) => void,
-  ) {
+  constructor(account: Stripe.Account, stamp: () => Stamp, onEvent: (event: Stripe.EventBase) => void) {
     this.account = account;
     this.#stamp = stamp;
     this.#onEvent = onEvent;
@@ -68,10 +64,9 @@ export class Books {
     const inSeconds = (params.expires_at ?? stamp.created + EXPIRY_SECONDS.most) - stamp.created;
     if (inSeconds < EXPIRY_SECONDS.least || inSeconds > EXPIRY_SECONDS.most) {
       const side = inSeconds < EXPIRY_SECONDS.least ? "at least 30 minutes" : "less than 24 hours";
-      throw invalidRequest(
-        `The \`expires_at\` timestamp must be ${side} from Checkout Session creation.`,
-        { param: "expires_at" },
-      );
+      throw invalidRequest(`The \`expires_at\` timestamp must be ${side} from Checkout Session creation.`, {
+        param: "expires_at",
+      });
     }
     const session = newSession(stamp, amount, price!.currency, params);
     this.sessions.set(session.id, session);
@@ -150,15 +145,11 @@ export class Books {
   createRefund({ payment_intent, ...params }: Stripe.RefundCreateParams): Stripe.Refund {
     const intent = this.intent(payment_intent!);
     if (intent.status !== "succeeded") {
-      throw invalidRequest(
-        `This PaymentIntent (${intent.id}) does not have a successful charge to refund.`,
-      );
+      throw invalidRequest(`This PaymentIntent (${intent.id}) does not have a successful charge to refund.`);
     }
     const charge = this.charges.get(idOf(intent.latest_charge)!)!;
     const disputes = this.#disputesOf(charge);
-    const lost = disputes
-      .filter(({ status }) => status === "lost")
-      .reduce((sum, { amount }) => sum + amount, 0);
+    const lost = disputes.filter(({ status }) => status === "lost").reduce((sum, { amount }) => sum + amount, 0);
     const left = Math.max(0, charge.amount - charge.amount_refunded - lost);
     if (left === 0 && lost === 0) {
       throw invalidRequest(`Charge ${charge.id} has already been refunded.`, {
@@ -174,10 +165,9 @@ export class Books {
     }
     const amount = params.amount ?? left;
     if (amount > left) {
-      throw invalidRequest(
-        `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
-        { param: "amount" },
-      );
+      throw invalidRequest(`Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`, {
+        param: "amount",
+      });
     }
     const refund = newRefund(this.#stamp(), charge, amount, params.metadata);
     this.refunds.set(refund.id, refund);
@@ -296,21 +286,14 @@ export class Books {
     return intent;
   }
 
-  #addCharge(
-    intent: Stripe.PaymentIntent,
-    status: "succeeded" | "pending" | "failed",
-  ): Stripe.Charge {
+  #addCharge(intent: Stripe.PaymentIntent, status: "succeeded" | "pending" | "failed"): Stripe.Charge {
     const charge = newCharge(this.#stamp(), intent, status);
     this.charges.set(charge.id, charge);
     intent.latest_charge = charge.id;
     return charge;
   }
 
-  #succeed(
-    session: Stripe.Checkout.Session,
-    intent: Stripe.PaymentIntent,
-    charge: Stripe.Charge,
-  ): void {
+  #succeed(session: Stripe.Checkout.Session, intent: Stripe.PaymentIntent, charge: Stripe.Charge): void {
     intent.status = "succeeded";
     intent.amount_received = intent.amount;
     intent.last_payment_error = null;

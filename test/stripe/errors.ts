@@ -14,10 +14,7 @@ export class StripeRefusal extends Error {
 
 export function invalidRequest(
   message: string,
-  {
-    status = 400,
-    ...details
-  }: { readonly code?: string; readonly param?: string; readonly status?: number } = {},
+  { status = 400, ...details }: { readonly code?: string; readonly param?: string; readonly status?: number } = {},
 ): StripeRefusal {
   return new StripeRefusal(status, { type: "invalid_request_error", message, ...details });
 }

@@ -67,9 +67,10 @@ const refundCreate: z.ZodType<Stripe.RefundCreateParams> = z.strictObject({
   metadata,
 } satisfies Shape<Stripe.RefundCreateParams>);
 
-const listOfPayment: z.ZodType<Stripe.RefundListParams & Stripe.DisputeListParams> = z.strictObject(
-  { ...page, payment_intent: text } satisfies Shape<Stripe.RefundListParams>,
-);
+const listOfPayment: z.ZodType<Stripe.RefundListParams & Stripe.DisputeListParams> = z.strictObject({
+  ...page,
+  payment_intent: text,
+} satisfies Shape<Stripe.RefundListParams>);
 
 const eventList = z.strictObject({
   ...page,
@@ -98,13 +99,9 @@ const accountLinkCreate: z.ZodType<Stripe.AccountLinkCreateParams> = z.strictObj
 const EVENTS_LISTED_SECONDS = 30 * 24 * 60 * 60;
 
 export const ROUTES: readonly Route[] = [
-  route("POST /v1/checkout/sessions", sessionCreate, ({ books }, params) =>
-    books.createSession(params),
-  ),
+  route("POST /v1/checkout/sessions", sessionCreate, ({ books }, params) => books.createSession(params)),
   route("GET /v1/checkout/sessions/:id", nothing, ({ books, id }) => books.session(id)),
-  route("POST /v1/checkout/sessions/:id/expire", nothing, ({ books, id }) =>
-    books.expireSession(id),
-  ),
+  route("POST /v1/checkout/sessions/:id/expire", nothing, ({ books, id }) => books.expireSession(id)),
   route("GET /v1/payment_intents/:id", nothing, ({ books, id }) => books.intent(id)),
   route("POST /v1/refunds", refundCreate, ({ books }, params) => books.createRefund(params)),
   route("GET /v1/refunds", listOfPayment, ({ books }, params) =>
@@ -128,11 +125,7 @@ export const ROUTES: readonly Route[] = [
   ),
 ];
 
-function route<P>(
-  line: string,
-  schema: z.ZodType<P>,
-  run: (call: Call, params: P) => object,
-): Route {
+function route<P>(line: string, schema: z.ZodType<P>, run: (call: Call, params: P) => object): Route {
   const [method = "", path = ""] = line.split(" ");
   return {
     method,

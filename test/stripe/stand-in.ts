@@ -240,8 +240,7 @@ export class StripeStandIn {
         (charge) => idOf(charge.payment_intent) === intent && charge.status === "succeeded",
       );
       const back = [...refunds.values()].filter(
-        ({ payment_intent, status }) =>
-          idOf(payment_intent) === intent && status !== "failed" && status !== "canceled",
+        ({ payment_intent, status }) => idOf(payment_intent) === intent && status !== "failed" && status !== "canceled",
       );
       return {
         session: session.id,

@@ -34,8 +34,7 @@ function everything(): object[] {
   return [books.account, link, ...maps, ...events];
 }
 
-const kindOf = (value: unknown) =>
-  value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
+const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "list" : typeof value);
 
 /**
  * Returns the paths at which the types of two values differ. Nulls in either value are ignored and
@@ -54,9 +53,7 @@ function differences(sample: unknown, given: unknown, path: string): string[] {
 test("whatever happens, each object has the fields of Stripe's own sample, of the same kinds", () => {
   const { data: _, ...event } = samples.event;
   const wanted: Record<string, object> = { ...samples, event };
-  const kinds = everything().map(
-    (given) => [Reflect.get(given, "object") as string, given] as const,
-  );
+  const kinds = everything().map((given) => [Reflect.get(given, "object") as string, given] as const);
   expect(kinds.flatMap(([kind, given]) => differences(wanted[kind], given, kind))).toEqual([]);
   expect(new Set(kinds.map(([kind]) => kind))).toEqual(new Set(Object.keys(samples)));
 });

@@ -29,11 +29,7 @@ export interface CheckedCalls {
    * Sends a request. Asserts that the path is documented, that the body conforms unless it may violate the document,
    * and that the response's status, headers and body conform without additional fields.
    */
-  call(
-    endpoints: Pick<Endpoints, "request">,
-    path: string,
-    options?: CheckedOptions,
-  ): Promise<Answer>;
+  call(endpoints: Pick<Endpoints, "request">, path: string, options?: CheckedOptions): Promise<Answer>;
   /** Operations called so far with the returned status, such as `getShipment 404`. */
   readonly seen: ReadonlySet<string>;
   /** Asserts that a value conforms to the schema at a path of the document. */
@@ -47,42 +43,25 @@ export function createCheckedCalls(): CheckedCalls {
 
   function assertFollows(value: unknown, ...location: readonly string[]): void {
     const validate = validatorAt(location);
-    expect(
-      validate(value) ? [] : validate.errors,
-      `${location.join(" ")}: ${JSON.stringify(value)}`,
-    ).toEqual([]);
+    expect(validate(value) ? [] : validate.errors, `${location.join(" ")}: ${JSON.stringify(value)}`).toEqual([]);
   }
 
   return {
     seen,
     assertFollows,
     async call(endpoints, path, options = {}) {
-      const method = (
-        options.method ?? (options.body === undefined ? "GET" : "POST")
-      ).toLowerCase();
+      const method = (options.method ?? (options.body === undefined ? "GET" : "POST")).toLowerCase();
       const operationLocation = ["paths", templateOf(path), method];
       const operation = at(operationLocation);
       const answer = await endpoints.request(path, options);
       const { status, headers } = answer;
-      const content = [
-        ...operationLocation,
-        "requestBody",
-        "content",
-        "application/json",
-        "schema",
-      ];
-      if (
-        options.body !== undefined &&
-        typeof options.body === "object" &&
-        !options.mayBreakRules
-      ) {
+      const content = [...operationLocation, "requestBody", "content", "application/json", "schema"];
+      if (options.body !== undefined && typeof options.body === "object" && !options.mayBreakRules) {
         if (operation.requestBody !== undefined) assertFollows(options.body, ...content);
         else expect(options.body, `${method} ${path} has no body`).toEqual({});
       }
 
-      expect(operation.responses, `${method} ${path}: ${answer.text}`).toHaveProperty(
-        String(status),
-      );
+      expect(operation.responses, `${method} ${path}: ${answer.text}`).toHaveProperty(String(status));
       const location = targetOf([...operationLocation, "responses", String(status)]);
       const response = at(location);
       for (const name of Object.keys(response.headers)) {
@@ -115,9 +94,7 @@ function createValidators(): (location: readonly string[]) => ValidateFunction {
   ajv.addSchema(closed, "document", false, false);
   const compiled = new Map<string, ValidateFunction>();
   return (location) => {
-    const pointer = location
-      .map((it) => encodeURIComponent(it.replaceAll("~", "~0").replaceAll("/", "~1")))
-      .join("/");
+    const pointer = location.map((it) => encodeURIComponent(it.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
     const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document#/${pointer}` });
     compiled.set(pointer, validate);
     return validate;

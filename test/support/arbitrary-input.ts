@@ -31,16 +31,7 @@ const anyDouble: fc.Arbitrary<number> = fc.oneof(
 
 /** JSON text of arbitrary values, including forms that JSON.stringify never writes. */
 export const anyJsonText: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom(
-    "1e999",
-    "-1e999",
-    "-0",
-    "5e-324",
-    "1e308",
-    "9007199254740993",
-    "1E400",
-    "0.1e-7",
-  ),
+  fc.constantFrom("1e999", "-1e999", "-0", "5e-324", "1e308", "9007199254740993", "1E400", "0.1e-7"),
   fc.constantFrom("null", "true", "[]", "{}", '[[[{"a":[null]}]]]', '"\\ud800"', '"\\u0000"'),
   fc.constant("[".repeat(20_000) + "]".repeat(20_000)),
   anyText.map((text) => JSON.stringify(text)),
@@ -88,16 +79,10 @@ function anyScalar(scalar: ScalarType): fc.Arbitrary<unknown> {
 }
 
 /** Returns arbitrary messages of this type. A few fields are extreme, the others are as in `usual`. */
-export function anyMessage(
-  schema: DescMessage,
-  usual: Readonly<Record<string, unknown>>,
-): fc.Arbitrary<object> {
+export function anyMessage(schema: DescMessage, usual: Readonly<Record<string, unknown>>): fc.Arbitrary<object> {
   const fields = schema.fields.map((field): [string, fc.Arbitrary<unknown>] => [
     field.localName,
-    fc.oneof(
-      { arbitrary: fc.constant(usual[field.name]), weight: 9 },
-      { arbitrary: anyFieldValue(field), weight: 1 },
-    ),
+    fc.oneof({ arbitrary: fc.constant(usual[field.name]), weight: 9 }, { arbitrary: anyFieldValue(field), weight: 1 }),
   ]);
   return fc.record(Object.fromEntries(fields)).map((message) => {
     const given = Object.entries(message).filter(([, value]) => value !== undefined);
@@ -106,10 +91,7 @@ export function anyMessage(
 }
 
 /** Returns JSON text for a request of this type. Some texts are only nearly valid JSON. */
-export function anyJsonObject(
-  schema: DescMessage,
-  usual: Readonly<Record<string, unknown>>,
-): fc.Arbitrary<string> {
+export function anyJsonObject(schema: DescMessage, usual: Readonly<Record<string, unknown>>): fc.Arbitrary<string> {
   const fields = schema.fields.map((field) => {
     const value = JSON.stringify(usual[field.name] ?? null);
     return fc

@@ -42,8 +42,7 @@ function arbitraryText(schema: any): fc.Arbitrary<string> {
   }
   const { minLength = 0, maxLength = 50, pattern } = schema;
   if (pattern !== undefined) {
-    const fits = ({ length }: string) =>
-      length >= minLength && length <= (schema.maxLength ?? length);
+    const fits = ({ length }: string) => length >= minLength && length <= (schema.maxLength ?? length);
     return fc.stringMatching(new RegExp(pattern)).filter(fits);
   }
   return fc.string({ unit: "grapheme-ascii", minLength, maxLength: Math.min(maxLength, 50) });

@@ -34,9 +34,7 @@ export function startBookingLoad(
   async function book(key: string, service: Pick<Endpoints, "request">): Promise<boolean> {
     const body = { ...BOOKING, customer_email: `${key}@example.org` };
     const headers = { "idempotency-key": key };
-    const answer = await service
-      .request("/v1/shipments", { apiKey, body, headers })
-      .catch(() => undefined);
+    const answer = await service.request("/v1/shipments", { apiKey, body, headers }).catch(() => undefined);
     if (answer?.status === 201) {
       acknowledged.set(key, answer.body.data.reference);
       acknowledgedAtMs.push(performance.now());

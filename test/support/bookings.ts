@@ -127,11 +127,7 @@ export const BOOKED_SHIPMENT: ShipmentJson = {
 };
 
 /** Books a shipment over JSON. */
-export function book(
-  service: Pick<TestService, "as">,
-  apiKey: string,
-  fields: object = {},
-): Promise<ShipmentJson> {
+export function book(service: Pick<TestService, "as">, apiKey: string, fields: object = {}): Promise<ShipmentJson> {
   return data(service.as(apiKey).createShipment({ ...BOOKING, ...fields }));
 }
 
@@ -146,13 +142,7 @@ const STEPS = {
 export type Step = keyof typeof STEPS;
 
 /** Calls one of `STEPS`. */
-export function takeStep(
-  service: Pick<TestService, "as">,
-  apiKey: string,
-  shipment: string,
-  step: Step,
-  door?: Door,
-) {
+export function takeStep(service: Pick<TestService, "as">, apiKey: string, shipment: string, step: Step, door?: Door) {
   const [method, fields] = STEPS[step];
   return service.as(apiKey, door)[method]({ shipment, ...fields });
 }

@@ -27,8 +27,7 @@ export async function signInByPath(service: Endpoints, path: string): Promise<Si
   const own = { cookie, "sec-fetch-site": "same-origin" };
   return {
     cookie,
-    request: (to, options = {}) =>
-      service.request(to, { ...options, headers: { ...own, ...options.headers } }),
+    request: (to, options = {}) => service.request(to, { ...options, headers: { ...own, ...options.headers } }),
   };
 }
 

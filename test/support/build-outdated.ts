@@ -28,11 +28,7 @@ export async function buildOutdated(): Promise<void> {
   await buildIfNew("src/docs-pages", "index.html", DOCUMENTS);
 }
 
-async function buildIfNew(
-  folder: string,
-  entry: string,
-  sources: readonly string[],
-): Promise<void> {
+async function buildIfNew(folder: string, entry: string, sources: readonly string[]): Promise<void> {
   const root = join(REPOSITORY, folder);
   const built = join(root, BUILT, entry);
   const builtMs = existsSync(built) ? statSync(built).mtimeMs : 0;

@@ -53,9 +53,7 @@ type WireName<Name> = Name extends `${infer First}${infer Rest}`
   : "";
 
 type Fields<Request extends DescMessage> = object & {
-  readonly [
-    Name in Exclude<keyof MessageShape<Request>, keyof Message> as WireName<Name>
-  ]?: unknown;
+  readonly [Name in Exclude<keyof MessageShape<Request>, keyof Message> as WireName<Name>]?: unknown;
 };
 
 type CallHeaders = Readonly<Record<string, string>>;
@@ -64,10 +62,7 @@ type CallHeaders = Readonly<Record<string, string>>;
  * Calls a method with JSON fields by wire name, and with headers. A stream's response is its text
  * and is only available over JSON.
  */
-type CallMethod<Request extends DescMessage> = (
-  fields?: Fields<Request>,
-  headers?: CallHeaders,
-) => Promise<Answer>;
+type CallMethod<Request extends DescMessage> = (fields?: Fields<Request>, headers?: CallHeaders) => Promise<Answer>;
 
 type ClientOf<Service> = Service extends { readonly method: infer Methods }
   ? {
@@ -79,9 +74,7 @@ type ClientOf<Service> = Service extends { readonly method: infer Methods }
     }
   : never;
 
-type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : never) extends (
-  given: infer All,
-) => void
+type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : never) extends (given: infer All) => void
   ? All
   : never;
 
@@ -110,10 +103,7 @@ export function clientOf(servers: Servers, apiKey: string | undefined, door: Doo
   return new Proxy({} as TestClient, {
     get(_, name: string) {
       const method = known.get(name);
-      return (
-        method &&
-        ((fields: object = {}, headers: CallHeaders = {}) => call(method, fields, headers))
-      );
+      return method && ((fields: object = {}, headers: CallHeaders = {}) => call(method, fields, headers));
     },
   });
 }
@@ -141,8 +131,7 @@ function callByRpc(servers: Servers, apiKey = "", door: Exclude<Door, "json">): 
     deepEqual(violations, [], "only JSON can carry these fields");
     let sent = new Headers();
     const onHeader = (header: Headers) => (sent = header);
-    const call: (request: Message, options: CallOptions) => Promise<Message> =
-      clients.get(parent)[localName];
+    const call: (request: Message, options: CallOptions) => Promise<Message> = clients.get(parent)[localName];
     try {
       const body = inDialect(output, await call(request, { headers, onHeader }));
       const status = hasOption(method, success_status) ? getOption(method, success_status) : 200;

@@ -42,10 +42,7 @@ export function startProcess(
   file: string,
   args: readonly string[],
   environment: Environment,
-  {
-    cwd = REPOSITORY,
-    stdin = "ignore",
-  }: { readonly cwd?: string; readonly stdin?: "ignore" | "pipe" } = {},
+  { cwd = REPOSITORY, stdin = "ignore" }: { readonly cwd?: string; readonly stdin?: "ignore" | "pipe" } = {},
 ): Running {
   const child = spawn(file, args, {
     cwd,
@@ -86,10 +83,7 @@ for (const name of ["stdout", "stderr"] as const) {
 }
 
 /** Runs `shipments <args>` in this process. Starting a process takes longer than most commands. */
-export async function runCommand(
-  args: readonly string[],
-  environment: Environment,
-): Promise<Ended> {
+export async function runCommand(args: readonly string[], environment: Environment): Promise<Ended> {
   const terminal = { env: environment, stdout: "", stderr: "" };
   const code = await terminals.run(terminal, () => runCommandLine(["node", "shipments", ...args]));
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
@@ -101,11 +95,7 @@ export function runProcess(args: readonly string[], environment: Environment): P
 }
 
 /** Runs a command with `--json` that must succeed, and returns the printed object. */
-export async function runJson(
-  args: readonly string[],
-  environment: Environment,
-  run = runCommand,
-): Promise<any> {
+export async function runJson(args: readonly string[], environment: Environment, run = runCommand): Promise<any> {
   const { stdout, ...rest } = await run([...args, "--json"], environment);
   expect(rest).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^\{.*\}\n$/);

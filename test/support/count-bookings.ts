@@ -12,8 +12,7 @@ const BEHIND = `
 const NO_SIGNAL = new AbortController().signal;
 
 /** Ends the pause between roll-ups, so that the background counts every workspace at once. */
-export const endRests = (sql: pg.Client) =>
-  sql.query("update booking_roll_up set rest_until = '-infinity'");
+export const endRests = (sql: pg.Client) => sql.query("update booking_roll_up set rest_until = '-infinity'");
 
 /** Rolls up bookings by day, as the background work does, until all are counted. */
 export async function countBookings(sql: pg.Client, em: EntityManager): Promise<void> {

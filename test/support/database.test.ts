@@ -10,9 +10,7 @@ test("databases created concurrently are migrated, and separate for each test", 
 
   await Promise.all(clients.map((client) => client.query("create table mine ()")));
   for (const client of clients) {
-    const { rows } = await client.query(
-      "select count(*)::int as migrations from applied_migration",
-    );
+    const { rows } = await client.query("select count(*)::int as migrations from applied_migration");
     expect(rows[0].migrations).toBeGreaterThan(0);
   }
 

@@ -4,14 +4,7 @@ import type { Client } from "@connectrpc/connect";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import type { RefusalReason } from "../../src/domain/refusal.ts";
 import { REASONS } from "../../src/domain/refusal-reasons.ts";
-import {
-  type Answer,
-  clientOf,
-  type Door,
-  type RequestOptions,
-  type Servers,
-  type TestClient,
-} from "./client.ts";
+import { type Answer, clientOf, type Door, type RequestOptions, type Servers, type TestClient } from "./client.ts";
 import { PROTOCOLS, rpcClient } from "./rpc-client.ts";
 
 /** Both servers of a service on the loopback address, in this or another process. */
@@ -30,15 +23,9 @@ export function endpointsAt(httpUrl: string, grpcUrl: string): Endpoints {
   const endpoints: Endpoints = {
     ...urls,
     as: (apiKey, door = "json") => clientOf(endpoints, apiKey, door),
-    request: async (path, options = {}) =>
-      readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
+    request: async (path, options = {}) => readAnswer(await fetch(`${httpUrl}${path}`, requestInit(options))),
     grpcClient: ((apiKey: string, service: DescService = ShipmentService) =>
-      rpcClient(
-        service,
-        PROTOCOLS["gRPC on the gRPC server"],
-        urls,
-        apiKey,
-      )) as Endpoints["grpcClient"],
+      rpcClient(service, PROTOCOLS["gRPC on the gRPC server"], urls, apiKey)) as Endpoints["grpcClient"],
   };
   return endpoints;
 }
@@ -80,9 +67,7 @@ export function errorBody(message: string, subject?: string) {
   return { message, errors: subject === undefined ? {} : { [subject]: [message] } };
 }
 
-function isError(
-  body: unknown,
-): body is Record<string, unknown> & { readonly code: RefusalReason } {
+function isError(body: unknown): body is Record<string, unknown> & { readonly code: RefusalReason } {
   return typeof body === "object" && body !== null && "message" in body && "errors" in body;
 }
 

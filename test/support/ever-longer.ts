@@ -6,10 +6,7 @@ import { IDLE_MS } from "./limits.ts";
  *
  * @param firstMs initial limit in milliseconds
  */
-export async function everLonger(
-  firstMs: number,
-  tryWith: (limitMs: number) => Promise<void>,
-): Promise<void> {
+export async function everLonger(firstMs: number, tryWith: (limitMs: number) => Promise<void>): Promise<void> {
   for (let limitMs = firstMs; ; limitMs *= 2) {
     try {
       return await tryWith(limitMs);

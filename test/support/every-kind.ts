@@ -1,9 +1,4 @@
-import {
-  create,
-  createFileRegistry,
-  type DescMessage,
-  type MessageInitShape,
-} from "@bufbuild/protobuf";
+import { create, createFileRegistry, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,

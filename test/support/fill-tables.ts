@@ -34,10 +34,8 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
   });
   const webhook = `wh_${"0".repeat(24)}`;
   const whose = `case when i <= ${half} then ${own} else ${other} + i end`;
-  const age =
-    "(now() - case when i % 100 = 0 then interval '101 days' else i * interval '1 minute' end)";
-  const hash = (salt: string) =>
-    `translate(encode(sha256(('${salt}' || i)::bytea), 'base64'), '+/=', '-_')`;
+  const age = "(now() - case when i % 100 = 0 then interval '101 days' else i * interval '1 minute' end)";
+  const hash = (salt: string) => `translate(encode(sha256(('${salt}' || i)::bytea), 'base64'), '+/=', '-_')`;
   const values: Readonly<Record<string, string>> = {
     "customer (workspace_id, name, email, email_lower, created_at)": `
       ${whose}, 'Other ' || i, 'o' || i || '@example.org', 'o' || i || '@example.org', now()`,
@@ -82,9 +80,7 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
     "payment_connection (workspace_id, provider, connected_at)": `${other} + i, 'manual', now()`,
   };
   for (const [columns, row] of Object.entries(values)) {
-    await sql.query(
-      `insert into ${columns} select ${row} from generate_series(1, ${rows}) i on conflict do nothing`,
-    );
+    await sql.query(`insert into ${columns} select ${row} from generate_series(1, ${rows}) i on conflict do nothing`);
   }
   const copies = [
     `insert into webhook select (jsonb_populate_record(webhook, '{"workspace_id": ${own}}')).*

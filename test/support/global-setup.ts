@@ -87,11 +87,7 @@ async function makeTemplate(adminUrls: readonly string[], template: string): Pro
   await closeForCloning(adminUrls, template);
 }
 
-async function makeTariffTemplate(
-  adminUrls: readonly string[],
-  name: string,
-  template: string,
-): Promise<void> {
+async function makeTariffTemplate(adminUrls: readonly string[], name: string, template: string): Promise<void> {
   for (const node of adminUrls) await runSql(node, `create database ${name} template ${template}`);
   const orm = createOrm(inDatabase(adminUrls[0]!, name), { entities: ENTITIES });
   await publishDocument(orm.em, SAMPLE_TARIFF).finally(() => orm.close());
@@ -102,10 +98,7 @@ async function makeTariffTemplate(
 async function closeForCloning(adminUrls: readonly string[], name: string): Promise<void> {
   for (const node of adminUrls) {
     await runSql(node, `alter database ${name} allow_connections false`);
-    await runSql(
-      node,
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
-    );
+    await runSql(node, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
   }
 }
 

@@ -87,10 +87,7 @@ function storageIn(folder: string): NodeJS.ProcessEnv {
 const TAG = "localhost/shipment-booking:test";
 
 /** Runs a program that must succeed, and returns its output. */
-async function outputOf(
-  [file, ...args]: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<string> {
+async function outputOf([file, ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const child = spawn(file!, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

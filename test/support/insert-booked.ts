@@ -22,9 +22,7 @@ export async function insertBooked(
     readonly quoted?: boolean;
   },
 ): Promise<void> {
-  const { rows } = await client.query("select id from customer where workspace_id = $1 limit 1", [
-    workspace,
-  ]);
+  const { rows } = await client.query("select id from customer where workspace_id = $1 limit 1", [workspace]);
   const customer = rows[0]?.id ?? (await insertCustomers(client, workspace, 1));
   const references = await insertShipments(client, {
     workspace,
@@ -43,14 +41,10 @@ export async function insertBooked(
 }
 
 /** Inserts a workspace's number of quote calls in an hour. */
-export async function insertQuotes(
-  client: pg.Client,
-  workspace: number,
-  hour: string,
-  calls: number,
-): Promise<void> {
-  await client.query(
-    "insert into usage_hour (workspace_id, hour, limit_class, calls) values ($1, $2, 'quote', $3)",
-    [workspace, hour, calls],
-  );
+export async function insertQuotes(client: pg.Client, workspace: number, hour: string, calls: number): Promise<void> {
+  await client.query("insert into usage_hour (workspace_id, hour, limit_class, calls) values ($1, $2, 'quote', $3)", [
+    workspace,
+    hour,
+    calls,
+  ]);
 }

@@ -33,8 +33,7 @@ export async function insertShipments(client: pg.Client, bulk: Bulk): Promise<st
   const status = bulk.status ?? "'pending'";
   const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = bulk.route ?? SAMPLE_ROUTE;
   const total = bulk.totalMinor;
-  const amounts =
-    total === undefined ? "1144, 125, 500, 1269, 1269" : `${total}, 0, 0, ${total}, ${total}`;
+  const amounts = total === undefined ? "1144, 125, 500, 1269, 1269" : `${total}, 0, 0, ${total}, ${total}`;
   const { rows } = await client.query<{ reference: string }>(
     `insert into shipment (workspace_id, reference, status, payment_status, customer_id,
        pickup_address, pickup_lat, pickup_lng, dropoff_address, dropoff_lat, dropoff_lng, weight_kg,
@@ -75,11 +74,7 @@ export async function insertPendingAndCancelled(
 }
 
 /** Inserts customers whose names contain consecutive numbers. Returns the first id. */
-export async function insertCustomers(
-  client: pg.Client,
-  workspace: number,
-  count: number,
-): Promise<number> {
+export async function insertCustomers(client: pg.Client, workspace: number, count: number): Promise<number> {
   const { rows } = await client.query<{ first: string }>(
     `with made as (
        insert into customer (workspace_id, name, email, email_lower, created_at)

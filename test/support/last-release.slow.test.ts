@@ -17,8 +17,7 @@ test.runIf(hasCode(FIRST_RELEASE))(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const options = ["--quiet", "--bare", "--shared", "--no-tags"];
     execFileSync("git", ["clone", ...options, resolve("."), folder]);
-    const tag = (name: string, commit: string) =>
-      execFileSync("git", ["tag", name, commit], { cwd: folder });
+    const tag = (name: string, commit: string) => execFileSync("git", ["tag", name, commit], { cwd: folder });
     expect(nameOfLastRelease(folder)).toBe(FIRST_RELEASE);
     tag("v0.0.9", `${FIRST_RELEASE}^`);
     expect(nameOfLastRelease(folder)).toBe(FIRST_RELEASE);

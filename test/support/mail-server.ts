@@ -114,9 +114,7 @@ function decode(body: string, encoding: string | undefined): string {
         ? Buffer.from(
             body
               .replaceAll(/=\r\n/g, "")
-              .replaceAll(/=([0-9A-F]{2})/g, (_, hex) =>
-                String.fromCharCode(Number.parseInt(hex as string, 16)),
-              ),
+              .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex as string, 16))),
             "latin1",
           ).toString("utf8")
         : body;

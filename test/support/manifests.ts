@@ -37,14 +37,7 @@ const MODELS = {
  * Kinds that are not validated: those of the Prometheus operator and the Gateway API, which have their own schemas,
  * and secrets, whose values kustomize wraps in a way that Kubernetes accepts but its schema does not.
  */
-const WITHOUT_MODEL = [
-  "PrometheusRule",
-  "ServiceMonitor",
-  "Gateway",
-  "HTTPRoute",
-  "GRPCRoute",
-  "Secret",
-];
+const WITHOUT_MODEL = ["PrometheusRule", "ServiceMonitor", "Gateway", "HTTPRoute", "GRPCRoute", "Secret"];
 
 /**
  * Validates a manifest with Kubernetes' schema, including its kind and version.

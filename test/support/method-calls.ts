@@ -11,14 +11,7 @@ import { eventually } from "./eventually.ts";
 import type { Answer } from "./client.ts";
 import { listKeys, setPaymentProvider, suspend } from "./platform.ts";
 import type { TestOperator, TestService, TestWorkspace } from "./service.ts";
-import {
-  requestCheckout,
-  connectStripe,
-  getShipment,
-  PAGE_URLS,
-  RETURN_URLS,
-  sessionOf,
-} from "./stripe-service.ts";
+import { requestCheckout, connectStripe, getShipment, PAGE_URLS, RETURN_URLS, sessionOf } from "./stripe-service.ts";
 import { take } from "./take.ts";
 import { SAMPLE_TARIFF } from "./tariffs.ts";
 import { addWebhook } from "./webhooks.ts";
@@ -83,11 +76,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     expect(answer.status, answer.text).toBeLessThan(300);
     return answer.body.data;
   }
-  const postAsOperator = (path: string, body: object) =>
-    post(`/admin/v1/${path}`, body, operator.key);
+  const postAsOperator = (path: string, body: object) => post(`/admin/v1/${path}`, body, operator.key);
 
-  const bookForOther = () =>
-    book(service, apiKey, { customer_name: text, customer_email: newEmail() });
+  const bookForOther = () => book(service, apiKey, { customer_name: text, customer_email: newEmail() });
   const newReference = async (method: DescMethod) => (await bookFor(method))["reference"];
 
   /**
@@ -128,8 +119,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     "ListCustomers.name": undefined,
     "ListCustomers.email": undefined,
     event: async (method) => `evt_${await newReference(method)}_1`,
-    webhook: async () =>
-      (await addWebhook(service, apiKey, { url: `https://example.com/${mark}` })).data.id,
+    webhook: async () => (await addWebhook(service, apiKey, { url: `https://example.com/${mark}` })).data.id,
     delivery: async (_, { webhook }) => (await post(`/v1/webhooks/${webhook}/test`, {})).id,
     url: `https://example.com/${mark}'`,
     enabled: true,
@@ -178,10 +168,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       const { name } = field;
       const candidates = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
       const candidate = candidates.find((it) => it in FIELDS);
-      const given =
-        candidate === undefined ? await requiredValue(method, field) : FIELDS[candidate];
-      const value =
-        typeof given === "function" ? await (given as MakeField)(method, fields) : given;
+      const given = candidate === undefined ? await requiredValue(method, field) : FIELDS[candidate];
+      const value = typeof given === "function" ? await (given as MakeField)(method, fields) : given;
       if (value !== undefined) fields[name] = value;
     }
     return fields;

@@ -34,8 +34,7 @@ export function parsePrometheus(text: string): Map<string, Metric> {
       continue;
     }
     const sample = parseSample(line);
-    const metric =
-      metrics.get(sample.name) ?? metrics.get(sample.name.replace(/_(bucket|sum|count)$/, ""));
+    const metric = metrics.get(sample.name) ?? metrics.get(sample.name.replace(/_(bucket|sum|count)$/, ""));
     if (metric === undefined) throw new Error(`no TYPE before: ${line}`);
     metric.samples.push(sample);
   }

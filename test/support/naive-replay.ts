@@ -13,12 +13,7 @@ export interface SquareTariff {
     readonly flat_fee: string;
     readonly rate_per_kg: string;
   }[];
-  readonly squares: readonly (readonly [
-    west: number,
-    south: number,
-    east: number,
-    north: number,
-  ])[];
+  readonly squares: readonly (readonly [west: number, south: number, east: number, north: number])[];
   readonly schedules: readonly NaiveSchedule[];
   /** Name of each square's schedule. */
   readonly scheduleOfSquare: readonly (string | undefined)[];
@@ -91,8 +86,7 @@ function naiveWindowFees(
     const schedule = schedules.find((it) => it.name === name);
     return naiveWindowFee(end, schedule, row[end], row.atMs);
   };
-  const isOrdered =
-    !pickup || !dropoff || (dropoff.startMs >= pickup.startMs && dropoff.endMs >= pickup.endMs);
+  const isOrdered = !pickup || !dropoff || (dropoff.startMs >= pickup.startMs && dropoff.endMs >= pickup.endMs);
   const fees = [feeOf("pickup"), feeOf("dropoff")].filter((fee) => fee !== undefined);
   return isOrdered && fees.length === 2 ? fees : undefined;
 }
@@ -119,18 +113,11 @@ function isWithin([above, upTo]: (typeof BUCKETS)[number], before: bigint, after
   if (above === 0 && upTo === 0) return change === 0n;
   if (change === 0n) return false;
   if (before === 0n) return upTo === null;
-  return (
-    (above === null || change > BigInt(above) * before) &&
-    (upTo === null || change <= BigInt(upTo) * before)
-  );
+  return (above === null || change > BigInt(above) * before) && (upTo === null || change <= BigInt(upTo) * before);
 }
 
 /** Computes the expected JSON of a replay in the simplest way. Shipments must be newest first. */
-export function naiveReplay(
-  inForce: SquareTariff,
-  draft: SquareTariff,
-  rows: readonly ReplayedRow[],
-): object {
+export function naiveReplay(inForce: SquareTariff, draft: SquareTariff, rows: readonly ReplayedRow[]): object {
   const priced = rows.map((row) => ({
     ...row,
     before: naivePrice(inForce, row),
@@ -143,8 +130,7 @@ export function naiveReplay(
   const counts = {
     routes: rows.length,
     served_by_both: both.length,
-    newly_covered: priced.filter(({ before, after }) => before === undefined && after !== undefined)
-      .length,
+    newly_covered: priced.filter(({ before, after }) => before === undefined && after !== undefined).length,
     newly_refused: refused.length,
     currency_in_force: inForce.currency,
     currency_of_draft: draft.currency,
@@ -153,8 +139,7 @@ export function naiveReplay(
     return { ...counts, total_in_force: 0, total_of_draft: 0, ...NOT_COMPARED };
   }
   const major = (minor: bigint) => Number(`${minor}e-${MINOR_DIGITS[inForce.currency]}`);
-  const sizeOf = ({ before, after }: (typeof both)[number]) =>
-    before > after ? before - after : after - before;
+  const sizeOf = ({ before, after }: (typeof both)[number]) => (before > after ? before - after : after - before);
   const largest = both
     .filter(({ before, after }) => before !== after)
     .toSorted((a, b) => Number(sizeOf(b) - sizeOf(a)) || (a.reference < b.reference ? -1 : 1));

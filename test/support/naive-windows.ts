@@ -124,8 +124,7 @@ const shown = new Map<string, { readonly date: string; readonly minute: number }
 function wallClock({ time_zone }: NaiveSchedule, ms: number) {
   const clock = clocks.getOrInsertComputed(
     time_zone,
-    (timeZone) =>
-      new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "short" }),
+    (timeZone) => new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "short" }),
   );
   return shown.getOrInsertComputed(`${time_zone} ${ms}`, () => {
     const [date = "", time = ""] = clock.format(ms).split(" ");

@@ -4,16 +4,7 @@ import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
 /** Sources from which the package is built. */
-const SOURCES = [
-  "package.json",
-  "*.md",
-  "LICENSE",
-  "tsconfig.json",
-  "buf.yaml",
-  "gen",
-  "proto",
-  "src",
-];
+const SOURCES = ["package.json", "*.md", "LICENSE", "tsconfig.json", "buf.yaml", "gen", "proto", "src"];
 
 /** Files in a release besides generated and built ones. */
 export const PACKED = [

@@ -40,12 +40,7 @@ export async function setPaymentProvider(
 }
 
 /** Sets the rate limit of a workspace for one class of methods. */
-export async function setLimit(
-  em: EntityManager,
-  id: number,
-  limitClass: LimitClass,
-  limit: RateLimit,
-): Promise<void> {
+export async function setLimit(em: EntityManager, id: number, limitClass: LimitClass, limit: RateLimit): Promise<void> {
   const fields = { workspace: BigInt(id), [limitClass]: limit };
   await callLocally(em, ACTOR, method.updateWorkspaceLimits, fields);
 }
@@ -55,19 +50,14 @@ export async function suspend(em: EntityManager, id: number): Promise<void> {
 }
 
 /** Creates and returns a new key for a workspace. The other keys expire after the overlap. */
-export async function rotateKeys(
-  em: EntityManager,
-  id: number,
-  overlapSeconds: number,
-): Promise<string> {
+export async function rotateKeys(em: EntityManager, id: number, overlapSeconds: number): Promise<string> {
   const fields = { workspace: BigInt(id), overlapSeconds };
   return (await callLocally(em, ACTOR, method.rotateWorkspaceApiKeys, fields)).apiKey;
 }
 
 /** Returns the active keys of a workspace, oldest first. */
 export async function listKeys(em: EntityManager, id: number): Promise<ApiKey[]> {
-  return (await callLocally(em, ACTOR, method.listWorkspaceApiKeys, { workspace: BigInt(id) }))
-    .data;
+  return (await callLocally(em, ACTOR, method.listWorkspaceApiKeys, { workspace: BigInt(id) })).data;
 }
 
 /** Revokes an active key of a workspace. */

@@ -7,10 +7,7 @@ export interface SentQuery {
 }
 
 /** Returns the queries that a service sends while `work` runs, in order. Includes background queries. */
-export async function queriesOf(
-  em: EntityManager,
-  work: () => Promise<unknown>,
-): Promise<SentQuery[]> {
+export async function queriesOf(em: EntityManager, work: () => Promise<unknown>): Promise<SentQuery[]> {
   const logger = em.config.getLogger();
   const sent: SentQuery[] = [];
   const { logQuery } = logger;

@@ -19,17 +19,13 @@ export interface RestrictedDatabase extends TestDatabase {
  */
 function readStatements(): string[] {
   const guide = readFileSync("src/docs/production.md", "utf8");
-  return [...guide.matchAll(/^ *```sql norun: (?:roles|as above)[^\n]*\n(.*?)^ *```$/gms)].map(
-    ([, sql]) => sql!,
-  );
+  return [...guide.matchAll(/^ *```sql norun: (?:roles|as above)[^\n]*\n(.*?)^ *```$/gms)].map(([, sql]) => sql!);
 }
 
 /** Creates a database with the guide's statements, under unique names. */
 export async function createRestrictedDatabase(): Promise<RestrictedDatabase> {
   const name = `shipments_${randomBytes(6).toString("hex")}`;
-  const [make, prepare, restrict, remake] = readStatements().map((it) =>
-    it.replaceAll("shipments", name),
-  );
+  const [make, prepare, restrict, remake] = readStatements().map((it) => it.replaceAll("shipments", name));
   const admin = await connectTo(inject("adminDatabaseUrls")[0]!);
   // Runs each statement separately, because a database cannot be created in a transaction.
   const run = async (sql: string) => {

@@ -1,10 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { createClient, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
-import {
-  createConnectTransport,
-  createGrpcTransport,
-  createGrpcWebTransport,
-} from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 
 /** URLs of the two servers of a service. */
 export interface ServerUrls {
@@ -30,22 +26,17 @@ const asJson = (options?: Options): Options => ({ ...options, useBinaryFormat: f
 
 /** Transport for every protocol on each server, in binary and JSON form. */
 export const PROTOCOLS = {
-  "gRPC on the gRPC server": (urls, options?: Options) =>
-    createGrpcTransport(overHttp2(urls, options)),
+  "gRPC on the gRPC server": (urls, options?: Options) => createGrpcTransport(overHttp2(urls, options)),
   "gRPC with JSON on the gRPC server": (urls, options?: Options) =>
     createGrpcTransport(overHttp2(urls, asJson(options))),
-  "gRPC-Web on the gRPC server": (urls, options?: Options) =>
-    createGrpcWebTransport(overHttp2(urls, options)),
-  "Connect on the gRPC server": (urls, options?: Options) =>
-    createConnectTransport(overHttp2(urls, options)),
+  "gRPC-Web on the gRPC server": (urls, options?: Options) => createGrpcWebTransport(overHttp2(urls, options)),
+  "Connect on the gRPC server": (urls, options?: Options) => createConnectTransport(overHttp2(urls, options)),
   "Connect with binary messages on the gRPC server": (urls, options?: Options) =>
     createConnectTransport(overHttp2(urls, asBinary(options))),
-  "gRPC-Web on the HTTP server": (urls, options?: Options) =>
-    createGrpcWebTransport(overHttp1(urls, options)),
+  "gRPC-Web on the HTTP server": (urls, options?: Options) => createGrpcWebTransport(overHttp1(urls, options)),
   "gRPC-Web with JSON on the HTTP server": (urls, options?: Options) =>
     createGrpcWebTransport(overHttp1(urls, asJson(options))),
-  "Connect on the HTTP server": (urls, options?: Options) =>
-    createConnectTransport(overHttp1(urls, options)),
+  "Connect on the HTTP server": (urls, options?: Options) => createConnectTransport(overHttp1(urls, options)),
   "Connect with binary messages on the HTTP server": (urls, options?: Options) =>
     createConnectTransport(overHttp1(urls, asBinary(options))),
 } satisfies Record<string, (urls: ServerUrls, options?: Options) => Transport>;

@@ -10,11 +10,7 @@ import pg from "pg";
 import { accountFor } from "../../src/embedded-postgres/account.ts";
 import { ensureCluster, USER } from "../../src/embedded-postgres/cluster.ts";
 import { openDataFolder, type DataFolder } from "../../src/embedded-postgres/data-folder.ts";
-import {
-  findPostmaster,
-  removeRemains,
-  stopPostmaster,
-} from "../../src/embedded-postgres/postmaster.ts";
+import { findPostmaster, removeRemains, stopPostmaster } from "../../src/embedded-postgres/postmaster.ts";
 import { commandOn, programsFor } from "../../src/embedded-postgres/programs.ts";
 import { HOST } from "../../src/embedded-postgres/start-postgres.ts";
 import { eventually } from "./eventually.ts";

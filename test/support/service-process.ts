@@ -28,10 +28,7 @@ export interface ServiceProcess extends Logging, Endpoints {
  * Starts `shipments serve <args>` on free ports, and waits until both servers listen. The test
  * kills the process at its end.
  */
-export function startServiceProcess(
-  environment: Environment,
-  args: readonly string[] = [],
-): Promise<ServiceProcess> {
+export function startServiceProcess(environment: Environment, args: readonly string[] = []): Promise<ServiceProcess> {
   return untilListening(startStarting(environment, args));
 }
 

@@ -83,10 +83,7 @@ export async function startService(
 }
 
 /** Starts a service on an existing database. Publishes the given tariff, or the sample if absent yet. */
-export async function startReplica(
-  databaseUrl: string,
-  options: ServiceOptions = {},
-): Promise<StartedService> {
+export async function startReplica(databaseUrl: string, options: ServiceOptions = {}): Promise<StartedService> {
   const [service, assertDeclared] = await launch(databaseUrl, options);
   return { ...service, close: whenOver(() => service.app.close().then(assertDeclared)) };
 }
@@ -106,8 +103,7 @@ async function launch(databaseUrl: string, options: ServiceOptions): Promise<Lau
   const operations = await app.listenForOperators();
   const operationsUrl = operations && `http://127.0.0.1:${operations.port}`;
   const published = await app.em.execute("select 1 from tariff_version limit 1");
-  if (tariff !== undefined || published.length === 0)
-    await publishDocument(app.em, tariff ?? SAMPLE_TARIFF);
+  if (tariff !== undefined || published.length === 0) await publishDocument(app.em, tariff ?? SAMPLE_TARIFF);
   await app.prepare();
   const endpoints = await listen(app);
   const service = {

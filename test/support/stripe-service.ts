@@ -10,12 +10,7 @@ import { book, type ShipmentJson } from "./bookings.ts";
 import type { Answer } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { whenOver } from "./when-over.ts";
-import {
-  startService,
-  type StartedService,
-  type TestService,
-  type TestWorkspace,
-} from "./service.ts";
+import { startService, type StartedService, type TestService, type TestWorkspace } from "./service.ts";
 
 /** Key that encrypts the secrets of services with payments. */
 export const SEALING_KEY = randomBytes(32);
@@ -50,9 +45,7 @@ export interface ConnectedWorkspace extends TestWorkspace {
 }
 
 /** Starts a service and its stand-in until the end of the test or its file. Tests must deliver events explicitly. */
-export async function startStripeService(
-  settings: Parameters<typeof startService>[0] = {},
-): Promise<StripeService> {
+export async function startStripeService(settings: Parameters<typeof startService>[0] = {}): Promise<StripeService> {
   const clock = { ms: Date.parse("2026-11-22T12:00:00Z") };
   const stripe = await startStripe({ now: () => clock.ms, livemode: true });
   const ofStripe = stripeSettings(stripe);
@@ -70,9 +63,7 @@ export interface StripeModes extends StripeService {
 }
 
 /** Starts a service, and Stripe with both modes at one URL, until the end of the test or its file. */
-export async function startStripeModes(
-  given: Parameters<typeof startService>[0] = {},
-): Promise<StripeModes> {
+export async function startStripeModes(given: Parameters<typeof startService>[0] = {}): Promise<StripeModes> {
   const clock = { ms: Date.parse("2026-11-22T12:00:00Z") };
   const [stripe, stripeTest] = await Promise.all(
     [true, false].map((livemode) => startStripe({ now: () => clock.ms, livemode })),
@@ -127,10 +118,7 @@ async function startFront(live: StripeStandIn, test: StripeStandIn): Promise<str
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function connect(
-  service: StartedService,
-  stripe: StripeStandIn,
-): Promise<ConnectedWorkspace> {
+async function connect(service: StartedService, stripe: StripeStandIn): Promise<ConnectedWorkspace> {
   const workspace = await service.addWorkspace({ paymentProvider: undefined });
   return connectWorkspace(service, stripe, workspace);
 }

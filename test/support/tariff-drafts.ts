@@ -31,7 +31,6 @@ export function draftsOf(service: Endpoints, apiKey: string): Drafts {
       const { body } = await call("POST", "tariff_drafts", { name, fees });
       return (await upload(body.data.id, JSON.stringify(zones))).body.data;
     },
-    publish: (draft, replaces, more = {}) =>
-      call("POST", `tariff_drafts/${draft}/publish`, { replaces, ...more }),
+    publish: (draft, replaces, more = {}) => call("POST", `tariff_drafts/${draft}/publish`, { replaces, ...more }),
   };
 }

@@ -30,12 +30,7 @@ export function zonesOf(...polygons: [number, number][][][]): object {
 }
 
 /** Returns a polygon without holes, bounded by two meridians and two parallels. */
-export function square(
-  west: number,
-  south: number,
-  east: number,
-  north: number,
-): [number, number][][] {
+export function square(west: number, south: number, east: number, north: number): [number, number][][] {
   return [
     [
       [west, south],

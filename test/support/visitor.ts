@@ -10,10 +10,7 @@ export interface VisitedPage {
 export interface Visitor {
   cookies(origin: string): string;
   /** Opens a URL and follows redirects, except to URLs that start with `stopBefore`. */
-  visit(
-    url: string,
-    options?: { form?: URLSearchParams; stopBefore?: string },
-  ): Promise<VisitedPage>;
+  visit(url: string, options?: { form?: URLSearchParams; stopBefore?: string }): Promise<VisitedPage>;
 }
 
 /**
@@ -24,8 +21,7 @@ export interface Visitor {
 export function createVisitor(publicUrl: string, actualUrl: string): Visitor {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (origin: string) => jars.getOrInsertComputed(origin, () => new Map());
-  const cookies = (origin: string) =>
-    [...jarOf(origin)].map(([name, value]) => `${name}=${value}`).join("; ");
+  const cookies = (origin: string) => [...jarOf(origin)].map(([name, value]) => `${name}=${value}`).join("; ");
 
   async function send(url: URL, form: URLSearchParams | undefined): Promise<VisitedPage> {
     const response = await fetch(url.href.replace(publicUrl, actualUrl), {

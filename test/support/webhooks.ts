@@ -25,21 +25,12 @@ export async function addReceiver(service: TestService, answer?: Answering) {
 }
 
 /** Returns the deliveries of a webhook, newest first. */
-export function deliveriesOf(
-  service: TestService,
-  apiKey: string,
-  webhook: string,
-): Promise<any[]> {
+export function deliveriesOf(service: TestService, apiKey: string, webhook: string): Promise<any[]> {
   return data(service.as(apiKey).listWebhookDeliveries({ webhook, page_size: 100 }));
 }
 
 /** Waits until a webhook's only delivery has been attempted this often, and returns it. */
-export function untilAttempted(
-  service: TestService,
-  apiKey: string,
-  webhook: string,
-  attempts: number,
-): Promise<any> {
+export function untilAttempted(service: TestService, apiKey: string, webhook: string, attempts: number): Promise<any> {
   return eventually(`attempt ${attempts} at a delivery`, async () => {
     const [delivery] = await deliveriesOf(service, apiKey, webhook);
     return delivery?.attempts >= attempts && delivery;
@@ -61,11 +52,7 @@ export async function untilDelivered(
 }
 
 /** Returns the attempts of a delivery, oldest first. */
-export function attemptsAt(
-  service: TestService,
-  apiKey: string,
-  { webhook, id: delivery }: any,
-): Promise<any[]> {
+export function attemptsAt(service: TestService, apiKey: string, { webhook, id: delivery }: any): Promise<any[]> {
   return data(service.as(apiKey).listWebhookAttempts({ webhook, delivery }));
 }
 

@@ -4,10 +4,7 @@ import { createFailureLog } from "../../src/telemetry/exporter.ts";
 test("failures are logged once a minute, with how many were left out", () => {
   const lines: unknown[] = [];
   let nowMs = 5;
-  const failures = createFailureLog(
-    { warn: (...line: unknown[]) => lines.push(line) },
-    () => nowMs,
-  );
+  const failures = createFailureLog({ warn: (...line: unknown[]) => lines.push(line) }, () => nowMs);
   failures.warn("the first");
   for (let i = 0; i < 100; i++) failures.warn("another");
   nowMs += 60_000;

@@ -12,11 +12,7 @@ import { eventually } from "../support/eventually.ts";
 import { startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { makeWorkspace } from "../support/platform.ts";
 import { publishDocument } from "../support/publish-document.ts";
-import {
-  startServiceProcess,
-  type LogLine,
-  type ServiceProcess,
-} from "../support/service-process.ts";
+import { startServiceProcess, type LogLine, type ServiceProcess } from "../support/service-process.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -43,9 +39,7 @@ const quote = (service: ServiceProcess, requestId: string, headers: Record<strin
   });
 
 const lineOf = (service: ServiceProcess, requestId: string) =>
-  eventually(`the log line of ${requestId}`, () =>
-    service.log().find((line) => line.requestId === requestId),
-  );
+  eventually(`the log line of ${requestId}`, () => service.log().find((line) => line.requestId === requestId));
 
 async function stop({ process, ended }: ServiceProcess) {
   process.kill("SIGTERM");
@@ -77,9 +71,7 @@ test("the environment says where traces go, with which headers, of what service 
     path: "/of-a-team/v1/traces",
     headers: { "x-team": "shipping", "content-encoding": "gzip" },
   });
-  expect(otlp.spans.map(({ attributes }) => attributes["shipments.request_id"])).toEqual([
-    "by-parent",
-  ]);
+  expect(otlp.spans.map(({ attributes }) => attributes["shipments.request_id"])).toEqual(["by-parent"]);
   // Even a call whose trace is not recorded has a trace id.
   expect((await lineOf(service, "by-ratio")).traceId).toMatch(/^[0-9a-f]{32}$/);
 });
@@ -183,30 +175,27 @@ const DEAF: readonly (readonly [what: string, start: () => Promise<string>])[] =
   ["that refuses them", startRefusingReceiver],
 ];
 
-test.for(DEAF)(
-  "a receiver %s changes no answer, and is warned of once",
-  async ([, startReceiver]) => {
-    const service = await start({
-      OTEL_EXPORTER_OTLP_ENDPOINT: await startReceiver(),
-      OTEL_EXPORTER_OTLP_TIMEOUT: "300",
-    });
-    for (let i = 0; i < 3; i++) {
-      const requestId = `unsent-${i}`;
-      const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
-      expect(status).toBe(201);
-      await quote(service, requestId);
-      await eventually("the warning", () => warnings(service).length > 0);
-    }
-    expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
-    expect(warnings(service)).toEqual([
-      expect.objectContaining({
-        level: "warn",
-        notLogged: 0,
-        msg: expect.stringMatching(/^tracing: \d+ spans were dropped: /),
-      }),
-    ]);
-  },
-);
+test.for(DEAF)("a receiver %s changes no answer, and is warned of once", async ([, startReceiver]) => {
+  const service = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: await startReceiver(),
+    OTEL_EXPORTER_OTLP_TIMEOUT: "300",
+  });
+  for (let i = 0; i < 3; i++) {
+    const requestId = `unsent-${i}`;
+    const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
+    expect(status).toBe(201);
+    await quote(service, requestId);
+    await eventually("the warning", () => warnings(service).length > 0);
+  }
+  expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
+  expect(warnings(service)).toEqual([
+    expect.objectContaining({
+      level: "warn",
+      notLogged: 0,
+      msg: expect.stringMatching(/^tracing: \d+ spans were dropped: /),
+    }),
+  ]);
+});
 
 const warnings = (service: ServiceProcess): LogLine[] =>
   service.log().filter(({ msg }) => String(msg).startsWith("tracing:"));
@@ -225,22 +214,14 @@ async function startSilentServer(): Promise<string> {
 }
 
 test.for([
-  [
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "collector:4318",
-    "must be an address such as http://collector:4318",
-  ],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "must be an address such as http://collector:4318"],
   [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "http://collector:4318?x=1",
     "must be an address such as http://collector:4318",
     "http://collector:4318?...",
   ],
-  [
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "http://collector:4318/#x",
-    "must be an address such as http://collector:4318",
-  ],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/#x", "must be an address such as http://collector:4318"],
   ["OTEL_SDK_DISABLED", "perhaps", "must be true or false"],
   ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/json, the only supported protocol"],
   ["OTEL_TRACES_EXPORTER", "zipkin", "must be otlp or none"],

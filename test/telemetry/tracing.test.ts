@@ -6,13 +6,7 @@ import { QuoteShipmentRequestSchema } from "../../gen/shipments/v1/quote_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { startTracing } from "../../src/telemetry/tracing.ts";
-import {
-  BOOKING,
-  COVERED_ROUTE,
-  NO_REFERENCE,
-  RPC_ROUTE,
-  RPC_BOOKING,
-} from "../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, NO_REFERENCE, RPC_ROUTE, RPC_BOOKING } from "../support/bookings.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startGeocoder } from "../support/geocoder.ts";
@@ -203,10 +197,7 @@ test("a call that its caller is to blame for is no error, and one without a key 
 test("a call that is answered too late is an error of the service, whatever the protocol", async () => {
   const late = (id: string) => ({ authorization: `Bearer ${apiKey}`, "x-request-id": id });
   const quote = "shipments.v1.ShipmentService/QuoteShipment";
-  const message = toBinary(
-    QuoteShipmentRequestSchema,
-    create(QuoteShipmentRequestSchema, RPC_ROUTE),
-  );
+  const message = toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE));
   const grpcHeaders = { "content-type": "application/grpc", te: "trailers", "grpc-timeout": "0n" };
   const onGrpc = { ...late("late-grpc"), ...grpcHeaders };
   await rawGrpc(service.grpcUrl, `/${quote}`, onGrpc, frame(message));

@@ -1,9 +1,5 @@
 import { ROOT_CONTEXT } from "@opentelemetry/api";
-import {
-  InMemorySpanExporter,
-  SimpleSpanProcessor,
-  TracerProvider,
-} from "@opentelemetry/sdk-trace";
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
 import { refuse } from "../../src/domain/refusal.ts";
 import { createTimeOfDay } from "../../src/telemetry/trace-context.ts";

@@ -1,8 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  RECIPIENT_MAIL_KINDS,
-  type RecipientMailKind,
-} from "../../src/domain/shipment/recipient-mail.ts";
+import { RECIPIENT_MAIL_KINDS, type RecipientMailKind } from "../../src/domain/shipment/recipient-mail.ts";
 import type { TrackedShipment } from "../../src/domain/shipment/tracked-shipment.ts";
 import { recipientMail } from "../../src/tracking/recipient-mail.ts";
 import { LANGUAGES } from "../../src/tracking/tracking-page.ts";
@@ -41,12 +38,7 @@ const inEnglish = { language: "en", locale: "en" } as const;
 const plain = (text: string) => text.replaceAll(/[\u2009\u202f]/g, " ");
 
 test("an email says what happened, when it comes, whom to ask, and how to get no more of them", () => {
-  const { subject, text, html } = recipientMail(
-    "in_transit",
-    TRACKED,
-    { ...OWN, pin: "0421" },
-    inEnglish,
-  );
+  const { subject, text, html } = recipientMail("in_transit", TRACKED, { ...OWN, pin: "0421" }, inEnglish);
   expect(subject).toBe("Acme <b> & Sons: Your delivery is on its way");
   expect(plain(text)).toBe(`Your delivery is on its way.
 Expected Monday, November 2 at 2:30 PM
@@ -77,12 +69,7 @@ https://book.example.org/t/link/unsubscribe/mac
 
 test("names and contacts from right to left do not turn round the mail", () => {
   const workspace = { ...TRACKED.workspace, name: "متجر\u2069", contact: "שלום" };
-  const { subject, text, html } = recipientMail(
-    "in_transit",
-    { ...TRACKED, workspace },
-    OWN,
-    inEnglish,
-  );
+  const { subject, text, html } = recipientMail("in_transit", { ...TRACKED, workspace }, OWN, inEnglish);
   expect(subject).toBe("\u2068متجر\u2069: Your delivery is on its way");
   expect(text).toContain("Questions? \u2068שלום\u2069\n");
   expect(text).toContain("because \u2068متجر\u2069 is delivering a parcel to you.");
@@ -114,16 +101,13 @@ Delivered: Monday, November 2 at 3:00 PM`,
 
 test("each kind is told in each language, in words of its own", () => {
   const mails = LANGUAGES.flatMap((language) =>
-    RECIPIENT_MAIL_KINDS.map((kind) =>
-      recipientMail(kind, TRACKED, OWN, { language, locale: language }),
-    ),
+    RECIPIENT_MAIL_KINDS.map((kind) => recipientMail(kind, TRACKED, OWN, { language, locale: language })),
   );
   const count = LANGUAGES.length * RECIPIENT_MAIL_KINDS.length;
   expect(new Set(mails.map(({ subject }) => subject)).size).toBe(count);
   const endings = mails.map(({ text }) => text.split("\n\n").slice(1).join());
   expect(new Set(endings).size).toBe(LANGUAGES.length);
   for (const { text, html } of mails) {
-    for (const hidden of ["Ada", "Cargo", "Kings", "1.2", "1,2"])
-      expect(text + html).not.toContain(hidden);
+    for (const hidden of ["Ada", "Cargo", "Kings", "1.2", "1,2"]) expect(text + html).not.toContain(hidden);
   }
 });

@@ -30,39 +30,30 @@ describeDashboard(
 
     const pathOf = (url: string) => new URL(url).pathname;
 
-    test.each(["en-US", "de-DE", "es-ES", "fr-FR"])(
-      "is well shown in %s, at every size",
-      async (locale) => {
-        const { service, workspace } = dashboard;
-        await data(
-          service.as(workspace.apiKey).updateWorkspace({ tracking_contact: "help@example.org" }),
-        );
-        for (const [steps, key] of [
-          [["pay", "advance"], workspace.apiKey],
-          [["pay", "cancel"], workspace.twin.apiKey],
-        ] as const) {
-          const { tracking_url: url, reference } = await bookAnd(service, key, steps);
-          if (steps[1] === "advance") await report(service.as(key), reference);
-          const page = await dashboard.newPage({ locale });
-          await page.setViewportSize({ width: NARROWEST, height: 800 });
-          await page.goto(pathOf(url));
-          await expect
-            .poll(() => page.evaluate("document.documentElement.scrollWidth"))
-            .toBe(NARROWEST);
-          await expectWellShown(page, `tracking-${locale}-${steps.at(-1)}`);
-        }
-      },
-    );
+    test.each(["en-US", "de-DE", "es-ES", "fr-FR"])("is well shown in %s, at every size", async (locale) => {
+      const { service, workspace } = dashboard;
+      await data(service.as(workspace.apiKey).updateWorkspace({ tracking_contact: "help@example.org" }));
+      for (const [steps, key] of [
+        [["pay", "advance"], workspace.apiKey],
+        [["pay", "cancel"], workspace.twin.apiKey],
+      ] as const) {
+        const { tracking_url: url, reference } = await bookAnd(service, key, steps);
+        if (steps[1] === "advance") await report(service.as(key), reference);
+        const page = await dashboard.newPage({ locale });
+        await page.setViewportSize({ width: NARROWEST, height: 800 });
+        await page.goto(pathOf(url));
+        await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(NARROWEST);
+        await expectWellShown(page, `tracking-${locale}-${steps.at(-1)}`);
+      }
+    });
 
     test("shows its recipient the address and the photo", async () => {
       const { service, workspace } = dashboard;
       const as = service.as(workspace.apiKey);
-      const { tracking_url: url, reference: shipment } = await bookAnd(
-        service,
-        workspace.apiKey,
-        ["pay", "advance"],
-        { recipient_phone: "+12025550123", dropoff_address: "95 Prospect Park West" },
-      );
+      const { tracking_url: url, reference: shipment } = await bookAnd(service, workspace.apiKey, ["pay", "advance"], {
+        recipient_phone: "+12025550123",
+        dropoff_address: "95 Prospect Park West",
+      });
       await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
       await takeStep(service, workspace.apiKey, shipment, "advance");
       const page = await dashboard.newPage();
@@ -122,14 +113,10 @@ describeDashboard(
       await page.clock.install();
       await page.goto(pathOf(url));
       const heading = page.getByRole("heading", { level: 1 });
-      await expect
-        .poll(() => heading.textContent())
-        .toBe("Your delivery is waiting for the courier");
+      await expect.poll(() => heading.textContent()).toBe("Your delivery is waiting for the courier");
       await takeStep(service, workspace.apiKey, reference, "advance");
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
-      await expect
-        .poll(() => page.locator("[aria-current=step] strong").textContent())
-        .toBe("On its way");
+      await expect.poll(() => page.locator("[aria-current=step] strong").textContent()).toBe("On its way");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
       await page.clock.fastForward(LIVE_POLL_MS);
       await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
@@ -154,9 +141,7 @@ describeDashboard(
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
       await expect.poll(() => refused).toBe(2);
       await page.unroute("**/events");
-      const told = page.waitForResponse(
-        (response) => response.url().endsWith("/events") && response.status() === 200,
-      );
+      const told = page.waitForResponse((response) => response.url().endsWith("/events") && response.status() === 200);
       await page.clock.fastForward(POLL_MS);
       await told;
       await takeStep(service, workspace.apiKey, reference, "advance");
@@ -178,23 +163,17 @@ describeDashboard(
       await section.getByText("+1 555 0100").waitFor();
       await section.getByRole("button", { name: "Change logo" }).click();
       const logo = { name: "logo.png", mimeType: "image/png" };
-      await page
-        .getByLabel("Logo", { exact: true })
-        .setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.photo });
+      await page.getByLabel("Logo", { exact: true }).setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.photo });
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("Logo must be a PNG.").waitFor();
-      await page
-        .getByLabel("Logo", { exact: true })
-        .setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.signature });
+      await page.getByLabel("Logo", { exact: true }).setInputFiles({ ...logo, buffer: SAMPLE_PICTURES.signature });
       await page.getByRole("button", { name: "Save" }).click();
       await section.getByAltText("Logo").waitFor();
       await section.getByRole("button", { name: "Preview" }).click();
       const preview = page.frameLocator("iframe");
       await preview.getByText("Your delivery is waiting for the courier").first().waitFor();
       await preview.getByRole("link", { name: "+1 555 0100" }).waitFor();
-      await expect
-        .poll(() => preview.locator("img").evaluate((image) => (image as any).naturalWidth))
-        .toBe(72);
+      await expect.poll(() => preview.locator("img").evaluate((image) => (image as any).naturalWidth)).toBe(72);
       await expectWellShown(page, "tracking-preview");
       await page.getByRole("button", { name: "Close" }).click();
       await section.getByRole("button", { name: "Replace all links" }).click();

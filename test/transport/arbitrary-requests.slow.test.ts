@@ -1,9 +1,4 @@
-import {
-  getOption,
-  type DescMethod,
-  type DescMethodServerStreaming,
-  type DescMethodUnary,
-} from "@bufbuild/protobuf";
+import { getOption, type DescMethod, type DescMethodServerStreaming, type DescMethodUnary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -36,9 +31,7 @@ const USUAL = {
 const ADMIN = await describedMethods("operator");
 const ALL = [...(await describedMethods("workspace")), ...ADMIN];
 const METHODS = ALL.filter((it): it is DescMethodUnary => it.methodKind === "unary");
-const STREAMS = ALL.filter(
-  (it): it is DescMethodServerStreaming => it.methodKind === "server_streaming",
-);
+const STREAMS = ALL.filter((it): it is DescMethodServerStreaming => it.methodKind === "server_streaming");
 /** Time after which an open stream is canceled, in milliseconds. */
 const STREAM_MS = 50;
 
@@ -126,12 +119,7 @@ describe.each(named(METHODS))("an arbitrary request to %s", (_, method) => {
 
   test("as bytes on the HTTP server is never a 5xx", async () => {
     const anyType = fc.constantFrom("application/json", "text/plain", "application/proto", "");
-    const property = fc.asyncProperty(
-      anyPath,
-      fc.uint8Array({ maxLength: 300 }),
-      anyType,
-      answersWell,
-    );
+    const property = fc.asyncProperty(anyPath, fc.uint8Array({ maxLength: 300 }), anyType, answersWell);
     await fc.assert(property, RUNS);
   });
 

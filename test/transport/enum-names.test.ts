@@ -122,21 +122,15 @@ test("an agent's tool refuses an unknown enum name", async () => {
   expect([isError, json.errors]).toEqual([true, { status: [`status must be one of ${spelt}.`] }]);
 });
 
-test.each(["read_only", "API_KEY_SCOPE_READ_ONLY", 1])(
-  "Connect's JSON reads the scope %s",
-  async (scope) => {
-    const path = `/${ApiKeyService.typeName}/CreateApiKey`;
-    const { status, body } = await service.request(path, { apiKey, body: { name: "Wall", scope } });
-    expect([status, body.data.scope]).toEqual([200, "API_KEY_SCOPE_READ_ONLY"]);
-  },
-);
+test.each(["read_only", "API_KEY_SCOPE_READ_ONLY", 1])("Connect's JSON reads the scope %s", async (scope) => {
+  const path = `/${ApiKeyService.typeName}/CreateApiKey`;
+  const { status, body } = await service.request(path, { apiKey, body: { name: "Wall", scope } });
+  expect([status, body.data.scope]).toEqual([200, "API_KEY_SCOPE_READ_ONLY"]);
+});
 
 test("Connect's JSON refuses a number beyond a double beside an enum name", async () => {
   const path = "/shipments.v1.ShipmentService/CreateShipment";
   const body = '{"weightKg":1e999,"dropoffVerification":"pin"}';
   const { status, body: refused } = await service.request(path, { apiKey, body });
-  expect([status, JSON.stringify(refused)]).toEqual([
-    400,
-    expect.stringContaining("weight_kg must be finite."),
-  ]);
+  expect([status, JSON.stringify(refused)]).toEqual([400, expect.stringContaining("weight_kg must be finite.")]);
 });

@@ -27,8 +27,7 @@ const service = await startOwnService({
 
 const put = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
   service.request(path, { method: "PUT", apiKey: OWN_KEY, body, headers });
-const head = (more: string) =>
-  `PUT /v1/parcels/1 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n${more}\r\n\r\n`;
+const head = (more: string) => `PUT /v1/parcels/1 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n${more}\r\n\r\n`;
 
 describe("a body that is the value of one field", () => {
   test("is taken as it is, whatever its type, with the other fields from the path and query", async () => {
@@ -74,11 +73,7 @@ describe("a request of an RPC that takes more than others", () => {
   test("may be as large by HTTP, announced or in chunks", async () => {
     const body = Buffer.alloc(5 * MIB, 1);
     expect((await put("/v1/parcels/1", body)).body.id).toBe(body.length);
-    const chunks = Buffer.concat([
-      Buffer.from(`${body.length.toString(16)}\r\n`),
-      body,
-      Buffer.from("\r\n0\r\n\r\n"),
-    ]);
+    const chunks = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
     const bytes = Buffer.concat([Buffer.from(head("Transfer-Encoding: chunked")), chunks]);
     expect(JSON.parse((await rawHttp(service.httpUrl, bytes)).text).id).toBe(body.length);
   });
@@ -122,13 +117,8 @@ describe("a request of an RPC that takes more than others", () => {
       return (await rawHttp(service.httpUrl, third)).status === 503;
     });
     const refused = await rawHttp(service.httpUrl, third);
-    expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([
-      503,
-      "1",
-      errorBody(BUSY),
-    ]);
-    const byGrpc = (name: keyof typeof PROTOCOLS) =>
-      rpcClient(service.desc, PROTOCOLS[name], service, OWN_KEY) as any;
+    expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([503, "1", errorBody(BUSY)]);
+    const byGrpc = (name: keyof typeof PROTOCOLS) => rpcClient(service.desc, PROTOCOLS[name], service, OWN_KEY) as any;
     for (const name of ["gRPC on the gRPC server", "Connect on the HTTP server"] as const) {
       const error = await rpcError(byGrpc(name).send({ data: new Uint8Array(3 * MIB) }));
       expect([name, error.code, error.message]).toEqual([name, "Unavailable", BUSY]);

@@ -1,10 +1,4 @@
-import {
-  getOption,
-  hasOption,
-  ScalarType,
-  type DescField,
-  type DescMethodUnary,
-} from "@bufbuild/protobuf";
+import { getOption, hasOption, ScalarType, type DescField, type DescMethodUnary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { field as fieldRules } from "../../gen/buf/validate/validate_pb.js";
@@ -179,12 +173,8 @@ function choices({ input }: DescMethodUnary): string[] {
 }
 
 test("every update that is described is here, or has nothing to clear", async () => {
-  const all = await Promise.all(
-    (["workspace", "operator", "person"] as const).map(describedMethods),
-  );
-  const updates = all
-    .flat()
-    .filter((it) => hasOption(it, http) && getOption(it, http).pattern.case === "patch");
+  const all = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
+  const updates = all.flat().filter((it) => hasOption(it, http) && getOption(it, http).pattern.case === "patch");
   expect(updates.length).toBeGreaterThanOrEqual(UPDATES.length);
   const here = UPDATES.map(({ method }) => method as (typeof updates)[number]);
   const others = updates.filter((it) => !here.includes(it));
@@ -200,8 +190,7 @@ describe("an empty list or map that Protobuf cannot tell from none can be named:
     // Optional messages can be cleared too. Other messages are required.
     const named = input.fields.filter(
       ({ fieldKind, name }) =>
-        (/list|map/.test(fieldKind) && name !== "clear") ||
-        (fieldKind === "message" && names.includes(name)),
+        (/list|map/.test(fieldKind) && name !== "clear") || (fieldKind === "message" && names.includes(name)),
     );
     expect(names).toEqual(named.map(({ name }) => name));
   });
@@ -247,15 +236,12 @@ describe("a field that an update", () => {
   });
 
   const required = FIELDS.filter(([, field, { cleared }]) => !(field in cleared));
-  test.each(required)(
-    "%s gives blank, and has to be something, is refused: %s",
-    async (_, field, update) => {
-      const text = `${field} must not be blank.`;
-      expect(await resultOf(update, await update.make(), { [field]: "blank" })).toEqual({
-        refused: { message: text, errors: { [field]: [text] }, code: "FIELD_INVALID" },
-      });
-    },
-  );
+  test.each(required)("%s gives blank, and has to be something, is refused: %s", async (_, field, update) => {
+    const text = `${field} must not be blank.`;
+    expect(await resultOf(update, await update.make(), { [field]: "blank" })).toEqual({
+      refused: { message: text, errors: { [field]: [text] }, code: "FIELD_INVALID" },
+    });
+  });
 });
 
 test("what is cleared by name and given is what is given, as a map that is replaced", async () => {
@@ -295,21 +281,13 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
 }
 
 /** Updates a record over JSON, or over another transport that clears lists and maps by naming them in `clear`. */
-async function resultOf(
-  update: Update,
-  name: string | number,
-  step: Step,
-  door: Door = "json",
-): Promise<Result> {
+async function resultOf(update: Update, name: string | number, step: Step, door: Door = "json"): Promise<Result> {
   const { parent, localName } = update.method;
   const said = Object.entries(step)
     .filter(([, saying]) => saying !== "absent")
     .map(([field, saying]) => [field, valueOf(update, field, saying)]);
   const key = parent.file.proto.package === "shipments.admin.v1" ? operatorKey : apiKey;
-  const client = service.as(key, door) as unknown as Record<
-    string,
-    (fields: object) => Promise<Answer>
-  >;
+  const client = service.as(key, door) as unknown as Record<string, (fields: object) => Promise<Answer>>;
   const { status, body, code } = await client[localName]!({
     ...(update.name && { [update.name]: name }),
     ...(update.workspace && { workspace: update.workspace() }),
@@ -324,7 +302,5 @@ const OWN = /^(id|last4|reference|created_at|updated_at|etag|customer|keys|figur
 /** Returns the fields in which both records must agree. */
 function withoutOwn(data: object): Record<string, unknown> {
   const alike = Object.entries(data).filter(([name]) => !OWN.test(name));
-  return JSON.parse(
-    JSON.stringify(Object.fromEntries(alike)).replace(/(Customer |deployer)\d+/g, "$1"),
-  );
+  return JSON.parse(JSON.stringify(Object.fromEntries(alike)).replace(/(Customer |deployer)\d+/g, "$1"));
 }

@@ -8,24 +8,14 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { BOOKING, BOOKING_PRICE } from "../support/bookings.ts";
 import type { Environment } from "../support/command.ts";
-import {
-  connectTo,
-  createDatabase,
-  createUnmigratedDatabase,
-  type TestDatabase,
-} from "../support/database.ts";
+import { connectTo, createDatabase, createUnmigratedDatabase, type TestDatabase } from "../support/database.ts";
 import type { Answer } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { checkOut, hasCode, nameOfLastRelease, type Release } from "../support/last-release.ts";
 import { makeWorkspace } from "../support/platform.ts";
 import { publishDocument } from "../support/publish-document.ts";
 import { startReceiver } from "../support/receiver.ts";
-import {
-  FREE_PORTS,
-  startServiceProcess,
-  untilListening,
-  type ServiceProcess,
-} from "../support/service-process.ts";
+import { FREE_PORTS, startServiceProcess, untilListening, type ServiceProcess } from "../support/service-process.ts";
 import { take } from "../support/take.ts";
 import { SAMPLE_TARIFF } from "../support/tariffs.ts";
 
@@ -104,9 +94,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
     const webhook = { url: receiver.url, types: ["*"] };
     const added = await old.request("/v1/webhooks", { apiKey, body: webhook });
     expect(added.status, added.text).toBe(201);
-    const watched = [old, next].map((it) =>
-      take(4, eventsOf(it.grpcClient(apiKey, EventService).watchEvents({}))),
-    );
+    const watched = [old, next].map((it) => take(4, eventsOf(it.grpcClient(apiKey, EventService).watchEvents({}))));
     for (const served of [old, next, old, next]) {
       expect(await book(served, apiKey)).toMatchObject({ status: 201 });
     }
@@ -135,9 +123,7 @@ function environmentOf({ url }: TestDatabase): Environment {
 }
 
 /** Creates a database with the release's commands: its schema, the sample tariff and a workspace. */
-async function fill(
-  release: Release,
-): Promise<{ readonly environment: Environment; readonly apiKey: string }> {
+async function fill(release: Release): Promise<{ readonly environment: Environment; readonly apiKey: string }> {
   const database = await createUnmigratedDatabase();
   const environment = environmentOf(database);
   const run = async (...args: string[]) => {

@@ -10,10 +10,7 @@ export function declareTypes(folder: string): Plugin {
     generateBundle() {
       const modules = readdirSync(folder).filter((name) => name.endsWith(".ts"));
       for (const name of modules.filter((each) => each !== "vite.config.ts")) {
-        const { code, errors } = isolatedDeclarationSync(
-          name,
-          readFileSync(join(folder, name), "utf8"),
-        );
+        const { code, errors } = isolatedDeclarationSync(name, readFileSync(join(folder, name), "utf8"));
         if (errors.length > 0) this.error(`${name}: ${errors[0]!.message}`);
         const source = code.replaceAll("../../gen/", "../../../gen/");
         this.emitFile({ type: "asset", fileName: name.replace(/ts$/, "d.ts"), source });

@@ -22,17 +22,14 @@ export function slimDefinitions(): Plugin {
     name: "slim-definitions",
     transform(code, id) {
       if (!/\/gen\/.*_pb\.js$/.test(id)) return undefined;
-      return code.replace(
-        /fileDesc\("([^"]+)"(?:, \[(.*?)\])?\)/,
-        (_, text: string, names = "") => {
-          const imports = String(names)
-            .split(", ")
-            .filter((name) => !OPTION_FILES.test(name));
-          // The text is not base64, which would encode equal names differently, so that gzip could not compress them.
-          const binary = JSON.stringify(slimFile(text));
-          return `fileDesc(/*@__PURE__*/ btoa(${binary}), [${imports.join(", ")}])`;
-        },
-      );
+      return code.replace(/fileDesc\("([^"]+)"(?:, \[(.*?)\])?\)/, (_, text: string, names = "") => {
+        const imports = String(names)
+          .split(", ")
+          .filter((name) => !OPTION_FILES.test(name));
+        // The text is not base64, which would encode equal names differently, so that gzip could not compress them.
+        const binary = JSON.stringify(slimFile(text));
+        return `fileDesc(/*@__PURE__*/ btoa(${binary}), [${imports.join(", ")}])`;
+      });
     },
   };
 }

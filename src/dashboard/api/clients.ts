@@ -1,10 +1,4 @@
-import type {
-  DescMessage,
-  DescMethodUnary,
-  DescService,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -61,8 +55,7 @@ export function useCall() {
       method: DescMethodUnary<I, O>,
       request: MessageInitShape<I>,
       { signal, timeoutMs, headers }: CallOptions = {},
-    ): Promise<MessageShape<O>> =>
-      (await transport.unary(method, signal, timeoutMs, headers, request)).message,
+    ): Promise<MessageShape<O>> => (await transport.unary(method, signal, timeoutMs, headers, request)).message,
     [transport],
   );
 }

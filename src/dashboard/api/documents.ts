@@ -17,11 +17,7 @@ const CODES: Readonly<Record<number, Code>> = {
  * @param workspace the document's workspace; omitted for the platform's documents
  * @throws ConnectError from the service
  */
-export async function getDocument(
-  path: string,
-  signal: AbortSignal,
-  workspace?: bigint,
-): Promise<string> {
+export async function getDocument(path: string, signal: AbortSignal, workspace?: bigint): Promise<string> {
   const headers: HeadersInit = workspace === undefined ? {} : { "x-workspace": String(workspace) };
   return (await send(path, { signal, headers })).text();
 }

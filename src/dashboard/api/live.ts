@@ -22,11 +22,7 @@ const RETRY_MS = 10_000;
  * @param concerns selects the events that matter; all by default
  * @param leastMs minimum interval between calls; raise it for data that is expensive to load
  */
-export function useLive(
-  changed: () => void,
-  concerns?: (event: Event) => boolean,
-  leastMs = LEAST_MS,
-): void {
+export function useLive(changed: () => void, concerns?: (event: Event) => boolean, leastMs = LEAST_MS): void {
   const workspace = useContext(WorkspaceId);
   const latest = useRef({ changed, concerns });
   latest.current = { changed, concerns };

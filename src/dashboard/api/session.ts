@@ -1,9 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type {
-  Account,
-  AccountWorkspace,
-} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import type { Account, AccountWorkspace } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import type { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { dropForms, storeForms } from "./stored-forms.ts";

@@ -103,8 +103,7 @@ export async function restoreForm(form: HTMLFormElement, typed: FormSnapshot): P
 function controlsOf(form: HTMLFormElement): Control[] {
   return [...form.elements].filter(
     (element): element is Control =>
-      (element instanceof HTMLInputElement &&
-        !["file", "hidden", "password"].includes(element.type)) ||
+      (element instanceof HTMLInputElement && !["file", "hidden", "password"].includes(element.type)) ||
       element instanceof HTMLSelectElement ||
       element instanceof HTMLTextAreaElement,
   );

@@ -26,9 +26,7 @@ export interface Action<A extends readonly unknown[]> {
  *       toast("The shipment is cancelled.");
  *     });
  */
-export function useAction<A extends readonly unknown[]>(
-  work: (...args: A) => Promise<unknown>,
-): Action<A> {
+export function useAction<A extends readonly unknown[]>(work: (...args: A) => Promise<unknown>): Action<A> {
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const latest = useRef(work);

@@ -1,9 +1,4 @@
-import type {
-  DescMessage,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useCall } from "./clients.ts";
 import { connected } from "./connection.ts";
@@ -28,10 +23,7 @@ export interface Query<T> {
  *       [shipments, reference],
  *     );
  */
-export function useQuery<T>(
-  load: (signal: AbortSignal) => Promise<T>,
-  inputs: readonly unknown[],
-): Query<T> {
+export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Query<T> {
   const [state, setState] = useState<Omit<Query<T>, "reload">>({
     data: undefined,
     problem: undefined,
@@ -112,17 +104,11 @@ export function useRpc<I extends DescMessage, O extends DescMessage>(
   { timeoutMs, version }: RpcOptions = {},
 ): Query<MessageShape<O> | undefined> {
   const call = useCall();
-  const load = async (signal: AbortSignal) =>
-    request && call(method, request, { signal, timeoutMs });
-  const text = JSON.stringify(request, (_, value: unknown) =>
-    typeof value === "bigint" ? String(value) : value,
-  );
+  const load = async (signal: AbortSignal) => request && call(method, request, { signal, timeoutMs });
+  const text = JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
   const query = useQuery(load, [call, method, text, version]);
   const { reload } = query;
-  useEffect(
-    () => (version === undefined ? reloads.subscribe(reload) : undefined),
-    [reload, version === undefined],
-  );
+  useEffect(() => (version === undefined ? reloads.subscribe(reload) : undefined), [reload, version === undefined]);
   return query;
 }
 
@@ -148,10 +134,7 @@ const FRAME_MS = 60_000;
  * Loads data shown beside all pages. Reloads after each navigation and action, and every minute,
  * because no event reports its changes.
  */
-export function useFrameQuery<T>(
-  load: (signal: AbortSignal) => Promise<T>,
-  inputs: readonly unknown[],
-): Query<T> {
+export function useFrameQuery<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Query<T> {
   const query = useQuery(load, inputs);
   useRepeat(query.reload, FRAME_MS);
   useEffect(() => reloads.subscribe(query.reload), [query.reload]);

@@ -20,10 +20,7 @@ export const AttentionQuery = createContext<Query<AttentionAt | undefined> | und
  * Loads the items that need attention in a scope. The service's descriptor is loaded lazily, so
  * that no page waits for the number in the navigation.
  */
-export function useAttention(
-  scope: AttentionScope | undefined,
-  pathname: string,
-): Query<AttentionAt | undefined> {
+export function useAttention(scope: AttentionScope | undefined, pathname: string): Query<AttentionAt | undefined> {
   const name = typeof scope === "object" ? scope.workspace : scope;
   const query = useFrameQuery(
     async (signal) => scope && { scope: name!, ...EMPTY, ...(await loadAt(scope, signal)) },
@@ -37,8 +34,7 @@ const EMPTY = { ofWorkspace: [], ofPlatform: [] };
 
 async function loadAt(scope: AttentionScope, signal: AbortSignal): Promise<Partial<AttentionAt>> {
   if (scope === "platform") {
-    const { PlatformReportService } =
-      await import("../../../gen/shipments/admin/v1/platform_report_service_pb.js");
+    const { PlatformReportService } = await import("../../../gen/shipments/admin/v1/platform_report_service_pb.js");
     const client = clientFor(PlatformReportService, undefined);
     return { ofPlatform: (await client.getPlatformAttention({}, { signal })).data };
   }

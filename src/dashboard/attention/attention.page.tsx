@@ -70,8 +70,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     ...OF_SHIPMENTS,
     title: "Disputed payments",
     isBad: true,
-    besides:
-      "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
+    besides: "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
   },
   [AttentionKind.DELIVERY_LATE]: {
     ...ofShipments("All shipments to pick up", {
@@ -108,8 +107,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.REFUND_DUE]: {
     ...OF_REFUNDS,
     title: "Refunds due",
-    besides:
-      "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
+    besides: "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
     forAll: ["record", "Record all refunds"],
   },
   [AttentionKind.API_KEY_ENDING]: {
@@ -179,18 +177,11 @@ function RefundSum({ count }: { readonly count: number }) {
   return due?.count === count && !due.more ? <strong>{sumText(due.totals)}</strong> : null;
 }
 
-const RefundsDialog = lazily(() =>
-  import("../shipments/refunds-dialog.tsx").then((it) => it.RefundsDialog),
-);
+const RefundsDialog = lazily(() => import("../shipments/refunds-dialog.tsx").then((it) => it.RefundsDialog));
 
 /** A button that acts on all shipments of a kind. Hidden from users without permission. */
-function ForAll(props: {
-  readonly act: readonly [act: RefundAct, button: string];
-  readonly named: readonly string[];
-}) {
+function ForAll(props: { readonly act: readonly [act: RefundAct, button: string]; readonly named: readonly string[] }) {
   const [act, button] = props.act;
   if (!useRole("member")) return null;
-  return (
-    <DialogButton dialog={<RefundsDialog act={act} named={props.named} />}>{button}</DialogButton>
-  );
+  return <DialogButton dialog={<RefundsDialog act={act} named={props.named} />}>{button}</DialogButton>;
 }

@@ -42,9 +42,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
       href: workspaceHref(subject),
       note: (
         <>
-          {subject.at && timestampMs(subject.at) < Date.now()
-            ? "was due for a retry"
-            : "will be retried"}{" "}
+          {subject.at && timestampMs(subject.at) < Date.now() ? "was due for a retry" : "will be retried"}{" "}
           <Time at={subject.at} exact />
         </>
       ),
@@ -94,9 +92,7 @@ function groupOf({
   kind,
   count,
   subjects,
-}: Kind<PlatformAttentionKind, PlatformAttentionSubject>):
-  | Group<PlatformAttentionSubject>
-  | undefined {
+}: Kind<PlatformAttentionKind, PlatformAttentionSubject>): Group<PlatformAttentionSubject> | undefined {
   if (kind === PlatformAttentionKind.MAIL_WAITING) return mails(count, subjects[0]);
   const text = KINDS[kind];
   if (text === undefined) return undefined;
@@ -107,15 +103,11 @@ function groupOf({
   return { ...text, besides, all: text.all() };
 }
 
-function mails(
-  count: number,
-  oldest: PlatformAttentionSubject | undefined,
-): Group<PlatformAttentionSubject> {
+function mails(count: number, oldest: PlatformAttentionSubject | undefined): Group<PlatformAttentionSubject> {
   const besides = (
     <>
-      {count === 1 ? "1 email is waiting" : `${numberText(count)} emails are waiting`} to be sent,
-      the oldest since <Time at={oldest?.at} exact />. The mail server rejects them. The log
-      contains the reason: “a mail was not sent”.
+      {count === 1 ? "1 email is waiting" : `${numberText(count)} emails are waiting`} to be sent, the oldest since{" "}
+      <Time at={oldest?.at} exact />. The mail server rejects them. The log contains the reason: “a mail was not sent”.
     </>
   );
   return { title: "Unsent emails", besides };

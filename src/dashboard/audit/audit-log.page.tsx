@@ -71,9 +71,7 @@ function AuditFilters() {
 function NoEntries({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty title="No changes yet">
-        Changes by operators, workspace admins and the command line appear here.
-      </Empty>
+      <Empty title="No changes yet">Changes by operators, workspace admins and the command line appear here.</Empty>
     );
   }
   return (

@@ -76,11 +76,7 @@ function Subject({ entry }: { readonly entry: AuditEntry }) {
   };
   const words = subjectWords(subject, changes, subjectName);
   if (kind === "workspace") {
-    return (
-      <a href={paths.platformWorkspace({ workspace: id })}>
-        {words === `workspace ${id}` ? named(id) : words}
-      </a>
-    );
+    return <a href={paths.platformWorkspace({ workspace: id })}>{words === `workspace ${id}` ? named(id) : words}</a>;
   }
   if (kind === "operator") return <a href={paths.operator({ operator: id })}>{words}</a>;
   return (

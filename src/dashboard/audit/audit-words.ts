@@ -18,24 +18,15 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   SuspendWorkspace: ["Workspace suspended", "suspended {it}"],
   ResumeWorkspace: ["Workspace resumed", "resumed {it}"],
   UpdateWorkspaceLimits: ["Limits changed", "changed the limits of {it}"],
-  ConnectPaymentProvider: [
-    "Payment provider connected by an operator",
-    "connected a payment provider to {it}",
-  ],
+  ConnectPaymentProvider: ["Payment provider connected by an operator", "connected a payment provider to {it}"],
   DisconnectPaymentProvider: [
     "Payment provider disconnected by an operator",
     "disconnected the payment provider of {it}",
   ],
   BeginPaymentConnection: ["Stripe account connected", "connected a Stripe account to {it}"],
   SetPaymentKey: ["Stripe key set", "set the Stripe key of {it}"],
-  CheckPaymentConnection: [
-    "Stripe account checked",
-    "checked the Stripe account of {it}, which had changed",
-  ],
-  DisconnectPaymentConnection: [
-    "Payment provider disconnected",
-    "disconnected the payment provider of {it}",
-  ],
+  CheckPaymentConnection: ["Stripe account checked", "checked the Stripe account of {it}, which had changed"],
+  DisconnectPaymentConnection: ["Payment provider disconnected", "disconnected the payment provider of {it}"],
   CreateWorkspaceApiKey: ["API key created by an operator", "created {it}"],
   UpdateWorkspaceApiKey: ["API key changed by an operator", "changed {fields} of {it}"],
   RotateWorkspaceApiKeys: ["API keys replaced by an operator", "replaced all keys of {it}"],
@@ -58,10 +49,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   CallOffTariff: ["Tariff called off", "called off {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
-  SignIn: [
-    "Signed in with another person’s link",
-    "signed in with a link that another person created",
-  ],
+  SignIn: ["Signed in with another person’s link", "signed in with a link that another person created"],
 };
 
 /** All actions with their labels, in alphabetical order of the labels. */
@@ -114,11 +102,7 @@ const KINDS: Readonly<Record<string, string>> = {
  * @param subject kind, slash and ID
  * @param subjectName current name, if the service knows it
  */
-export function subjectWords(
-  subject: string,
-  changes: readonly ChangedField[] = [],
-  subjectName?: string,
-): string {
+export function subjectWords(subject: string, changes: readonly ChangedField[] = [], subjectName?: string): string {
   const [kind = "", id = ""] = subject.split("/");
   const words = KINDS[kind] ?? kind.replaceAll("_", " ");
   const named = changes.find(({ field }) => field === "name");

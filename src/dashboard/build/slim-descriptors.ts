@@ -6,11 +6,7 @@ import {
   FileDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
 import type { Plugin } from "vite";
-import {
-  field as fieldRules,
-  FieldRulesSchema,
-  StringRulesSchema,
-} from "../../../gen/buf/validate/validate_pb.js";
+import { field as fieldRules, FieldRulesSchema, StringRulesSchema } from "../../../gen/buf/validate/validate_pb.js";
 
 /**
  * Creates a plugin that removes the third of the descriptors that pages do not read: paths, roles and refusals of

@@ -62,9 +62,7 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
     >
       {(customer) => (
         <div class="stack">
-          {customer.id !== id && (
-            <p class="filter-note">Customer {number} was merged into this one.</p>
-          )}
+          {customer.id !== id && <p class="filter-note">Customer {number} was merged into this one.</p>}
           <CustomerFigures customer={customer} />
           <Details customer={customer} />
           <section class="page-part" aria-label="Shipments">
@@ -81,9 +79,7 @@ export function CustomerPage({ customer: number }: ParametersOf<"customer">) {
   );
 }
 
-const ShipmentList = lazily(() =>
-  import("../shipments/shipment-list.tsx").then((it) => it.ShipmentList),
-);
+const ShipmentList = lazily(() => import("../shipments/shipment-list.tsx").then((it) => it.ShipmentList));
 function Actions({ customer }: CustomerProps) {
   const [isEdited, setEdited] = useState(false);
   const close = () => setEdited(false);
@@ -118,10 +114,7 @@ function CustomerFigures({ customer: { id, figures } }: CustomerProps) {
         {
           term: "Spend",
           value: <Spend revenue={revenue} />,
-          href: paths.shipments(
-            {},
-            { customer: String(id), payment_status: String(PaymentStatus.PAID) },
-          ),
+          href: paths.shipments({}, { customer: String(id), payment_status: String(PaymentStatus.PAID) }),
           note: <Awaited revenue={revenue} />,
         },
       ]}
@@ -184,10 +177,9 @@ function MergeCustomersDialog({ customer }: CustomerProps) {
       done={() => `${chosen!.name} was merged into ${customer.name}.`}
     >
       <p>
-        The other customer’s shipments become those of {customer.name}, and bookings for the other
-        customer’s name and email are booked for {customer.name} from then on. A phone, id number or
-        usual address that {customer.name} lacks is copied, and notes are combined.{" "}
-        <strong>This cannot be undone.</strong>
+        The other customer’s shipments become those of {customer.name}, and bookings for the other customer’s name and
+        email are booked for {customer.name} from then on. A phone, id number or usual address that {customer.name}{" "}
+        lacks is copied, and notes are combined. <strong>This cannot be undone.</strong>
       </p>
       <ExistingCustomer name="from" except={customer.id} chosen={chosen} choose={setChosen} />
       {chosen !== undefined && (
@@ -214,8 +206,7 @@ function Side(props: CustomerProps & { readonly title: string; readonly goes?: b
       <p>{customer.email}</p>
       {phone && <p>{phone}</p>}
       <p class="minor">
-        Number {String(customer.id)} · {numberText(shipments)}{" "}
-        {shipments === 1 ? "shipment" : "shipments"}
+        Number {String(customer.id)} · {numberText(shipments)} {shipments === 1 ? "shipment" : "shipments"}
       </p>
       {figures !== undefined && figures.revenue.some(({ paid }) => paid > 0) && (
         <p class="minor">
@@ -239,10 +230,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
       {...props}
       what="customer"
       save={(form, options) =>
-        customers.updateCustomer(
-          { ...changesOf(form), customer: from.id, etag: from.etag ?? "" },
-          options,
-        )
+        customers.updateCustomer({ ...changesOf(form), customer: from.id, etag: from.etag ?? "" }, options)
       }
     >
       <RequestFields

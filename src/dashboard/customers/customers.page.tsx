@@ -64,10 +64,7 @@ function NoCustomers({ isFiltered }: { readonly isFiltered: boolean }) {
   const mayBook = useRole("member");
   if (isFiltered) {
     return (
-      <Empty
-        title="No customers match"
-        link={{ label: "Show all customers", href: paths.customers() }}
-      >
+      <Empty title="No customers match" link={{ label: "Show all customers", href: paths.customers() }}>
         Searches are not case-sensitive.
       </Empty>
     );

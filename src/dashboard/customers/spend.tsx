@@ -11,8 +11,7 @@ export function Awaited({ revenue }: { readonly revenue: readonly Revenue[] }) {
   if (awaited.length === 0) return null;
   return (
     <>
-      <Amounts of={awaited.map(({ currency, awaitingPayment }) => [awaitingPayment, currency])} />{" "}
-      to pay
+      <Amounts of={awaited.map(({ currency, awaitingPayment }) => [awaitingPayment, currency])} /> to pay
     </>
   );
 }

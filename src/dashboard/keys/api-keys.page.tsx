@@ -18,11 +18,7 @@ import {
 } from "./key-table.tsx";
 import { grpcAddress } from "../api/sign-in.ts";
 import { Code } from "../ui/copy-button.tsx";
-import {
-  ReportService,
-  type Usage,
-  type UsageHour,
-} from "../../../gen/shipments/v1/report_service_pb.js";
+import { ReportService, type Usage, type UsageHour } from "../../../gen/shipments/v1/report_service_pb.js";
 import { LineChart, type LinePoint } from "../ui/charts.tsx";
 import { compactText, dateOf, numberText } from "../ui/format.ts";
 import { localTime } from "../ui/local-time.ts";
@@ -47,12 +43,7 @@ export function ApiKeysPage() {
                   : "Programs call the service with a key. Ask an admin of the workspace to create one."}
               </Empty>
             ) : (
-              <KeyTable
-                label="Keys"
-                columns={API_KEY_COLUMNS}
-                keys={data}
-                owner={isAdmin ? OWNER : undefined}
-              />
+              <KeyTable label="Keys" columns={API_KEY_COLUMNS} keys={data} owner={isAdmin ? OWNER : undefined} />
             )
           }
         </QueryView>
@@ -92,8 +83,8 @@ const OWNER: KeyOwner<ApiKey> = {
   secretText: (
     <>
       Store it with your program’s secrets, never in its source code. Send it in the header{" "}
-      <code>Authorization: Bearer</code>. The commands on this page take it from the variable{" "}
-      <code>SHIPMENTS_KEY</code>.
+      <code>Authorization: Bearer</code>. The commands on this page take it from the variable <code>SHIPMENTS_KEY</code>
+      .
     </>
   ),
   labelOf: (act, title) => `${act}: ${title}`,
@@ -109,17 +100,12 @@ function ApiCalls() {
     <Section title="A first call">
       <div class="form">
         <p>Put a key into a variable and request a quote. The key identifies the workspace.</p>
-        <Code
-          text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")}
-          what="command"
-        />
+        <Code text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")} what="command" />
         <p>
-          The same with gRPC, using the service’s own definitions. Connect and gRPC-Web are
-          available at <code>{location.origin}</code>.
+          The same with gRPC, using the service’s own definitions. Connect and gRPC-Web are available at{" "}
+          <code>{location.origin}</code>.
         </p>
-        <QueryView query={grpc}>
-          {(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}
-        </QueryView>
+        <QueryView query={grpc}>{(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}</QueryView>
       </div>
     </Section>
   );
@@ -203,8 +189,8 @@ function Shown({ usage }: { readonly usage: Usage }) {
         size="small"
       />
       <p class="hint">
-        Limits apply to the whole workspace: calls per second, and the maximum burst after a pause.
-        Calls refused by a limit are not counted. Calls from the dashboard are.
+        Limits apply to the whole workspace: calls per second, and the maximum burst after a pause. Calls refused by a
+        limit are not counted. Calls from the dashboard are.
       </p>
     </div>
   );

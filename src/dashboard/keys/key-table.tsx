@@ -1,10 +1,5 @@
 import { useIsTest } from "../api/session.ts";
-import type {
-  DescMessage,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ComponentChildren, VNode } from "preact";
 import { ApiKeyScope, type ApiKey } from "../../../gen/shipments/v1/api_key_pb.js";
 import type { CreateApiKeyRequestSchema } from "../../../gen/shipments/v1/api_key_service_pb.js";
@@ -100,11 +95,7 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
     align: "end",
     cell: (key) => {
       const button = (act: string, dialog: VNode) => (
-        <DialogButton
-          destructive={act === "Revoke"}
-          label={owner.labelOf(act, keyTitle(key))}
-          dialog={dialog}
-        >
+        <DialogButton destructive={act === "Revoke"} label={owner.labelOf(act, keyTitle(key))} dialog={dialog}>
           {act}
         </DialogButton>
       );
@@ -171,8 +162,7 @@ export const API_KEY_COLUMNS: readonly Column<ApiKey>[] = [
     selfEvident: true,
     cell: ({ name, scope, endsAt }) => (
       <>
-        <strong>{name ?? "Unnamed"}</strong>{" "}
-        {scope === ApiKeyScope.READ_ONLY && <Badge>Read-only</Badge>}
+        <strong>{name ?? "Unnamed"}</strong> {scope === ApiKeyScope.READ_ONLY && <Badge>Read-only</Badge>}
         {scope === ApiKeyScope.COURIER && <Badge>Courier</Badge>}{" "}
         {endsAt && (
           <Badge tone="attention">

@@ -1,8 +1,4 @@
-import {
-  type ApiRequest,
-  ReportService,
-  RequestOutcome,
-} from "../../../gen/shipments/v1/report_service_pb.js";
+import { type ApiRequest, ReportService, RequestOutcome } from "../../../gen/shipments/v1/report_service_pb.js";
 import { withQuery } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { Id } from "../ui/copy-button.tsx";
@@ -86,19 +82,14 @@ export function RequestsPage() {
         href={({ id }) => withQuery(pathname, { ...Object.fromEntries(query), [OPEN]: String(id) })}
         empty={
           outcome || method ? (
-            <Empty title="No requests match">
-              Enter the method’s name, such as CreateShipment.
-            </Empty>
+            <Empty title="No requests match">Enter the method’s name, such as CreateShipment.</Empty>
           ) : (
-            <Empty title="No requests yet">
-              Calls that change data are listed here a moment later.
-            </Empty>
+            <Empty title="No requests yet">Calls that change data are listed here a moment later.</Empty>
           )
         }
       />
       <p class="hint note">
-        Up to 10,000 calls of the last 7 days that changed data, were refused or failed. Reads and
-        quotes are left out.
+        Up to 10,000 calls of the last 7 days that changed data, were refused or failed. Reads and quotes are left out.
       </p>
       {opened && <RequestDialog request={opened} />}
     </Page>

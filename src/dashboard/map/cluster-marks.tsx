@@ -66,12 +66,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
   };
   return (
     <CoverageMap label={label} inView={inView} onDraw={draw}>
-      <ul
-        ref={list}
-        class={`marks ${tone}`}
-        aria-label="In view, largest first"
-        onKeyDown={focus.onKeyDown}
-      >
+      <ul ref={list} class={`marks ${tone}`} aria-label="In view, largest first" onKeyDown={focus.onKeyDown}>
         {shown.map((cluster, i) => (
           <MarkButton
             key={cluster.key}
@@ -153,11 +148,7 @@ function MarkButton(props: {
 }
 
 /** A mark's card in a corner of the map. Takes the focus. Escape closes it. */
-function Card(props: {
-  readonly name: string;
-  readonly close: () => void;
-  readonly children: ComponentChildren;
-}) {
+function Card(props: { readonly name: string; readonly close: () => void; readonly children: ComponentChildren }) {
   const card = useRef<HTMLElement>(null);
   useEffect(() => card.current?.focus(), []);
   return (
@@ -187,10 +178,7 @@ const STEPS: Readonly<Record<string, number>> = {
 };
 
 /** Implements a roving tab index: arrow keys, Home and End move within the list. */
-function useFocusInList(
-  list: { readonly current: HTMLUListElement | null },
-  shown: readonly Cluster<unknown>[],
-) {
+function useFocusInList(list: { readonly current: HTMLUListElement | null }, shown: readonly Cluster<unknown>[]) {
   const [reached, setReached] = useState<string>();
   const isWanted = useRef(false);
   const buttons = () => [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];

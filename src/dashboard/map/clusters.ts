@@ -29,9 +29,7 @@ const WORLD = 512;
 const NAMED = 20;
 
 /** Creates a function that clusters the marks in a part of the world. Largest clusters come first. */
-export function createClusters<T>(
-  marks: readonly Mark<T>[],
-): (part: WorldPart) => readonly Cluster<T>[] {
+export function createClusters<T>(marks: readonly Mark<T>[]): (part: WorldPart) => readonly Cluster<T>[] {
   const index = new Supercluster<{ readonly at: number }, { at: number }>({
     radius: RADIUS,
     extent: WORLD,

@@ -24,19 +24,17 @@ let ground: Promise<Ground> | undefined;
 
 /** Loads the background once for all maps. After a failure, the next map retries. */
 export function loadGround(): Promise<Ground> {
-  ground ??= Promise.all([getJson(countriesUrl), getJson(citiesUrl)]).then(
-    ([countries, cities]) => {
-      const land = new TopoJSON({ layers: ["countries"] }).readFeatures(countries, {
-        featureProjection: "EPSG:3857",
-      });
-      for (const country of land) country.setGeometry(unbroken(country.getGeometry() as Area));
-      const names = [...land.map(countryName), ...(cities as CityRow[]).map(cityName)];
-      return {
-        land: new VectorSource({ features: land }),
-        names: new VectorSource({ features: names }),
-      };
-    },
-  );
+  ground ??= Promise.all([getJson(countriesUrl), getJson(citiesUrl)]).then(([countries, cities]) => {
+    const land = new TopoJSON({ layers: ["countries"] }).readFeatures(countries, {
+      featureProjection: "EPSG:3857",
+    });
+    for (const country of land) country.setGeometry(unbroken(country.getGeometry() as Area));
+    const names = [...land.map(countryName), ...(cities as CityRow[]).map(cityName)];
+    return {
+      land: new VectorSource({ features: land }),
+      names: new VectorSource({ features: names }),
+    };
+  });
   ground.catch(() => (ground = undefined));
   return ground;
 }

@@ -8,10 +8,7 @@ import { MapRoom } from "./map-room.tsx";
 import type { MapProps } from "./map.tsx";
 
 /** A `ZoneMap` whose code is loaded on first use. */
-export const LazyMap = lazily<MapProps>(
-  () => import("./map.tsx").then(({ ZoneMap }) => ZoneMap),
-  MapRoom,
-);
+export const LazyMap = lazily<MapProps>(() => import("./map.tsx").then(({ ZoneMap }) => ZoneMap), MapRoom);
 
 const NO_LAYERS: MapProps["layers"] = [];
 
@@ -46,14 +43,5 @@ export function CoverageMap(
     ...(courier ? [{ end: "courier" as const, ...courier }] : []),
   ];
   if (data === undefined && isLoading) return <MapRoom />;
-  return (
-    <LazyMap
-      label={label}
-      layers={data ?? NO_LAYERS}
-      points={points}
-      onPick={onPick}
-      onMove={onMove}
-      {...over}
-    />
-  );
+  return <LazyMap label={label} layers={data ?? NO_LAYERS} points={points} onPick={onPick} onMove={onMove} {...over} />;
 }

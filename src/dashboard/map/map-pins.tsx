@@ -121,8 +121,7 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
         held.current = [x - event.clientX, y - event.clientY];
       }}
       onPointerMove={({ clientX, clientY }) => {
-        if (held.current !== undefined)
-          drag([clientX + held.current[0], clientY + held.current[1]]);
+        if (held.current !== undefined) drag([clientX + held.current[0], clientY + held.current[1]]);
       }}
       onPointerUp={() => release(drop)}
       onPointerCancel={() => release(putBack)}
@@ -132,13 +131,7 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   );
 }
 
-function pinMoves({
-  point,
-  view,
-  moving,
-  pointAt,
-  onMove,
-}: PinsProps & { readonly point: MapPoint }) {
+function pinMoves({ point, view, moving, pointAt, onMove }: PinsProps & { readonly point: MapPoint }) {
   return {
     /** Returns the pin's position on the map. */
     spot: () => view.current!.spotOf(moving.shownAs(point)),

@@ -100,9 +100,7 @@ export function createMapView(target: HTMLElement, on: MapEvents) {
       }
       content = next;
       route.clear();
-      route.addFeatures(
-        routeFeatures(next.points.filter(({ end }) => end !== "courier").map(coordinateOf)),
-      );
+      route.addFeatures(routeFeatures(next.points.filter(({ end }) => end !== "courier").map(coordinateOf)));
       if (toFit) fit(next.marked !== undefined);
     },
     /** Brings all contents into view. */
@@ -129,20 +127,14 @@ function createMap(target: HTMLElement): OlMap {
       // Touchpads report pinching as Ctrl and wheel.
       new MouseWheelZoom({
         duration: 0,
-        condition: ({ originalEvent }) =>
-          (originalEvent as WheelEvent).ctrlKey || document.activeElement === target,
+        condition: ({ originalEvent }) => (originalEvent as WheelEvent).ctrlKey || document.activeElement === target,
       }),
     ],
   });
 }
 
 /** Draws the background, zones and route in the theme's colors. */
-function drawLayers(
-  map: OlMap,
-  target: HTMLElement,
-  zones: VectorSource<Feature<Area>>,
-  route: VectorSource,
-) {
+function drawLayers(map: OlMap, target: HTMLElement, zones: VectorSource<Feature<Area>>, route: VectorSource) {
   const view = map.getView();
   let palette = createPalette(target);
   let ground: ReturnType<typeof createGroundLayers> | undefined;
@@ -225,11 +217,7 @@ function areaOf(feature: Feature): number {
 function hasSameZones(one: MapContent, other: MapContent): boolean {
   const isSame = ({ zones, hidden }: MapLayer, i: number) =>
     zones === other.layers[i]!.zones && hidden === other.layers[i]!.hidden;
-  return (
-    one.layers.length === other.layers.length &&
-    one.layers.every(isSame) &&
-    one.marked === other.marked
-  );
+  return one.layers.length === other.layers.length && one.layers.every(isSame) && one.marked === other.marked;
 }
 
 function areasOf(zones: Zones): readonly Area[] {
@@ -249,9 +237,7 @@ function zoneFeatures({ layers, marked }: MapContent): Feature<Area>[] {
 
 /** Returns the features of a route: its points and the lines between consecutive points. */
 function routeFeatures(ends: readonly Coordinate[]): Feature[] {
-  const lines = ends
-    .slice(1)
-    .map((end, i) => new Feature(new LineString([ends[i]!, nearestTo(ends[i]!, end)])));
+  const lines = ends.slice(1).map((end, i) => new Feature(new LineString([ends[i]!, nearestTo(ends[i]!, end)])));
   return [...lines, ...ends.map((end) => new Feature(new Point(end)))];
 }
 

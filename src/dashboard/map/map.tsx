@@ -200,9 +200,7 @@ const NAMED_ZONES = 12;
 /** Returns a description of the map for screen readers. */
 function descriptionOf(layers: readonly MapLayer[], points: readonly MapPoint[]): string {
   const shown = layers.filter(({ hidden }) => !hidden);
-  const names = shown.flatMap(({ zones }) =>
-    zones.features.map(({ properties }) => properties?.name),
-  );
+  const names = shown.flatMap(({ zones }) => zones.features.map(({ properties }) => properties?.name));
   const zones =
     names.length > NAMED_ZONES
       ? `${numberText(names.length)} zones`

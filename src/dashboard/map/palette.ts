@@ -121,8 +121,7 @@ function labelPoint(area: Area, inView: Extent) {
   const [x, y] = largest.getInteriorPoint().getCoordinates();
   if (containsXY(inView, x!, y!)) return largest;
   const [middleX, middleY] = getCenter(inView);
-  const fromMiddle = (point: readonly number[]) =>
-    Math.hypot(point[0]! - middleX!, point[1]! - middleY!);
+  const fromMiddle = (point: readonly number[]) => Math.hypot(point[0]! - middleX!, point[1]! - middleY!);
   const found = Array.from({ length: GRID.columns * GRID.rows }, (_, i) => [
     inView[0]! + (getWidth(inView) * ((i % GRID.columns) + 1)) / (GRID.columns + 1),
     inView[1]! + (getHeight(inView) * (Math.floor(i / GRID.columns) + 1)) / (GRID.rows + 1),

@@ -16,10 +16,7 @@ interface TileAddress {
 }
 
 /** Tile setting of the operator: a URL with `{z}`, `{x}` and `{y}`, or the path of a PMTiles file. */
-type Setting = { readonly attribution: string } & (
-  | { readonly url: string }
-  | { readonly archive: string }
-);
+type Setting = { readonly attribution: string } & ({ readonly url: string } | { readonly archive: string });
 
 /** Maximum zoom of tile servers. */
 const MAX_ZOOM = 19;
@@ -35,8 +32,7 @@ export function loadTileSource(): Promise<TileSource | undefined> {
 
 async function readSource(): Promise<TileSource | undefined> {
   const response = await fetch("/map/tiles");
-  if (!response.ok)
-    throw new Error(`loading the description of the tiles failed: ${response.status}`);
+  if (!response.ok) throw new Error(`loading the description of the tiles failed: ${response.status}`);
   const { tiles } = (await response.json()) as { readonly tiles: Setting | null };
   if (tiles === null) return undefined;
   const { attribution } = tiles;

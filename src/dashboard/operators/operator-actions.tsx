@@ -81,8 +81,8 @@ export function OperatorActions({ operator }: ActionProps) {
           >
             <p>
               Its keys stop working at once
-              {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What
-              it did stays in the audit log. This cannot be undone.
+              {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What it did stays in the
+              audit log. This cannot be undone.
             </p>
           </RpcButton>
         </More>
@@ -100,19 +100,12 @@ function LinkButton({ operator: { id, name, email } }: ActionProps) {
       submit="Make a link"
       request={{ operator: id }}
       then={({ signInPath }) => (
-        <SecretDialog
-          title={`A link for ${name}`}
-          what="link"
-          secret={location.origin + signInPath}
-        >
+        <SecretDialog title={`A link for ${name}`} what="link" secret={location.origin + signInPath}>
           <p>It works once, within 15 minutes.</p>
         </SecretDialog>
       )}
     >
-      <p>
-        Anyone who opens the link is signed in as {email}. Send it only to them. It works once,
-        within 15 minutes.
-      </p>
+      <p>Anyone who opens the link is signed in as {email}. Send it only to them. It works once, within 15 minutes.</p>
     </RpcButton>
   );
 }
@@ -130,8 +123,8 @@ function rotation({ id, name }: Operator) {
 
 export const OPERATOR_KEY_TEXT = (
   <>
-    Programs and the command line call with it, in the header <code>Authorization: Bearer</code>.
-    People sign in here by a link instead.
+    Programs and the command line call with it, in the header <code>Authorization: Bearer</code>. People sign in here by
+    a link instead.
   </>
 );
 
@@ -147,12 +140,7 @@ export function OperatorKeys(props: { readonly operator: Operator }) {
       {operator.keys.length === 0 ? (
         <p class="minor">No active keys.</p>
       ) : (
-        <KeyTable
-          label="Keys"
-          columns={COLUMNS}
-          keys={operator.keys}
-          owner={mayChange ? owner : undefined}
-        />
+        <KeyTable label="Keys" columns={COLUMNS} keys={operator.keys} owner={mayChange ? owner : undefined} />
       )}
     </Section>
   );
@@ -172,11 +160,7 @@ function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
       label: "Old key expires",
       hint: "Both keys work until then, so that you can update your programs.",
       overlapSeconds: 0,
-      rotate: keyCall(
-        rotateOperatorKey,
-        { operator, key: key.id },
-        ({ operatorKey }) => operatorKey,
-      ),
+      rotate: keyCall(rotateOperatorKey, { operator, key: key.id }, ({ operatorKey }) => operatorKey),
     }),
     revoke: (key) => keyCall(revokeOperatorKey, { operator, key }),
     revokeText: (key) => (
@@ -236,11 +220,7 @@ export const ROLE_FIELD = {
 } as const;
 
 export function OperatorBadge({ operator }: { readonly operator: Operator }) {
-  return operator.revokedAt === undefined ? (
-    <Badge tone="good">Active</Badge>
-  ) : (
-    <Badge tone="bad">Revoked</Badge>
-  );
+  return operator.revokedAt === undefined ? <Badge tone="good">Active</Badge> : <Badge tone="bad">Revoked</Badge>;
 }
 
 export function isSelf({ kind, email }: Operator, ownEmail: string): boolean {

@@ -1,9 +1,5 @@
 import { useState } from "preact/hooks";
-import {
-  OperatorKind,
-  OperatorRole,
-  type Operator,
-} from "../../../gen/shipments/admin/v1/operator_pb.js";
+import { OperatorKind, OperatorRole, type Operator } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { OperatorService } from "../../../gen/shipments/admin/v1/operator_service_pb.js";
 import { useAccount, useOperatorRole } from "../api/session.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";

@@ -1,7 +1,4 @@
-import {
-  AccountService,
-  type Session,
-} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { AccountService, type Session } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { account, useAccount } from "../api/session.ts";
 import { useAction } from "../api/use-action.ts";
@@ -57,13 +54,7 @@ function Person() {
       <div class="form narrow">
         <DescriptionList items={[["Email", email]]} />
         <Form action={rename} submit="Save">
-          <TextField
-            name="name"
-            label="Name"
-            value={name}
-            autoComplete="name"
-            hint="How other members see you."
-          />
+          <TextField name="name" label="Name" value={name} autoComplete="name" hint="How other members see you." />
         </Form>
       </div>
     </Section>
@@ -102,8 +93,7 @@ const COLUMNS: readonly Column<Session>[] = [
     selfEvident: true,
     cell: ({ userAgent, current }) => (
       <>
-        <span title={userAgent}>{browserText(userAgent)}</span>{" "}
-        {current && <Badge tone="good">This one</Badge>}
+        <span title={userAgent}>{browserText(userAgent)}</span> {current && <Badge tone="good">This one</Badge>}
       </>
     ),
   },
@@ -115,10 +105,7 @@ const COLUMNS: readonly Column<Session>[] = [
     align: "end",
     selfEvident: true,
     cell: (session) => (
-      <DialogButton
-        label={`Sign out: ${browserText(session.userAgent)}`}
-        dialog={<EndDialog session={session} />}
-      >
+      <DialogButton label={`Sign out: ${browserText(session.userAgent)}`} dialog={<EndDialog session={session} />}>
         Sign out
       </DialogButton>
     ),
@@ -136,8 +123,8 @@ function EndDialog({ session: { id, userAgent, current } }: { readonly session: 
   return (
     <Dialog title={`Sign out ${browser}`} submit="Sign out" tone="danger" run={end}>
       <p>
-        {current ? "This browser is signed out." : "The other browser is signed out."} Signing in
-        again requires a new link.
+        {current ? "This browser is signed out." : "The other browser is signed out."} Signing in again requires a new
+        link.
       </p>
     </Dialog>
   );

@@ -18,8 +18,7 @@ const SYSTEMS = [
 
 /** Returns the common browser and system names of a `User-Agent` header: `Firefox on Linux`. */
 export function browserText(userAgent: string): string {
-  const find = (kinds: readonly (readonly [RegExp, string])[]) =>
-    kinds.find(([form]) => form.test(userAgent))?.[1];
+  const find = (kinds: readonly (readonly [RegExp, string])[]) => kinds.find(([form]) => form.test(userAgent))?.[1];
   const browser = find(BROWSERS);
   const system = find(SYSTEMS);
   if (browser === undefined) return userAgent || "Unknown browser";

@@ -14,23 +14,17 @@ export interface Invited {
 }
 
 /** Shows a new member's invitation link, and whether the link was also sent by email. */
-export function InvitedDialog(
-  props: Invited & { /** How long the link works. */ readonly children: string },
-) {
+export function InvitedDialog(props: Invited & { /** How long the link works. */ readonly children: string }) {
   const { data, signInPath, mailed, children } = props;
   const { email } = data!;
   const link = location.origin + signInPath;
   return (
     <SecretDialog title={`A link for ${email}`} what="link" secret={link} isOptional={mailed}>
       {mailed && (
-        <p>
-          An invitation is on its way to {email}. If you would rather hand them a link yourself,
-          here is one.
-        </p>
+        <p>An invitation is on its way to {email}. If you would rather hand them a link yourself, here is one.</p>
       )}
       <p>
-        {!mailed && `Send it to ${email} yourself. `}Anyone who opens it is signed in as {email}.{" "}
-        {children}
+        {!mailed && `Send it to ${email} yourself. `}Anyone who opens it is signed in as {email}. {children}
       </p>
     </SecretDialog>
   );

@@ -138,8 +138,8 @@ function MemberActions({ member }: { readonly member: Member }) {
         }}
       >
         <p>
-          {isSelf ? "You lose" : `${email} loses`} access to this workspace. API keys keep working:
-          revoke those that {isSelf ? "you" : "they"} have copied, too.
+          {isSelf ? "You lose" : `${email} loses`} access to this workspace. API keys keep working: revoke those that{" "}
+          {isSelf ? "you" : "they"} have copied, too.
         </p>
       </RpcButton>
     </span>
@@ -147,9 +147,5 @@ function MemberActions({ member }: { readonly member: Member }) {
 }
 
 function linkOf(invited: Invited): VNode {
-  return (
-    <InvitedDialog {...invited}>
-      It works once, within 15 minutes. After that, make a new one here.
-    </InvitedDialog>
-  );
+  return <InvitedDialog {...invited}>It works once, within 15 minutes. After that, make a new one here.</InvitedDialog>;
 }

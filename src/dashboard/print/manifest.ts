@@ -35,9 +35,7 @@ export async function loadManifest(
     signal,
     Infinity,
   );
-  const all = shipments.toSorted(
-    (a, b) => startMs(a) - startMs(b) || a.pickupAddress.localeCompare(b.pickupAddress),
-  );
+  const all = shipments.toSorted((a, b) => startMs(a) - startMs(b) || a.pickupAddress.localeCompare(b.pickupAddress));
   const untimed = all.filter(({ pickupWindow }) => pickupWindow === undefined);
   const timed = all.slice(untimed.length);
   return {

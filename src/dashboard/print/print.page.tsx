@@ -58,8 +58,7 @@ export function LabelsPage() {
     >
       {chosen.size > MOST && (
         <p class="problem attention">
-          These are the first {MOST} of {chosen.size} that are selected. Select the others and print
-          them apart.
+          These are the first {MOST} of {chosen.size} that are selected. Select the others and print them apart.
         </p>
       )}
     </PrintPage>
@@ -81,9 +80,7 @@ function useLabels(references: readonly string[]) {
   return useQuery(
     async (signal): Promise<readonly LabelProps[]> => {
       const shipments = await Promise.all(
-        references.map(
-          async (shipment) => (await client.getShipment({ shipment }, { signal })).data!,
-        ),
+        references.map(async (shipment) => (await client.getShipment({ shipment }, { signal })).data!),
       );
       if (shipments.length === 0) return [];
       const ids = [...new Set(shipments.map(({ customer }) => customer!.id))];
@@ -125,10 +122,7 @@ function Label({ shipment, phone, zone }: LabelProps) {
         items={[
           ["Zone", zone],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
-          [
-            "Pick up",
-            pickup ? windowText(pickup, shipment.pickupWindow?.timeZone) : "As soon as possible",
-          ],
+          ["Pick up", pickup ? windowText(pickup, shipment.pickupWindow?.timeZone) : "As soon as possible"],
           ["Deliver", dropoff && windowText(dropoff, shipment.dropoffWindow?.timeZone)],
           ["Your reference", shipment.externalReference],
         ]}
@@ -148,9 +142,7 @@ function fitted({ length }: string) {
 /** A QR code (ISO/IEC 18004) with the quiet zone that scanners need. */
 function QrCode(props: { readonly text: string; readonly label: string }) {
   const { data, size } = encode(props.text, { ecc: "M", border: 4 });
-  const dark = data.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
-  );
+  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
   return (
     <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={props.label}>
       <path d={dark.join("")} />
@@ -192,9 +184,7 @@ function dayIn(field: EventTarget | null) {
 }
 
 function dayText(day: string): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(
-    new Date(day),
-  );
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
 }
 
 function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day: string }) {
@@ -320,9 +310,7 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
   const { refundedAmount = 0, disputedAmount = 0 } = paymentDetails ?? {};
   // Refunds can be partial. A manually recorded payment has no refund details from a provider.
   const refunded =
-    paymentStatus === PaymentStatus.REFUNDED
-      ? Number((total - disputedAmount).toFixed(4))
-      : refundedAmount;
+    paymentStatus === PaymentStatus.REFUNDED ? Number((total - disputedAmount).toFixed(4)) : refundedAmount;
   return (
     <article class="sheet receipt">
       <h2>Receipt {shipment.reference.replace("SHP", "RCP")}</h2>

@@ -60,8 +60,8 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
         <Section title="Overdue payment tasks">
           <div class="stack">
             <p class="minor">
-              The provider could not be reached, or did not complete the task. Tasks are retried
-              automatically. The log contains the reasons.
+              The provider could not be reached, or did not complete the task. Tasks are retried automatically. The log
+              contains the reasons.
             </p>
             <Table
               label="Overdue payment tasks"
@@ -85,15 +85,9 @@ function Migrations({ migrations }: { readonly migrations: readonly AppliedMigra
   return (
     <details class="difference">
       <summary>
-        All {numberText(migrations.length)}, the newest{" "}
-        {newest && <Time at={newest.appliedAt} exact />}
+        All {numberText(migrations.length)}, the newest {newest && <Time at={newest.appliedAt} exact />}
       </summary>
-      <Table
-        label="Migrations"
-        columns={MIGRATION_COLUMNS}
-        rows={migrations}
-        keyOf={({ name }) => name}
-      />
+      <Table label="Migrations" columns={MIGRATION_COLUMNS} rows={migrations} keyOf={({ name }) => name} />
     </details>
   );
 }
@@ -119,9 +113,7 @@ const PAYMENT_COLUMNS: readonly Column<OverduePayment>[] = [
   { header: "Shipment", selfEvident: true, cell: ({ shipment }) => <code>{shipment}</code> },
   {
     header: "Workspace",
-    cell: ({ workspace }) => (
-      <a href={paths.platformWorkspace({ workspace })}>{String(workspace)}</a>
-    ),
+    cell: ({ workspace }) => <a href={paths.platformWorkspace({ workspace })}>{String(workspace)}</a>,
   },
   { header: "Failed tries", cell: ({ failures }) => numberText(failures) },
   { header: "Next try", cell: ({ dueAt }) => <Time at={dueAt} exact /> },
@@ -167,8 +159,7 @@ function replicaFigure(replicas: readonly Replica[]): Figure {
   const up = replicas.filter((replica) => replica.up);
   const text = `${up.length} of ${replicas.length} up`;
   const versions = [...new Set(up.map(({ version }) => version))];
-  const note =
-    versions.length > 1 ? `Versions differ: ${versions.join(", ")}` : `Version ${versions[0]}`;
+  const note = versions.length > 1 ? `Versions differ: ${versions.join(", ")}` : `Version ${versions[0]}`;
   const allUp = up.length === replicas.length;
   const tone = up.length === 0 ? "bad" : allUp && versions.length === 1 ? "good" : "attention";
   return { term: "Replicas", value: state(tone, text), note: up.length > 0 && note };
@@ -195,16 +186,13 @@ function tariffFigure(tariff: TariffHealth): Figure {
 
 function webhookFigure(webhooks: WebhookHealth, now: number): Figure {
   const { pendingDeliveries, oldestPendingAt } = webhooks;
-  const isLate =
-    oldestPendingAt !== undefined && now - timestampMs(oldestPendingAt) > LATE_DELIVERY_MS;
+  const isLate = oldestPendingAt !== undefined && now - timestampMs(oldestPendingAt) > LATE_DELIVERY_MS;
   const more = pendingDeliveries >= MOST_DELIVERIES ? "More than " : "";
   return {
     term: "Webhooks",
     value: state(
       isLate ? "attention" : "good",
-      pendingDeliveries === 0n
-        ? "None waiting"
-        : `${more}${numberText(Number(pendingDeliveries))} waiting`,
+      pendingDeliveries === 0n ? "None waiting" : `${more}${numberText(Number(pendingDeliveries))} waiting`,
     ),
     note: oldestPendingAt ? (
       <>

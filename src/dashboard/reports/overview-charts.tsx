@@ -15,8 +15,7 @@ export function OverviewFigures(props: {
 }) {
   const { overview, hrefOf } = props;
   if (overview.totals === undefined) return null;
-  const { bookings, cancellations, revenue, quotes, quotedBookings, quoteToBooking } =
-    overview.totals;
+  const { bookings, cancellations, revenue, quotes, quotedBookings, quoteToBooking } = overview.totals;
   return (
     <Figures
       items={[
@@ -60,8 +59,7 @@ function revenueFigure(
 function quotesText(quotes: bigint | undefined, quotedBookings: bigint): string {
   if (quotes === undefined) return "Unknown for some days";
   if (quotes === 0n && quotedBookings === 0n) return "No quotes";
-  const booked =
-    quotedBookings === 1n ? "1 booking" : `${numberText(Number(quotedBookings))} bookings`;
+  const booked = quotedBookings === 1n ? "1 booking" : `${numberText(Number(quotedBookings))} bookings`;
   return `${booked} with a quote, ${numberText(Number(quotes))} ${quotes === 1n ? "quote" : "quotes"}`;
 }
 
@@ -72,12 +70,7 @@ export function OverviewCharts(comparison: Comparison) {
   const currencies = new Set(days.flatMap(({ revenue }) => revenue.map((sum) => sum.currency)));
   return (
     <>
-      <DayChart
-        {...comparison}
-        title="Bookings"
-        size="large"
-        valueOf={({ bookings }) => Number(bookings)}
-      />
+      <DayChart {...comparison} title="Bookings" size="large" valueOf={({ bookings }) => Number(bookings)} />
       <div class="charts">
         {[...currencies].toSorted().map((currency) => (
           <DayChart
@@ -88,11 +81,7 @@ export function OverviewCharts(comparison: Comparison) {
             currency={currency}
           />
         ))}
-        <DayChart
-          {...comparison}
-          title="Cancelled"
-          valueOf={({ cancellations }) => Number(cancellations)}
-        />
+        <DayChart {...comparison} title="Cancelled" valueOf={({ cancellations }) => Number(cancellations)} />
         <DayChart
           {...comparison}
           title="Quotes"
@@ -113,8 +102,7 @@ function DayChart(
   },
 ) {
   const { overview, before, title, valueOf, currency, size = "small" } = props;
-  const textOf = (value: number) =>
-    currency === undefined ? numberText(value) : moneyText(value, currency);
+  const textOf = (value: number) => (currency === undefined ? numberText(value) : moneyText(value, currency));
   const pointsOf = (days: readonly OverviewDay[]): LinePoint[] =>
     days.map((day) => {
       const value = valueOf(day);
@@ -151,9 +139,8 @@ function Meaning({ overview, before, today }: Comparison) {
     <p class="hint">
       {before && `Changes compare with ${spanText(before)}`}
       {before && (isOver ? ". " : ", complete days only. ")}
-      Days are in {clockText(overview.timeZone || "UTC")}. A shipment counts on the day it was
-      booked. Revenue is the total of shipments that are paid and not refunded. “Quote to booking”
-      is the share of quotes that were booked.{" "}
+      Days are in {clockText(overview.timeZone || "UTC")}. A shipment counts on the day it was booked. Revenue is the
+      total of shipments that are paid and not refunded. “Quote to booking” is the share of quotes that were booked.{" "}
       <a href="/docs/dashboard#about-these-figures" rel="external">
         About these figures
       </a>
@@ -165,9 +152,7 @@ const DATES = { long: { dateStyle: "medium" }, short: { month: "short", day: "nu
 
 /** Formats a day for the browser's locale, with the year or in the shortest form. */
 function dateText(date: string, length: keyof typeof DATES): string {
-  return new Intl.DateTimeFormat(undefined, { ...DATES[length], timeZone: "UTC" }).format(
-    new Date(`${date}T00:00Z`),
-  );
+  return new Intl.DateTimeFormat(undefined, { ...DATES[length], timeZone: "UTC" }).format(new Date(`${date}T00:00Z`));
 }
 
 function spanText({ fromDate, toDate }: Overview): string {

@@ -50,10 +50,7 @@ function OverviewAt({ today }: { readonly today: string }) {
             <DayRange />
             <QueryView query={shownWith(overview, before, about)} labels={DAY_LABELS} quiet>
               {({ data }) =>
-                data &&
-                isNew === false && (
-                  <Shown overview={data} before={before.data?.data} today={today} />
-                )
+                data && isNew === false && <Shown overview={data} before={before.data?.data} today={today} />
               }
             </QueryView>
           </>
@@ -69,9 +66,7 @@ function Shown(comparison: Comparison) {
     <div class="stack">
       <OverviewFigures
         overview={overview}
-        hrefOf={(filters) =>
-          paths.shipments({}, { from: overview.fromDate, to: overview.toDate, ...filters })
-        }
+        hrefOf={(filters) => paths.shipments({}, { from: overview.fromDate, to: overview.toDate, ...filters })}
       />
       <OverviewCharts {...comparison} />
     </div>
@@ -81,10 +76,7 @@ function Shown(comparison: Comparison) {
 /** Whether the workspace has never had a shipment, or `undefined` while unknown. */
 function useIsNew(overview: Overview | undefined): boolean | undefined {
   const bookings = overview?.totals?.bookings;
-  const any = useRpc(
-    ShipmentService.method.listShipments,
-    bookings === 0n ? { pageSize: 1 } : undefined,
-  );
+  const any = useRpc(ShipmentService.method.listShipments, bookings === 0n ? { pageSize: 1 } : undefined);
   if (bookings !== 0n) return bookings === undefined ? undefined : false;
   return any.data && any.data.data.length === 0;
 }
@@ -101,22 +93,18 @@ function FirstSteps() {
         <TimeZoneStep />
         <li>
           <strong>Get a key.</strong>{" "}
-          {isAdmin
-            ? "Create one for your program on "
-            : "An admin of the workspace creates one for your program on "}
+          {isAdmin ? "Create one for your program on " : "An admin of the workspace creates one for your program on "}
           <ApiLink />.
         </li>
         <li>
-          <strong>Get a quote</strong> on the map of <a href={paths.book()}>Quote and book</a>, or
-          with the command on <ApiLink />.
+          <strong>Get a quote</strong> on the map of <a href={paths.book()}>Quote and book</a>, or with the command on{" "}
+          <ApiLink />.
         </li>
         <li>
-          <strong>Book it</strong> for a customer. It appears under{" "}
-          <a href={paths.shipments()}>Shipments</a> at once.
+          <strong>Book it</strong> for a customer. It appears under <a href={paths.shipments()}>Shipments</a> at once.
         </li>
         <li>
-          <strong>Receive events</strong> with a webhook:{" "}
-          <a href={paths.webhooks()}>Settings → Webhooks</a>.
+          <strong>Receive events</strong> with a webhook: <a href={paths.webhooks()}>Settings → Webhooks</a>.
         </li>
       </ol>
     </Section>
@@ -131,11 +119,7 @@ function TimeZoneStep() {
   return (
     <li>
       <strong>Choose your time zone.</strong> Days and times on these pages are in UTC.{" "}
-      <TimeZoneButton
-        method={WorkspaceService.method.updateWorkspace}
-        then={loadAccount}
-        {...{ name, timeZone }}
-      />
+      <TimeZoneButton method={WorkspaceService.method.updateWorkspace} then={loadAccount} {...{ name, timeZone }} />
     </li>
   );
 }

@@ -112,8 +112,7 @@ export function settingsHref(part: SettingsPart, query?: Query, workspace?: bigi
 export function movedHref(pathname: string, search: string): string | undefined {
   const [, page] = /^(\/(?:w|platform)\b.*?)\/+$/.exec(pathname) ?? [];
   if (page !== undefined) return page + search;
-  const [, settings, part] =
-    /^(\/w\/\d+\/settings)\/(members|payments|workspace)$/.exec(pathname) ?? [];
+  const [, settings, part] = /^(\/w\/\d+\/settings)\/(members|payments|workspace)$/.exec(pathname) ?? [];
   return settings && `${settings}${search}#${part}`;
 }
 

@@ -127,10 +127,7 @@ export function useLocation(): PageLocation {
 }
 
 /** Changes query parameters but not the path. An empty value removes the parameter. */
-export function changeQuery(
-  changes: Readonly<Record<string, string | undefined>>,
-  going?: Going,
-): void {
+export function changeQuery(changes: Readonly<Record<string, string | undefined>>, going?: Going): void {
   const query = Object.fromEntries(new URLSearchParams(location.search));
   navigate(withQuery(location.pathname, { ...query, ...changes }), going);
 }

@@ -58,10 +58,7 @@ export async function shipmentActs(
   });
   const hitOf = (step: Step): Hit => ({
     label: STEP_PHRASES[step](reference),
-    run: opener(
-      workspace,
-      <StepDialog step={step} from={shipment} shipment={shipment} close={closeDialog} />,
-    ),
+    run: opener(workspace, <StepDialog step={step} from={shipment} shipment={shipment} close={closeDialog} />),
   });
   const edit = paths.editShipment({ workspace: workspace.id, reference });
   return [

@@ -3,10 +3,7 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  type SearchMatch,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { type SearchMatch, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { clientFor } from "../api/clients.ts";
 import { type EnteredWorkspace, findWorkspace, useAccount } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
@@ -63,9 +60,7 @@ function workspaceFinder(entered: EnteredWorkspace, onScreen: string | undefined
   const load = async (shipment: string, signal: AbortSignal) =>
     (await client.getShipment({ shipment }, { signal }).catch(() => undefined))?.data;
   const search = async (text: string, signal: AbortSignal) =>
-    text === ""
-      ? { shipments: [], customers: [], matches: [] }
-      : client.searchShipments({ text }, { signal });
+    text === "" ? { shipments: [], customers: [], matches: [] } : client.searchShipments({ text }, { signal });
   return {
     placeholder: "Reference, name, address, phone, email, courier, note or action",
     recent: recentShipments(workspace).map(({ reference, customer }) => ({
@@ -128,11 +123,7 @@ function shipmentHit(workspace: string, shipment: Shipment, matches: readonly Se
 }
 
 /** Returns a result's note: matched fields that the label and parts do not show, then the parts. */
-function noteOf(
-  label: string,
-  parts: readonly (string | undefined)[],
-  matches: readonly SearchMatch[],
-): string {
+function noteOf(label: string, parts: readonly (string | undefined)[], matches: readonly SearchMatch[]): string {
   const others = matches.filter(({ value }) => value !== label && !parts.includes(value));
   const named = others.map(({ field, value }) => `${fieldText(field)}: ${value}`);
   return [...named, ...parts.filter(Boolean)].join(" · ");
@@ -159,10 +150,7 @@ function platformFinder(): Finder {
         operators.listOperators({ pageSize: 100 }, { signal }),
         tariffs.listTariffDrafts({}, { signal }),
       ]);
-      const named = <Row extends { readonly name: string }>(
-        rows: readonly Row[],
-        hrefOf: (row: Row) => string,
-      ) =>
+      const named = <Row extends { readonly name: string }>(rows: readonly Row[], hrefOf: (row: Row) => string) =>
         rows
           .filter(({ name }) => hasWords(name, text))
           .slice(0, MOST)

@@ -106,10 +106,7 @@ function useHits(text: string, { workspace, pages }: SearchSource) {
   const onScreen = referenceIn(pathname) ?? referenceIn(pageQuery.get(OPEN) ?? "");
   const { placeholder, recent, find } = useFinder(workspace, onScreen);
   const asked = useDebounced(text, PAUSE_MS);
-  const query = useQuery(
-    async (signal) => ({ text: asked, found: await find(asked, signal) }),
-    [find, asked],
-  );
+  const query = useQuery(async (signal) => ({ text: asked, found: await find(asked, signal) }), [find, asked]);
   const named = pages.map(([label, href]) => ({ label, href }));
   const groups: Groups = [
     ["Recent", text === "" ? recent : []],

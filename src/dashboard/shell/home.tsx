@@ -31,8 +31,8 @@ export function NoOperatorPage() {
   return (
     <Page title="Operators only">
       <Empty title="You are not an operator of the platform" link={TO_START}>
-        Ask an owner to make {email} an operator. If you already are one, sign in with an operator
-        link. A workspace link opens only that workspace.
+        Ask an owner to make {email} an operator. If you already are one, sign in with an operator link. A workspace
+        link opens only that workspace.
       </Empty>
     </Page>
   );

@@ -20,8 +20,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   const workspace = useContext(WorkspaceId);
   const shown = useWorkspaceOfMenu(workspace);
   const main = useFocusOnNewPage(pathname);
-  const isMember =
-    workspace === undefined || findWorkspace(account.workspaces, workspace) !== undefined;
+  const isMember = workspace === undefined || findWorkspace(account.workspaces, workspace) !== undefined;
   const entered = findWorkspace(account.workspaces, shown);
   const isPlatform = shown === undefined && account.operatorRole !== undefined;
   const scope = entered ? { workspace: String(entered.id) } : isPlatform ? "platform" : undefined;
@@ -42,16 +41,12 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         </button>
         <WorkspaceMenu {...{ account, entered, pathname }} />
         {entered?.isTest && <TestBar {...{ entered, pathname }} clock={clock.data} />}
-        {(entered ?? isPlatform) && (
-          <SearchButton workspace={entered && String(entered.id)} pages={pagesOf(entered)} />
-        )}
+        {(entered ?? isPlatform) && <SearchButton workspace={entered && String(entered.id)} pages={pagesOf(entered)} />}
       </header>
       <Navigation pathname={pathname} current={shown} count={count} />
       <main id="main" ref={main} tabIndex={-1}>
         <AttentionQuery.Provider value={attention}>
-          <TestClockQuery.Provider value={clock}>
-            {isMember ? children : <NotFoundPage />}
-          </TestClockQuery.Provider>
+          <TestClockQuery.Provider value={clock}>{isMember ? children : <NotFoundPage />}</TestClockQuery.Provider>
         </AttentionQuery.Provider>
       </main>
     </div>

@@ -21,15 +21,10 @@ type Entries = ReturnType<typeof entriesOf>;
 
 /** Returns the pages that the search covers: those of a workspace and its settings, or of the platform. */
 export function pagesOf(entered: EnteredWorkspace | undefined): readonly PageLink[] {
-  const pages = entriesOf(entered?.id, entered?.isTest).map(
-    ({ label, href }) => [label, href] as const,
-  );
+  const pages = entriesOf(entered?.id, entered?.isTest).map(({ label, href }) => [label, href] as const);
   if (entered === undefined) return pages;
   const { id, isTest } = entered;
-  return [
-    ...pages,
-    ...settingsParts(isTest).map((part) => [part.label, settingsHref(part.id, {}, id)] as const),
-  ];
+  return [...pages, ...settingsParts(isTest).map((part) => [part.label, settingsHref(part.id, {}, id)] as const)];
 }
 
 /** Returns the URL of the page's counterpart in the workspace's other mode, or `undefined` if absent. */

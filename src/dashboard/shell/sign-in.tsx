@@ -115,13 +115,10 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
         Check your email
       </h2>
       <p>
-        If <strong>{props.email}</strong> has an account here, a link is on its way. It works once,
-        within 15 minutes. Open it in this browser to return to your page.
+        If <strong>{props.email}</strong> has an account here, a link is on its way. It works once, within 15 minutes.
+        Open it in this browser to return to your page.
       </p>
-      <p>
-        No email? Check your spam folder and the address. An admin of your workspace can also give
-        you a link.
-      </p>
+      <p>No email? Check your spam folder and the address. An admin of your workspace can also give you a link.</p>
       <button type="button" class="button" onClick={props.again}>
         Use another email or request a new link
       </button>
@@ -134,9 +131,8 @@ function ByHand() {
   return (
     <>
       <p>
-        Sign in with a link that works once, within 15 minutes.{" "}
-        <strong>Ask an admin of your workspace</strong> for one. Admins create links in the
-        settings.
+        Sign in with a link that works once, within 15 minutes. <strong>Ask an admin of your workspace</strong> for one.
+        Admins create links in the settings.
       </p>
       <p>Open the link in this browser to return to your page.</p>
     </>
@@ -151,10 +147,7 @@ function Guide(props: { readonly path: string; readonly children: string }) {
   );
 }
 
-function AtProvider({
-  name,
-  isFirst,
-}: NonNullable<Options["oidc"]> & { readonly isFirst: boolean }) {
+function AtProvider({ name, isFirst }: NonNullable<Options["oidc"]> & { readonly isFirst: boolean }) {
   const href = withQuery("/sign-in/oidc", { return_to: returnPath() });
   return (
     <p>

@@ -29,13 +29,7 @@ export function WorkspaceMenu(props: {
           <path d="M2 6 5 3 8 6M2 10l3 3 3-3" />
         </svg>
       </button>
-      <div
-        id="workspace-menu"
-        class="workspace-menu"
-        popover="auto"
-        onToggle={focusFirst}
-        onKeyDown={goByArrows}
-      >
+      <div id="workspace-menu" class="workspace-menu" popover="auto" onToggle={focusFirst} onKeyDown={goByArrows}>
         <Workspaces {...props} />
         <OtherMode {...props} />
         <Person account={account} workspace={entered && String(entered.id)} />
@@ -68,10 +62,7 @@ function Workspaces({ account, entered }: Parameters<typeof WorkspaceMenu>[0]) {
       <ul>
         {workspaces.map(({ id, name, suspended }) => (
           <li key={String(id)}>
-            <a
-              href={paths.shipments({ workspace: id })}
-              aria-current={entered?.live === id ? "true" : undefined}
-            >
+            <a href={paths.shipments({ workspace: id })} aria-current={entered?.live === id ? "true" : undefined}>
               {name}
               {suspended && <span class="minor"> suspended</span>}
             </a>

@@ -71,20 +71,12 @@ export function ActDialog(props: ActDialogProps) {
       </p>
       {isListed && (
         <ShipmentLines
-          lines={shipments.map((shipment) => [
-            shipment,
-            `${shipment.customer?.name ?? ""} · ${sumText([shipment])}`,
-          ])}
+          lines={shipments.map((shipment) => [shipment, `${shipment.customer?.name ?? ""} · ${sumText([shipment])}`])}
         />
       )}
       {act.isDangerous && (
         <>
-          <SelectField
-            name="reason"
-            label="Reason for all"
-            optional
-            choices={choicesOf(CANCEL_REASONS)}
-          />
+          <SelectField name="reason" label="Reason for all" optional choices={choicesOf(CANCEL_REASONS)} />
           <TextAreaField name="note" label="Note" optional />
         </>
       )}
@@ -93,9 +85,7 @@ export function ActDialog(props: ActDialogProps) {
   );
 }
 
-function ShipmentLines(props: {
-  readonly lines: readonly (readonly [shipment: Shipment, text: string])[];
-}) {
+function ShipmentLines(props: { readonly lines: readonly (readonly [shipment: Shipment, text: string])[] }) {
   return (
     <ul class="failures" tabIndex={0} aria-label="Shipments">
       {props.lines.map(([{ reference }, text]) => (
@@ -107,9 +97,7 @@ function ShipmentLines(props: {
   );
 }
 
-function FailedDialog(
-  props: RunProps & { readonly failures: readonly Failure[]; readonly form: FormData },
-) {
+function FailedDialog(props: RunProps & { readonly failures: readonly Failure[]; readonly form: FormData }) {
   const { act, failures, form } = props;
   const [parts] = useState(() => [
     ...new Set(failures.flatMap(({ lost }) => lost ?? [])),
@@ -169,9 +157,7 @@ async function sendPart(
   try {
     const headers = { "idempotency-key": part.key };
     const { results } = await act.send(client, part.shipments, form, headers);
-    return results.flatMap(({ error }, i) =>
-      error ? [{ shipment: part.shipments[i]!, reason: error.message }] : [],
-    );
+    return results.flatMap(({ error }, i) => (error ? [{ shipment: part.shipments[i]!, reason: error.message }] : []));
   } catch (error) {
     const reason = problemOf(error).message;
     return part.shipments.map((shipment) => ({ shipment, reason, lost: part }));

@@ -1,10 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { PaymentConnection } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
-import {
-  type CancelReason,
-  type Shipment,
-  ShipmentStatus,
-} from "../../../gen/shipments/v1/shipment_pb.js";
+import { type CancelReason, type Shipment, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { numberOf, optionalTextOf } from "../ui/form-data.ts";
 import { totalText } from "./newest-shipments.ts";
@@ -36,8 +32,7 @@ export const ACTS: readonly Act[] = [
     key: "c",
     participle: "cancelled",
     isDangerous: true,
-    isFor: ({ status }) =>
-      status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
+    isFor: ({ status }) => status === ShipmentStatus.PENDING || status === ShipmentStatus.AWAITING_PICKUP,
     note(shipments) {
       const paid = shipments.filter(({ status }) => status !== ShipmentStatus.PENDING);
       const stays = "This cannot be undone.";
@@ -89,13 +84,7 @@ export const ACTS: readonly Act[] = [
   ),
 ];
 
-function advance(
-  key: string,
-  name: string,
-  participle: string,
-  from: ShipmentStatus,
-  note: string,
-): Act {
+function advance(key: string, name: string, participle: string, from: ShipmentStatus, note: string): Act {
   return {
     key,
     name,

@@ -72,8 +72,8 @@ export function AddressField(props: {
       )}
       {farKm !== undefined && (
         <p class="far" role="status">
-          The point on the map is {numberText(Math.round(farKm * 10) / 10)} km from this address.
-          Check which one is right.
+          The point on the map is {numberText(Math.round(farKm * 10) / 10)} km from this address. Check which one is
+          right.
         </p>
       )}
     </div>
@@ -83,12 +83,7 @@ export function AddressField(props: {
 function Credit({ text }: { readonly text: string }) {
   if (!text.includes("OpenStreetMap")) return <>{text}</>;
   return (
-    <a
-      href="https://www.openstreetmap.org/copyright"
-      target="_blank"
-      rel="noreferrer"
-      tabIndex={-1}
-    >
+    <a href="https://www.openstreetmap.org/copyright" target="_blank" rel="noreferrer" tabIndex={-1}>
       {text}
     </a>
   );
@@ -110,9 +105,7 @@ function suggestionsOf(
     return [{ key: "point", label, note: "Point", point, address: undefined }];
   }
   const words = value.toLowerCase().split(/\s+/);
-  const used = recent.filter(({ address }) =>
-    words.every((word) => address.toLowerCase().includes(word)),
-  );
+  const used = recent.filter(({ address }) => words.every((word) => address.toLowerCase().includes(word)));
   const all = [
     ...used.map(({ address, lat, lng }) => ({ address, lat, lng, note: "Recent" })),
     ...found.map(({ label, lat, lng, precision }) => ({
@@ -148,11 +141,7 @@ interface Found {
 }
 
 /** Searches addresses that match the text, near a point. Returns none while disabled. */
-function useFoundAddresses(
-  typed: string,
-  near: LatLng | undefined,
-  isWanted: boolean,
-): Query<Found> {
+function useFoundAddresses(typed: string, near: LatLng | undefined, isWanted: boolean): Query<Found> {
   const addresses = useClient(AddressService);
   const text = useDebounced(typed.trim(), PAUSE_MS);
   const query = isWanted && text.length >= MIN_LENGTH ? text.slice(0, MAX_SOUGHT) : undefined;
@@ -173,11 +162,7 @@ const FAR_KM = 0.5;
  * Returns the distance between a typed address and its point, in kilometers. `undefined` if it is
  * small or unknown. For an address that is a town or quarter, every point in it counts as a match.
  */
-function useDistance(
-  typed: string,
-  point: LatLng | undefined,
-  isWanted: boolean,
-): number | undefined {
+function useDistance(typed: string, point: LatLng | undefined, isWanted: boolean): number | undefined {
   const isKnown = isWanted && point !== undefined;
   const { data } = useFoundAddresses(typed, point, isKnown);
   if (!isKnown || data === undefined || data.text !== typed.trim()) return undefined;

@@ -1,26 +1,15 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Customer } from "../../../gen/shipments/v1/customer_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import {
-  CreateShipmentRequestSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
-import {
-  BookingBlocker,
-  WorkspaceService,
-} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { CreateShipmentRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { BookingBlocker, WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useAction, useIdempotencyOptions } from "../api/use-action.ts";
 import type { Problem } from "../api/problem.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
 import { useRpc } from "../api/use-query.ts";
 import { BookingBlockers } from "../workspaces/booking-blockers.tsx";
-import {
-  type CustomerChoice,
-  CustomerFields,
-  customerOf,
-  withChoiceOfCustomer,
-} from "./customer-fields.tsx";
+import { type CustomerChoice, CustomerFields, customerOf, withChoiceOfCustomer } from "./customer-fields.tsx";
 import { Form } from "../ui/form.tsx";
 import { textOf } from "../ui/form-data.ts";
 import { moneyText, recordIdOf } from "../ui/format.ts";
@@ -71,8 +60,7 @@ interface SearchProps {
 function useRoute() {
   const { query } = useLocation();
   const [route, setRoute] = useState(
-    () =>
-      Object.fromEntries(ROUTE_FIELDS.map((name) => [name, query.get(name) ?? ""])) as RouteText,
+    () => Object.fromEntries(ROUTE_FIELDS.map((name) => [name, query.get(name) ?? ""])) as RouteText,
   );
   const change = (changes: Partial<RouteText>) => {
     setRoute((before) => ({ ...before, ...changes }));
@@ -106,10 +94,7 @@ function Booking({ hasSearch }: SearchProps) {
   const { query } = useLocation();
   // The URL sets the customer only initially. Later it follows the customer chosen in the form.
   const [id] = useState(() => recordIdOf(query.get("customer") ?? ""));
-  const named = useRpc(
-    CustomerService.method.getCustomer,
-    id === undefined ? undefined : { customer: id },
-  );
+  const named = useRpc(CustomerService.method.getCustomer, id === undefined ? undefined : { customer: id });
   if (id !== undefined && named.isLoading && named.data === undefined) {
     return <Spinner label="Loading the customer" />;
   }
@@ -129,25 +114,14 @@ function BookingForm(props: SearchProps & { readonly customer: Customer | undefi
   };
   const customerId = choice.kind === "existing" ? choice.customer?.id : undefined;
   const book = useBooking({ route, windows, choice, quote });
-  const price = quote.data?.covered
-    ? ` for ${moneyText(quote.data.total, quote.data.currency)}`
-    : "";
+  const price = quote.data?.covered ? ` for ${moneyText(quote.data.total, quote.data.currency)}` : "";
   return (
     <div class="booking">
-      <Form
-        action={book}
-        name="book"
-        submit={`Book${price}`}
-        bar={<Quote query={quote} windows={windows} />}
-      >
+      <Form action={book} name="book" submit={`Book${price}`} bar={<Quote query={quote} windows={windows} />}>
         <div class="columns">
           <Section title="Route">
             <div class="form">
-              <RouteFields
-                {...{ route, change, hasSearch }}
-                customer={customerId}
-                outside={outsideOf(quote.data)}
-              />
+              <RouteFields {...{ route, change, hasSearch }} customer={customerId} outside={outsideOf(quote.data)} />
             </div>
           </Section>
           <div>

@@ -131,10 +131,7 @@ export function ReturnDialog({ shipment, close }: DialogProps) {
       done="The shipment is returned."
       close={close}
     >
-      <p>
-        It went back to {shipment.pickupAddress}. It stays paid, and nothing about it changes any
-        more.
-      </p>
+      <p>It went back to {shipment.pickupAddress}. It stays paid, and nothing about it changes any more.</p>
     </RpcDialog>
   );
 }

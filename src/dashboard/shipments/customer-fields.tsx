@@ -125,9 +125,7 @@ export function ExistingCustomer(props: {
   }));
   const typed = text.trim();
   const made =
-    make && typed !== ""
-      ? [{ key: "new", label: `New customer “${typed}”`, note: "", take: () => make(typed) }]
-      : [];
+    make && typed !== "" ? [{ key: "new", label: `New customer “${typed}”`, note: "", take: () => make(typed) }] : [];
   return (
     <ComboboxField
       name={name}

@@ -1,9 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  ShipmentService,
-  UpdateShipmentRequestSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ShipmentService, UpdateShipmentRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
@@ -80,8 +77,7 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
   const { from, hasSearch } = props;
   const shipments = useClient(ShipmentService);
   // The route is fixed once the shipment is paid or the payment is processing.
-  const isPending =
-    from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
+  const isPending = from.status === ShipmentStatus.PENDING && from.paymentDetails?.processing !== true;
   const [route, setRoute] = useState(() => routeTextOf(from));
   const booked = useMemo(() => bookedWindows(from), [from]);
   const isMoved = !isRouteOf(from, route);

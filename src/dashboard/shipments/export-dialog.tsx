@@ -1,9 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
-import {
-  ShipmentService,
-  type ExportShipmentsRequestSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ShipmentService, type ExportShipmentsRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useTimeZone } from "../api/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -32,10 +29,7 @@ export function ExportDialog(props: ExportProps) {
       pieces.push(csv as Uint8Array<ArrayBuffer>);
       setBytes((size += csv.length));
     }
-    save(
-      new Blob(pieces, { type: "text/csv" }),
-      `shipments-${localDate(new Date(), timeZone)}.csv`,
-    );
+    save(new Blob(pieces, { type: "text/csv" }), `shipments-${localDate(new Date(), timeZone)}.csv`);
   };
   return (
     <Dialog title="Export shipments" submit="Export" run={run}>

@@ -15,12 +15,7 @@ const ENDS_AHEAD: ReadonlyMap<ShipmentStatus, readonly End[]> = new Map([
  *
  * @param lateAfterMinutes age above which a shipment without windows is late, in minutes
  */
-export function isLateAt(
-  end: End,
-  shipment: Shipment,
-  now: Date,
-  lateAfterMinutes: number,
-): boolean {
+export function isLateAt(end: End, shipment: Shipment, now: Date, lateAfterMinutes: number): boolean {
   const { pickupWindow, dropoffWindow, pickupEta, dropoffEta, stage } = shipment;
   if (!ENDS_AHEAD.get(shipment.status)?.includes(end)) return false;
   const [window, eta, arrived] =
@@ -29,9 +24,7 @@ export function isLateAt(
       : [dropoffWindow, dropoffEta, DeliveryStage.AT_DROPOFF];
   if (window !== undefined) {
     const { end: windowEnd } = windowOf(window);
-    return (
-      windowEnd < now || (stage !== arrived && eta !== undefined && windowEnd < timestampDate(eta))
-    );
+    return windowEnd < now || (stage !== arrived && eta !== undefined && windowEnd < timestampDate(eta));
   }
   const hasWindow = (pickupWindow ?? dropoffWindow) !== undefined;
   const ageMs = Number(now) - Number(timestampDate(shipment.createdAt!));

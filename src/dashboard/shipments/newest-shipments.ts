@@ -2,10 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
-import type {
-  ListShipmentsRequestSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { ListShipmentsRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { numberText, sumText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
@@ -48,9 +45,7 @@ export function recentShipments(workspace: string): readonly RecentShipment[] {
 }
 
 export function noteRecentShipment(workspace: string, shown: RecentShipment): void {
-  const others = recentShipments(workspace).filter(
-    ({ reference }) => reference !== shown.reference,
-  );
+  const others = recentShipments(workspace).filter(({ reference }) => reference !== shown.reference);
   localStorage.setItem(storedAs(workspace), JSON.stringify([shown, ...others].slice(0, MOST)));
 }
 

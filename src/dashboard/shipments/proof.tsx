@@ -129,9 +129,8 @@ export function WaiveDialog({ shipment, close }: DialogProps) {
       close={close}
     >
       <p>
-        The shipment can then be delivered without{" "}
-        {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The timeline shows who waived
-        it.
+        The shipment can then be delivered without {VERIFICATIONS[shipment.dropoffVerification].toLowerCase()}. The
+        timeline shows who waived it.
       </p>
     </RpcDialog>
   );

@@ -1,10 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { useEffect } from "preact/hooks";
 import { PaymentStatus, ShipmentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
-import {
-  ShipmentService,
-  type CountShipmentsRequestSchema,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { ShipmentService, type CountShipmentsRequestSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import {
   ShipmentCountSchema,
   type ShipmentCount,
@@ -18,10 +15,7 @@ import { useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { Tabs } from "../ui/page.tsx";
 import { FIRST_PAGE } from "../ui/pager.tsx";
-import {
-  AccountService,
-  type SavedFilter,
-} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { AccountService, type SavedFilter } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery, useRpc } from "../api/use-query.ts";
 import { Menu } from "../ui/menu.tsx";
@@ -102,8 +96,7 @@ const NAMES = ["status", "payment_status", "failed"];
 
 /** Returns the queue with these filters, or the default view if none matches. */
 export function viewOf(values: Readonly<Record<string, string | undefined>>): View {
-  const isFound = ({ filters }: View) =>
-    NAMES.every((name) => filters[name] === (values[name] || undefined));
+  const isFound = ({ filters }: View) => NAMES.every((name) => filters[name] === (values[name] || undefined));
   return QUEUES.find(isFound) ?? ALL;
 }
 
@@ -173,12 +166,10 @@ export function useCounts(filters: Counted, of: string) {
   const client = useClient(ShipmentService);
   const query = useQuery(
     async (signal) => {
-      const count = async (request: Counted) =>
-        (await client.countShipments(request, { signal })).data;
+      const count = async (request: Counted) => (await client.countShipments(request, { signal })).data;
       const counts = await count(filters);
       const { status = ShipmentStatus.CANCELLED, failed } = filters;
-      const mayBeCancelled =
-        !failed && status === ShipmentStatus.CANCELLED && counts?.listed?.more === false;
+      const mayBeCancelled = !failed && status === ShipmentStatus.CANCELLED && counts?.listed?.more === false;
       const cancelled = mayBeCancelled ? (await count({ ...filters, status }))?.listed : NONE;
       return { counts, cancelled };
     },
@@ -201,9 +192,7 @@ export function ListedTotals({ counts, cancelled }: ReturnType<typeof useCounts>
     <p class="minor totals">
       {countedText(listed)} {noun}
       {text !== undefined && ` · ${text}`}
-      {text !== undefined &&
-        cancelled!.count > 0 &&
-        ` without ${numberText(cancelled!.count)} cancelled`}
+      {text !== undefined && cancelled!.count > 0 && ` without ${numberText(cancelled!.count)} cancelled`}
     </p>
   );
 }
@@ -233,10 +222,7 @@ export function useSavedViews(): readonly SavedFilter[] | undefined {
 }
 
 /** Menu of saved views. The current list can be saved, and views can be shared, renamed and deleted. */
-export function SavedViews(props: {
-  readonly view: View;
-  readonly saved: readonly SavedFilter[] | undefined;
-}) {
+export function SavedViews(props: { readonly view: View; readonly saved: readonly SavedFilter[] | undefined }) {
   const { view, saved } = props;
   const { pathname, query } = useLocation();
   const text = viewText(query);
@@ -244,9 +230,7 @@ export function SavedViews(props: {
   // Render the button before the views load, so that the layout does not shift.
   return (
     <Menu label={<SavedLabel name={current?.name} mayBeNamed={text !== ""} />}>
-      {saved?.length === 0 && text === "" && (
-        <p class="minor">No saved views. Filter the list to save a view of it.</p>
-      )}
+      {saved?.length === 0 && text === "" && <p class="minor">No saved views. Filter the list to save a view of it.</p>}
       <nav class="quick-days" aria-label="Saved views">
         {saved?.map((it) => (
           <a
@@ -278,9 +262,5 @@ function isArranged(view: View, query: URLSearchParams, text: string): boolean {
 /** The menu's label. Its width does not change when the views load. Phones have no room for a name. */
 function SavedLabel(props: { readonly name: string | undefined; readonly mayBeNamed: boolean }) {
   const { name, mayBeNamed } = props;
-  return (
-    <span class={mayBeNamed ? "saved-name" : undefined}>
-      Saved{name !== undefined && `: ${name}`}
-    </span>
-  );
+  return <span class={mayBeNamed ? "saved-name" : undefined}>Saved{name !== undefined && `: ${name}`}</span>;
 }

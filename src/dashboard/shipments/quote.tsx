@@ -1,9 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useEffect, useState } from "preact/hooks";
-import {
-  QuoteService,
-  type CreateQuoteResponse,
-} from "../../../gen/shipments/v1/quote_service_pb.js";
+import { QuoteService, type CreateQuoteResponse } from "../../../gen/shipments/v1/quote_service_pb.js";
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { durationText, numberText } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
@@ -28,10 +25,7 @@ export type QuoteQuery = Query<CreateQuoteResponse | undefined>;
 export function useQuote(route: RouteText, windows: Windows, hasTariff = true): QuoteQuery {
   const settled = useDebounced(route, SETTLED_MS);
   const isReady = hasTariff && isComplete(settled) && !windows.isUnset;
-  return useRpc(
-    QuoteService.method.createQuote,
-    isReady ? { ...routeOf(settled), ...windowsOf(windows) } : undefined,
-  );
+  return useRpc(QuoteService.method.createQuote, isReady ? { ...routeOf(settled), ...windowsOf(windows) } : undefined);
 }
 
 /** Returns a quote's price without window fees, or `undefined` while unknown. */

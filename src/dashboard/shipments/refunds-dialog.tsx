@@ -29,11 +29,7 @@ const ACTS = {
   },
 } as const satisfies Readonly<Record<string, RunProps["act"]>>;
 
-type Call = (
-  client: Client<typeof ShipmentService>,
-  shipment: string,
-  options: CallOptions,
-) => Promise<unknown>;
+type Call = (client: Client<typeof ShipmentService>, shipment: string, options: CallOptions) => Promise<unknown>;
 
 /** Returns a function that makes one call per shipment. A refusal does not stop the remaining calls. */
 function sendEach(call: Call): RunProps["act"]["send"] {
@@ -66,8 +62,7 @@ export function RefundsDialog(props: {
     async (signal) => {
       const filters = { paymentStatus: PaymentStatus.REFUND_PENDING, orderBy: "created_at" };
       const { shipments, isWhole } = await loadShipments(client, filters, signal);
-      const isOfAct = (shipment: Shipment) =>
-        isOf(props.act, shipment) || props.named.includes(shipment.reference);
+      const isOfAct = (shipment: Shipment) => isOf(props.act, shipment) || props.named.includes(shipment.reference);
       return { shipments: shipments.filter(isOfAct), isWhole };
     },
     [client],
@@ -82,9 +77,7 @@ export function RefundsDialog(props: {
   }
   const { shipments, isWhole } = data;
   const note = () =>
-    isWhole
-      ? act.note(shipments)
-      : `${act.note(shipments)} These are the oldest ${numberText(shipments.length)}.`;
+    isWhole ? act.note(shipments) : `${act.note(shipments)} These are the oldest ${numberText(shipments.length)}.`;
   return <ActDialog isListed act={{ ...act, note }} {...{ shipments }} />;
 }
 

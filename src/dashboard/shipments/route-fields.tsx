@@ -6,16 +6,7 @@ import type { LatLng } from "../map/map-geometry.ts";
 import { TextField } from "../ui/fields.tsx";
 import { Fold } from "../ui/fold.tsx";
 import { AddressField, useAddressAt } from "./address-field.tsx";
-import {
-  type End,
-  ENDS,
-  fieldsAt,
-  type outsideOf,
-  pointIn,
-  pointOf,
-  type RouteText,
-  typed,
-} from "./route.ts";
+import { type End, ENDS, fieldsAt, type outsideOf, pointIn, pointOf, type RouteText, typed } from "./route.ts";
 import "./shipments.css";
 
 const LABELS: Readonly<Record<End, string>> = { pickup: "Pickup", dropoff: "Dropoff" };
@@ -97,8 +88,7 @@ export function RouteFields(props: Props) {
           onMove={(end, point) => void ends.choose(end, point)}
         />
         <p class="hint">
-          A click sets the {picked}. Both coordinates can be pasted into one field, and so can the
-          address of a map.
+          A click sets the {picked}. Both coordinates can be pasted into one field, and so can the address of a map.
         </p>
       </div>
     </>
@@ -123,8 +113,7 @@ function Degrees(props: Pick<Props, "route" | "change" | "hasSearch"> & { readon
   if (!hasSearch) return <>{fields}</>;
   const summary = (
     <>
-      {label} coordinates{" "}
-      <span class="minor">{point ? `${point.lat}, ${point.lng}` : "not set"}</span>
+      {label} coordinates <span class="minor">{point ? `${point.lat}, ${point.lng}` : "not set"}</span>
     </>
   );
   return (

@@ -3,13 +3,7 @@ import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { degreesFrom, numberFrom, numberText } from "../ui/format.ts";
 import type { LatLng } from "../map/map-geometry.ts";
 
-export const ROUTE_FIELDS = [
-  "pickup_lat",
-  "pickup_lng",
-  "dropoff_lat",
-  "dropoff_lng",
-  "weight_kg",
-] as const;
+export const ROUTE_FIELDS = ["pickup_lat", "pickup_lng", "dropoff_lat", "dropoff_lng", "weight_kg"] as const;
 
 /** A route and weight as typed, in degrees and kilograms. */
 export type RouteText = Readonly<Record<(typeof ROUTE_FIELDS)[number], string>>;
@@ -96,10 +90,7 @@ const IN_URLS = [
   // OpenStreetMap: marker.
   new RegExp(`[?&]mlat=${NUMBER}&mlon=${NUMBER}`),
   // Google, Apple and others: search term or displayed point.
-  new RegExp(
-    `[?&](?:q|query|ll|sll|coordinate|destination|center)=(?:loc:)?${NUMBER}(?:,|%2C)${NUMBER}`,
-    "i",
-  ),
+  new RegExp(`[?&](?:q|query|ll|sll|coordinate|destination|center)=(?:loc:)?${NUMBER}(?:,|%2C)${NUMBER}`, "i"),
   // RFC 5870.
   new RegExp(`^geo:${NUMBER},${NUMBER}`),
   // Google: center of the map.

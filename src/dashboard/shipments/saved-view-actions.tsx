@@ -1,7 +1,4 @@
-import {
-  AccountService,
-  type SavedFilter,
-} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { AccountService, type SavedFilter } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import { useCall } from "../api/clients.ts";
 import { useRole, useWorkspace } from "../api/session.ts";
 import { Button } from "../ui/button.tsx";
@@ -24,10 +21,7 @@ export function SaveButtons(props: {
   const mayShare = useRole("member");
   const call = useCall();
   const keep = () =>
-    attempt(
-      () => call(saveFilter, { workspace, name, query: text }),
-      `Saved as your view of “${name}”.`,
-    );
+    attempt(() => call(saveFilter, { workspace, name, query: text }), `Saved as your view of “${name}”.`);
   const label = {
     label: "Name",
     hint: "Replaces your view with the same name, if any. Days such as “Today” stay relative.",
@@ -54,8 +48,7 @@ export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
   const [mayShare, isAdmin] = [useRole("member"), useRole("admin")];
   const { id: savedFilter, name, query, shared, sharedBy } = saved;
   const call = useCall();
-  const save = (isShared: boolean) =>
-    call(saveFilter, { workspace, name, query, shared: isShared });
+  const save = (isShared: boolean) => call(saveFilter, { workspace, name, query, shared: isShared });
   const share = () =>
     attempt(
       () => save(!shared),

@@ -34,9 +34,7 @@ export function useActs(changed: (references: readonly string[]) => void) {
       const shipments = shipmentsOf(row);
       if (shipments.length > 0) navigate(labelsHref(shipments));
     };
-    const acts = ACTS.map(
-      (act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const,
-    );
+    const acts = ACTS.map((act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const);
     return Object.fromEntries([...acts, ["l", print] as const]);
   };
   const dialog = open && <ActDialog {...open} changed={changed} close={() => setOpen(undefined)} />;
@@ -54,18 +52,11 @@ export function SelectionBar(props: {
   useLayoutEffect(() => (isUsed ? () => leaveTo(bar.current!) : undefined), [isUsed]);
   return (
     <>
-      <div
-        ref={bar}
-        class="selection"
-        role="region"
-        aria-label="Selection"
-        hidden={selected.length === 0}
-      >
+      <div ref={bar} class="selection" role="region" aria-label="Selection" hidden={selected.length === 0}>
         <p role="status">
           {selected.length > 0 && (
             <>
-              <strong>{selected.length} selected</strong>{" "}
-              <span class="minor">{totalText(selected)}</span>
+              <strong>{selected.length} selected</strong> <span class="minor">{totalText(selected)}</span>
             </>
           )}
         </p>

@@ -1,9 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import {
-  PaymentStatus,
-  ShipmentStatus,
-  type Shipment,
-} from "../../../gen/shipments/v1/shipment_pb.js";
+import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { useRole } from "../api/session.ts";
 import { labelsHref, paths } from "../routes/paths.ts";
 import { Button } from "../ui/button.tsx";
@@ -70,9 +66,7 @@ export function stepsOf(
   }
 }
 
-export const StepDialog = lazily(() =>
-  import("./shipment-dialogs.tsx").then((dialogs) => dialogs.StepDialog),
-);
+export const StepDialog = lazily(() => import("./shipment-dialogs.tsx").then((dialogs) => dialogs.StepDialog));
 
 /** The most common action as a button, and the remaining ones in a menu with irreversible ones last. */
 export function ShipmentActions(props: {

@@ -45,10 +45,7 @@ const COLUMNS = {
     cell: (shipment) => (
       <>
         <PaymentAlert {...shipment} />
-        <Line
-          isMinor
-          text={shipment.paymentDetails?.refundError ?? shipment.paymentDetails?.error}
-        />
+        <Line isMinor text={shipment.paymentDetails?.refundError ?? shipment.paymentDetails?.error} />
       </>
     ),
   },
@@ -94,8 +91,7 @@ const COLUMNS = {
           {shipment.pickupAddress} <ZoneChip lat={shipment.pickupLat} lng={shipment.pickupLng} />
         </Line>
         <Line text={shipment.dropoffAddress}>
-          → {shipment.dropoffAddress}{" "}
-          <ZoneChip lat={shipment.dropoffLat} lng={shipment.dropoffLng} />
+          → {shipment.dropoffAddress} <ZoneChip lat={shipment.dropoffLat} lng={shipment.dropoffLng} />
         </Line>
       </>
     ),
@@ -250,10 +246,7 @@ const NO_ZONES: Zones = new Map();
 const ZonesOfPoints = createContext(NO_ZONES);
 
 /** Loads the zones of up to 50 shipments with one request, for use by its children. */
-export function WithZones(props: {
-  readonly shipments: readonly Shipment[];
-  readonly children: ComponentChildren;
-}) {
+export function WithZones(props: { readonly shipments: readonly Shipment[]; readonly children: ComponentChildren }) {
   const coverage = useClient(CoverageService);
   const ends = props.shipments.flatMap((shipment) => [
     { lat: shipment.pickupLat, lng: shipment.pickupLng },

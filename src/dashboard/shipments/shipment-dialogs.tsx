@@ -1,10 +1,6 @@
 import type { ComponentType } from "preact";
 import { useMemo } from "preact/hooks";
-import {
-  PaymentStatus,
-  ShipmentStatus,
-  type Shipment,
-} from "../../../gen/shipments/v1/shipment_pb.js";
+import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import type { Problem } from "../api/problem.ts";
@@ -127,12 +123,10 @@ function CancelDialog({ shipment, close }: DialogProps) {
       close={close}
     >
       <p>
-        This cannot be undone.{" "}
-        {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link expires."}
+        This cannot be undone. {shipment.paymentDetails?.checkoutUrl !== undefined && "Its pay link expires."}
         {shipment.paymentStatus === PaymentStatus.PAID && (
           <>
-            It is paid: <Money amount={shipment.total} currency={shipment.currency} />{" "}
-            {refundOf(shipment)}
+            It is paid: <Money amount={shipment.total} currency={shipment.currency} /> {refundOf(shipment)}
           </>
         )}
       </p>
@@ -177,29 +171,17 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
     close();
   });
   const { problem: refused } = move;
-  const problem = useMemo(
-    () => refused && problemOfMove(windows.reword(refused), shipment),
-    [refused],
-  );
+  const problem = useMemo(() => refused && problemOfMove(windows.reword(refused), shipment), [refused]);
   const isPaid = shipment.paymentStatus === PaymentStatus.PAID;
   return (
     <Dialog title="Reschedule the shipment" close={close}>
-      <Form
-        name="Reschedule the shipment"
-        action={{ ...move, problem }}
-        submit="Save the times"
-        cancel={close}
-      >
+      <Form name="Reschedule the shipment" action={{ ...move, problem }} submit="Save the times" cancel={close}>
         <p>
           {isPaid
             ? "The shipment is paid, so its price is fixed. Choose times that cost no more than the current ones."
             : "The shipment is not paid yet, so its price changes with the times."}
         </p>
-        <WindowFields
-          windows={windows}
-          booked={booked}
-          total={shipment.total - shipment.windowFee}
-        />
+        <WindowFields windows={windows} booked={booked} total={shipment.total - shipment.windowFee} />
         {refused && isOfWindows(refused) && <NextWindows problem={refused} windows={windows} />}
       </Form>
     </Dialog>

@@ -28,10 +28,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
     [shipments, end],
   );
   // The map moves only when the filters change, not for new bookings or the other end.
-  const inView = useMemo(
-    () => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]),
-    [of],
-  );
+  const inView = useMemo(() => shipments.flatMap((it) => [pointOf(it, "pickup"), pointOf(it, "dropoff")]), [of]);
   return (
     <ClusterMap
       label={end === "pickup" ? "Pickup locations" : "Dropoff locations"}
@@ -39,9 +36,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
       marks={marks}
       inView={inView}
       open={open}
-      nameOf={({ count, members }) =>
-        count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`
-      }
+      nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
       colourOf={(shipment) => stateOf(shipment)[1]}
       card={(members, count) => (
         <>
@@ -52,9 +47,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
               </li>
             ))}
           </ul>
-          {count > members.length && (
-            <p class="minor">and {numberText(count - members.length)} more at this place</p>
-          )}
+          {count > members.length && <p class="minor">and {numberText(count - members.length)} more at this place</p>}
         </>
       )}
     />

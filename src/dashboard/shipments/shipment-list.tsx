@@ -37,9 +37,7 @@ const LazyMap = lazily(
   () => <Spinner label="Loading the map" />,
 );
 
-export function ShipmentList(
-  props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">,
-) {
+export function ShipmentList(props: ShipmentListProps & Pick<TableProps<Shipment>, "selection" | "rowKeys">) {
   const { view, mapOf, listed, ...list } = props;
   // Filters of the displayed rows. They differ from `mapOf` until the new rows have loaded.
   const shownOf = useRef(mapOf);
@@ -114,9 +112,8 @@ export function SelectableShipmentList(
   };
   const clear = () => {
     setChosen(() => NONE);
-    toast(
-      `${countText(selected.length)} ${selected.length === 1 ? "is" : "are"} no longer selected.`,
-      () => setChosen(() => chosen),
+    toast(`${countText(selected.length)} ${selected.length === 1 ? "is" : "are"} no longer selected.`, () =>
+      setChosen(() => chosen),
     );
   };
   const acts = useActs(changed);

@@ -12,12 +12,7 @@ import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import {
-  countedText,
-  loadShipments,
-  MOST_LOADED,
-  type ShipmentFilters,
-} from "./newest-shipments.ts";
+import { countedText, loadShipments, MOST_LOADED, type ShipmentFilters } from "./newest-shipments.ts";
 import type { End } from "./route.ts";
 import type { EndsProps } from "./shipment-ends.tsx";
 import "./shipment-map.css";

@@ -29,8 +29,7 @@ export function ShipmentPayment(props: PaymentProps) {
   const { paymentDetails: details, status, paymentStatus, total, currency } = shipment;
   const isPending = status === ShipmentStatus.PENDING;
   if (!isPaidOnline(props) || (details === undefined && !isPending)) return null;
-  const isPaid =
-    paymentStatus !== PaymentStatus.AWAITING_PAYMENT && paymentStatus !== PaymentStatus.VOIDED;
+  const isPaid = paymentStatus !== PaymentStatus.AWAITING_PAYMENT && paymentStatus !== PaymentStatus.VOIDED;
   const partOf = (amount = 0) =>
     amount > 0 ? `${moneyText(amount, currency)} of ${moneyText(total, currency)}` : undefined;
   return (
@@ -43,16 +42,11 @@ export function ShipmentPayment(props: PaymentProps) {
           </p>
         )}
         {details?.processing && details.error === undefined && (
-          <p>
-            The payment is processing, which can take days. The price and the route cannot change
-            until then.
-          </p>
+          <p>The payment is processing, which can take days. The price and the route cannot change until then.</p>
         )}
         {details?.uncounted && <Uncounted {...props} />}
         {isPending && !details?.processing && <PayLink {...props} />}
-        {paymentStatus === PaymentStatus.REFUND_PENDING && details && (
-          <Refund {...props} details={details} />
-        )}
+        {paymentStatus === PaymentStatus.REFUND_PENDING && details && <Refund {...props} details={details} />}
         {paymentStatus === PaymentStatus.VOIDED && (
           <p>The shipment was cancelled before payment. Late payments are refunded.</p>
         )}
@@ -73,11 +67,7 @@ function AtStripe({ shipment: { reference }, connection }: PaymentProps) {
   const mode = connection?.live === false ? "test/" : "";
   const query = new URLSearchParams({ query: reference }).toString();
   return (
-    <a
-      href={`https://dashboard.stripe.com/${mode}search?${query}`}
-      target="_blank"
-      rel="noreferrer"
-    >
+    <a href={`https://dashboard.stripe.com/${mode}search?${query}`} target="_blank" rel="noreferrer">
       Find the payment
     </a>
   );
@@ -88,8 +78,7 @@ function Dispute({ details }: { readonly details: PaymentDetails }) {
     case DisputeStatus.OPEN:
       return (
         <p class="problem">
-          <strong>The payment is disputed.</strong> The customer contacted their bank. Respond in
-          Stripe.{" "}
+          <strong>The payment is disputed.</strong> The customer contacted their bank. Respond in Stripe.{" "}
           {details.disputeRefundable
             ? "This is an inquiry: cancel the shipment to refund it in full, which closes the inquiry."
             : "It cannot be refunded until the bank has decided."}
@@ -108,8 +97,8 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
   return (
     <>
       <p class="problem">
-        <strong>Stripe may hold money that is not assigned to this shipment.</strong> Check Stripe.
-        Refund the payment there, or accept it here.
+        <strong>Stripe may hold money that is not assigned to this shipment.</strong> Check Stripe. Refund the payment
+        there, or accept it here.
       </p>
       {useRole("member") && (
         <div class="actions">
@@ -127,9 +116,7 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
 }
 
 /** Labels of this site's URLs in Stripe's refusals. */
-const ADDRESS_LABELS: Labels = new Map(
-  ["success_url", "cancel_url"].map((name) => [name, "The address of this site"]),
-);
+const ADDRESS_LABELS: Labels = new Map(["success_url", "cancel_url"].map((name) => [name, "The address of this site"]));
 
 function PayLink({ shipment, connection }: PaymentProps) {
   const { reference, paymentDetails: details } = shipment;
@@ -151,8 +138,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
   if (connection?.state !== PaymentConnectionState.READY) {
     return (
       <p>
-        A pay link cannot be created:{" "}
-        <a href={settingsHref("payments")}>complete the payment settings</a>.
+        A pay link cannot be created: <a href={settingsHref("payments")}>complete the payment settings</a>.
       </p>
     );
   }
@@ -214,8 +200,8 @@ function Refund(props: PaymentProps & { readonly details: PaymentDetails }) {
     const amount = shipment.total - details.refundedAmount - details.disputedAmount;
     return (
       <p>
-        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> is being refunded
-        to {shipment.customer?.name ?? "the customer"}, which can take days.
+        <Money amount={Number(amount.toFixed(4))} currency={shipment.currency} /> is being refunded to{" "}
+        {shipment.customer?.name ?? "the customer"}, which can take days.
       </p>
     );
   }

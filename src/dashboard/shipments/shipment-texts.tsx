@@ -11,11 +11,7 @@ import { Fold } from "../ui/fold.tsx";
 import { useKeptRows } from "../ui/form.tsx";
 
 type Optional<M> = {
-  [Name in keyof M]-?: undefined extends M[Name]
-    ? M[Name] extends string | undefined
-      ? Name
-      : never
-    : never;
+  [Name in keyof M]-?: undefined extends M[Name] ? (M[Name] extends string | undefined ? Name : never) : never;
 }[keyof M];
 
 type TextName = Exclude<Optional<Shipment> & Optional<CreateShipmentRequest>, "quoteId">;
@@ -49,9 +45,7 @@ export function RecordFields(props: { readonly request: DescMessage; readonly fr
   return (
     <Fold
       summary="Recipient, proof, reference and notes (optional)"
-      names={
-        new RegExp(`^(${fields.map(({ name }) => name).join("|")}|dropoff_verification|metadata)`)
-      }
+      names={new RegExp(`^(${fields.map(({ name }) => name).join("|")}|dropoff_verification|metadata)`)}
       isOpen={isKept || isOpen || Object.keys(from?.metadata ?? {}).length > 0}
     >
       {fields.map(({ name, localName }) => {
@@ -75,9 +69,7 @@ export function recordOf(request: DescMessage, form: FormData) {
 }
 
 export function shipmentTextItems(shipment: Shipment) {
-  return Object.entries(TEXTS).map(
-    ([name, { label }]) => [label, shipment[name as TextName]] as const,
-  );
+  return Object.entries(TEXTS).map(([name, { label }]) => [label, shipment[name as TextName]] as const);
 }
 
 /** A note as typed. The key identifies its row. */
@@ -131,9 +123,7 @@ function MetadataFields(props: { readonly notes: Readonly<Record<string, string>
               />
             </div>
           ))}
-          {rows.length < MOST && (
-            <Button onClick={() => setRows([...rows, rowOf(["", ""])])}>Add a note</Button>
-          )}
+          {rows.length < MOST && <Button onClick={() => setRows([...rows, rowOf(["", ""])])}>Add a note</Button>}
         </div>
       )}
     </Field>

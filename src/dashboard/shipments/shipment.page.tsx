@@ -1,9 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../gen/shipments/v1/event_pb.js";
-import {
-  EventService,
-  type ListShipmentEventsResponse,
-} from "../../../gen/shipments/v1/event_service_pb.js";
+import { EventService, type ListShipmentEventsResponse } from "../../../gen/shipments/v1/event_service_pb.js";
 import {
   PaymentConnectionService,
   type PaymentConnection,
@@ -63,9 +60,7 @@ export function ShipmentPage(props: ParametersOf<"shipment">) {
       fallbackTitle={reference}
       missing={`No shipment of this workspace has the reference ${reference}.`}
       note={(shipment) => <Note shipment={shipment} />}
-      actions={(shipment) => (
-        <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })} />
-      )}
+      actions={(shipment) => <ShipmentActions shipment={shipment} isOnline={isPaidOnline({ shipment, connection })} />}
     >
       {(shipment) => <Shown {...{ shipment, connection, events }} />}
     </DetailPage>
@@ -150,11 +145,7 @@ function Route({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-function EndAddress(props: {
-  readonly address: string;
-  readonly lat: number;
-  readonly lng: number;
-}) {
+function EndAddress(props: { readonly address: string; readonly lat: number; readonly lng: number }) {
   return (
     <>
       {props.address}

@@ -162,9 +162,7 @@ const LazyFinder = lazily(
 );
 
 function CustomerFinder({ choose }: { readonly choose: (value: string) => void }) {
-  return (
-    <LazyFinder chosen={undefined} choose={(customer) => customer && choose(String(customer.id))} />
-  );
+  return <LazyFinder chosen={undefined} choose={(customer) => customer && choose(String(customer.id))} />;
 }
 
 const LazyMap = lazily(

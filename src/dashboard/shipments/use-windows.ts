@@ -86,9 +86,7 @@ export function useWindows(
     choices,
     chosen,
     choose: (end, choice) => setKept((before) => ({ ...before, [end]: choice })),
-    isUnset: ENDS.some(
-      (end) => offers[end] && choices[end].kind === "time" && chosen[end] === undefined,
-    ),
+    isUnset: ENDS.some((end) => offers[end] && choices[end].kind === "time" && chosen[end] === undefined),
     problem: pickup.problem ?? dropoff.problem,
     reload: () => {
       pickup.reload();
@@ -112,20 +110,13 @@ export function isFree({ slotMinutes }: Offer): boolean {
   return slotMinutes === undefined;
 }
 
-function chosenOf(
-  choice: WindowChoice,
-  offer: Offer | undefined,
-  booked: Window | undefined,
-): Window | undefined {
+function chosenOf(choice: WindowChoice, offer: Offer | undefined, booked: Window | undefined): Window | undefined {
   if (choice.kind === "booked") return booked;
   return offer && choice.kind === "time" ? choice.window : undefined;
 }
 
 /** Loads the slots for a route's pickup. Empty if the route is not served. */
-function useOffer(
-  route: RouteText,
-  { isWanted, isShown }: { readonly isWanted: boolean; readonly isShown: boolean },
-) {
+function useOffer(route: RouteText, { isWanted, isShown }: { readonly isWanted: boolean; readonly isShown: boolean }) {
   const shipments = useClient(ShipmentService);
   const [pages, setPages] = useState(1);
   const query = useQuery(

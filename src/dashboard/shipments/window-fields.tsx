@@ -120,9 +120,7 @@ function EndWindow(props: EndProps & { readonly booked: Window | undefined }) {
   );
 }
 
-function ChooseTime(
-  props: EndProps & { readonly window: Window | undefined; readonly first: Window },
-) {
+function ChooseTime(props: EndProps & { readonly window: Window | undefined; readonly first: Window }) {
   const { end, offer, window, first, choose } = props;
   const byDate = useMemo(() => slotsByDate(offer), [offer]);
   const [date, setDate] = useState(() => localDate((window ?? first).start, offer.timeZone));
@@ -149,14 +147,7 @@ function ChooseTime(
         ])}
       />
       {isFree(offer) ? (
-        <FreeWindow
-          key={date}
-          {...props}
-          date={date}
-          slots={slots}
-          window={window}
-          change={chooseWindow}
-        />
+        <FreeWindow key={date} {...props} date={date} slots={slots} window={window} change={chooseWindow} />
       ) : (
         <ul class="slots">
           {slots.map((slot) => (
@@ -265,9 +256,7 @@ function FreeWindow(
           type="time"
           value={typed.end}
           onInput={(until) => type({ ...typed, end: until })}
-          hint={
-            typed.start && typed.end && typed.end <= typed.start ? "On the next day." : undefined
-          }
+          hint={typed.start && typed.end && typed.end <= typed.start ? "On the next day." : undefined}
         />
       </div>
     </>

@@ -130,10 +130,7 @@ const SPAN = new RegExp(`(${INSTANT.source}) to (${INSTANT.source})`, "g");
 const ALONE = new RegExp(INSTANT, "g");
 
 /** Rewords a refusal of windows. Times are in the zones' time zones, and API names are replaced. */
-export function problemOfWindows(
-  problem: Problem,
-  timeZones: Readonly<Record<End, string | undefined>>,
-): Problem {
+export function problemOfWindows(problem: Problem, timeZones: Readonly<Record<End, string | undefined>>): Problem {
   const fields = Object.entries(problem.fields).map(([name, texts]) => {
     const timeZone = name === "dropoff_window" ? timeZones.dropoff : timeZones.pickup;
     return [name, texts.map((text) => localizeTimes(text, timeZone ?? "UTC"))] as const;

@@ -100,8 +100,7 @@ const PARTS: Readonly<Record<string, string>> = {
 export function pathText(path: string): string {
   const [, list = path, index, field] = /^(\w+)(?:\[(\d+)\](?:\.(\w+))?)?/.exec(path) ?? [];
   const what = PARTS[list] ?? "Tariff";
-  if (index === undefined)
-    return ["tiers", "schedules", "zones"].includes(list) ? `${what}s` : what;
+  if (index === undefined) return ["tiers", "schedules", "zones"].includes(list) ? `${what}s` : what;
   const part = field && PARTS[field];
   return `${what} ${Number(index) + 1}${part ? `, ${part}` : ""}`;
 }

@@ -55,9 +55,7 @@ export function isSameText(one: object, other: object): boolean {
 }
 
 function sayingOf(text: object): string {
-  return JSON.stringify(text, (name, value: unknown) =>
-    name === "key" || name === "path" ? undefined : value,
-  );
+  return JSON.stringify(text, (name, value: unknown) => (name === "key" || name === "path" ? undefined : value));
 }
 
 type TextName<Row> = {

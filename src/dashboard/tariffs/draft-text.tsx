@@ -84,18 +84,13 @@ export function useUnsaved(): readonly [forms: readonly UnsavedForm[], note: Not
   const isUnsaved = forms.length > 0;
   // Use a layout effect, because the cleanup of other effects runs shortly after unmounting.
   useLayoutEffect(
-    () =>
-      isUnsaved ? guardLeaving((leave) => openDialog(<LeaveDialog leave={leave} />)) : undefined,
+    () => (isUnsaved ? guardLeaving((leave) => openDialog(<LeaveDialog leave={leave} />)) : undefined),
     [isUnsaved],
   );
   return [forms, note];
 }
 
-export function useNoteUnsaved(
-  note: NoteUnsaved,
-  { id, submit, isRunning }: UnsavedForm,
-  isEdited: boolean,
-): void {
+export function useNoteUnsaved(note: NoteUnsaved, { id, submit, isRunning }: UnsavedForm, isEdited: boolean): void {
   useEffect(() => {
     note(id, isEdited ? { id, submit, isRunning } : undefined);
     return () => note(id, undefined);

@@ -33,8 +33,8 @@ export function CallOff(props: { readonly version: TariffVersion }) {
       done={`Version ${version} is called off.`}
     >
       <p>
-        It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It
-        stays listed, and a draft can be made of it.
+        It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It stays listed, and a
+        draft can be made of it.
       </p>
     </RpcButton>
   );
@@ -70,8 +70,8 @@ function RollBackDialog({ version, inForce, replaced }: RollBackProps) {
       }}
     >
       <p>
-        Version {version} is published again as the next version. It replaces version {replaces}. It
-        takes effect at once.
+        Version {version} is published again as the next version. It replaces version {replaces}. It takes effect at
+        once.
       </p>
       <HonourField />
       <NoteField />
@@ -117,10 +117,8 @@ export function PublishDialog({ draft, inForce, replaced }: PublishProps) {
       run={(form) => publish(form).catch(noteReplaced)}
     >
       <p>
-        {replaces === 0
-          ? "It becomes the first tariff in force."
-          : `It replaces version ${replaces}.`}{" "}
-        All replicas use it within a second. The draft is deleted.
+        {replaces === 0 ? "It becomes the first tariff in force." : `It replaces version ${replaces}.`} All replicas use
+        it within a second. The draft is deleted.
       </p>
       <SelectField name="when" label="When" value={when} choices={WHEN} onInput={setWhen} />
       {when === "later" && (

@@ -77,9 +77,7 @@ export function ScheduleFields({ schedule, change }: Props) {
           type="checkbox"
           name={`${path}.as_soon_as_possible`}
           checked={schedule.as_soon_as_possible}
-          onChange={({ currentTarget }) =>
-            change({ ...schedule, as_soon_as_possible: currentTarget.checked })
-          }
+          onChange={({ currentTarget }) => change({ ...schedule, as_soon_as_possible: currentTarget.checked })}
         />
         <label for={`${path}-asap`}>Offer pickups as soon as possible</label>
         <p class="hint">Otherwise a time must be chosen.</p>
@@ -90,8 +88,7 @@ export function ScheduleFields({ schedule, change }: Props) {
 
 function Week({ schedule, change }: Props) {
   const { week } = schedule;
-  const changeDay = (day: number, hours: readonly HoursText[]) =>
-    change({ ...schedule, week: week.with(day, hours) });
+  const changeDay = (day: number, hours: readonly HoursText[]) => change({ ...schedule, week: week.with(day, hours) });
   const copyToWeekdays = () =>
     change({
       ...schedule,
@@ -154,12 +151,7 @@ function HoursRows(props: {
         return (
           <div class="hours" key={row.key} role="group" aria-label={`Hours ${i + 1}`}>
             <TextField {...field("opens")} label="Opens" type="time" />
-            <TextField
-              {...field("closes")}
-              label="Closes"
-              type="time"
-              hint={isOvernight(row) && "the next day"}
-            />
+            <TextField {...field("closes")} label="Closes" type="time" hint={isOvernight(row) && "the next day"} />
             <TextField {...field("fee")} label="Extra charge" numeric placeholder="0.00" />
             <IconButton
               quiet
@@ -190,8 +182,7 @@ function Exceptions({ schedule, change }: Props) {
     setOpen(new Set([...open, added.key]));
     replace([...exceptions, added]);
   };
-  const isOpen = (row: ExceptionText) =>
-    open.has(row.key) || faulty.some((name) => name.startsWith(`${row.path}.`));
+  const isOpen = (row: ExceptionText) => open.has(row.key) || faulty.some((name) => name.startsWith(`${row.path}.`));
   return (
     <FieldGroup
       name={`${path}.exceptions`}
@@ -216,9 +207,7 @@ function Exceptions({ schedule, change }: Props) {
                 exception={row}
                 isOpen={isOpen(row)}
                 open={() => setOpen(new Set([...open, row.key]))}
-                change={(next) =>
-                  replace(exceptions.map((other) => (other.key === row.key ? next : other)))
-                }
+                change={(next) => replace(exceptions.map((other) => (other.key === row.key ? next : other)))}
                 remove={() => replace(exceptions.filter(({ key }) => key !== row.key))}
               />
             ))}
@@ -243,9 +232,7 @@ interface ExceptionProps {
   readonly remove: () => void;
 }
 
-function Exception(
-  props: ExceptionProps & { readonly isOpen: boolean; readonly open: () => void },
-) {
+function Exception(props: ExceptionProps & { readonly isOpen: boolean; readonly open: () => void }) {
   const { exception, isOpen, open } = props;
   if (isOpen) {
     return (
@@ -277,11 +264,7 @@ function ExceptionFields(props: ExceptionProps) {
         <TextField {...field("note")} label="Note" optional placeholder="Christmas Day" />
       </div>
       <FieldGroup name={`${path}.hours`} label="Hours" kind="rows" value={hours}>
-        <HoursRows
-          hours={hours}
-          of={name}
-          change={(next) => change({ ...exception, hours: next })}
-        />
+        <HoursRows hours={hours} of={name} change={(next) => change({ ...exception, hours: next })} />
         <div class="row-buttons">
           {hours.length === 0 && <span class="minor">Closed</span>}
           {hours.length < MOST_HOURS && (
@@ -322,11 +305,7 @@ function Slots({ schedule, change }: Props) {
         onInput={(value) => choose(value === "free")}
       />
       {!isFree && (
-        <TextField
-          {...fieldOf(schedule, change, path)("slot_minutes")}
-          label="Slot length, minutes"
-          numeric
-        />
+        <TextField {...fieldOf(schedule, change, path)("slot_minutes")} label="Slot length, minutes" numeric />
       )}
     </div>
   );
@@ -388,9 +367,7 @@ function CutOff(props: {
               onChange={({ currentTarget }) =>
                 change({
                   ...cutOff,
-                  days: currentTarget.checked
-                    ? [...days, day]
-                    : days.filter((other) => other !== day),
+                  days: currentTarget.checked ? [...days, day] : days.filter((other) => other !== day),
                 })
               }
             />

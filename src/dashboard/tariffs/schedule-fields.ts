@@ -162,9 +162,7 @@ function hoursOf({ opens, closes, fee }: HoursText) {
 }
 
 function weeklyHours(week: ScheduleText["week"]) {
-  const all = week.flatMap((rows, day) =>
-    rows.map((row) => ({ day: DAYS[day]![0], hours: hoursOf(row) })),
-  );
+  const all = week.flatMap((rows, day) => rows.map((row) => ({ day: DAYS[day]![0], hours: hoursOf(row) })));
   return [...Map.groupBy(all, ({ hours }) => JSON.stringify(hours)).values()].map((same) => ({
     ...same[0]!.hours,
     days: same.map(({ day }) => day),
@@ -172,10 +170,7 @@ function weeklyHours(week: ScheduleText["week"]) {
 }
 
 /** Parses an integer field. `undefined` if empty. */
-function wholeOf<Name extends string>(
-  row: Row & Readonly<Record<Name, string>>,
-  name: Name,
-): number | undefined {
+function wholeOf<Name extends string>(row: Row & Readonly<Record<Name, string>>, name: Name): number | undefined {
   const text = row[name].trim();
   if (text === "") return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -11,9 +11,7 @@ export function SchedulesView(props: { readonly schedules: TariffSchedules }) {
         <details class="schedule" key={i} open={schedules.length === 1}>
           <summary>
             <strong>{schedule.name}</strong>
-            {schedule.name === defaultSchedule && (
-              <span class="minor"> of all zones without a schedule</span>
-            )}
+            {schedule.name === defaultSchedule && <span class="minor"> of all zones without a schedule</span>}
           </summary>
           <DescriptionList items={partsOf(schedule)} />
           {schedule.exceptions.length > 0 && (

@@ -1,9 +1,4 @@
-import type {
-  CutOff,
-  DateHours,
-  TariffSchedule,
-  WeeklyHours,
-} from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import type { CutOff, DateHours, TariffSchedule, WeeklyHours } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { numberText } from "../ui/format.ts";
 
 export const DAYS = [
@@ -94,13 +89,7 @@ export function dateText(date: string): string {
 export function cutOffText({ days, from, until, daysBefore, at }: CutOff): string {
   const onDays = days.length === 0 ? "Every day" : daysText(days);
   const between =
-    from && until
-      ? ` from ${from} to ${until}`
-      : from
-        ? ` from ${from}`
-        : until
-          ? ` before ${until}`
-          : "";
+    from && until ? ` from ${from} to ${until}` : from ? ` from ${from}` : until ? ` before ${until}` : "";
   return `${onDays}${between}: by ${at || "?"}, ${daysBeforeText(daysBefore ?? 0)}`;
 }
 
@@ -176,9 +165,7 @@ export function differenceText(path: string, before: Schedules, after: Schedules
   const name = names
     .filter((known) => path.startsWith(`schedules[${known}]`))
     .toSorted((a, b) => b.length - a.length)[0];
-  const [one, other] = [before, after].map(({ schedules }) =>
-    schedules.find((schedule) => schedule.name === name),
-  );
+  const [one, other] = [before, after].map(({ schedules }) => schedules.find((schedule) => schedule.name === name));
   const part = path.slice(`schedules[${name}]`.length);
   return {
     schedule: name ?? path,

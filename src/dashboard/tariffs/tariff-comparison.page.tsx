@@ -66,12 +66,7 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
               {fees.length === 0 ? (
                 <p class="minor">None: fees and tiers are the same.</p>
               ) : (
-                <Table
-                  label="Fees that differ"
-                  columns={COLUMNS}
-                  rows={fees}
-                  keyOf={({ path }) => path}
-                />
+                <Table label="Fees that differ" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
               )}
             </Section>
             {schedules.length > 0 && (
@@ -103,10 +98,7 @@ function Schedules(props: {
   const query = useQuery(
     (signal) =>
       Promise.all(
-        [from, to].map(
-          async (version) =>
-            (await tariffs.getTariffVersionSchedules({ version }, { signal })).data!,
-        ),
+        [from, to].map(async (version) => (await tariffs.getTariffVersionSchedules({ version }, { signal })).data!),
       ),
     [tariffs, from, to],
   );
@@ -142,11 +134,7 @@ function Zones({ zones }: { readonly zones: ZoneDifferences }) {
   );
 }
 
-function ZoneList(props: {
-  readonly title: string;
-  readonly names: readonly string[];
-  readonly count: number;
-}) {
+function ZoneList(props: { readonly title: string; readonly names: readonly string[]; readonly count: number }) {
   const { title, names, count } = props;
   if (count === 0) return null;
   return (

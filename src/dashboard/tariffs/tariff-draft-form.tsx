@@ -3,14 +3,7 @@ import type { TariffDraft } from "../../../gen/shipments/admin/v1/tariff_pb.js";
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
-import {
-  feesOfText,
-  fieldOf,
-  gapBefore,
-  textOfDraft,
-  tierAfter,
-  type TierText,
-} from "./draft-fields.ts";
+import { feesOfText, fieldOf, gapBefore, textOfDraft, tierAfter, type TierText } from "./draft-fields.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Form, useKeptRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
@@ -28,8 +21,10 @@ export function DraftForm(props: {
   readonly noteUnsaved: NoteUnsaved;
 }) {
   const { faults } = props;
-  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } =
-    useDraftText(props.draft, textOfDraft);
+  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } = useDraftText(
+    props.draft,
+    textOfDraft,
+  );
   const tariffs = useClient(TariffService);
   const save = useAction(async () => {
     const { id, etag } = base;
@@ -57,27 +52,19 @@ export function DraftForm(props: {
         <TextField {...field("rate_per_km")} label="Per kilometer" numeric placeholder="1.20" />
       </div>
       <Tiers tiers={text.tiers} change={(tiers) => setText({ ...text, tiers })} />
-      {isForeign && (
-        <ForeignNote what="these fees" discardEdits={discardEdits} keepEdits={keepEdits} />
-      )}
+      {isForeign && <ForeignNote what="these fees" discardEdits={discardEdits} keepEdits={keepEdits} />}
     </Form>
   );
 }
 
 const MOST = 1_000;
 
-function Tiers(props: {
-  readonly tiers: readonly TierText[];
-  readonly change: (tiers: readonly TierText[]) => void;
-}) {
+function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (tiers: readonly TierText[]) => void }) {
   const { tiers, change } = props;
   const kept = useKeptRows(/^tiers\[\d+\]\.min_kg$/);
   useLayoutEffect(() => {
     if (kept > tiers.length) {
-      change([
-        ...tiers,
-        ...Array.from({ length: kept - tiers.length }, () => tierAfter(undefined)),
-      ]);
+      change([...tiers, ...Array.from({ length: kept - tiers.length }, () => tierAfter(undefined))]);
     }
   }, []);
   const swap = (i: number, j: number) => {
@@ -99,9 +86,7 @@ function Tiers(props: {
         />
       ))}
       {tiers.length === 0 && <p class="minor">No tiers: no shipment can be priced.</p>}
-      {tiers.length < MOST && (
-        <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>
-      )}
+      {tiers.length < MOST && <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>}
     </fieldset>
   );
 }
@@ -132,14 +117,7 @@ function Tier(props: {
         <TextField key={name} {...field(name)} label={label} numeric />
       ))}
       <div class="tier-buttons">
-        <IconButton
-          quiet
-          titled
-          sign="↑"
-          label={`Move tier ${number} up`}
-          disabled={!props.up}
-          onClick={props.up}
-        />
+        <IconButton quiet titled sign="↑" label={`Move tier ${number} up`} disabled={!props.up} onClick={props.up} />
         <IconButton
           quiet
           titled

@@ -81,23 +81,17 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
           <Sums replay={replay} inForce={inForce} />
           {!isComparable && (
             <p class="problem">
-              Prices are not compared: they are in {currencyInForce} now and would be in{" "}
-              {currencyOfDraft}.
+              Prices are not compared: they are in {currencyInForce} now and would be in {currencyOfDraft}.
             </p>
           )}
         </div>
         <div>
           {isComparable && (
-            <BarList
-              label="Shipments by the change of their price"
-              points={replay.distribution.map(pointOf)}
-            />
+            <BarList label="Shipments by the change of their price" points={replay.distribution.map(pointOf)} />
           )}
         </div>
       </div>
-      {largest.length > 0 && (
-        <Changes title="Largest changes" changes={largest} currency={currencyOfDraft} />
-      )}
+      {largest.length > 0 && <Changes title="Largest changes" changes={largest} currency={currencyOfDraft} />}
     </>
   );
 }
@@ -110,11 +104,7 @@ const REASONS: readonly (readonly [type: QuoteFailureType, reason: string])[] = 
 ];
 
 /** Shows the shipments served now that the draft would refuse, by reason. */
-function Refused({
-  replay: { newlyRefused, refused, currencyInForce },
-}: {
-  readonly replay: TariffReplay;
-}) {
+function Refused({ replay: { newlyRefused, refused, currencyInForce } }: { readonly replay: TariffReplay }) {
   if (newlyRefused === 0) return null;
   const one = newlyRefused === 1;
   return (
@@ -135,11 +125,7 @@ function Refused({
             <summary>
               {numberText(changes.length)}: {reason}
             </summary>
-            <Changes
-              title={`No longer served: ${reason}`}
-              changes={changes}
-              currency={currencyInForce}
-            />
+            <Changes title={`No longer served: ${reason}`} changes={changes} currency={currencyInForce} />
           </details>
         );
       })}
@@ -150,8 +136,7 @@ function Refused({
 function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inForce: number }) {
   const { totalInForce: before, totalOfDraft: after, currencyOfDraft: currency } = replay;
   const isComparable = replay.currencyInForce === currency;
-  const money = (amount: number) =>
-    isComparable ? <Money amount={amount} currency={currency} /> : undefined;
+  const money = (amount: number) => (isComparable ? <Money amount={amount} currency={currency} /> : undefined);
   return (
     <DescriptionList
       items={[
@@ -223,9 +208,7 @@ function changeColumns(currency: string): readonly Column<PriceChange>[] {
     { header: "Shipment", selfEvident: true, cell: (change) => <ShipmentLink change={change} /> },
     {
       header: "Workspace",
-      cell: ({ workspace }) => (
-        <a href={paths.platformWorkspace({ workspace })}>{String(workspace)}</a>
-      ),
+      cell: ({ workspace }) => <a href={paths.platformWorkspace({ workspace })}>{String(workspace)}</a>,
     },
     { header: "In force", align: "end", cell: ({ totalInForce }) => money(totalInForce) },
     {

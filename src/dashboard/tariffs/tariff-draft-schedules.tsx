@@ -38,11 +38,7 @@ const SAVE = "Save the schedules";
 
 export function DraftSchedules(props: SchedulesProps) {
   const { draft, faults } = props;
-  const query = useRpc(
-    TariffService.method.getTariffDraftSchedules,
-    { draft: draft.id },
-    { version: draft.etag },
-  );
+  const query = useRpc(TariffService.method.getTariffDraftSchedules, { draft: draft.id }, { version: draft.etag });
   return (
     <Section title="Schedules">
       <QueryView query={query}>
@@ -61,13 +57,13 @@ export function DraftSchedules(props: SchedulesProps) {
   );
 }
 
-function SchedulesForm(
-  props: SchedulesProps & { readonly loaded: GetTariffDraftSchedulesResponse },
-) {
+function SchedulesForm(props: SchedulesProps & { readonly loaded: GetTariffDraftSchedulesResponse }) {
   const { draft, faults } = props;
   const tariffs = useClient(TariffService);
-  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } =
-    useDraftText(props.loaded, ({ data }) => textOfSchedules(data!));
+  const { base, text, setText, isEdited, isForeign, discardEdits, keepEdits, noteSaved } = useDraftText(
+    props.loaded,
+    ({ data }) => textOfSchedules(data!),
+  );
   const save = useAction(async () => {
     const { id } = draft;
     const request = { draft: id, etag: base.etag, schedules: schedulesOfText(text) };
@@ -89,9 +85,7 @@ function SchedulesForm(
     <Form action={{ ...save, problem }} id={SCHEDULES_FORM} submit={SAVE}>
       <TimeZones />
       <Schedules text={text} change={setText} />
-      {isForeign && (
-        <ForeignNote what="these schedules" discardEdits={discardEdits} keepEdits={keepEdits} />
-      )}
+      {isForeign && <ForeignNote what="these schedules" discardEdits={discardEdits} keepEdits={keepEdits} />}
     </Form>
   );
 }
@@ -110,9 +104,7 @@ function Schedules(props: SchedulesFieldsProps) {
   const [, setShown] = useState(problem);
   // Rerender once: faults expand their sections, and those fields must mount before the remaining faults are shown.
   useLayoutEffect(() => setShown(problem), [problem]);
-  const [open, setOpen] = useState<number | undefined>(() =>
-    schedules.length === 1 ? schedules[0]!.key : undefined,
-  );
+  const [open, setOpen] = useState<number | undefined>(() => (schedules.length === 1 ? schedules[0]!.key : undefined));
   const add = () => {
     const added = newSchedule(schedules.length === 0 ? "weekdays" : "");
     setOpen(added.key);
@@ -184,9 +176,7 @@ function Schedule(props: {
 }) {
   const { number, schedule, toggle } = props;
   const problem = useFormProblem();
-  const isWrong = Object.keys(problem?.fields ?? {}).some((name) =>
-    name.startsWith(`${schedule.path}.`),
-  );
+  const isWrong = Object.keys(problem?.fields ?? {}).some((name) => name.startsWith(`${schedule.path}.`));
   const isOpen = props.isOpen || isWrong;
   const name = schedule.name || `Schedule ${number}`;
   return (

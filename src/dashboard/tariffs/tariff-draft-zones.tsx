@@ -45,16 +45,11 @@ export function DraftZones(props: {
   const faultList = { label: "Faults of the zones", faults };
   const isShown = bytes > 0 && (bytes <= SHOWN_BYTES || isWanted);
   return (
-    <Section
-      title="Zones"
-      actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}
-    >
+    <Section title="Zones" actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}>
       {mayChange && <Import draft={draft} />}
       {!isShown && <FaultList {...faultList} />}
       {bytes === 0 ? (
-        <Empty title="No zones yet">
-          {mayChange ? "Import them from a GeoJSON file." : "Operators import them."}
-        </Empty>
+        <Empty title="No zones yet">{mayChange ? "Import them from a GeoJSON file." : "Operators import them."}</Empty>
       ) : !isShown ? (
         <Empty
           title={`The zones take ${bytesText(bytes)}`}
@@ -71,9 +66,7 @@ export function DraftZones(props: {
           {(document) => (
             <>
               {!document.isReadable && (
-                <p class="problem">
-                  The zones are not a valid GeoJSON FeatureCollection. Check the draft for details.
-                </p>
+                <p class="problem">The zones are not a valid GeoJSON FeatureCollection. Check the draft for details.</p>
               )}
               <FaultList {...faultList} listed={document.listed} />
               {document.isReadable && <ZoneSchedules {...props} path={path} document={document} />}
@@ -110,9 +103,7 @@ function Import(props: { readonly draft: TariffDraft }) {
         <label class="field">
           <span>GeoJSON file</span>
           <input type="file" name="data" accept=".geojson,.json,application/geo+json" />
-          <span class="hint">
-            A FeatureCollection of polygons, up to 64 MiB. It replaces the zones of the draft.
-          </span>
+          <span class="hint">A FeatureCollection of polygons, up to 64 MiB. It replaces the zones of the draft.</span>
         </label>
       </Form>
       {upload.isRunning && <Progress label="Importing" done={done} />}
@@ -202,19 +193,14 @@ function ZoneSchedules(props: Props) {
   return (
     <div class="zone-schedules">
       <h3>Schedules of the zones</h3>
-      <DescriptionList
-        items={[...bySchedule].map(([schedule, zones]) => [schedule, namesText(zones)])}
-      />
+      <DescriptionList items={[...bySchedule].map(([schedule, zones]) => [schedule, namesText(zones)])} />
       {mayChange && names.length > 0 && (
         <Form action={set} submit="Set the schedule">
           <div class="field-row">
             <SelectField
               name="zone"
               label="Zone"
-              choices={[
-                ["", "All zones"],
-                ...listed.map(({ index, name }) => [String(index), name] as const),
-              ]}
+              choices={[["", "All zones"], ...listed.map(({ index, name }) => [String(index), name] as const)]}
             />
             <SelectField
               name="schedule"

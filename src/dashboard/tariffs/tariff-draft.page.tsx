@@ -1,10 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import type { TariffDraft, TariffVersion } from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import {
-  TariffService,
-  type CheckTariffResponse,
-} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { TariffService, type CheckTariffResponse } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
@@ -69,29 +66,16 @@ function Draft(props: {
   const { draft, inForce, mayChange } = props;
   const [unsaved, noteUnsaved] = useUnsaved();
   const check = useCheck(draft);
-  const faults = useMemo(
-    () => (check.data === undefined ? NO_FAULTS : sortFaults(check.data.faults)),
-    [check.data],
-  );
+  const faults = useMemo(() => (check.data === undefined ? NO_FAULTS : sortFaults(check.data.faults)), [check.data]);
   return (
     <>
       <div class="columns halves">
         <div>
           <Fees draft={draft} faults={faults.fees} {...{ mayChange, noteUnsaved }} />
-          <DraftSchedules
-            draft={draft}
-            faults={faults.schedules}
-            mayChange={mayChange}
-            noteUnsaved={noteUnsaved}
-          />
+          <DraftSchedules draft={draft} faults={faults.schedules} mayChange={mayChange} noteUnsaved={noteUnsaved} />
         </div>
         <div>
-          <DraftZones
-            draft={draft}
-            inForce={inForce.data?.version}
-            faults={faults.zones}
-            mayChange={mayChange}
-          />
+          <DraftZones draft={draft} inForce={inForce.data?.version} faults={faults.zones} mayChange={mayChange} />
         </div>
       </div>
       <DraftReplay draft={draft} />
@@ -109,21 +93,14 @@ function Draft(props: {
   );
 }
 
-function PublishButton(props: {
-  readonly draft: TariffDraft;
-  readonly inForce: Query<TariffVersion | null>;
-}) {
+function PublishButton(props: { readonly draft: TariffDraft; readonly inForce: Query<TariffVersion | null> }) {
   const { draft } = props;
   const { data: inForce, reload } = props.inForce;
   return (
     <Button
       primary
       disabled={inForce === undefined}
-      onClick={() =>
-        openDialog(
-          <PublishDialog draft={draft} inForce={inForce?.version ?? 0} replaced={reload} />,
-        )
-      }
+      onClick={() => openDialog(<PublishDialog draft={draft} inForce={inForce?.version ?? 0} replaced={reload} />)}
     >
       Publish…
     </Button>
@@ -160,9 +137,7 @@ function CheckButton({ query }: { readonly query: Query<CheckTariffResponse | un
   return (
     <Button
       busy={isRequested && query.isLoading}
-      onClick={() =>
-        isRequested ? query.reload() : changeQuery({ check: "on" }, { replace: true })
-      }
+      onClick={() => (isRequested ? query.reload() : changeQuery({ check: "on" }, { replace: true }))}
     >
       {isRequested ? "Check again" : "Check the draft"}
     </Button>
@@ -237,9 +212,7 @@ function checkedText(checked: CheckTariffResponse, sorted: SortedFaults): string
       [schedules, "schedules"],
       [zones, "zones"],
     ] as const;
-    const counts = parts.flatMap(([of, where]) =>
-      of.length > 0 ? `${of.length} in ${where}` : [],
-    );
+    const counts = parts.flatMap(([of, where]) => (of.length > 0 ? `${of.length} in ${where}` : []));
     return `${counted(faults.length, "fault")}: ${counts.join(", ")}.`;
   }
   const size = `${counted(checked.tiers, "tier")} and ${zonesText(checked.zones)}`;

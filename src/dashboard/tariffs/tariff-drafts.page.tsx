@@ -42,8 +42,8 @@ export function TariffDraftsPage() {
         href={({ id }) => paths.tariffDraft({ draft: id })}
         empty={
           <Empty title="No drafts">
-            Prepare a tariff as a draft: copy a version or start from scratch, change fees and
-            zones, check it, replay it, and publish it.
+            Prepare a tariff as a draft: copy a version or start from scratch, change fees and zones, check it, replay
+            it, and publish it.
           </Empty>
         }
       />

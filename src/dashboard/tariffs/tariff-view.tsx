@@ -66,14 +66,8 @@ export function TariffView({ version }: { readonly version: TariffVersion }) {
   return (
     <div class="columns">
       <div>
-        <Section
-          title={`Zones of version ${number}`}
-          actions={<Download path={path} name={`zones-${number}`} />}
-        >
-          <TariffMap
-            label={`Zones of version ${number}`}
-            layer={{ name: `Version ${number}`, tone: "zone", path }}
-          />
+        <Section title={`Zones of version ${number}`} actions={<Download path={path} name={`zones-${number}`} />}>
+          <TariffMap label={`Zones of version ${number}`} layer={{ name: `Version ${number}`, tone: "zone", path }} />
         </Section>
       </div>
       <div>
@@ -167,10 +161,7 @@ export function FeesView({ fees }: { readonly fees: TariffFees }) {
   );
 }
 
-function Tiers(props: {
-  readonly tiers: readonly TariffTier[];
-  readonly fee: (text: string) => ComponentChildren;
-}) {
+function Tiers(props: { readonly tiers: readonly TariffTier[]; readonly fee: (text: string) => ComponentChildren }) {
   const { tiers, fee } = props;
   return (
     <table class="sum tier-table" aria-label="Tiers">

@@ -26,8 +26,7 @@ export interface TariffLayer {
 /** Loads a layer's zones. Empty without a layer. */
 function useZones(layer: TariffLayer | undefined): Query<ZoneDocument> {
   return useQuery(
-    async (signal) =>
-      layer === undefined ? NO_ZONES : readZoneDocument(await getDocument(layer.path, signal)),
+    async (signal) => (layer === undefined ? NO_ZONES : readZoneDocument(await getDocument(layer.path, signal))),
     [layer?.path, layer?.etag],
   );
 }
@@ -90,11 +89,7 @@ function LoadedMap(props: {
 
 export function Download(props: { readonly path: string; readonly name: string }) {
   return (
-    <a
-      class="button"
-      href={props.path}
-      download={`${props.name}-${localDate(new Date(), undefined)}.geojson`}
-    >
+    <a class="button" href={props.path} download={`${props.name}-${localDate(new Date(), undefined)}.geojson`}>
       Download GeoJSON
     </a>
   );
@@ -127,11 +122,7 @@ function Legend(props: {
       <legend class="visually-hidden">Shown on the map</legend>
       {props.layers.map(({ name, tone, document }) => (
         <label key={name}>
-          <input
-            type="checkbox"
-            checked={!props.hidden.includes(name)}
-            onChange={() => props.toggle(name)}
-          />
+          <input type="checkbox" checked={!props.hidden.includes(name)} onChange={() => props.toggle(name)} />
           <span class={`swatch ${tone}`} aria-hidden="true" />
           {name} <span class="minor">{zonesText(document.listed.length)}</span>
         </label>

@@ -1,12 +1,6 @@
 import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
-import {
-  type TariffVersion,
-  TariffVersionState,
-} from "../../../gen/shipments/admin/v1/tariff_pb.js";
-import {
-  type ListTariffVersionsResponse,
-  TariffService,
-} from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
+import { type TariffVersion, TariffVersionState } from "../../../gen/shipments/admin/v1/tariff_pb.js";
+import { type ListTariffVersionsResponse, TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { useOperatorRole } from "../api/session.ts";
 import { type Query, useRepeat, useRpc } from "../api/use-query.ts";
 import { More } from "../ui/menu.tsx";
@@ -16,13 +10,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
 import { CallOff, RollBack } from "./publication.tsx";
-import {
-  comparisonPath,
-  NewDraftLink,
-  TariffView,
-  useTariffInForce,
-  VersionBadge,
-} from "./tariff-view.tsx";
+import { comparisonPath, NewDraftLink, TariffView, useTariffInForce, VersionBadge } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 
 /** Poll interval to detect publications by other operators, in milliseconds. */
@@ -41,12 +29,8 @@ export function TariffPage() {
   const version = inForce.data?.version;
   return (
     <Page title="Tariff" actions={mayChange && version && <NewDraftLink version={version} />}>
-      {latest?.state === TariffVersionState.SCHEDULED && (
-        <Scheduled version={latest} inForce={version} />
-      )}
-      <QueryView query={inForce}>
-        {(data) => (data === null ? <NoTariff /> : <TariffView version={data} />)}
-      </QueryView>
+      {latest?.state === TariffVersionState.SCHEDULED && <Scheduled version={latest} inForce={version} />}
+      <QueryView query={inForce}>{(data) => (data === null ? <NoTariff /> : <TariffView version={data} />)}</QueryView>
       <Versions query={versions} />
     </Page>
   );
@@ -54,19 +38,13 @@ export function TariffPage() {
 
 function NoTariff() {
   return (
-    <Empty
-      title="No tariff is in force yet"
-      link={{ label: "Show the drafts", href: paths.tariffDrafts({}) }}
-    >
+    <Empty title="No tariff is in force yet" link={{ label: "Show the drafts", href: paths.tariffDrafts({}) }}>
       Quotes and bookings are blocked until one is published. Prepare a draft and publish it.
     </Empty>
   );
 }
 
-function Scheduled(props: {
-  readonly version: TariffVersion;
-  readonly inForce: number | undefined;
-}) {
+function Scheduled(props: { readonly version: TariffVersion; readonly inForce: number | undefined }) {
   const { version, effectiveAt, author, note } = props.version;
   return (
     <Section
@@ -83,8 +61,8 @@ function Scheduled(props: {
       }
     >
       <p>
-        <a href={paths.tariffVersion({ version: String(version) })}>Version {version}</a> takes
-        effect <Time at={effectiveAt} exact />
+        <a href={paths.tariffVersion({ version: String(version) })}>Version {version}</a> takes effect{" "}
+        <Time at={effectiveAt} exact />
         {author && `, published by ${author}`}.{note && ` “${note}”`}
       </p>
     </Section>
@@ -154,10 +132,7 @@ export function TariffVersionPage(props: ParametersOf<"tariffVersion">) {
   );
 }
 
-function Actions(props: {
-  readonly version: TariffVersion;
-  readonly inForce: Query<TariffVersion | null>;
-}) {
+function Actions(props: { readonly version: TariffVersion; readonly inForce: Query<TariffVersion | null> }) {
   const { version, inForce } = props;
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const current = inForce.data?.version;

@@ -50,9 +50,7 @@ function listedZone(feature: unknown, index: number): ListedZone {
   const names = NAMES.map((key) => properties?.[key]).filter((name) => typeof name === "string");
   const name = names.find((text) => text.trim() !== "") ?? `Zone ${index + 1}`;
   const schedule =
-    typeof properties?.schedule === "string" && properties.schedule !== ""
-      ? properties.schedule
-      : undefined;
+    typeof properties?.schedule === "string" && properties.schedule !== "" ? properties.schedule : undefined;
   if (!isDrawable(geometry)) return { index, name, schedule, zone: undefined };
   return { index, name, schedule, zone: { type: "Feature", properties: { name }, geometry } };
 }

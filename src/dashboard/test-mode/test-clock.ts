@@ -8,10 +8,7 @@ import { type Query, useFrameQuery } from "../api/use-query.ts";
 export const TestClockQuery = createContext<Query<TestClock | undefined> | undefined>(undefined);
 
 /** Loads the test clock. The service's descriptor is loaded lazily, so that no page waits for the bar's time. */
-export function useTestClock(
-  entered: EnteredWorkspace | undefined,
-  pathname: string,
-): Query<TestClock | undefined> {
+export function useTestClock(entered: EnteredWorkspace | undefined, pathname: string): Query<TestClock | undefined> {
   const twin = entered?.isTest ? String(entered.id) : undefined;
   const query = useFrameQuery(
     async (signal) => {

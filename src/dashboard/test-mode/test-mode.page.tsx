@@ -2,11 +2,7 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useContext } from "preact/hooks";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { SimulatedStep, SimulationScenario } from "../../../gen/shipments/v1/simulation_pb.js";
-import {
-  type RunningSimulation,
-  type TestClock,
-  TestService,
-} from "../../../gen/shipments/v1/test_service_pb.js";
+import { type RunningSimulation, type TestClock, TestService } from "../../../gen/shipments/v1/test_service_pb.js";
 import { useCall } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useRole, useTimeZone } from "../api/session.ts";
@@ -232,8 +228,7 @@ function Simulations({ now }: { readonly now: Date }) {
         href={({ shipment: reference }) => paths.shipment({ reference })}
         empty={
           <Empty title="No simulations running">
-            A booking by the API with a <code>simulation</code> advances automatically, step by
-            step.{" "}
+            A booking by the API with a <code>simulation</code> advances automatically, step by step.{" "}
             <a href="/docs/sandbox#simulated-shipments" rel="external">
               Book a test shipment
             </a>
@@ -311,8 +306,8 @@ function DeletionDialog() {
         <li>Responses that are kept for idempotency keys</li>
       </ul>
       <p>
-        Keys, webhooks, limits and the connection to Stripe stay. The clock follows the real time
-        again. Live mode is not affected.
+        Keys, webhooks, limits and the connection to Stripe stay. The clock follows the real time again. Live mode is
+        not affected.
       </p>
     </Dialog>
   );

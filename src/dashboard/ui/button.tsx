@@ -1,9 +1,4 @@
-import type {
-  DescMessage,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ComponentChildren } from "preact";
 import { useCall } from "../api/clients.ts";
 import { useAction, type Action } from "../api/use-action.ts";
@@ -91,12 +86,7 @@ export function IconButton(props: {
 }) {
   const { sign, label, quiet, titled, ...button } = props;
   return (
-    <button
-      type="button"
-      class={quiet ? "button quiet" : "button"}
-      title={titled ? label : undefined}
-      {...button}
-    >
+    <button type="button" class={quiet ? "button quiet" : "button"} title={titled ? label : undefined} {...button}>
       <span aria-hidden="true">{sign}</span>
       <span class="visually-hidden">{label}</span>
     </button>

@@ -120,8 +120,7 @@ function plotOf(props: LineChartProps, width: number) {
     column: (i: number) => ({ x1: x(i), x2: x(i), y1: ROOM.top, y2: floor }),
     named: namedPoints(points.length, Math.max(Math.floor(plotWidth / NAME_WIDTH), 1)),
     /** Returns the index of the point nearest to a horizontal position, in pixels. */
-    nearest: (at: number) =>
-      Math.min(Math.max(Math.round(((at - left) / plotWidth) * last), 0), last),
+    nearest: (at: number) => Math.min(Math.max(Math.round(((at - left) / plotWidth) * last), 0), last),
   };
 }
 
@@ -145,14 +144,9 @@ function Grid({ plot, points }: { readonly plot: Plot; readonly points: readonly
   );
 }
 
-function Lines(props: {
-  readonly plot: Plot;
-  readonly points: readonly Point[];
-  readonly before: readonly Point[];
-}) {
+function Lines(props: { readonly plot: Plot; readonly points: readonly Point[]; readonly before: readonly Point[] }) {
   const { plot, points, before } = props;
-  const lineOf = (line: readonly Point[]) =>
-    line.map(({ value }, i) => `${plot.x(i)},${plot.y(value)}`).join(" ");
+  const lineOf = (line: readonly Point[]) => line.map(({ value }, i) => `${plot.x(i)},${plot.y(value)}`).join(" ");
   const [first, end] = [plot.x(0), plot.x(points.length - 1)];
   return (
     <>
@@ -235,12 +229,7 @@ function readingText(now: Point, before: Point | undefined): string {
   return `${now.label}: ${now.text}${before ? `; ${before.label}: ${before.text}` : ""}`;
 }
 
-function Values({
-  label,
-  points,
-  before = [],
-  names,
-}: Pick<LineChartProps, "label" | "points" | "before" | "names">) {
+function Values({ label, points, before = [], names }: Pick<LineChartProps, "label" | "points" | "before" | "names">) {
   return (
     // The table needs a wrapper: a table is never smaller than its contents and would lengthen the page.
     <div class="visually-hidden">

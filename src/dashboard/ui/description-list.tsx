@@ -43,10 +43,7 @@ export function Figures({ items }: { readonly items: readonly Figure[] }) {
 }
 
 /** A link, or plain text if `href` is `undefined`. */
-export function Linked(props: {
-  readonly href: string | undefined;
-  readonly children: ComponentChildren;
-}) {
+export function Linked(props: { readonly href: string | undefined; readonly children: ComponentChildren }) {
   return props.href === undefined ? <>{props.children}</> : <a {...props} />;
 }
 

@@ -1,9 +1,4 @@
-import type {
-  DescMessage,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import { Fragment, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -113,9 +108,7 @@ type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogP
  *       done="The workspace is renamed."
  *     />
  */
-export function RpcDialog<I extends DescMessage, O extends DescMessage>(
-  props: RpcDialogProps<I, O>,
-) {
+export function RpcDialog<I extends DescMessage, O extends DescMessage>(props: RpcDialogProps<I, O>) {
   const { method, request, done, then, fields, values, children, ...dialog } = props;
   const call = useCall();
   const run: DialogProps["run"] = async (form, options) => {
@@ -191,11 +184,7 @@ export function SecretDialog(props: {
 }
 
 /** A modal dialog. `close` is called on dismissal, also by Escape. The focus returns to the element that had it. */
-function Frame(props: {
-  readonly title: string;
-  readonly close: () => void;
-  readonly children: ComponentChildren;
-}) {
+function Frame(props: { readonly title: string; readonly close: () => void; readonly children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // Show the dialog before the next key press, which must go to it.

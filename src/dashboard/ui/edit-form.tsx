@@ -51,10 +51,7 @@ export function EditForm<R extends Versioned>(
   });
   const isLoaded = record.etag !== from.etag && !edit.isRunning;
   const isStale = isLoaded || edit.problem?.reason === "ETAG_STALE";
-  const problem = useMemo(
-    () => (edit.problem && reword ? reword(edit.problem) : edit.problem),
-    [edit.problem],
-  );
+  const problem = useMemo(() => (edit.problem && reword ? reword(edit.problem) : edit.problem), [edit.problem]);
   return (
     <Form
       name={`Edit the ${what}`}
@@ -69,20 +66,14 @@ export function EditForm<R extends Versioned>(
   );
 }
 
-function StaleNote(props: {
-  readonly what: string;
-  readonly isLoaded: boolean;
-  readonly restart: () => void;
-}) {
+function StaleNote(props: { readonly what: string; readonly isLoaded: boolean; readonly restart: () => void }) {
   const { what, isLoaded, restart } = props;
   useEffect(() => {
     if (!isLoaded) reloadAll();
   }, []);
   return (
     <div class="problem attention" role="alert">
-      <p>
-        Someone else has changed the {what}. Reload it to continue. Your changes here will be lost.
-      </p>
+      <p>Someone else has changed the {what}. Reload it to continue. Your changes here will be lost.</p>
       <Button disabled={!isLoaded} onClick={restart}>
         Reload
       </Button>

@@ -45,9 +45,7 @@ export function Field(
 ) {
   const id = useId();
   const errors = useErrors(props, props.value);
-  const described = [errors.length > 0 && `${id}-error`, props.hint && `${id}-hint`].filter(
-    Boolean,
-  );
+  const described = [errors.length > 0 && `${id}-error`, props.hint && `${id}-hint`].filter(Boolean);
   return (
     <div class="field" data-field={props.name}>
       <label for={id}>
@@ -89,14 +87,10 @@ interface TypedProps extends FieldProps {
 
 /** Returns the value props of an input. With `onInput` the input is controlled, otherwise the value is initial. */
 function contentOf({ value, onInput }: TypedProps) {
-  const content =
-    onInput === undefined
-      ? { defaultValue: value === undefined ? undefined : String(value) }
-      : { value };
+  const content = onInput === undefined ? { defaultValue: value === undefined ? undefined : String(value) } : { value };
   const listener =
     onInput &&
-    (({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      onInput(currentTarget.value));
+    (({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => onInput(currentTarget.value));
   return { ...content, onInput: listener };
 }
 
@@ -132,11 +126,7 @@ export function TextField(
 }
 
 export function TextAreaField(props: TypedProps) {
-  return (
-    <Field {...props}>
-      {(input) => <textarea {...input} dir="auto" rows={3} {...contentOf(props)} />}
-    </Field>
-  );
+  return <Field {...props}>{(input) => <textarea {...input} dir="auto" rows={3} {...contentOf(props)} />}</Field>;
 }
 
 export function SelectField(props: TypedProps & { readonly choices: Choices }) {
@@ -164,11 +154,7 @@ const OVERLAPS = [
 ] as const;
 
 /** Field for `overlap_seconds`: the time until the replaced secret expires. */
-export function OverlapField(props: {
-  readonly label: string;
-  readonly hint: string;
-  readonly value: number;
-}) {
+export function OverlapField(props: { readonly label: string; readonly hint: string; readonly value: number }) {
   return <SelectField name="overlap_seconds" {...props} choices={OVERLAPS} />;
 }
 
@@ -214,12 +200,7 @@ export function ChoicesField(
     <FieldGroup {...props} kind="choices">
       {props.choices.map(([value, label]) => (
         <label key={value}>
-          <input
-            type="checkbox"
-            name={props.name}
-            value={value}
-            defaultChecked={props.values.includes(value)}
-          />
+          <input type="checkbox" name={props.name} value={value} defaultChecked={props.values.includes(value)} />
           {label}
         </label>
       ))}

@@ -39,12 +39,7 @@ export function FilterChips(props: { readonly fields: FilterFields; readonly day
               <Editor chip={chip} fields={fields} />
             </Menu>
             {isSet(chip) && (
-              <IconButton
-                quiet
-                sign="×"
-                label={`Remove the filter ${chip.label}`}
-                onClick={() => remove([chip])}
-              />
+              <IconButton quiet sign="×" label={`Remove the filter ${chip.label}`} onClick={() => remove([chip])} />
             )}
           </span>
         ))}
@@ -93,11 +88,7 @@ function ChipText({ chip, fields }: { readonly chip: Chip; readonly fields: Filt
   );
 }
 
-function valueText(
-  { name }: Chip,
-  fields: FilterFields,
-  query: URLSearchParams,
-): ComponentChildren {
+function valueText({ name }: Chip, fields: FilterFields, query: URLSearchParams): ComponentChildren {
   const { choices, Value } = fields[name]!;
   const value = filterValues(query, fields)[name];
   if (value === undefined) return query.get(name);
@@ -113,9 +104,7 @@ function daysText({ names: [, from = "", to = ""] }: Chip, query: URLSearchParam
 
 function Editor({ chip, fields }: { readonly chip: Chip; readonly fields: FilterFields }) {
   const { query } = useLocation();
-  const own = Object.fromEntries(
-    Object.entries(fields).filter(([name]) => chip.names.includes(name)),
-  );
+  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => chip.names.includes(name)));
   if (chip.name === SPAN) {
     return (
       <>

@@ -1,9 +1,4 @@
-import {
-  ScalarType,
-  type DescField,
-  type DescMessage,
-  type MessageInitShape,
-} from "@bufbuild/protobuf";
+import { ScalarType, type DescField, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { degreesFrom, numberFrom } from "./format.ts";
 
 /**
@@ -15,12 +10,7 @@ export function requestOf<I extends DescMessage>(request: I, form: FormData): Me
   return readMessage(request, form, "", request.name.startsWith("Update")) as MessageInitShape<I>;
 }
 
-function readMessage(
-  message: DescMessage,
-  form: FormData,
-  path: string,
-  isUpdate: boolean,
-): object {
+function readMessage(message: DescMessage, form: FormData, path: string, isUpdate: boolean): object {
   const read = (field: DescField): unknown => {
     const name = `${path}${field.name}`;
     if (field.fieldKind === "message") {
@@ -37,9 +27,7 @@ function readMessage(
       case ScalarType.INT32:
         return wholeNumberOf(form, name);
       default:
-        return /(^|_)(lat|lng)$/.test(field.name)
-          ? degreesFrom(textOf(form, name))
-          : numberOf(form, name);
+        return /(^|_)(lat|lng)$/.test(field.name) ? degreesFrom(textOf(form, name)) : numberOf(form, name);
     }
   };
   const values = message.fields.map((field) => [field.localName, read(field)] as const);

@@ -202,11 +202,7 @@ function textsWithoutField({ message, fields }: Problem, labels: Labels): readon
   const all = Object.entries(fields);
   if (all.length === 0) return [message];
   const others = all.filter(([name]) => fieldOf(name, labels) === undefined);
-  return [
-    ...new Set(
-      others.flatMap(([name, texts]) => texts.map((text) => plainText(text, name, labels))),
-    ),
-  ];
+  return [...new Set(others.flatMap(([name, texts]) => texts.map((text) => plainText(text, name, labels))))];
 }
 
 export function useFormProblem(): Problem | undefined {

@@ -24,9 +24,7 @@ export function moneyText(amount: number, currency: string): string {
 }
 
 /** Formats the sum of amounts in major units, with one sum per currency. */
-export function sumText(
-  amounts: readonly { readonly total: number; readonly currency: string }[],
-): string {
+export function sumText(amounts: readonly { readonly total: number; readonly currency: string }[]): string {
   const sums = [...Map.groupBy(amounts, ({ currency }) => currency)].map(([currency, own]) => {
     const sum = own.reduce((total, amount) => total + amount.total, 0);
     // Rounding removes float errors, because totals are exact to the minor unit.
@@ -50,17 +48,11 @@ export function compactText(value: number, currency?: string): string {
 }
 
 export function shareText(share: number): string {
-  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(
-    share,
-  );
+  return new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }
 
 /** Formats a time to the minute or second. Adds the time zone if it differs from the browser's. */
-export function timeText(
-  date: Date,
-  to: "minute" | "second" = "minute",
-  timeZone?: string,
-): string {
+export function timeText(date: Date, to: "minute" | "second" = "minute", timeZone?: string): string {
   const timeStyle = to === "second" ? "medium" : "short";
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone });
   return format.format(date) + zoneSuffix(date, timeZone);
@@ -96,9 +88,7 @@ export function recordIdOf(text: string): bigint | undefined {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 }
 
-const DECIMAL_MARK = new Intl.NumberFormat()
-  .formatToParts(0.5)
-  .find(({ type }) => type === "decimal")?.value;
+const DECIMAL_MARK = new Intl.NumberFormat().formatToParts(0.5).find(({ type }) => type === "decimal")?.value;
 
 /**
  * Replaces a decimal comma with a point. Other texts are left for the service to validate. `1,500`

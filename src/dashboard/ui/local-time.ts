@@ -25,14 +25,7 @@ function offsetMs(instant: Date, timeZone: string | undefined): number {
     second: "numeric",
   }).formatToParts(instant);
   const of = (type: string) => Number(parts.find((part) => part.type === type)!.value);
-  const localMs = Date.UTC(
-    of("year"),
-    of("month") - 1,
-    of("day"),
-    of("hour"),
-    of("minute"),
-    of("second"),
-  );
+  const localMs = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second"));
   return localMs - Math.floor(Number(instant) / 1_000) * 1_000;
 }
 
@@ -46,11 +39,7 @@ const DAY_MS = 86_400_000;
  * @param time such as `08:30`
  * @returns `undefined` if the date or time is invalid
  */
-export function instantOf(
-  date: string,
-  time: string,
-  timeZone: string | undefined,
-): Date | undefined {
+export function instantOf(date: string, time: string, timeZone: string | undefined): Date | undefined {
   const localMs = Date.parse(`${date}T${time}Z`);
   if (Number.isNaN(localMs)) return undefined;
   const before = offsetMs(new Date(localMs - DAY_MS), timeZone);

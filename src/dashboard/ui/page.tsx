@@ -162,9 +162,7 @@ export function DetailPage<T>(props: {
   const { query, up, fallbackTitle } = props;
   const record = query.data?.data;
   if (query.problem?.code === Code.NotFound) {
-    const link = props.unlinked
-      ? undefined
-      : { ...up, label: `Show all ${up.label.toLowerCase()}` };
+    const link = props.unlinked ? undefined : { ...up, label: `Show all ${up.label.toLowerCase()}` };
     return (
       <Page title={fallbackTitle} up={up}>
         <Empty title={`There is no such ${props.what}`} link={link}>

@@ -33,8 +33,7 @@ export function usePeek(): Peek | undefined {
   const { state } = history;
   return {
     key,
-    open: (next) =>
-      next !== key && changeQuery({ [OPEN]: next }, { replace: key !== undefined, state }),
+    open: (next) => next !== key && changeQuery({ [OPEN]: next }, { replace: key !== undefined, state }),
     close: () => changeQuery({ [OPEN]: undefined }, { state }),
   };
 }

@@ -1,6 +1,5 @@
 /** Selector for elements in the tab order. */
-const FOCUSABLE =
-  "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0']";
+const FOCUSABLE = "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0']";
 
 interface Held {
   readonly element: Element;

@@ -73,9 +73,7 @@ export function ProblemNote(props: {
 }) {
   const { message, fields } = props.problem;
   if (fields[PAGE_TOKEN] !== undefined) return <NoSuchPage />;
-  const texts = Object.entries(fields).flatMap(([name, all]) =>
-    all.map((text) => plainText(text, name, props.labels)),
-  );
+  const texts = Object.entries(fields).flatMap(([name, all]) => all.map((text) => plainText(text, name, props.labels)));
   return (
     <div class="problem" role="alert">
       {(texts.length === 0 ? [message] : [...new Set(texts)]).map((text) => (

@@ -1,20 +1,7 @@
-import {
-  getOption,
-  ScalarType,
-  type DescField,
-  type DescMessage,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import { getOption, ScalarType, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { ComponentChildren } from "preact";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
-import {
-  CheckField,
-  ChoicesField,
-  SelectField,
-  TextAreaField,
-  TextField,
-  type Choices,
-} from "./fields.tsx";
+import { CheckField, ChoicesField, SelectField, TextAreaField, TextField, type Choices } from "./fields.tsx";
 
 /** Presentation of a request field, beyond its descriptor. */
 interface FieldText {

@@ -1,8 +1,4 @@
-import {
-  PaymentStatus,
-  ShipmentStatus,
-  type Shipment,
-} from "../../../gen/shipments/v1/shipment_pb.js";
+import { PaymentStatus, ShipmentStatus, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 
 type Labels<State extends number> = Readonly<Record<State, readonly [text: string, tone: string]>>;
 

@@ -88,12 +88,7 @@ export function Table<T>(props: TableProps<T>) {
   );
   // Explicit roles, because browsers drop the implicit ones when `display` changes on narrow screens.
   return (
-    <table
-      class={props.isList ? "table one-line" : "table"}
-      role="table"
-      tabIndex={-1}
-      aria-label={props.label}
-    >
+    <table class={props.isList ? "table one-line" : "table"} role="table" tabIndex={-1} aria-label={props.label}>
       <TableHead {...props} />
       <tbody role="rowgroup" ref={body}>
         {rows.map((row, index) => (
@@ -118,12 +113,7 @@ export function Table<T>(props: TableProps<T>) {
               </td>
             )}
             {columns.map((column, i) => (
-              <Cell
-                key={column.header}
-                {...{ column, row }}
-                href={i === leading && href?.(row)}
-                open={peekAt(row)}
-              />
+              <Cell key={column.header} {...{ column, row }} href={i === leading && href?.(row)} open={peekAt(row)} />
             ))}
           </tr>
         ))}
@@ -159,9 +149,7 @@ function useRowKeys<T>(
     else if (peek.key === keyOf(rows[at]!)) peek.close();
     else peek.open(keyOf(rows[at]!));
   });
-  const actKeys = Object.entries(rowKeys).map(
-    ([key, act]) => [key, () => act(rows[current()])] as const,
-  );
+  const actKeys = Object.entries(rowKeys).map(([key, act]) => [key, () => act(rows[current()])] as const);
   useKeys({
     ...(href && { j: go(1), k: go(-1), ArrowDown: go(1), ArrowUp: go(-1), o: open }),
     ...(peek && { " ": open }),
@@ -241,12 +229,7 @@ function Cell<T>(props: {
   const { header, cell, selfEvident } = props.column;
   const content = cell(props.row);
   return (
-    <td
-      role="cell"
-      dir="auto"
-      class={classOf(props.column)}
-      data-label={selfEvident ? undefined : header}
-    >
+    <td role="cell" dir="auto" class={classOf(props.column)} data-label={selfEvident ? undefined : header}>
       {props.href ? (
         <a class="row-link" href={props.href} onClick={props.open}>
           {content}
@@ -273,11 +256,7 @@ function useSelect<T>({ rows, keyOf = idOf, selection }: TableProps<T>) {
 }
 
 /** Selects or deselects all rows that are shown. */
-function AllBox<T>(props: {
-  readonly rows: readonly T[];
-  readonly selection: Selection<T>;
-  readonly label: string;
-}) {
+function AllBox<T>(props: { readonly rows: readonly T[]; readonly selection: Selection<T>; readonly label: string }) {
   const { rows, selection } = props;
   const count = rows.filter(selection.has).length;
   const isAll = count === rows.length;
@@ -328,9 +307,7 @@ export function ListView<T>(
       readonly view: (key: string) => ComponentChildren;
     };
     /** Contents beside the rows and above the open row, such as a map. */
-    readonly beside?:
-      | ((rows: readonly T[], peek: Peek | undefined) => ComponentChildren)
-      | undefined;
+    readonly beside?: ((rows: readonly T[], peek: Peek | undefined) => ComponentChildren) | undefined;
     readonly children?: ComponentChildren;
   },
 ) {

@@ -31,11 +31,7 @@ export function toast(text: string, undo?: () => unknown): void {
 }
 
 /** Runs an action whose menu has closed. Reports success or the error in a toast. */
-export async function attempt(
-  work: () => unknown,
-  done?: string,
-  undo?: () => unknown,
-): Promise<void> {
+export async function attempt(work: () => unknown, done?: string, undo?: () => unknown): Promise<void> {
   try {
     await work();
     reloadAll();

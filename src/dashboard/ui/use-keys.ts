@@ -5,8 +5,7 @@ import { createStore } from "../api/store.ts";
 export type Keys = Readonly<Record<string, () => unknown>>;
 
 /** Selector for elements that handle these keys themselves. Checkboxes and radio buttons take no text. */
-const OWN_KEYS =
-  "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [data-own-keys]";
+const OWN_KEYS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [data-own-keys]";
 
 const STORED_AS = "character-keys";
 

@@ -29,10 +29,7 @@ export function useNow(): Date {
  * Shows a relative time, with the exact time as title. With `exact`, shows the date and time of day, optionally to
  * the second. Uses the workspace's time zone on workspace pages. Empty without a time.
  */
-export function Time(props: {
-  readonly at: Instant | undefined;
-  readonly exact?: boolean | "second";
-}) {
+export function Time(props: { readonly at: Instant | undefined; readonly exact?: boolean | "second" }) {
   const timeZone = useTimeZone();
   const now = useNow();
   if (props.at === undefined) return <>—</>;
@@ -40,10 +37,7 @@ export function Time(props: {
   const iso = date.toISOString();
   const to = props.exact === "second" ? "second" : "minute";
   return (
-    <time
-      dateTime={iso}
-      title={props.exact ? iso : `${timeText(date, "minute", timeZone)} (${iso})`}
-    >
+    <time dateTime={iso} title={props.exact ? iso : `${timeText(date, "minute", timeZone)} (${iso})`}>
       {props.exact ? timeText(date, to, timeZone) : relativeText(date, now, timeZone)}
     </time>
   );

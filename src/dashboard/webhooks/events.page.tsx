@@ -39,9 +39,7 @@ const COLUMNS: readonly Column<Event>[] = [
     spare: true,
     clips: true,
     cell: ({ actor, apiKey }) =>
-      actor ?? (
-        <span class="minor">{apiKey ? `API key ${apiKey.name ?? apiKey.last4}` : "Service"}</span>
-      ),
+      actor ?? <span class="minor">{apiKey ? `API key ${apiKey.name ?? apiKey.last4}` : "Service"}</span>,
   },
   {
     header: "When",
@@ -88,9 +86,7 @@ function NoEvents(props: { readonly isFiltered: boolean; readonly older: string 
   const { isFiltered, older } = props;
   const { query } = useLocation();
   if (!isFiltered) {
-    return (
-      <Empty title="No events yet">Shipment events are listed here and sent to webhooks.</Empty>
-    );
+    return <Empty title="No events yet">Shipment events are listed here and sent to webhooks.</Empty>;
   }
   if (older) {
     const further = { ...Object.fromEntries(query), [PAGE_TOKEN]: older };
@@ -170,10 +166,7 @@ function Details({ payload }: { readonly payload: Payload }) {
             </a>
           ),
         ],
-        [
-          "Webhook",
-          webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined,
-        ],
+        ["Webhook", webhook ? <a href={paths.webhook({ webhook: webhook.id })}>{webhook.url}</a> : undefined],
         ["By", actor ?? (key ? `API key ${key.name ?? key.last4}` : "An API key or the service")],
         ["Position", String(position)],
         ["Id", <Id id={id} />],

@@ -118,8 +118,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           then={() => navigate(paths.webhooks({ workspace }))}
         >
           <p>
-            Events are no longer sent to <code>{url}</code>, and its deliveries are deleted. This
-            cannot be undone.
+            Events are no longer sent to <code>{url}</code>, and its deliveries are deleted. This cannot be undone.
           </p>
         </RpcButton>
       </More>

@@ -1,10 +1,5 @@
 import { useCallback } from "preact/hooks";
-import type {
-  Webhook,
-  WebhookAttempt,
-  WebhookDelivery,
-  WebhookFigures,
-} from "../../../gen/shipments/v1/webhook_pb.js";
+import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookFigures } from "../../../gen/shipments/v1/webhook_pb.js";
 import { WebhookService } from "../../../gen/shipments/v1/webhook_service_pb.js";
 import { useIsTest, useRole } from "../api/session.ts";
 import { shownWith, useRepeat, useRpc } from "../api/use-query.ts";
@@ -95,8 +90,8 @@ export function WebhooksPage() {
         href={({ webhook }) => paths.webhook({ webhook: webhook.id })}
         empty={
           <Empty title="No webhooks yet">
-            The service sends signed shipment events to a webhook, a URL of yours, and retries until
-            they arrive. {!isAdmin && "Ask an admin of the workspace to add one."}
+            The service sends signed shipment events to a webhook, a URL of yours, and retries until they arrive.{" "}
+            {!isAdmin && "Ask an admin of the workspace to add one."}
           </Empty>
         }
       />
@@ -129,10 +124,7 @@ export function WebhookPage({ webhook: id }: ParametersOf<"webhook">) {
     >
       {(webhook) => (
         <div class="stack">
-          <Details
-            webhook={webhook}
-            figures={figures.data?.data.find((it) => it.webhook === webhook.id)}
-          />
+          <Details webhook={webhook} figures={figures.data?.data.find((it) => it.webhook === webhook.id)} />
           <WebhookDeliveries webhook={webhook} />
         </div>
       )}
@@ -166,8 +158,7 @@ function Details({ webhook, figures }: Listed) {
       <div class="stack">
         {!enabled && (
           <p class="problem attention">
-            No events are sent to this webhook. Missed events can be sent again one by one once it
-            is enabled.
+            No events are sent to this webhook. Missed events can be sent again one by one once it is enabled.
           </p>
         )}
         <DescriptionList
@@ -217,8 +208,7 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
         empty={
           status === undefined ? (
             <Empty title="No deliveries yet">
-              Events are sent as they happen and listed here for 30 days. Send a test event to check
-              that they arrive.
+              Events are sent as they happen and listed here for 30 days. Send a test event to check that they arrive.
             </Empty>
           ) : (
             <Empty title="No deliveries match">Choose another status.</Empty>
@@ -323,9 +313,7 @@ function AttemptsDialog(props: {
       {delivery && <Sent event={delivery.event} />}
       <h3>Responses</h3>
       <QueryView query={attempts}>
-        {({ data }) =>
-          data.length === 0 ? <p>No attempts completed yet.</p> : <Attempts attempts={data} />
-        }
+        {({ data }) => (data.length === 0 ? <p>No attempts completed yet.</p> : <Attempts attempts={data} />)}
       </QueryView>
     </Dialog>
   );
@@ -348,9 +336,7 @@ function Sent({ event }: { readonly event: string }) {
           </div>
         ))}
       </dl>
-      <QueryView query={query}>
-        {({ data }) => <Code text={payloadText(data)} what="payload" />}
-      </QueryView>
+      <QueryView query={query}>{({ data }) => <Code text={payloadText(data)} what="payload" />}</QueryView>
     </details>
   );
 }

@@ -10,13 +10,7 @@ import { PAYMENT_STATES } from "../ui/shipment-states.ts";
 import { Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { providerName } from "./missing-words.ts";
-import {
-  BackFromStripe,
-  CheckButton,
-  StripeActions,
-  ConnectionBadge,
-  StripeConnection,
-} from "./stripe.tsx";
+import { BackFromStripe, CheckButton, StripeActions, ConnectionBadge, StripeConnection } from "./stripe.tsx";
 
 /** Reload interval of the connection, in milliseconds. Its changes cause no events. */
 const REPEAT_MS = 30_000;
@@ -65,13 +59,8 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
   if (provider === "test") {
     return (
       <>
-        <p>
-          No money moves in test mode. Record payments on the shipment’s page or through the API.
-        </p>
-        <p>
-          In Stripe’s test mode, shipments are paid through a link as in live mode, but with
-          Stripe’s test cards.
-        </p>
+        <p>No money moves in test mode. Record payments on the shipment’s page or through the API.</p>
+        <p>In Stripe’s test mode, shipments are paid through a link as in live mode, but with Stripe’s test cards.</p>
       </>
     );
   }
@@ -81,14 +70,14 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
         <p>Routes can already be quoted. Booking requires a payment provider.</p>
       ) : (
         <p>
-          Customers pay outside of this service. Record each payment on the shipment’s page or
-          through the API. The shipment then waits for its pickup. If a paid shipment is cancelled,
-          refund the customer and record the refund.
+          Customers pay outside of this service. Record each payment on the shipment’s page or through the API. The
+          shipment then waits for its pickup. If a paid shipment is cancelled, refund the customer and record the
+          refund.
         </p>
       )}
       <p>
-        With Stripe, customers pay by card through a link. Payments are recorded and cancelled
-        shipments refunded automatically.
+        With Stripe, customers pay by card through a link. Payments are recorded and cancelled shipments refunded
+        automatically.
       </p>
       <p class="hint">The operators of the platform connect and disconnect manual payments.</p>
     </>
@@ -98,8 +87,7 @@ function WithoutStripe({ provider }: { readonly provider: string | undefined }) 
 function Waiting() {
   return (
     <p class="note">
-      Shipments: <ListLink of={PaymentStatus.AWAITING_PAYMENT} />,{" "}
-      <ListLink of={PaymentStatus.REFUND_PENDING} />
+      Shipments: <ListLink of={PaymentStatus.AWAITING_PAYMENT} />, <ListLink of={PaymentStatus.REFUND_PENDING} />
     </p>
   );
 }

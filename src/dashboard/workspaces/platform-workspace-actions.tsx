@@ -47,9 +47,7 @@ export function WorkspaceActions(props: ActionProps) {
           },
         }}
         then={(invited) => (
-          <InvitedDialog {...invited}>
-            It works once, within 15 minutes. After that, invite them again.
-          </InvitedDialog>
+          <InvitedDialog {...invited}>It works once, within 15 minutes. After that, invite them again.</InvitedDialog>
         )}
       />
       <More>
@@ -63,11 +61,7 @@ export function WorkspaceActions(props: ActionProps) {
           values={workspace}
           done="The workspace is renamed."
         />
-        <TimeZoneButton
-          method={admin.updateWorkspaceTimeZone}
-          request={request}
-          {...{ name, timeZone }}
-        />
+        <TimeZoneButton method={admin.updateWorkspaceTimeZone} request={request} {...{ name, timeZone }} />
         <SuspendButton {...props} />
       </More>
     </>
@@ -88,8 +82,8 @@ function SuspendButton({ workspace: { id, name, suspendedAt } }: ActionProps) {
       done={`${name} is suspended.`}
     >
       <p>
-        All calls by its programs and members are refused within a second, until an operator resumes
-        it. No data is lost. Webhooks still receive earlier events.
+        All calls by its programs and members are refused within a second, until an operator resumes it. No data is
+        lost. Webhooks still receive earlier events.
       </p>
     </RpcButton>
   ) : (
@@ -128,10 +122,7 @@ export function PaymentsButton(props: ActionProps) {
       request={{ workspace: id }}
       done="Payments are disconnected."
     >
-      <p>
-        The workspace cannot book until a payment provider is connected again. Existing shipments do
-        not change.
-      </p>
+      <p>The workspace cannot book until a payment provider is connected again. Existing shipments do not change.</p>
     </RpcButton>
   );
 }
@@ -154,8 +145,8 @@ export function LimitsButton({ workspace: { id, name: title, limits } }: ActionP
       done="The limits are changed."
     >
       <p>
-        Calls above a limit are refused and can be retried a moment later. The burst applies after a
-        pause. If empty, it is twice the rate per second.
+        Calls above a limit are refused and can be retried a moment later. The burst applies after a pause. If empty, it
+        is twice the rate per second.
       </p>
       {CALL_CLASSES.map(([name, label]) => (
         <div key={name} class="field-row">

@@ -48,8 +48,7 @@ const COLUMNS: readonly Column<AdminWorkspace>[] = [
   { header: "Id", cell: ({ id }) => String(id) },
   {
     header: "Payments",
-    cell: ({ paymentProvider }) =>
-      paymentProvider === undefined ? "Not connected" : providerName(paymentProvider),
+    cell: ({ paymentProvider }) => (paymentProvider === undefined ? "Not connected" : providerName(paymentProvider)),
   },
   { header: "Created", align: "end", cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
@@ -93,16 +92,12 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
       <Empty title="No workspaces yet">
-        A workspace is a team that books shipments. Create one, hand over its key, and invite its
-        first member.
+        A workspace is a team that books shipments. Create one, hand over its key, and invite its first member.
       </Empty>
     );
   }
   return (
-    <Empty
-      title="No workspaces match"
-      link={{ label: "Show all workspaces", href: paths.platformWorkspaces({}) }}
-    >
+    <Empty title="No workspaces match" link={{ label: "Show all workspaces", href: paths.platformWorkspaces({}) }}>
       Change the filters.
     </Empty>
   );
@@ -122,8 +117,7 @@ function CreateButton() {
         return (
           <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={goOn}>
             <p>
-              Give it to the people who run the workspace’s program. Members can create more keys
-              under Settings → API.
+              Give it to the people who run the workspace’s program. Members can create more keys under Settings → API.
             </p>
           </SecretDialog>
         );
@@ -142,11 +136,7 @@ function CreateButton() {
 }
 
 function WorkspaceBadge({ workspace }: { readonly workspace: AdminWorkspace }) {
-  return workspace.suspendedAt === undefined ? (
-    <Badge tone="good">Active</Badge>
-  ) : (
-    <Badge tone="bad">Suspended</Badge>
-  );
+  return workspace.suspendedAt === undefined ? <Badge tone="good">Active</Badge> : <Badge tone="bad">Suspended</Badge>;
 }
 
 export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) {
@@ -171,11 +161,7 @@ export function PlatformWorkspacePage(props: ParametersOf<"platformWorkspace">) 
             <Limits workspace={workspace} />
           </div>
           <PlatformWorkspaceKeys workspace={id} />
-          <RecentChanges
-            title="Latest changes"
-            query={changes}
-            href={paths.auditLog({}, { workspace: String(id) })}
-          />
+          <RecentChanges title="Latest changes" query={changes} href={paths.auditLog({}, { workspace: String(id) })} />
         </div>
       )}
     </DetailPage>
@@ -194,9 +180,7 @@ function About(props: ActionProps) {
           ["Suspended", suspendedAt && <Time at={suspendedAt} exact />],
           [
             "Payments",
-            paymentProvider === undefined
-              ? "Not connected: bookings are blocked"
-              : providerName(paymentProvider),
+            paymentProvider === undefined ? "Not connected: bookings are blocked" : providerName(paymentProvider),
           ],
           ["Time zone", props.workspace.timeZone.replaceAll("_", " ")],
           ["Test twin", testWorkspace && <OtherMode id={testWorkspace} />],
@@ -220,8 +204,7 @@ function Limits(props: ActionProps) {
           const limit = limits?.[name];
           return [
             label,
-            limit &&
-              `${numberText(limit.rate)} a second, ${numberText(limit.burst)} at once after a rest`,
+            limit && `${numberText(limit.rate)} a second, ${numberText(limit.burst)} at once after a rest`,
           ];
         })}
       />
@@ -256,12 +239,7 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
           data.length === 0 ? (
             <p class="minor">No active keys. The workspace’s programs cannot call the API.</p>
           ) : (
-            <KeyTable
-              label="API keys"
-              columns={API_KEY_COLUMNS}
-              keys={data}
-              owner={mayChange ? owner : undefined}
-            />
+            <KeyTable label="API keys" columns={API_KEY_COLUMNS} keys={data} owner={mayChange ? owner : undefined} />
           )
         }
       </QueryView>
@@ -269,12 +247,8 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
   );
 }
 
-const {
-  createWorkspaceApiKey,
-  rotateWorkspaceApiKeys,
-  updateWorkspaceApiKey,
-  revokeWorkspaceApiKey,
-} = WorkspaceAdminService.method;
+const { createWorkspaceApiKey, rotateWorkspaceApiKeys, updateWorkspaceApiKey, revokeWorkspaceApiKey } =
+  WorkspaceAdminService.method;
 
 function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
   return {
@@ -284,8 +258,7 @@ function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
     revoke: (key) => keyCall(revokeWorkspaceApiKey, { workspace, key }),
     revokeText: (key) => (
       <>
-        <code>shp_…{key.last4}</code> are refused at once, even if it is the last key.{" "}
-        <LastUse apiKey={key} />
+        <code>shp_…{key.last4}</code> are refused at once, even if it is the last key. <LastUse apiKey={key} />
       </>
     ),
     secretText: "Give it to the people who run the workspace’s program.",

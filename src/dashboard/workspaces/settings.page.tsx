@@ -37,9 +37,7 @@ export function SettingsPage() {
           ))}
         </nav>
         <div class="stack" ref={parts}>
-          <QueryView query={query}>
-            {({ data }) => data && <WorkspaceSection workspace={data} />}
-          </QueryView>
+          <QueryView query={query}>{({ data }) => data && <WorkspaceSection workspace={data} />}</QueryView>
           {!isTest && <MembersSection />}
           <PaymentsSection />
           {query.data?.data && <TrackingSection workspace={query.data.data} />}
@@ -81,11 +79,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
   const mayChange = useRole("admin") && !test;
   const button = (
     // Reload the account, because its workspace's time zone applies to all pages, including test mode.
-    <TimeZoneButton
-      method={WorkspaceService.method.updateWorkspace}
-      then={loadAccount}
-      {...{ name, timeZone }}
-    />
+    <TimeZoneButton method={WorkspaceService.method.updateWorkspace} then={loadAccount} {...{ name, timeZone }} />
   );
   return (
     <Section id="workspace" title="Workspace" actions={mayChange && button}>
@@ -94,14 +88,7 @@ function WorkspaceSection(props: { readonly workspace: Workspace }) {
           ["Name", name],
           ["Id", <Id id={id} />],
           ["Time zone", timeZone.replaceAll("_", " ")],
-          [
-            "Booking",
-            bookingBlockers.length === 0 ? (
-              "Possible"
-            ) : (
-              <a href={paths.attention()}>Not possible now</a>
-            ),
-          ],
+          ["Booking", bookingBlockers.length === 0 ? "Possible" : <a href={paths.attention()}>Not possible now</a>],
         ]}
       />
       <p class="hint note">The operators of the platform change the name and the limits.</p>

@@ -72,9 +72,7 @@ export function StripeActions(props: ConnectionProps) {
 }
 
 /** Labels of this site's URLs in Stripe's refusals. */
-const ADDRESS_LABELS: Labels = new Map(
-  ["return_url", "refresh_url"].map((name) => [name, "The address of this site"]),
-);
+const ADDRESS_LABELS: Labels = new Map(["return_url", "refresh_url"].map((name) => [name, "The address of this site"]));
 
 /** Query parameter of URLs to which Stripe returns the user. */
 const BACK = "back";
@@ -111,11 +109,7 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
   const { isTest } = useWorkspace();
   const goToStripe = useGoToStripe();
   return (
-    <Dialog
-      title={isTest ? CONNECT_TEST : "Connect Stripe"}
-      submit="Continue at Stripe"
-      run={goToStripe}
-    >
+    <Dialog title={isTest ? CONNECT_TEST : "Connect Stripe"} submit="Continue at Stripe" run={goToStripe}>
       <p>
         {isTest
           ? "The questions are those of live mode, but Stripe accepts made-up answers. You then return to this page. No real money moves."
@@ -123,14 +117,14 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
       </p>
       {isTest ? (
         <p>
-          <strong>Bookings in test mode are blocked until the setup at Stripe is complete.</strong>{" "}
-          Existing shipments do not change.
+          <strong>Bookings in test mode are blocked until the setup at Stripe is complete.</strong> Existing shipments
+          do not change.
         </p>
       ) : (
         provider !== undefined && (
           <p>
-            <strong>Stripe replaces manual payments at once.</strong> Bookings are blocked until
-            Stripe accepts payments. Existing shipments do not change.
+            <strong>Stripe replaces manual payments at once.</strong> Bookings are blocked until Stripe accepts
+            payments. Existing shipments do not change.
           </p>
         )
       )}
@@ -156,29 +150,22 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
     >
       {provider === "manual" && (
         <p>
-          <strong>Stripe replaces manual payments at once.</strong> Existing shipments do not
-          change.
+          <strong>Stripe replaces manual payments at once.</strong> Existing shipments do not change.
         </p>
       )}
       <ol class="steps">
         <li>
-          At Stripe, {isTest && <strong>in its test mode,</strong>} under Developers, create a
-          restricted key that can write checkout sessions, charges and refunds, and read payment
-          intents, disputes and the account.
+          At Stripe, {isTest && <strong>in its test mode,</strong>} under Developers, create a restricted key that can
+          write checkout sessions, charges and refunds, and read payment intents, disputes and the account.
         </li>
         <li>
-          Add a webhook endpoint there for the events of checkout sessions, payment intents,
-          charges, refunds and the account:
+          Add a webhook endpoint there for the events of checkout sessions, payment intents, charges, refunds and the
+          account:
           <Code text={`${location.origin}/webhooks/stripe/${id}`} what="endpoint’s address" />
         </li>
         <li>Enter the key and the endpoint’s secret here. Neither is ever shown again.</li>
       </ol>
-      <TextField
-        name="restricted_key"
-        label="Restricted key"
-        type="password"
-        hint={`Begins with rk_${mode}_.`}
-      />
+      <TextField name="restricted_key" label="Restricted key" type="password" hint={`Begins with rk_${mode}_.`} />
       <TextField
         name="webhook_secret"
         label="Signing secret"
@@ -194,12 +181,7 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
  *
  * @throws ConnectError at the field if the prefix is wrong
  */
-function beginning(
-  form: FormData,
-  name: string,
-  kinds: readonly [string, ...string[]],
-  rest: string,
-): string {
+function beginning(form: FormData, name: string, kinds: readonly [string, ...string[]], rest: string): string {
   const text = textOf(form, name);
   if (text === "" || kinds.some((kind) => text.startsWith(kind + rest))) return text;
   throw fieldError(name, `${name} must begin with ${kinds[0]}${rest}.`);
@@ -207,8 +189,7 @@ function beginning(
 
 function useCheck() {
   const call = useCall();
-  return async () =>
-    (await call(PaymentConnectionService.method.checkPaymentConnection, {})).data!.state;
+  return async () => (await call(PaymentConnectionService.method.checkPaymentConnection, {})).data!.state;
 }
 
 export function CheckButton() {
@@ -234,8 +215,7 @@ export function BackFromStripe({ connection }: ConnectionProps) {
     if (back === "done") void action.run();
   }, [back]);
   if (action.isRunning) return <Spinner label="Checking Stripe" />;
-  if (action.problem)
-    return <ProblemNote problem={action.problem} retry={() => void action.run()} />;
+  if (action.problem) return <ProblemNote problem={action.problem} retry={() => void action.run()} />;
   if (back === null || connection.state === READY) return null;
   return (
     <p class="problem attention" role="status">

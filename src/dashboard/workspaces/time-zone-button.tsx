@@ -21,10 +21,7 @@ export function TimeZoneButton<I extends DescMessage>(props: {
       submit="Change the time zone"
       done="The time zone is changed."
     >
-      <p>
-        The workspace’s pages show times in this time zone. The overview counts days in it,
-        including past days.
-      </p>
+      <p>The workspace’s pages show times in this time zone. The overview counts days in it, including past days.</p>
       <SelectField
         name="time_zone"
         label="Time zone"

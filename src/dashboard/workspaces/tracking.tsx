@@ -1,7 +1,4 @@
-import {
-  WorkspaceService,
-  type Workspace,
-} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { WorkspaceService, type Workspace } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useCall } from "../api/clients.ts";
 import { fieldError } from "../api/problem.ts";
@@ -27,9 +24,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
       {isAdmin && !test && (
         <>
           <ChangeTracking workspace={workspace} />
-          <DialogButton dialog={<LogoDialog hasLogo={trackingLogo !== undefined} />}>
-            Change logo
-          </DialogButton>
+          <DialogButton dialog={<LogoDialog hasLogo={trackingLogo !== undefined} />}>Change logo</DialogButton>
         </>
       )}
       {isAdmin && (
@@ -54,17 +49,10 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
           ["Courier", trackingShowsCourier ? "First name and vehicle" : "Not shown"],
           ["Emails to recipients", notifiesRecipients && !test ? "On" : "Off"],
           ["Contact", trackingContact ?? "None"],
-          [
-            "Late without a window",
-            `${numberText(workspace.lateAfterMinutes)} minutes after the booking`,
-          ],
+          ["Late without a window", `${numberText(workspace.lateAfterMinutes)} minutes after the booking`],
           [
             "Logo",
-            trackingLogo ? (
-              <img class="tracking-logo" alt="Logo" src={dataUrl("image/png", trackingLogo)} />
-            ) : (
-              "None"
-            ),
+            trackingLogo ? <img class="tracking-logo" alt="Logo" src={dataUrl("image/png", trackingLogo)} /> : "None",
           ],
         ]}
       />

@@ -7,12 +7,9 @@ export class Migration20261124180015_tracking extends Migration {
   }
 
   override up(): void {
-    this
-      .addSql(`alter table "workspace" add if not exists "tracking_enabled" boolean not null default true,
+    this.addSql(`alter table "workspace" add if not exists "tracking_enabled" boolean not null default true,
       add if not exists "tracking_contact" text null, add if not exists "tracking_slug" text null,
       add if not exists "tracking_secret" text null`);
-    this.addSql(
-      `create unique index if not exists "workspace_tracking_slug" on "workspace" ("tracking_slug")`,
-    );
+    this.addSql(`create unique index if not exists "workspace_tracking_slug" on "workspace" ("tracking_slug")`);
   }
 }

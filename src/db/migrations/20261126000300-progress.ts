@@ -10,9 +10,7 @@ export class Migration20261126000300_progress extends Migration {
   }
 
   override up(): void {
-    this.addSql(
-      `alter table "workspace" add if not exists "tracking_shows_courier" boolean not null default true`,
-    );
+    this.addSql(`alter table "workspace" add if not exists "tracking_shows_courier" boolean not null default true`);
     this.addSql(`alter table "shipment" add if not exists "delivered_at" timestamptz(3) null,
       add if not exists "returned_at" timestamptz(3) null, add if not exists "progress" jsonb null,
       add if not exists "recipient_name" text null, add if not exists "recipient_phone" text null,

@@ -5,9 +5,7 @@ import { Migration } from "@mikro-orm/migrations";
 export class Migration20261128073000_opt_out_secret extends Migration {
   override up(): void {
     const secret = randomBytes(32).toString("base64url");
-    this.addSql(
-      `alter table "installation" add "opt_out_secret" text not null default '${secret}'`,
-    );
+    this.addSql(`alter table "installation" add "opt_out_secret" text not null default '${secret}'`);
     this.addSql(`alter table "installation" alter "opt_out_secret" drop default`);
   }
 }

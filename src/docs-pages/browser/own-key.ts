@@ -25,13 +25,9 @@ export async function offerOwnKey(): Promise<void> {
   const placeholders = findPlaceholders();
   if (placeholders.length === 0 || localStorage.getItem(PERSON_KEY) === null) return;
   const { data } = await call<{ data: Account }>("/account/v1/account");
-  const workspaces = data.workspaces.filter(
-    (it) => it.role === "admin" && !it.suspended && it.test_workspace !== null,
-  );
+  const workspaces = data.workspaces.filter((it) => it.role === "admin" && !it.suspended && it.test_workspace !== null);
   if (workspaces.length === 0) return;
-  placeholders[0]!
-    .parentElement!.closest(".code")!
-    .after(offer(workspaces, data.email, placeholders));
+  placeholders[0]!.parentElement!.closest(".code")!.after(offer(workspaces, data.email, placeholders));
 }
 
 /** Returns the text nodes of examples that contain the placeholder. */
@@ -105,10 +101,7 @@ interface Key {
  *
  * @throws Error with the message of a refusal
  */
-async function call<T>(
-  path: string,
-  { workspace, body }: { workspace?: string; body?: object } = {},
-): Promise<T> {
+async function call<T>(path: string, { workspace, body }: { workspace?: string; body?: object } = {}): Promise<T> {
   const headers = new Headers(workspace === undefined ? {} : { "x-workspace": workspace });
   if (body !== undefined) headers.set("content-type", "application/json");
   const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };

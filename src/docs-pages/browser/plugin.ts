@@ -100,14 +100,13 @@ function wrappedComponents(createElement: CreateElement): object {
       createElement(Button, { ...properties, "aria-label": undefined }),
     TextArea: (TextArea: Component) => (properties: object) =>
       createElement(TextArea, { ...properties, "aria-label": "Request body" }),
-    ExamplesSelect:
-      (ExamplesSelect: Component) => (properties: Readonly<Record<string, unknown>>) =>
-        createElement(
-          "label",
-          null,
-          createElement("span", { className: "visually-hidden" }, "Example"),
-          createElement(ExamplesSelect, properties),
-        ),
+    ExamplesSelect: (ExamplesSelect: Component) => (properties: Readonly<Record<string, unknown>>) =>
+      createElement(
+        "label",
+        null,
+        createElement("span", { className: "visually-hidden" }, "Example"),
+        createElement(ExamplesSelect, properties),
+      ),
     CloseIcon: (CloseIcon: Component) => () =>
       createElement(
         "span",
@@ -129,17 +128,11 @@ function descriptionElement(source: string, createElement: CreateElement): unkno
   function block(text: string): unknown {
     if (!text.startsWith("- ")) return createElement("p", null, ...inline(text));
     const items = text.slice(2).split(/\n- /);
-    return createElement(
-      "ul",
-      null,
-      ...items.map((it) => createElement("li", null, ...inline(it))),
-    );
+    return createElement("ul", null, ...items.map((it) => createElement("li", null, ...inline(it))));
   }
 
   /** Renders inline code. Splitting by a group returns the matches at odd indexes. */
   function inline(text: string): unknown[] {
-    return text
-      .split(/`([^`]+)`/)
-      .map((piece, at) => (at % 2 === 1 ? createElement("code", null, piece) : piece));
+    return text.split(/`([^`]+)`/).map((piece, at) => (at % 2 === 1 ? createElement("code", null, piece) : piece));
   }
 }

@@ -39,14 +39,8 @@ export function docsPages(repository: string): Plugin {
   };
 }
 
-function makePages(
-  repository: string,
-  bundle: Bundle,
-  add: AddAsset,
-): Map<string, string | Buffer> {
-  const api = JSON.parse(
-    readFileSync(join(repository, "gen/openapi/openapi.json"), "utf8"),
-  ) as ApiDocument;
+function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<string, string | Buffer> {
+  const api = JSON.parse(readFileSync(join(repository, "gen/openapi/openapi.json"), "utf8")) as ApiDocument;
   const read = readGuides(repository, (file) => addPicture(repository, file, add));
   const navigation = navigationOf(read);
   const icon = readFileSync(join(repository, "src/dashboard/shell/icon.svg"));

@@ -39,8 +39,7 @@ ${listHtml(headings)}
 
 function listHtml(headings: readonly Heading[]): string {
   const items = headings.map(
-    ({ level, id, text }) =>
-      `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
+    ({ level, id, text }) => `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
   );
   return `<ul>
 ${items.join("\n")}

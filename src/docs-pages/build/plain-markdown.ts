@@ -19,8 +19,6 @@ export function plainMarkdown({ file, markdown, picture }: GuideSource): string 
     const target = resolveLink(link, file);
     if ("href" in target) return `${mark}[${text}](${markdownPathOf(target.href)})`;
     if (mark === "!") return `![${text}](${picture(target.file).src})`;
-    return target.file.endsWith(text!.replaceAll("`", ""))
-      ? text!
-      : `${text} (in the repository: ${target.file})`;
+    return target.file.endsWith(text!.replaceAll("`", "")) ? text! : `${text} (in the repository: ${target.file})`;
   });
 }

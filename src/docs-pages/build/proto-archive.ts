@@ -11,11 +11,7 @@ const BLOCK = 512;
  */
 export function protoArchive(repository: string): Buffer {
   const protos = readdirSync(join(repository, "proto"), { recursive: true, encoding: "utf8" });
-  const names = [
-    "LICENSE",
-    "buf.yaml",
-    ...protos.filter((it) => it.endsWith(".proto")).map((it) => `proto/${it}`),
-  ];
+  const names = ["LICENSE", "buf.yaml", ...protos.filter((it) => it.endsWith(".proto")).map((it) => `proto/${it}`)];
   const entries = names.toSorted().flatMap((name) => {
     const content = readFileSync(join(repository, name));
     return [headerOf(name, content.length), content, Buffer.alloc(-content.length & (BLOCK - 1))];

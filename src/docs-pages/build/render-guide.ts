@@ -36,8 +36,7 @@ export interface Guide {
 const markdownIt = new MarkdownIt();
 markdownIt.renderer.rules.fence = renderCode;
 markdownIt.renderer.rules.code_block = renderCode;
-markdownIt.renderer.rules.table_open = () =>
-  '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>\n';
+markdownIt.renderer.rules.table_open = () => '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>\n';
 markdownIt.renderer.rules.table_close = () => "</table></div>\n";
 
 /**
@@ -108,9 +107,7 @@ function nameHeadings(tokens: readonly Token[]): Heading[] {
 function linkTo(href: string, content: Token): void {
   const children = content.children ?? [];
   if (children.some(({ type }) => type === "link_open")) return;
-  const [open, close] = markdownIt
-    .parseInline(`[.](${href})`, {})[0]!
-    .children!.filter(({ type }) => type !== "text");
+  const [open, close] = markdownIt.parseInline(`[.](${href})`, {})[0]!.children!.filter(({ type }) => type !== "text");
   content.children = [open!, ...children, close!];
 }
 
@@ -140,11 +137,7 @@ function nameFile(children: Token[], opening: number, file: string): void {
   if (!file.endsWith(text) && last.type === "text") last.content += ` (${file})`;
 }
 
-function insertPictures(
-  children: readonly Token[],
-  from: string,
-  picture: GuideSource["picture"],
-): void {
+function insertPictures(children: readonly Token[], from: string, picture: GuideSource["picture"]): void {
   for (const token of children) {
     if (token.type !== "image") continue;
     const target = resolveLink(String(token.attrGet("src")), from);

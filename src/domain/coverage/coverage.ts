@@ -84,19 +84,14 @@ export function coverageOf(indexed: IndexedZones | undefined): Coverage {
 
   /** Returns the index of the first zone that contains a point, or Infinity. */
   const firstHolding = (lng: number, lat: number) =>
-    boxes
-      .search(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat))
-      .reduce(firstZone, Infinity);
+    boxes.search(lng, lat, lng, lat, (polygon) => polygonHolds(packed, polygon, lng, lat)).reduce(firstZone, Infinity);
 
   return {
     zoneAt({ lat, lng }) {
       const zone =
         Math.abs(lat) === 90
           ? boxes.search(-180, lat, 180, lat).reduce(firstZone, Infinity)
-          : Math.min(
-              firstHolding(lng, lat),
-              Math.abs(lng) === 180 ? firstHolding(-lng, lat) : Infinity,
-            );
+          : Math.min(firstHolding(lng, lat), Math.abs(lng) === 180 ? firstHolding(-lng, lat) : Infinity);
       return zone === Infinity ? undefined : zone;
     },
     covers({ lat, lng }) {

@@ -5,11 +5,7 @@ import { compareCorners, meetingOf, sideOfPath, type Corner, type Meeting } from
  * Returns the error if two edges of one ring touch and are not consecutive. Returns `undefined` if
  * they are valid or belong to different rings.
  */
-export function selfContactError(
-  outline: Outline,
-  edge: number,
-  other: number,
-): string | undefined {
+export function selfContactError(outline: Outline, edge: number, other: number): string | undefined {
   if (outline.ring[edge]! !== outline.ring[other]!) return undefined;
   const meeting = meetingOfEdges(outline, edge, other);
   if (meeting === undefined) return undefined;
@@ -34,11 +30,7 @@ function follow({ next }: Outline, edge: number, other: number): boolean {
  * Returns the error if edges of two rings overlap or cross. Rings may touch only in single points.
  * Returns `undefined` if they are valid or belong to the same ring.
  */
-export function ringContactError(
-  outline: Outline,
-  edge: number,
-  other: number,
-): string | undefined {
+export function ringContactError(outline: Outline, edge: number, other: number): string | undefined {
   // Edges are numbered ring by ring, so the edge with the lower number belongs to the ring with the lower number.
   const ring = outline.ring[edge]!;
   const hole = outline.ring[other]!;
@@ -52,8 +44,7 @@ export function ringContactError(
   const valid =
     ring === 0
       ? keepsTo(INSIDE, outline, other, edge, meeting)
-      : keepsTo(OUTSIDE, outline, other, edge, meeting) &&
-        keepsTo(OUTSIDE, outline, edge, other, meeting);
+      : keepsTo(OUTSIDE, outline, other, edge, meeting) && keepsTo(OUTSIDE, outline, edge, other, meeting);
   return valid ? undefined : overreachText(hole, ring, point);
 }
 
@@ -68,9 +59,7 @@ const OUTSIDE = -1;
 function keepsTo(side: number, outline: Outline, edge: number, other: number, p: Corner): boolean {
   const [before, after] = pathThrough(outline, other, p);
   const left = outline.anticlockwise[outline.ring[other]!] ? INSIDE : OUTSIDE;
-  return pathThrough(outline, edge, p).every(
-    (corner) => sideOfPath(before, p, after, corner) * left !== -side,
-  );
+  return pathThrough(outline, edge, p).every((corner) => sideOfPath(before, p, after, corner) * left !== -side);
 }
 
 /** Returns the corners before and after a point p of an edge, along its ring. */

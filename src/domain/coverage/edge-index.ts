@@ -22,13 +22,7 @@ export function indexEdges(outline: Outline, visits: EdgeVisits) {
     /**
      * Calls `visit` for each edge whose bounding box intersects the given box, in any order, until it returns true.
      */
-    visit(
-      west: number,
-      south: number,
-      east: number,
-      north: number,
-      visit: (edge: number) => boolean,
-    ): void {
+    visit(west: number, south: number, east: number, north: number, visit: (edge: number) => boolean): void {
       boxes.collides(west, south, east, north, (i) => --visits.left <= 0 || visit(order[i]!));
     },
   };
@@ -58,10 +52,7 @@ export function firstErrorBetweenEdges(
   return undefined;
 }
 
-function boxAround(
-  a: Corner,
-  b: Corner,
-): [west: number, south: number, east: number, north: number] {
+function boxAround(a: Corner, b: Corner): [west: number, south: number, east: number, north: number] {
   return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
 }
 

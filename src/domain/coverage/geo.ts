@@ -33,8 +33,7 @@ export function haversineKm(from: Point, to: Point): number {
  */
 export function arcBetween(fromLat: number, toLat: number, eastward: number): number {
   const haversine =
-    sineSquared((toLat - fromLat) / 2) +
-    Math.cos(fromLat) * Math.cos(toLat) * sineSquared(eastward / 2);
+    sineSquared((toLat - fromLat) / 2) + Math.cos(fromLat) * Math.cos(toLat) * sineSquared(eastward / 2);
   // For antipodes, rounding can push the haversine just above 1, where asin returns NaN.
   return 2 * Math.asin(Math.sqrt(Math.min(1, haversine)));
 }

@@ -133,13 +133,7 @@ function searchStretch(search: Search, stretch: number): void {
 const SHORT = radians(1);
 
 /** Measures an edge by bisecting it until the parts are short. Skips parts that are too far away. */
-function searchEdge(
-  search: Search,
-  fromLng: number,
-  fromLat: number,
-  toLng: number,
-  toLat: number,
-): void {
+function searchEdge(search: Search, fromLng: number, fromLat: number, toLng: number, toLat: number): void {
   const { target } = search;
   const west = Math.min(fromLng, toLng);
   const east = Math.max(fromLng, toLng);

@@ -22,13 +22,7 @@ export function targetAt(lng: number, lat: number): Target {
  * of the arc is sin φ₀ sin φ + cos φ₀ cos Δλ cos φ. Its maximum is at the latitude φ with tan φ = tan φ₀ / cos Δλ, or
  * at an end of the meridian if Δλ exceeds a right angle.
  */
-export function arcToBox(
-  target: Target,
-  west: number,
-  south: number,
-  east: number,
-  north: number,
-): number {
+export function arcToBox(target: Target, west: number, south: number, east: number, north: number): number {
   const { lat } = target;
   const eastward = lngGap(target.lng, west, east);
   if (eastward > Math.PI / 2) {
@@ -60,13 +54,7 @@ function wholeTurn(angle: number): number {
  * The nearest point is estimated as the point where the great circle along the edge passes the target. The edge
  * deviates from its great circle, so a second step starts from the result of the first.
  */
-export function arcToShortEdge(
-  target: Target,
-  fromLng: number,
-  fromLat: number,
-  toLng: number,
-  toLat: number,
-): number {
+export function arcToShortEdge(target: Target, fromLng: number, fromLat: number, toLng: number, toLat: number): number {
   const eastward = toLng - fromLng;
   const northward = toLat - fromLat;
   let share = 0.5;
@@ -75,24 +63,14 @@ export function arcToShortEdge(
     const lat = fromLat + northward * share;
     share = clamp(share + shareAhead(target, lng, lat, eastward, northward), 0, 1);
   }
-  return arcBetween(
-    target.lat,
-    fromLat + northward * share,
-    fromLng + eastward * share - target.lng,
-  );
+  return arcBetween(target.lat, fromLat + northward * share, fromLng + eastward * share - target.lng);
 }
 
 /**
  * Returns the along-track distance from a point on an edge to the point nearest to the target, as a fraction of the
  * edge: atan2(t · e, t · p), where t, p and e are the vectors of target, point and edge direction.
  */
-function shareAhead(
-  target: Target,
-  lng: number,
-  lat: number,
-  eastward: number,
-  northward: number,
-): number {
+function shareAhead(target: Target, lng: number, lat: number, eastward: number, northward: number): number {
   const sinLat = Math.sin(lat);
   const cosLat = Math.cos(lat);
   const across = target.cosLat * Math.cos(target.lng - lng);

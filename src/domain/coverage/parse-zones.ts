@@ -2,13 +2,7 @@ import type { EdgeVisits } from "./edge-index.ts";
 import { MAX_EDGE_VISITS, polygonError } from "./polygon-error.ts";
 import { ringError } from "./ring-error.ts";
 import type { Zone } from "./coverage.ts";
-import {
-  createTariffFaults,
-  isObject,
-  quoted,
-  type TariffFault,
-  type TariffFaults,
-} from "../faults.ts";
+import { createTariffFaults, isObject, quoted, type TariffFault, type TariffFaults } from "../faults.ts";
 import type { Polygon } from "./geo.ts";
 import { identifyZones } from "./zone-identities.ts";
 
@@ -107,12 +101,7 @@ function countAtDepth(list: unknown, depth: number): number {
   return list.reduce((count: number, item) => count + countAtDepth(item, depth - 1), 0);
 }
 
-function parsePolygons(
-  feature: unknown,
-  path: string,
-  faults: TariffFaults,
-  visits: EdgeVisits,
-): readonly Polygon[] {
+function parsePolygons(feature: unknown, path: string, faults: TariffFaults, visits: EdgeVisits): readonly Polygon[] {
   if (!isObject(feature) || feature.type !== "Feature") {
     faults.add(path, 'must be a GeoJSON object of type "Feature"');
     return [];
@@ -120,12 +109,7 @@ function parsePolygons(
   return parseGeometry(feature.geometry, `${path}.geometry`, faults, visits);
 }
 
-function parseGeometry(
-  geometry: unknown,
-  path: string,
-  faults: TariffFaults,
-  visits: EdgeVisits,
-): readonly Polygon[] {
+function parseGeometry(geometry: unknown, path: string, faults: TariffFaults, visits: EdgeVisits): readonly Polygon[] {
   const { type, coordinates } = isObject(geometry) ? geometry : {};
   if (type === "Polygon") {
     checkPolygon({ rings: coordinates, ofPolygon: "", path }, faults, visits);
@@ -163,6 +147,5 @@ function checkPolygon(
     return;
   }
   const error = polygonError(rings as Polygon, visits);
-  if (error !== undefined)
-    faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${error}` : error);
+  if (error !== undefined) faults.add(path, ofPolygon ? `in${ofPolygon.slice(3)}, ${error}` : error);
 }

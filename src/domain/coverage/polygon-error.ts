@@ -1,10 +1,5 @@
 import { ringContactError, selfContactError } from "./edge-contact-errors.ts";
-import {
-  firstErrorBetweenEdges,
-  indexEdges,
-  type EdgeIndex,
-  type EdgeVisits,
-} from "./edge-index.ts";
+import { firstErrorBetweenEdges, indexEdges, type EdgeIndex, type EdgeVisits } from "./edge-index.ts";
 import type { Polygon } from "./geo.ts";
 import { cornersOf, endOf, outlineOf, ringName, type Outline } from "./outline.ts";
 import { liesOn, sideOf, type Corner } from "./segments.ts";
@@ -27,10 +22,7 @@ export const MAX_EDGE_VISITS = 300_000_000;
  * but up to n² if the bounding boxes of most edges overlap, as for long parallel diagonals.
  * `visits` therefore limits the work for all polygons of a tariff together.
  */
-export function polygonError(
-  polygon: Polygon,
-  visits: EdgeVisits = { left: MAX_EDGE_VISITS },
-): string | undefined {
+export function polygonError(polygon: Polygon, visits: EdgeVisits = { left: MAX_EDGE_VISITS }): string | undefined {
   const error = shapeError(polygon, visits);
   return visits.left > 0 ? error : TOO_MANY_VISITS;
 }
@@ -50,9 +42,7 @@ function shapeError(polygon: Polygon, visits: EdgeVisits): string | undefined {
   const edges = indexEdges(outline, visits);
   const ofOneRing = firstErrorBetweenEdges(outline, edges, selfContactError);
   if (ofOneRing !== undefined || polygon.length === 1) return ofOneRing;
-  return (
-    firstErrorBetweenEdges(outline, edges, ringContactError) ?? misplacedHoleError(outline, edges)
-  );
+  return firstErrorBetweenEdges(outline, edges, ringContactError) ?? misplacedHoleError(outline, edges);
 }
 
 /**

@@ -58,11 +58,7 @@ function later(a: Corner, b: Corner): Corner {
 
 /** Whether p lies on the segment from a to b, endpoints included. */
 export function liesOn(p: Corner, a: Corner, b: Corner): boolean {
-  return (
-    sideOf(a, b, p) === 0 &&
-    compareCorners(earlier(a, b), p) <= 0 &&
-    compareCorners(p, later(a, b)) <= 0
-  );
+  return sideOf(a, b, p) === 0 && compareCorners(earlier(a, b), p) <= 0 && compareCorners(p, later(a, b)) <= 0;
 }
 
 /**

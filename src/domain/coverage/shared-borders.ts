@@ -24,9 +24,7 @@ export function findSharedBorders(polygons: readonly Polygon[]): SharedBorders {
   const numbered = polygons.map((polygon) =>
     polygon.map((ring) => {
       const vertices = ring.map(([lng, lat]) => table.vertexAt(lng as number, lat as number));
-      return Uint32Array.from(
-        vertices.slice(0, -1).filter((vertex, i) => vertex !== vertices[i + 1]),
-      );
+      return Uint32Array.from(vertices.slice(0, -1).filter((vertex, i) => vertex !== vertices[i + 1]));
     }),
   );
   const isJunction = findJunctions(numbered, table.count());
@@ -37,10 +35,7 @@ export function findSharedBorders(polygons: readonly Polygon[]): SharedBorders {
 const NONE = 0xffff_ffff;
 
 /** Marks the vertices whose two neighbors differ between rings. */
-function findJunctions(
-  polygons: readonly (readonly Uint32Array[])[],
-  vertices: number,
-): Uint8Array {
+function findJunctions(polygons: readonly (readonly Uint32Array[])[], vertices: number): Uint8Array {
   const isJunction = new Uint8Array(vertices);
   const one = new Uint32Array(vertices).fill(NONE);
   const other = new Uint32Array(vertices);

@@ -115,11 +115,7 @@ function buildValid(
 }
 
 /** Keeps the vertices of a level, from 1. The last level keeps all of them. */
-function keepMore(
-  rings: readonly Uint32Array[],
-  level: number,
-  { kept, weights, leastWeightM }: Simplification,
-): void {
+function keepMore(rings: readonly Uint32Array[], level: number, { kept, weights, leastWeightM }: Simplification): void {
   const leastM = level > HALVINGS ? 0 : leastWeightM / 2 ** level;
   for (const ring of rings) {
     for (const vertex of ring) {

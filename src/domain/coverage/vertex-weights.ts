@@ -41,12 +41,7 @@ export function weighVertices(borders: SharedBorders, leastM: number): Float64Ar
 }
 
 /** Computes the weights of one border. Skips it if another ring has done so. */
-function weighLine(
-  borders: SharedBorders,
-  line: readonly number[],
-  weights: Float64Array,
-  leastM: number,
-): void {
+function weighLine(borders: SharedBorders, line: readonly number[], weights: Float64Array, leastM: number): void {
   const last = line.length - 1;
   // Checks the second vertex, because the first vertex of a ring without junctions is arbitrary.
   if (last > 1 && weights[line[1]!] !== UNWEIGHED) return;

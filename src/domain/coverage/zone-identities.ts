@@ -1,12 +1,6 @@
 import { hash } from "node:crypto";
 import { hasAtMost } from "../clip.ts";
-import {
-  createTariffFaults,
-  isObject,
-  quoted,
-  type TariffFault,
-  type TariffFaults,
-} from "../faults.ts";
+import { createTariffFaults, isObject, quoted, type TariffFault, type TariffFaults } from "../faults.ts";
 
 /** Id and name of a zone. Both are unique in the tariff. */
 export interface ZoneIdentity {
@@ -140,10 +134,7 @@ function idOf(feature: unknown, index: number, faults: TariffFaults): string | u
 }
 
 /** Names zones with ids first, so that a name with an id suffix does not depend on zones without ids. */
-function uniqueNames(
-  names: readonly string[],
-  ids: readonly (string | undefined)[],
-): readonly string[] {
+function uniqueNames(names: readonly string[], ids: readonly (string | undefined)[]): readonly string[] {
   const taken = createTakenNames(names);
   const repeated = repeatedNames(names);
   const withIds = names.map((name, i) =>

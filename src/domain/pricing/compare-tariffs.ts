@@ -67,25 +67,17 @@ const FEES = ["currency", "base_fee", "rate_per_km"] as const;
 function compareFees(from: ValidDocument, to: ValidDocument): Difference[] {
   const fees = FEES.flatMap((fee) => differencesAt(fee, from[fee], to[fee]));
   const tierCount = Math.max(from.tiers.length, to.tiers.length);
-  const tiers = Array.from({ length: tierCount }, (_, i) =>
-    compareTiers(`tiers[${i}]`, from.tiers[i], to.tiers[i]),
-  );
+  const tiers = Array.from({ length: tierCount }, (_, i) => compareTiers(`tiers[${i}]`, from.tiers[i], to.tiers[i]));
   return [...fees, ...tiers.flat()];
 }
 
 const PARTS_OF_TIER = ["min_kg", "max_kg", "flat_fee", "rate_per_kg"] as const;
 
-function compareTiers(
-  path: string,
-  from: ValidTier | undefined,
-  to: ValidTier | undefined,
-): Difference[] {
+function compareTiers(path: string, from: ValidTier | undefined, to: ValidTier | undefined): Difference[] {
   if (from === undefined || to === undefined) {
     return differencesAt(path, from && tierText(from), to && tierText(to));
   }
-  return PARTS_OF_TIER.flatMap((part) =>
-    differencesAt(`${path}.${part}`, String(from[part]), String(to[part])),
-  );
+  return PARTS_OF_TIER.flatMap((part) => differencesAt(`${path}.${part}`, String(from[part]), String(to[part])));
 }
 
 /** Returns the JSON text of a tier without unknown keys. */

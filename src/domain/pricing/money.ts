@@ -86,11 +86,7 @@ export const RATE_DECIMALS = 6;
 /**
  * Returns the price of a quantity at a rate in millionths of the major unit, in minor units. See `multiplyHalfUp`.
  */
-export function multiplyToMinor(
-  quantity: number,
-  rateMillionths: number,
-  minorDigits: number,
-): number {
+export function multiplyToMinor(quantity: number, rateMillionths: number, minorDigits: number): number {
   return multiplyHalfUp(quantity, rateMillionths, RATE_DECIMALS - minorDigits);
 }
 
@@ -108,8 +104,7 @@ export function multiplyHalfUp(quantity: number, factor: number, decimals: numbe
   if (!(Number.isSafeInteger(factor) && factor >= 0)) throw new RangeError(`bad factor ${factor}`);
   const divisor = DIVISORS[decimals];
   if (divisor === undefined) throw new RangeError(`bad decimals ${decimals}`);
-  const product =
-    roundIfClear((quantity * factor) / divisor) ?? multiplyExactly(quantity, factor, decimals);
+  const product = roundIfClear((quantity * factor) / divisor) ?? multiplyExactly(quantity, factor, decimals);
   if (!Number.isSafeInteger(product)) {
     const exact = `${quantity} × ${factor} ÷ ${divisor}`;
     throw new RangeError(`${exact} is above ${Number.MAX_SAFE_INTEGER}`);

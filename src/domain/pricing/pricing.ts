@@ -119,27 +119,19 @@ export interface RouteZones {
   readonly dropoff: number | undefined;
 }
 
-export function zoneIdentityAt(
-  { zones }: Pricing,
-  index: number | undefined,
-): ZoneIdentity | undefined {
+export function zoneIdentityAt({ zones }: Pricing, index: number | undefined): ZoneIdentity | undefined {
   return index === undefined ? undefined : identityAt(zones, index);
 }
 
 /** Like `quote`, and also returns the zones of both ends. */
-export function quoteWithZones(
-  pricing: Pricing,
-  route: Route,
-): { readonly quote: Quote; readonly zones: RouteZones } {
+export function quoteWithZones(pricing: Pricing, route: Route): { readonly quote: Quote; readonly zones: RouteZones } {
   const { fees, coverage } = pricing;
   const { pickup, dropoff, weightKg } = route;
   const zones = { pickup: coverage.zoneAt(pickup), dropoff: coverage.zoneAt(dropoff) };
   const tier = findTier(fees.tiers, weightKg);
   const isServed = tier && zones.pickup !== undefined && zones.dropoff !== undefined;
   return {
-    quote: isServed
-      ? price(fees, tier, haversineKm(pickup, dropoff), weightKg)
-      : uncoveredQuote(pricing, route),
+    quote: isServed ? price(fees, tier, haversineKm(pickup, dropoff), weightKg) : uncoveredQuote(pricing, route),
     zones,
   };
 }
@@ -148,10 +140,7 @@ export function quoteWithZones(
  * Prices a route by its fees, without checking the coverage. Returns `undefined` if no tier covers
  * the weight. Also prices by the fees of an earlier tariff.
  */
-export function priceByFees(
-  fees: Fees,
-  { pickup, dropoff, weightKg }: Route,
-): CoveredQuote | undefined {
+export function priceByFees(fees: Fees, { pickup, dropoff, weightKg }: Route): CoveredQuote | undefined {
   const tier = findTier(fees.tiers, weightKg);
   return tier && price(fees, tier, haversineKm(pickup, dropoff), weightKg);
 }
@@ -188,8 +177,7 @@ function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): Co
   const { minorDigits } = fees;
   const distanceFeeMinor = multiplyToMinor(distanceKm, fees.ratePerKmMillionths, minorDigits);
   // The flat fee is a whole number, so rounding the rest is the same as rounding the sum.
-  const weightFeeMinor =
-    tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMillionths, minorDigits);
+  const weightFeeMinor = tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMillionths, minorDigits);
   const subtotalMinor = distanceFeeMinor + weightFeeMinor;
   return {
     covered: true,
@@ -296,9 +284,7 @@ const RANGES_SHOWN = 5;
 
 function servedWeightsText(tiers: readonly Tier[]): string {
   if (tiers.length === 0) return "no weights are served at present";
-  const ranges = mergeTouching(tiers).map(
-    ({ minKg, maxKg }) => `above ${minKg} kg and up to ${maxKg} kg`,
-  );
+  const ranges = mergeTouching(tiers).map(({ minKg, maxKg }) => `above ${minKg} kg and up to ${maxKg} kg`);
   const unshown = ranges.length - RANGES_SHOWN;
   const more = unshown > 0 ? `, or in ${unshown} further range${unshown === 1 ? "" : "s"}` : "";
   return `weights ${ranges.slice(0, RANGES_SHOWN).join(", or ")}${more} are served`;

@@ -1,10 +1,4 @@
-import {
-  priceRoute,
-  type CoveredQuote,
-  type Pricing,
-  type Quote,
-  type QuoteFailure,
-} from "./pricing.ts";
+import { priceRoute, type CoveredQuote, type Pricing, type Quote, type QuoteFailure } from "./pricing.ts";
 import { quoteBookable, type BookableRoute } from "./windows.ts";
 
 /** A shipment that is priced again as of its booking time. */
@@ -79,10 +73,7 @@ const MAX_LISTED = 20;
  *
  * @param shipments newest first
  */
-export function replayShipments(
-  { inForce, ofDraft }: BothTariffs,
-  shipments: readonly ReplayedShipment[],
-): Replay {
+export function replayShipments({ inForce, ofDraft }: BothTariffs, shipments: readonly ReplayedShipment[]): Replay {
   const changes: PriceChange[] = [];
   const refused: NewlyRefused[] = [];
   let newlyCovered = 0;
@@ -178,14 +169,10 @@ function bucketOf(inForceMinor: number, ofDraftMinor: number): number {
 
 /** Returns the changes with the largest absolute amounts in descending order, then by reference. */
 function largestChanges(changes: readonly PriceChange[]): PriceChange[] {
-  const sizeOf = ({ inForceMinor, ofDraftMinor }: PriceChange) =>
-    Math.abs(ofDraftMinor - inForceMinor);
+  const sizeOf = ({ inForceMinor, ofDraftMinor }: PriceChange) => Math.abs(ofDraftMinor - inForceMinor);
   return changes
     .filter((change) => sizeOf(change) > 0)
-    .toSorted(
-      (a, b) =>
-        sizeOf(b) - sizeOf(a) || compare(a.reference, b.reference) || a.workspace - b.workspace,
-    )
+    .toSorted((a, b) => sizeOf(b) - sizeOf(a) || compare(a.reference, b.reference) || a.workspace - b.workspace)
     .slice(0, MAX_LISTED);
 }
 

@@ -1,10 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  randomFillSync,
-  type KeyObject,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync, type KeyObject } from "node:crypto";
 import type { Route } from "./pricing.ts";
 
 /** A time window in milliseconds since the epoch, with its fee. */
@@ -85,8 +79,7 @@ function writeQuote(quote: HeldQuote, bytes: Buffer, begin: number): number {
   const { pickup, dropoff, weightKg } = quote.route;
   const { pickupWindow, dropoffWindow } = quote;
   const form =
-    (pickupWindow === undefined ? 0 : WITH_PICKUP_WINDOW) +
-    (dropoffWindow === undefined ? 0 : WITH_DROPOFF_WINDOW);
+    (pickupWindow === undefined ? 0 : WITH_PICKUP_WINDOW) + (dropoffWindow === undefined ? 0 : WITH_DROPOFF_WINDOW);
   let end = bytes.writeUInt8(form, begin);
   end = bytes.writeDoubleBE(quote.workspace, end);
   end = bytes.writeDoubleBE(pickup.lat, end);
@@ -112,10 +105,7 @@ function writeWindow(window: QuotedWindow, bytes: Buffer, begin: number): number
  *
  * @param keyOf returns the key with an id, or `undefined`
  */
-export function openQuote(
-  id: string,
-  keyOf: (id: number) => QuoteKey | undefined,
-): HeldQuote | undefined {
+export function openQuote(id: string, keyOf: (id: number) => QuoteKey | undefined): HeldQuote | undefined {
   if (!ID.test(id)) return undefined;
   const text = id.slice(PREFIX.length);
   const bytes = Buffer.from(text, "base64url");

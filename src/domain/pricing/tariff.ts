@@ -1,19 +1,6 @@
 import type { Zone } from "../coverage/coverage.ts";
-import {
-  createTariffFaults,
-  isObject,
-  quoted,
-  type TariffFault,
-  type TariffFaults,
-} from "../faults.ts";
-import {
-  RATE_DECIMALS,
-  fitsDecimals,
-  minorDigitsOf,
-  parseDecimal,
-  toUnits,
-  type Decimal,
-} from "./money.ts";
+import { createTariffFaults, isObject, quoted, type TariffFault, type TariffFaults } from "../faults.ts";
+import { RATE_DECIMALS, fitsDecimals, minorDigitsOf, parseDecimal, toUnits, type Decimal } from "./money.ts";
 import { validZones, parseZones } from "../coverage/parse-zones.ts";
 import { parseSchedules } from "../schedule/parse-schedules.ts";
 import type { Scheduling } from "../schedule/schedule.ts";
@@ -132,10 +119,7 @@ function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   const minorDigits = minorDigitsOf(code);
   const meant = minorDigits === undefined ? UNKNOWN_CURRENCY : { currency: code, minorDigits };
   if (meant.currency === value) return meant;
-  faults.add(
-    "currency",
-    `must be an active ISO 4217 code with a minor unit, such as "USD"; it is ${quoted(value)}`,
-  );
+  faults.add("currency", `must be an active ISO 4217 code with a minor unit, such as "USD"; it is ${quoted(value)}`);
   return meant;
 }
 
@@ -169,10 +153,7 @@ function parseRate(value: unknown, path: string, faults: TariffFaults): number {
 function parseAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
-    faults.add(
-      path,
-      `must be a decimal of 0 or more in quotes, such as "5.00"; it is ${quoted(value)}`,
-    );
+    faults.add(path, `must be a decimal of 0 or more in quotes, such as "5.00"; it is ${quoted(value)}`);
     return undefined;
   }
   if (Number(value) > MAX_AMOUNT) {

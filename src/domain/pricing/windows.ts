@@ -1,19 +1,7 @@
 import type { End, Ends } from "../route-ends.ts";
 import type { Span } from "../schedule/calendar.ts";
-import {
-  decideWindows,
-  NO_WINDOWS,
-  type BookedWindow,
-  type WindowsDecision,
-} from "../schedule/decide-windows.ts";
-import {
-  calendarsOf,
-  quote,
-  withWindowFee,
-  type Pricing,
-  type Quote,
-  type Route,
-} from "./pricing.ts";
+import { decideWindows, NO_WINDOWS, type BookedWindow, type WindowsDecision } from "../schedule/decide-windows.ts";
+import { calendarsOf, quote, withWindowFee, type Pricing, type Quote, type Route } from "./pricing.ts";
 
 export interface WindowsOfRoute {
   readonly windows: Ends<Span>;

@@ -139,10 +139,8 @@ function openingOf(date: Temporal.PlainDate, hours: Hours, timeZone: string): Op
  * @param minute minutes since the date's midnight, possibly on a later date
  */
 function instantOf(date: Temporal.PlainDate, minute: number, timeZone: string): number {
-  return date
-    .toPlainDateTime()
-    .add({ minutes: minute })
-    .toZonedDateTime(timeZone, { disambiguation: "compatible" }).epochMilliseconds;
+  return date.toPlainDateTime().add({ minutes: minute }).toZonedDateTime(timeZone, { disambiguation: "compatible" })
+    .epochMilliseconds;
 }
 
 /**

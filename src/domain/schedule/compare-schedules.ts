@@ -20,8 +20,7 @@ export function compareSchedules(before: object, after: object): Difference[] {
   return comparePaths(from, to)
     .flatMap((path) => {
       const [one, other] = [from.get(path), to.get(path)];
-      if (one === undefined || other === undefined)
-        return [differenceAt(path, shown(one), shown(other))];
+      if (one === undefined || other === undefined) return [differenceAt(path, shown(one), shown(other))];
       return compareParts(path, partsOfSchedule(one), partsOfSchedule(other));
     })
     .slice(0, MAX_DIFFERENCES);
@@ -57,20 +56,14 @@ function comparePaths(from: Parts, to: Parts): string[] {
 }
 
 function compareParts(path: string, from: Parts, to: Parts): Difference[] {
-  return comparePaths(from, to).map((part) =>
-    differenceAt(path + part, shown(from.get(part)), shown(to.get(part))),
-  );
+  return comparePaths(from, to).map((part) => differenceAt(path + part, shown(from.get(part)), shown(to.get(part))));
 }
 
 function textOf(value: unknown): string | undefined {
   return value === undefined ? undefined : canonicalText(value);
 }
 
-export function differenceAt(
-  path: string,
-  before: string | undefined,
-  after: string | undefined,
-): Difference {
+export function differenceAt(path: string, before: string | undefined, after: string | undefined): Difference {
   return {
     path,
     ...(before === undefined ? {} : { before }),

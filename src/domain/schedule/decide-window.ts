@@ -31,10 +31,7 @@ export function decideWindow(calendar: Calendar, window: Span, nowMs: number): W
   const day = calendar.dayOf(window.startMs);
   const match = matchHours(calendar, window, day);
   const cutOffAtMs = cutOffOf(day, window.startMs);
-  const violations = [
-    match.violation,
-    ...timeViolations(calendar, window, { day, cutOffAtMs, nowMs }),
-  ];
+  const violations = [match.violation, ...timeViolations(calendar, window, { day, cutOffAtMs, nowMs })];
   return {
     violations: violations.filter((violation) => violation !== undefined),
     cutOffAtMs,

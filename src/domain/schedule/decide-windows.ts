@@ -116,11 +116,7 @@ function nextText(next: Span | undefined): string {
   return `. The next available window is ${isoTime(next.startMs)} to ${isoTime(next.endMs)}`;
 }
 
-function factsOf(
-  end: End,
-  cutOffAtMs: number | undefined,
-  next: Span | undefined,
-): Record<string, string> {
+function factsOf(end: End, cutOffAtMs: number | undefined, next: Span | undefined): Record<string, string> {
   const prefix = end === "pickup" ? "" : "dropoff_";
   const instants = {
     cut_off_at: cutOffAtMs,

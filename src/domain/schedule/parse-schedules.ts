@@ -60,10 +60,7 @@ function featuresOf(zones: unknown): readonly unknown[] {
   return isObject(zones) && Array.isArray(zones.features) ? zones.features : [];
 }
 
-function indexesByName(
-  schedules: readonly Schedule[],
-  faults: TariffFaults,
-): ReadonlyMap<string, number> {
+function indexesByName(schedules: readonly Schedule[], faults: TariffFaults): ReadonlyMap<string, number> {
   const indexes = new Map<string, number>();
   for (const [i, { name }] of schedules.entries()) {
     const other = indexes.get(name);
@@ -146,22 +143,15 @@ function parseSchedule(value: Json, path: string, reader: Reader): Schedule {
 const MAX_NAME_CHARACTERS = 100;
 
 function parseName(value: unknown, path: string, faults: TariffFaults): string {
-  const isName =
-    typeof value === "string" && value.trim() !== "" && hasAtMost(value, MAX_NAME_CHARACTERS);
+  const isName = typeof value === "string" && value.trim() !== "" && hasAtMost(value, MAX_NAME_CHARACTERS);
   if (isName) return value;
-  faults.add(
-    path,
-    `must be text of 1 to ${MAX_NAME_CHARACTERS} characters; it is ${quoted(value)}`,
-  );
+  faults.add(path, `must be text of 1 to ${MAX_NAME_CHARACTERS} characters; it is ${quoted(value)}`);
   return "";
 }
 
 function parseTimeZone(value: unknown, path: string, faults: TariffFaults): string {
   if (typeof value === "string" && isTimeZone(value)) return value;
-  faults.add(
-    path,
-    `must be the IANA name of a time zone, such as "Europe/Berlin"; it is ${quoted(value)}`,
-  );
+  faults.add(path, `must be the IANA name of a time zone, such as "Europe/Berlin"; it is ${quoted(value)}`);
   return "UTC";
 }
 
@@ -261,9 +251,7 @@ function isDate(text: string): boolean {
 
 function parseHoursOfDate(value: unknown, path: string, reader: Reader): Hours[] {
   const hours = inOrder(parseList(value, path, MAX_HOURS_OF_DATE, reader, parseHours));
-  const overlaps = hours.some(
-    ({ opensMinute }, i) => opensMinute < (hours[i - 1]?.closesMinute ?? 0),
-  );
+  const overlaps = hours.some(({ opensMinute }, i) => opensMinute < (hours[i - 1]?.closesMinute ?? 0));
   if (overlaps) reader.faults.add(path, "must not overlap");
   return hours;
 }
@@ -308,17 +296,13 @@ function daysText(value: unknown): string {
 
 function parseCutOff(value: Json, path: string, { faults }: Reader): CutOff {
   const fromMinute = isLeftOut(value.from) ? 0 : parseTime(value.from, `${path}.from`, faults);
-  const untilMinute = isLeftOut(value.until)
-    ? MINUTES_OF_DAY
-    : parseTime(value.until, `${path}.until`, faults);
+  const untilMinute = isLeftOut(value.until) ? MINUTES_OF_DAY : parseTime(value.until, `${path}.until`, faults);
   if (untilMinute <= fromMinute) {
     const text = `must be later than from, ${clock(fromMinute)}; leave it out for the end of the day`;
     faults.add(`${path}.until`, text);
   }
   return {
-    days: isLeftOut(value.days)
-      ? DAYS.map(() => true)
-      : parseDays(value.days, `${path}.days`, faults),
+    days: isLeftOut(value.days) ? DAYS.map(() => true) : parseDays(value.days, `${path}.days`, faults),
     fromMinute,
     untilMinute,
     daysBefore: parseWhole(value.days_before ?? 0, [0, 30], {

@@ -1,12 +1,4 @@
-import {
-  MINUTE_MS,
-  slotOf,
-  type Calendar,
-  type Day,
-  type Opening,
-  type Slot,
-  type Span,
-} from "./calendar.ts";
+import { MINUTE_MS, slotOf, type Calendar, type Day, type Opening, type Slot, type Span } from "./calendar.ts";
 import { cutOffOf, decideWindow, type WindowDecision } from "./decide-window.ts";
 import { MIN_WINDOW_MINUTES } from "./schedule.ts";
 
@@ -81,12 +73,7 @@ export function nextAvailable(calendar: Calendar, window: Span, nowMs: number): 
   return later ?? firstFrom(calendar, window, nowMs, nowMs);
 }
 
-function firstFrom(
-  calendar: Calendar,
-  window: Span,
-  fromMs: number,
-  nowMs: number,
-): Span | undefined {
+function firstFrom(calendar: Calendar, window: Span, fromMs: number, nowMs: number): Span | undefined {
   const { horizonDays, slotMinutes } = calendar.schedule;
   const lastDay = calendar.dayOf(nowMs).number + horizonDays;
   const lengthMs = Math.max(MIN_WINDOW_MS, window.endMs - window.startMs);

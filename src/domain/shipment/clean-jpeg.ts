@@ -108,11 +108,7 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
 }
 
 /** Reads a segment other than a scan. Returns whether a decoder needs the segment, or the error. */
-function readSegment(
-  decoder: Decoder,
-  marker: number,
-  content: Buffer,
-): boolean | { readonly error: string } {
+function readSegment(decoder: Decoder, marker: number, content: Buffer): boolean | { readonly error: string } {
   switch (marker) {
     case MARKER.quantizationTables:
       return readQuantizationTables(decoder, content) || DAMAGED;
@@ -264,8 +260,7 @@ function orientationOf(content: Buffer): number | undefined {
   if (!content.subarray(0, 6).equals(EXIF)) return undefined;
   const tiff = content.subarray(6);
   const isLittle = tiff.toString("latin1", 0, 2) === "II";
-  const read16 = (at: number) =>
-    at + 2 > tiff.length ? 0 : isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at);
+  const read16 = (at: number) => (at + 2 > tiff.length ? 0 : isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
   const directory = read16(isLittle ? 4 : 6);
   const count = Math.min(read16(directory), 100);
   for (let entry = directory + 2; entry < directory + 2 + count * 12; entry += 12) {

@@ -61,8 +61,7 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
     const end = at + 12 + from.readUInt32BE(at);
     const type = from.toString("latin1", at + 4, at + 8);
     const chunk = from.subarray(at, end);
-    const isIntact =
-      end <= from.length && crc32(chunk.subarray(4, -4)) === chunk.readUInt32BE(chunk.length - 4);
+    const isIntact = end <= from.length && crc32(chunk.subarray(4, -4)) === chunk.readUInt32BE(chunk.length - 4);
     if (!isIntact || (type === "IHDR") !== (at === 8)) return DAMAGED;
     const content = chunk.subarray(8, -4);
     if (type === "IHDR") {
@@ -82,8 +81,7 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
     // An upper-case first letter marks a critical chunk, which a decoder must understand.
     else if (/^[A-Z]/.test(type)) return DAMAGED;
     if (type === "IEND") {
-      const isDecodable =
-        (hasPalette || !header!.needsPalette) && (await fillsRows(imageData, header!.passes));
+      const isDecodable = (hasPalette || !header!.needsPalette) && (await fillsRows(imageData, header!.passes));
       return isDecodable ? { picture: Buffer.concat(kept) } : DAMAGED;
     }
     previous = type;

@@ -58,10 +58,7 @@ export const NO_PROGRESS: DeliveryProgress = {
 export type DeliveryStage = "assigned" | "at_pickup" | "at_dropoff";
 
 /** Returns the courier's stage. `undefined` if there is no courier, or if the courier is between the ends. */
-export function stageOf(
-  status: ShipmentStatus,
-  { courier, arrivedAt }: DeliveryProgress,
-): DeliveryStage | undefined {
+export function stageOf(status: ShipmentStatus, { courier, arrivedAt }: DeliveryProgress): DeliveryStage | undefined {
   if (status === "in_transit") return arrivedAt === "dropoff" ? "at_dropoff" : undefined;
   if (status !== "awaiting_pickup") return undefined;
   if (arrivedAt === "pickup") return "at_pickup";
@@ -69,14 +66,9 @@ export function stageOf(
 }
 
 /** Returns the last failed delivery. `undefined` after the final status and during another attempt. */
-export function failedNow(
-  status: ShipmentStatus,
-  { attempts, arrivedAt }: DeliveryProgress,
-): Attempt | undefined {
+export function failedNow(status: ShipmentStatus, { attempts, arrivedAt }: DeliveryProgress): Attempt | undefined {
   const failed = attempts.at(-1);
-  return status === "in_transit" && arrivedAt === null && failed?.end === "dropoff"
-    ? failed
-    : undefined;
+  return status === "in_transit" && arrivedAt === null && failed?.end === "dropoff" ? failed : undefined;
 }
 
 /** Minimum change of an ETA that causes an event, in milliseconds. */
@@ -135,10 +127,7 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
 }
 
 /** Records a failed attempt. Clears the stage and ETA. Discards the proof of delivery, but keeps a waiver. */
-export function withAttempt(
-  { proof, ...before }: DeliveryProgress,
-  failed: Attempt,
-): DeliveryProgress {
+export function withAttempt({ proof, ...before }: DeliveryProgress, failed: Attempt): DeliveryProgress {
   const { end } = failed;
   const kept = end === "pickup" ? proof : proof && withoutDoor(proof);
   return {

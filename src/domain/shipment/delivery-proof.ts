@@ -4,9 +4,7 @@ import { randomInt } from "node:crypto";
 export type DropoffVerification = "none" | "pin" | "photo" | "signature";
 
 /** Stored form of the required verification, with the PIN if any. */
-export type StoredVerification =
-  | { readonly by: "pin"; readonly pin: string }
-  | { readonly by: "photo" | "signature" };
+export type StoredVerification = { readonly by: "pin"; readonly pin: string } | { readonly by: "photo" | "signature" };
 
 /** Proof recorded at the door. Pictures are stored separately. */
 export interface DeliveryProof {

@@ -70,11 +70,7 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
  * @param isSameStatus whether the status is unchanged. Otherwise the courier left an end because of
  *   the new status, which is not a separate event
  */
-function progressEventTypes(
-  before: DeliveryProgress,
-  after: DeliveryProgress,
-  isSameStatus: boolean,
-): EventType[] {
+function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress, isSameStatus: boolean): EventType[] {
   const { courier, arrivedAt } = after;
   const hasFailed = after.attempts.length > before.attempts.length;
   const hasArrived = arrivedAt !== null && arrivedAt !== before.arrivedAt;
@@ -90,10 +86,7 @@ function progressEventTypes(
     "shipment.at_dropoff": hasArrived && arrivedAt === "dropoff",
     "shipment.attempt_failed": hasFailed,
     "shipment.proof_recorded":
-      after.proof !== undefined &&
-      after.proof !== before.proof &&
-      !hasFailed &&
-      !isTakenBack(before, after),
+      after.proof !== undefined && after.proof !== before.proof && !hasFailed && !isTakenBack(before, after),
   };
   return EVENT_TYPES.filter((type) => happened[type]);
 }
@@ -123,16 +116,13 @@ function detailEventTypes(
   const before = given ?? NO_PAYMENT_DETAILS;
   const after = now ?? NO_PAYMENT_DETAILS;
   const happened: Partial<Record<EventType, boolean>> = {
-    "shipment.checkout_opened":
-      after.checkout !== null && after.checkout.url !== before.checkout?.url,
+    "shipment.checkout_opened": after.checkout !== null && after.checkout.url !== before.checkout?.url,
     "shipment.payment_processing": after.processing && !before.processing,
     "shipment.payment_failed": after.error !== null && after.error !== before.error,
     "shipment.partly_refunded": after.refundedMinor !== before.refundedMinor,
-    "shipment.refund_failed":
-      after.refundError !== null && after.refundError !== before.refundError,
+    "shipment.refund_failed": after.refundError !== null && after.refundError !== before.refundError,
     "shipment.dispute_opened": after.dispute === "open" && before.dispute !== "open",
-    "shipment.dispute_closed":
-      after.dispute !== null && after.dispute !== "open" && after.dispute !== before.dispute,
+    "shipment.dispute_closed": after.dispute !== null && after.dispute !== "open" && after.dispute !== before.dispute,
   };
   return EVENT_TYPES.filter((type) => happened[type]);
 }

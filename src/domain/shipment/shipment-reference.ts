@@ -37,9 +37,7 @@ export function beginsEveryReference(text: string): boolean {
  * Returns the first and last possible reference with a prefix, ignoring case. Returns `undefined` if no reference or
  * every reference has the prefix. All references have the same length, so the range is correct in every collation.
  */
-export function referenceRange(
-  text: string,
-): { readonly first: string; readonly last: string } | undefined {
+export function referenceRange(text: string): { readonly first: string; readonly last: string } | undefined {
   const begins = text.toUpperCase();
   if (!/^SHP-[0-9A-HJKMNP-TV-Z]{1,12}$/.test(begins)) return undefined;
   const length = REFERENCE_PREFIX.length + LENGTH;

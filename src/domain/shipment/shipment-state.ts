@@ -12,13 +12,7 @@ export const SHIPMENT_STATUSES = [
 
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
-export const PAYMENT_STATUSES = [
-  "awaiting_payment",
-  "paid",
-  "refund_pending",
-  "refunded",
-  "voided",
-] as const;
+export const PAYMENT_STATUSES = ["awaiting_payment", "paid", "refund_pending", "refunded", "voided"] as const;
 
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
@@ -185,8 +179,7 @@ export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((statu
 export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {
   return STATES.filter(
     ({ status, paymentStatus }) =>
-      (given.status ?? status) === status &&
-      (given.paymentStatus ?? paymentStatus) === paymentStatus,
+      (given.status ?? status) === status && (given.paymentStatus ?? paymentStatus) === paymentStatus,
   );
 }
 

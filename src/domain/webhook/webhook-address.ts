@@ -36,8 +36,7 @@ export function literalAddress({ hostname }: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
-const NOT_BY_HTTP =
-  "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+const NOT_BY_HTTP = "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 /**
  * Maximum length of a normalized URL. Equals the limit of the request field, so that a returned URL
@@ -54,11 +53,9 @@ export function webhookUrlError(text: string, allowLoopbackHttp: boolean): strin
   // URL parsing drops tabs and newlines, so the displayed URL would differ from the requested one.
   if (/\p{Cc}/u.test(text)) return "must not contain control characters";
   const url = URL.parse(text);
-  if (url === null)
-    return "must be a URL that begins with https://, such as https://example.com/hook";
+  if (url === null) return "must be a URL that begins with https://, such as https://example.com/hook";
   const reach = reachOf(url, allowLoopbackHttp);
-  if (reach === undefined)
-    return url.protocol === "http:" ? NOT_BY_HTTP : "must begin with https://";
+  if (reach === undefined) return url.protocol === "http:" ? NOT_BY_HTTP : "must begin with https://";
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   if (url.hash !== "") return "must not have a fragment";
   if (url.href.length > MAX_LENGTH) {

@@ -30,11 +30,7 @@ export const MAX_ATTEMPTS = WAITS_MS.length;
  * @param requestedMs delay from Retry-After. Capped at one day
  * @param random 0 to 1
  */
-export function nextWaitMs(
-  attempts: number,
-  requestedMs: number | undefined,
-  random: number,
-): number | undefined {
+export function nextWaitMs(attempts: number, requestedMs: number | undefined, random: number): number | undefined {
   const waitMs = WAITS_MS[attempts];
   if (waitMs === undefined) return undefined;
   const withJitterMs = Math.round(waitMs * (1 + JITTER * random));

@@ -1,8 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  AddressSchema,
-  type AddressService,
-} from "../../../gen/shipments/v1/address_service_pb.js";
+import { AddressSchema, type AddressService } from "../../../gen/shipments/v1/address_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Point } from "../../domain/coverage/geo.ts";

@@ -3,12 +3,7 @@ import type { Point } from "../../domain/coverage/geo.ts";
 import type { RateLimit, Verdict } from "../../domain/rate-limit.ts";
 import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import {
-  GeocoderUnavailable,
-  type AddressQuery,
-  type FoundAddress,
-  type Geocoder,
-} from "./geocoder.ts";
+import { GeocoderUnavailable, type AddressQuery, type FoundAddress, type Geocoder } from "./geocoder.ts";
 
 /** Looks up addresses for workspaces. `search` and `reverse` reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
 export interface AddressLookups {
@@ -43,10 +38,7 @@ export function createAddressLookups(options: {
   async function lookup(call: Call, key: string, ask: () => Promise<Found>): Promise<Found> {
     const cached = cache.get(key);
     if (cached !== undefined) return cached;
-    const { allowed, resetSeconds } = await consumeLookup(
-      call.caller.workspaceId,
-      LOOKUPS_OF_WORKSPACE,
-    );
+    const { allowed, resetSeconds } = await consumeLookup(call.caller.workspaceId, LOOKUPS_OF_WORKSPACE);
     if (!allowed) throw tooMany(resetSeconds);
     try {
       const found = await ask();

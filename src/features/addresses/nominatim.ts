@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  labelOf,
-  type AddressPrecision,
-  type FoundAddress,
-  type GeocoderAdapter,
-} from "./geocoder.ts";
+import { labelOf, type AddressPrecision, type FoundAddress, type GeocoderAdapter } from "./geocoder.ts";
 import { wellFormed } from "./point-feature.ts";
 
 /** Creates a schema for a coordinate in text form, between `-most` and `most` degrees. */
@@ -64,9 +59,7 @@ function precisionOf(rank: number): AddressPrecision {
 
 /** Returns the corners of a box around a point, clipped to the valid range, in Nominatim's format. */
 function boxAround({ lat, lng }: { readonly lat: number; readonly lng: number }): string {
-  return [-NEAR_DEGREES, NEAR_DEGREES]
-    .flatMap((by) => [within(lng + by, 180), within(lat + by, 90)])
-    .join(",");
+  return [-NEAR_DEGREES, NEAR_DEGREES].flatMap((by) => [within(lng + by, 180), within(lat + by, 90)]).join(",");
 }
 
 function within(value: number, most: number): number {

@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  labelOf,
-  type AddressPrecision,
-  type FoundAddress,
-  type GeocoderAdapter,
-} from "./geocoder.ts";
+import { labelOf, type AddressPrecision, type FoundAddress, type GeocoderAdapter } from "./geocoder.ts";
 import { pointFeatures, pointOf } from "./point-feature.ts";
 
 const properties = z.object({

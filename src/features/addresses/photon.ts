@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  labelOf,
-  type AddressPrecision,
-  type FoundAddress,
-  type GeocoderAdapter,
-} from "./geocoder.ts";
+import { labelOf, type AddressPrecision, type FoundAddress, type GeocoderAdapter } from "./geocoder.ts";
 import { pointFeatures, pointOf } from "./point-feature.ts";
 
 const part = z.string().nullish();
@@ -66,9 +61,7 @@ function textOf(given: Properties): string {
   const numbered = isNumberFirst ? [housenumber, street] : [street, housenumber];
   const line = street ? joined(numbered, " ") : housenumber;
   const town = city ?? given.locality ?? given.district ?? given.county;
-  const cityLine = isNumberFirst
-    ? [town, joined([state, postcode], " ")]
-    : [joined([postcode, town], " "), state];
+  const cityLine = isNumberFirst ? [town, joined([state, postcode], " ")] : [joined([postcode, town], " "), state];
   return joined([...new Set([name, line, ...cityLine, country])], ", ");
 }
 

@@ -6,8 +6,7 @@ import { createWorkspaceKey, listKeys, revokeKey, rotateKey, updateKey } from ".
 
 export const API_KEY_FUNCTIONS: ServiceFunctions<typeof ApiKeyService, Call, DatabaseDeps> = {
   listApiKeys: (_request, { caller }, { em }) => listKeys(em, caller.workspaceId, caller.keyId),
-  createApiKey: (request, call, { em }) =>
-    createWorkspaceKey(em, call, call.caller.workspaceId, request),
+  createApiKey: (request, call, { em }) => createWorkspaceKey(em, call, call.caller.workspaceId, request),
   updateApiKey: (request, call, { em }) => updateKey(em, call, call.caller.workspaceId, request),
   rotateApiKey: (request, call, { em }) => rotateKey(em, call, call.caller.workspaceId, request),
   revokeApiKey: ({ key }, call, { em }) => revokeKey(em, call, call.caller.workspaceId, key),

@@ -214,9 +214,7 @@ export async function rotateAllKeys(
 function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): void {
   const hasAllLasting = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;
   if (!hasAllLasting && others.length < MAX_WORKING_API_KEYS) return;
-  const keys = hasAllLasting
-    ? `${MAX_API_KEYS} keys`
-    : `${MAX_WORKING_API_KEYS} active keys, expiring ones included`;
+  const keys = hasAllLasting ? `${MAX_API_KEYS} keys` : `${MAX_WORKING_API_KEYS} active keys, expiring ones included`;
   const text = `The workspace has reached its limit of ${keys}. Revoke one first.`;
   throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
 }

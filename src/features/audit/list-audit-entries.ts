@@ -28,11 +28,7 @@ export async function listAuditEntries(
   const reading = em.fork();
   const filters = filtersOf(request);
   const { after } = request;
-  const page = readPage(
-    request,
-    { list: "audit entries", ...filters, after: after?.toString() },
-    readPosition,
-  );
+  const page = readPage(request, { list: "audit entries", ...filters, after: after?.toString() }, readPosition);
   const start = page.after ?? (after ? await positionOfEntry(reading, after) : undefined);
   const order = after === undefined ? "desc" : "asc";
   const found = await entriesQuery(reading, filters, { ...page, after: start }, order).getResult();
@@ -96,8 +92,7 @@ function unknownAction(action: string | undefined): Violation[] {
 
 function unknownSubject(subject: string | undefined): Violation[] {
   const [kind, id] = subject?.split("/") ?? [];
-  if (subject === undefined || (id && (SUBJECT_KINDS as readonly string[]).includes(kind!)))
-    return [];
+  if (subject === undefined || (id && (SUBJECT_KINDS as readonly string[]).includes(kind!))) return [];
   const kinds = SUBJECT_KINDS.join(", ");
   return [invalid("subject", `must be one of ${kinds}, a slash and an id, such as workspace/12`)];
 }
@@ -109,9 +104,7 @@ function invalid(subject: string, text: string): Violation {
 async function positionOfEntry(em: EntityManager, sent: bigint): Promise<Position> {
   const entry = await em.findOne(AuditEntry, readRecordId(sent) ?? 0);
   if (entry !== null) return positionOf(entry);
-  throw new Refusal([
-    invalid("after", "must be the id of an audit entry, or 0 to begin with the first"),
-  ]);
+  throw new Refusal([invalid("after", "must be the id of an audit entry, or 0 to begin with the first")]);
 }
 
 type Position = readonly [createdAtMs: number, id: number];
@@ -125,12 +118,7 @@ function positionOf({ createdAt, id }: Pick<AuditEntry, "createdAt" | "id">): Po
   return [createdAt.getTime(), id];
 }
 
-function entriesQuery(
-  em: EntityManager,
-  filters: Filters,
-  { after, limit }: Page<Position>,
-  order: "asc" | "desc",
-) {
+function entriesQuery(em: EntityManager, filters: Filters, { after, limit }: Page<Position>, order: "asc" | "desc") {
   const { createdAfter, createdBefore, ...equal } = filters;
   const query = em.createQueryBuilder(AuditEntry, "entry");
   const given = Object.entries(equal).filter(([, value]) => value !== undefined);

@@ -70,10 +70,7 @@ export function recordChange(tx: EntityManager, call: AnyCall, change: RecordedC
   add(tx, entryOf(call, change));
 }
 
-function entryOf(
-  { received, caller, method }: AnyCall,
-  { subject, workspaceId, changes }: RecordedChange,
-): NewEntry {
+function entryOf({ received, caller, method }: AnyCall, { subject, workspaceId, changes }: RecordedChange): NewEntry {
   const actor = actorOf(caller);
   return {
     ...actor,
@@ -82,9 +79,7 @@ function entryOf(
     workspaceId: workspaceId ?? null,
     changes,
     // Calls that were not made through the server have no log line with their request id.
-    requestId: ["command_line", "service"].includes(actor.actor)
-      ? null
-      : received.headers.requestId,
+    requestId: ["command_line", "service"].includes(actor.actor) ? null : received.headers.requestId,
   };
 }
 

@@ -135,10 +135,7 @@ function createUses() {
   };
 }
 
-function evictChanged<C extends Caller>(
-  cached: LRUCache<string, CachedKey<C>>,
-  changes: readonly KeyChange[],
-): void {
+function evictChanged<C extends Caller>(cached: LRUCache<string, CachedKey<C>>, changes: readonly KeyChange[]): void {
   const changeOf = new Map(changes.map((change) => [change.hash, change]));
   for (const [secret, { hash, changedAtMs }] of cached.entries()) {
     const change = changeOf.get(hash);

@@ -23,9 +23,7 @@ export function createKeyUseRecorder(options: {
     const used = [...new Set([...waiting[table], ...keys[table].drainUsed()])];
     waiting[table] = used.slice(0, MAX_WAITING);
     if (used.length === 0) return;
-    const skipped = await runStatement<{ hash: string }>(em.fork(), recordSql(table), [
-      JSON.stringify(waiting[table]),
-    ]);
+    const skipped = await runStatement<{ hash: string }>(em.fork(), recordSql(table), [JSON.stringify(waiting[table])]);
     waiting[table] = skipped.map(({ hash }) => hash);
   }
 

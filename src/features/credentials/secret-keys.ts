@@ -3,13 +3,7 @@ import { announceChange } from "../../db/change-feed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
-import {
-  createKeyId,
-  createSecretKey,
-  hashKey,
-  lastFour,
-  type KeyPrefix,
-} from "../../domain/secret-key.ts";
+import { createKeyId, createSecretKey, hashKey, lastFour, type KeyPrefix } from "../../domain/secret-key.ts";
 
 // Secret keys of workspaces and operators: creation, rotation, expiry and deletion.
 
@@ -100,11 +94,7 @@ const OVERLAP_OF_CURRENT_SECONDS = 600;
  * @param asked requested overlap, if any
  * @param current id of the API key that authenticated the call, if any
  */
-export function overlapSecondsOf(
-  key: string,
-  asked: number | undefined,
-  current: string | undefined,
-): number {
+export function overlapSecondsOf(key: string, asked: number | undefined, current: string | undefined): number {
   return asked ?? (key === current ? OVERLAP_OF_CURRENT_SECONDS : 0);
 }
 

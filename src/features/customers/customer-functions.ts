@@ -1,11 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomerAddressChange } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { assertEtag, refuseAny, type Violation } from "../../domain/refusal.ts";
-import {
-  type CustomerRecord,
-  customerRecordMessage,
-  type StoredAddress,
-} from "./customer.entity.ts";
+import { type CustomerRecord, customerRecordMessage, type StoredAddress } from "./customer.entity.ts";
 import { type CustomerFunctions, findCustomer, writeCustomer } from "./customers.ts";
 import { listCustomers } from "./list-customers.ts";
 
@@ -26,9 +22,7 @@ export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
     const before = await findCustomer(em, workspaceId, request.customer, "no key update");
     assertEtag("customer", request.etag, String(before.version));
     const changed = { ...before, ...changesOf(before, request) };
-    const after = isDeepStrictEqual(changed, before)
-      ? before
-      : await writeCustomer(em, workspaceId, changed);
+    const after = isDeepStrictEqual(changed, before) ? before : await writeCustomer(em, workspaceId, changed);
     const figures = await loadCustomerFigures(em, workspaceId, [after.id]);
     return { data: customerRecordMessage(after, figures.get(after.id)) };
   },

@@ -101,9 +101,7 @@ export type CustomerRecord = Row<Customer, "workspace" | "emailLower" | "created
 export type CustomerRow = Pick<CustomerRecord, "id" | "name" | "email" | "idNumber">;
 
 const RECORD_COLUMNS = columnsOf(Customer, "workspace", "emailLower", "createdAt");
-const COLUMNS = RECORD_COLUMNS.filter(({ property }) =>
-  ["id", "name", "email", "idNumber"].includes(property),
-);
+const COLUMNS = RECORD_COLUMNS.filter(({ property }) => ["id", "name", "email", "idNumber"].includes(property));
 
 /**
  * Returns SQL for a `CustomerRow` as JSON.

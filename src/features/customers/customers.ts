@@ -22,10 +22,7 @@ export interface CustomerDeps {
   ) => Promise<ReadonlyMap<number, RecordOf<CustomerFigures>>>;
 }
 
-export type CustomerFunctions = Omit<
-  ServiceFunctions<typeof CustomerService, Call, CustomerDeps>,
-  "mergeCustomers"
->;
+export type CustomerFunctions = Omit<ServiceFunctions<typeof CustomerService, Call, CustomerDeps>, "mergeCustomers">;
 
 /** Strength of the lock on a customer's row. Only `update` prevents bookings for the customer. */
 export type CustomerLock = "no key update" | "update";

@@ -61,15 +61,7 @@ function personKey({ name, email }: Pick<CustomerRow, "name" | "email">) {
   return JSON.stringify([name, foldEmail(email)]);
 }
 
-const COLUMNS = columnsOf(
-  Customer,
-  "workspace",
-  "phone",
-  "notes",
-  "defaultPickup",
-  "defaultDropoff",
-  "version",
-);
+const COLUMNS = columnsOf(Customer, "workspace", "phone", "notes", "defaultPickup", "defaultDropoff", "version");
 
 const insertion = insertionOf("customer", COLUMNS);
 
@@ -86,10 +78,7 @@ const UPDATE = `
  * Returns the statements that insert new customers and update id numbers. They fail with a unique
  * violation if another transaction has committed the same new customer.
  */
-export function customerStatements(
-  workspace: number,
-  changed: LinkedCustomers["changed"],
-): Statement[] {
+export function customerStatements(workspace: number, changed: LinkedCustomers["changed"]): Statement[] {
   const [fresh, known] = [true, false].map((isNew) => changed.filter((it) => it.isNew === isNew));
   const statements: Statement[] = [];
   if (known!.length > 0) {

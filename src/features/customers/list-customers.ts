@@ -2,13 +2,7 @@ import { beginsWith } from "../../db/begins-with.ts";
 import type { Statement } from "../../db/statement.ts";
 import { withAsciiDomain } from "../../domain/email.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
-import {
-  customerRecordJson,
-  customerRecordMessage,
-  HAS_WORDS,
-  LAST_WORD_KEY,
-  NAME_KEY,
-} from "./customer.entity.ts";
+import { customerRecordJson, customerRecordMessage, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
 import { type CustomerFunctions, selectCustomers } from "./customers.ts";
 import { foldEmail } from "./link-customers.ts";
 

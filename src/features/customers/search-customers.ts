@@ -3,12 +3,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MOST_FOUND, searchWords } from "../../db/words.ts";
 import { searchQuery, type SearchTerm } from "../../domain/search-text.ts";
-import {
-  CUSTOMER_WORDS,
-  customerRecordJson,
-  type CustomerRecord,
-  NAME_KEY,
-} from "./customer.entity.ts";
+import { CUSTOMER_WORDS, customerRecordJson, type CustomerRecord, NAME_KEY } from "./customer.entity.ts";
 
 /**
  * Finds customers of a workspace, ignoring case. Customers whose name begins with the text come
@@ -20,15 +15,9 @@ export async function searchCustomers(
   { text, terms }: { readonly text: string; readonly terms: readonly SearchTerm[] },
   limit: number,
 ): Promise<CustomerRecord[]> {
-  const rows = await runStatement<{ customer: CustomerRecord }>(em, NAMED, [
-    workspace,
-    text,
-    limit,
-  ]);
+  const rows = await runStatement<{ customer: CustomerRecord }>(em, NAMED, [workspace, text, limit]);
   if (rows.length < limit && terms.length > 0) {
-    rows.push(
-      ...(await searchWords<(typeof rows)[0]>(em, WORDED, [workspace, searchQuery(terms), limit])),
-    );
+    rows.push(...(await searchWords<(typeof rows)[0]>(em, WORDED, [workspace, searchQuery(terms), limit])));
   }
   const found = new Map(rows.map(({ customer }) => [customer.id, customer]));
   return [...found.values()].slice(0, limit);

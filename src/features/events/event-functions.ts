@@ -1,8 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  type EventService,
-  WatchEventsResponseSchema,
-} from "../../../gen/shipments/v1/event_service_pb.js";
+import { type EventService, WatchEventsResponseSchema } from "../../../gen/shipments/v1/event_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -26,10 +23,7 @@ const BATCH = 50;
 /** Interval of heartbeats on a stream, in milliseconds. The documented maximum is 15 seconds. */
 const HEARTBEAT_MS = 10_000;
 
-export const EVENT_FUNCTIONS: Omit<
-  ServiceFunctions<typeof EventService, Call, WatchDeps>,
-  "listShipmentEvents"
-> = {
+export const EVENT_FUNCTIONS: Omit<ServiceFunctions<typeof EventService, Call, WatchDeps>, "listShipmentEvents"> = {
   /**
    * Always returns a cursor, unlike a page token, because new events can follow. A page ends before it is too large
    * to send. A filtered page also ends after a limited number of examined events, possibly without a match.
@@ -76,9 +70,7 @@ export const EVENT_FUNCTIONS: Omit<
     const subscription = feeds.subscribe(workspaceId);
     try {
       while (!signal.aborted) {
-        const found = mayHaveMore
-          ? await loadFeed(em, workspaceId, { after, types, limit: BATCH })
-          : undefined;
+        const found = mayHaveMore ? await loadFeed(em, workspaceId, { after, types, limit: BATCH }) : undefined;
         for (const event of found?.events ?? []) {
           if (signal.aborted) return;
           after = event.position;

@@ -70,10 +70,7 @@ export function toEvent(row: EventRow): EventContent {
  *
  * @param of.test whether the event belongs to a test twin
  */
-export function eventMessage(
-  event: EventContent,
-  { test }: { readonly test: boolean },
-): EventMessage {
+export function eventMessage(event: EventContent, { test }: { readonly test: boolean }): EventMessage {
   const { position, subject, number, type, data, actor, apiKey, createdAt } = event;
   return create(EventSchema, {
     id: writeEventId({ subject, number }),

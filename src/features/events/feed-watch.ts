@@ -34,10 +34,7 @@ interface Stream {
  * Creates the watch of one process. An announcement notifies the streams of its workspaces. In addition, one
  * statement per second finds all feeds that have grown, regardless of the number of streams.
  */
-export function createFeedWatch(
-  em: EntityManager,
-  announcer: Pick<EventAnnouncer, "listen">,
-): FeedWatch {
+export function createFeedWatch(em: EntityManager, announcer: Pick<EventAnnouncer, "listen">): FeedWatch {
   const watched = new Map<number, Set<Stream>>();
   const announced = new Set<number>();
   const { notify, wait } = createWaiter();
@@ -99,10 +96,7 @@ export function createFeedWatch(
 }
 
 /** Notifies the streams that have not read their whole feed. */
-async function notifyBehind(
-  em: EntityManager,
-  watched: ReadonlyMap<number, ReadonlySet<Stream>>,
-): Promise<void> {
+async function notifyBehind(em: EntityManager, watched: ReadonlyMap<number, ReadonlySet<Stream>>): Promise<void> {
   const ends = await loadFeedEnds(em, [...watched.keys()]);
   for (const [workspace, end] of ends) {
     notifyAll([...(watched.get(workspace) ?? [])].filter(({ after }) => after < end));

@@ -91,9 +91,7 @@ const deliveryInsertion = (due: string) =>
   );
 
 const insertDeliveries = deliveryInsertion("statement_timestamp()");
-const insertLateDeliveries = deliveryInsertion(
-  `statement_timestamp() + interval '${LATE_SECONDS} s'`,
-);
+const insertLateDeliveries = deliveryInsertion(`statement_timestamp() + interval '${LATE_SECONDS} s'`);
 
 /**
  * Returns the statements that insert events of a workspace, with a delivery to each subscriber of the event's type.
@@ -145,11 +143,7 @@ function deliveriesOf(
  * Inserts events of a workspace and their deliveries. Other writers of events in the workspace then
  * wait for the end of the transaction.
  */
-export async function insertEvents(
-  tx: EntityManager,
-  workspace: number,
-  events: readonly NewEvent[],
-): Promise<void> {
+export async function insertEvents(tx: EntityManager, workspace: number, events: readonly NewEvent[]): Promise<void> {
   const sql = `select ${SUBSCRIBERS} as subscribers`;
   const [row] = await runStatement<{ subscribers: Subscriber[] | null }>(tx, sql, [workspace]);
   for (const [statement, values] of eventStatements(workspace, events, row!.subscribers)) {

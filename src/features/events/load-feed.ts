@@ -45,18 +45,10 @@ const someTypesSql = (next: string, end: "min" | "max", order: "asc" | "desc") =
   order by found.position ${order}`;
 
 const OF_SOME_TYPES = someTypesSql("position > $2 order by position", "max", "asc");
-const OF_SOME_TYPES_NEWEST_FIRST = someTypesSql(
-  "position < $2 order by position desc",
-  "min",
-  "desc",
-);
+const OF_SOME_TYPES_NEWEST_FIRST = someTypesSql("position < $2 order by position desc", "min", "desc");
 /** Sorts by number, because the numbers of a subject have the same order as positions. */
 const OF_SUBJECT = someTypesSql("position > $2 and subject = $6 order by number", "max", "asc");
-const OF_SUBJECT_NEWEST_FIRST = someTypesSql(
-  "position < $2 and subject = $6 order by number desc",
-  "min",
-  "desc",
-);
+const OF_SUBJECT_NEWEST_FIRST = someTypesSql("position < $2 and subject = $6 order by number desc", "min", "desc");
 
 interface FilteredRow extends Omit<EventRow, "position"> {
   readonly position: number | null;
@@ -82,11 +74,7 @@ interface FeedQuery {
  * Loads a workspace's events after a position, oldest first. Positions are committed in order, so no event can later
  * appear before a loaded one. With `newestFirst`, loads the events before the position instead.
  */
-export async function loadFeed(
-  em: EntityManager,
-  workspace: number,
-  query: FeedQuery,
-): Promise<FeedPart> {
+export async function loadFeed(em: EntityManager, workspace: number, query: FeedQuery): Promise<FeedPart> {
   const { after, types, subject, newestFirst = false, limit } = query;
   if (types.length > 0 || subject !== undefined) return loadSome(em, workspace, query);
   const sql = newestFirst ? OF_ALL_TYPES_NEWEST_FIRST : OF_ALL_TYPES;
@@ -102,9 +90,7 @@ async function loadSome(
 ): Promise<FeedPart> {
   const values = [workspace, after, limit, JSON.stringify(types), MAX_LOOKED_AT];
   const [oldest, newest] =
-    subject === undefined
-      ? [OF_SOME_TYPES, OF_SOME_TYPES_NEWEST_FIRST]
-      : [OF_SUBJECT, OF_SUBJECT_NEWEST_FIRST];
+    subject === undefined ? [OF_SOME_TYPES, OF_SOME_TYPES_NEWEST_FIRST] : [OF_SUBJECT, OF_SUBJECT_NEWEST_FIRST];
   const rows = await runStatement<FilteredRow>(
     em,
     newestFirst ? newest : oldest,
@@ -126,11 +112,10 @@ const HAPPENED = `
 
 /** Loads the types and subjects of events after a position, oldest first. */
 export async function loadHappened(em: EntityManager, workspace: number, after: number) {
-  const happened = await runStatement<Pick<EventRow, "position" | "subject" | "type">>(
-    em,
-    HAPPENED,
-    [workspace, after],
-  );
+  const happened = await runStatement<Pick<EventRow, "position" | "subject" | "type">>(em, HAPPENED, [
+    workspace,
+    after,
+  ]);
   return { happened, mayHaveMore: happened.length === MAX_LOOKED_AT };
 }
 
@@ -143,9 +128,7 @@ export async function loadFeedEnds(
   em: EntityManager,
   workspaces: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
-  const rows = await runStatement<{ workspace: number; position: number }>(em, POSITIONS, [
-    workspaces,
-  ]);
+  const rows = await runStatement<{ workspace: number; position: number }>(em, POSITIONS, [workspaces]);
   return new Map(rows.map(({ workspace, position }) => [workspace, position]));
 }
 

@@ -32,9 +32,7 @@ const PURGE = `
  */
 export async function purgeEvents(em: EntityManager, retentionDays: number): Promise<number> {
   let count = 0;
-  const workspaces = await runStatement<{ id: number }>(em, WORKSPACES_WITH_OLD_EVENTS, [
-    retentionDays,
-  ]);
+  const workspaces = await runStatement<{ id: number }>(em, WORKSPACES_WITH_OLD_EVENTS, [retentionDays]);
   for (const { id } of workspaces) {
     count += await deleteInBatches(em, PURGE, [id, retentionDays]);
   }

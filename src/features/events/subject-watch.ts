@@ -29,9 +29,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   const watched = new Map<number, Watched>();
 
   function begin(workspace: number): Watched {
-    const ready = onBehalfOfAll(() => loadFeedEnds(deps.em, [workspace])).then(
-      (ends) => ends.get(workspace) ?? 0,
-    );
+    const ready = onBehalfOfAll(() => loadFeedEnds(deps.em, [workspace])).then((ends) => ends.get(workspace) ?? 0);
     const begun = { listeners: new Map(), ready, ending: new AbortController() };
     watched.set(workspace, begun);
     // If the watch fails, it ends for the current listeners. The next listener starts a new one.
@@ -65,11 +63,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
 }
 
 /** Notifies the listeners of a workspace until none is left. */
-async function run(
-  { em, feeds }: WatchDeps,
-  workspace: number,
-  { listeners, ready, ending }: Watched,
-): Promise<void> {
+async function run({ em, feeds }: WatchDeps, workspace: number, { listeners, ready, ending }: Watched): Promise<void> {
   const { signal } = ending;
   const subscription = feeds.subscribe(workspace);
   try {

@@ -26,11 +26,7 @@ export function createWaiter(): Waiter {
 }
 
 /** Resolves after `ms`, when the signal aborts, or when the callback that `onStart` receives is called. */
-function sleepUntil(
-  ms: number,
-  signal: AbortSignal | undefined,
-  onStart: (stop: () => void) => void,
-): Promise<void> {
+function sleepUntil(ms: number, signal: AbortSignal | undefined, onStart: (stop: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const stop = () => {

@@ -1,11 +1,5 @@
 import { hash } from "node:crypto";
-import {
-  type DescMethodUnary,
-  fromBinary,
-  type MessageShape,
-  toBinary,
-  toJson,
-} from "@bufbuild/protobuf";
+import { type DescMethodUnary, fromBinary, type MessageShape, toBinary, toJson } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-commit.ts";
 import { loadByOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
@@ -44,9 +38,7 @@ export async function replayStoredResponses<C extends MethodCall>(
   const locking = lockKeys(tx, audience, keyed);
   // In a pipeline, the statements run in the order in which they were sent, so there is no need to wait.
   if (!("send" in tx)) await locking;
-  const reading = loadByOwner(keyed, ownerOfKey, (owner, owned) =>
-    readStoredResponses(tx, audience, owner, owned),
-  );
+  const reading = loadByOwner(keyed, ownerOfKey, (owner, owned) => readStoredResponses(tx, audience, owner, owned));
   const [locked, stored] = await Promise.all([locking, reading]);
   keyed.forEach((methodCall, i) => {
     const response = stored[i];
@@ -60,10 +52,7 @@ export async function replayStoredResponses<C extends MethodCall>(
  * Returns the statement that stores a response, for the transaction of the call's effect. Returns
  * `undefined` if the call has no idempotency key.
  */
-export function storingResponse<C extends MethodCall>(
-  methodCall: C,
-  response: ResponseTo<C>,
-): Statement | undefined {
+export function storingResponse<C extends MethodCall>(methodCall: C, response: ResponseTo<C>): Statement | undefined {
   const { method, call } = methodCall;
   if (call.idempotencyKey === undefined) return undefined;
   const { table, owner } = storeOf(call.caller.audience);
@@ -95,8 +84,7 @@ function sealedFor(methodCall: MethodCall): SealedFor {
   const { method, call } = methodCall;
   const { idempotencyKey } = call;
   const { credential } = call.received;
-  if (credential === undefined || idempotencyKey === undefined)
-    throw new Error("the call has no key");
+  if (credential === undefined || idempotencyKey === undefined) throw new Error("the call has no key");
   const digest = requestDigest(methodCall);
   return { secretKey: credential, idempotencyKey, request: `${methodName(method)} ${digest}` };
 }
@@ -190,12 +178,9 @@ async function readStoredResponses(
 
 function replay<C extends MethodCall>(methodCall: C, stored: StoredRow): Outcome<ResponseTo<C>> {
   const { method, call } = methodCall;
-  const isSameRequest =
-    stored.method === methodName(method) && stored.requestDigest === requestDigest(methodCall);
+  const isSameRequest = stored.method === methodName(method) && stored.requestDigest === requestDigest(methodCall);
   if (!isSameRequest) return { refused: keyReusedError() };
-  const response = holdsSecret(method.output)
-    ? openResponse(stored.response, sealedFor(methodCall))
-    : stored.response;
+  const response = holdsSecret(method.output) ? openResponse(stored.response, sealedFor(methodCall)) : stored.response;
   if (response === undefined) return { refused: sealedError() };
   call.replayed = true;
   return { result: fromBinary(method.output, response) as ResponseTo<C> };

@@ -1,9 +1,4 @@
-import {
-  create,
-  type DescMethodUnary,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { Outcome } from "../../db/group-commit.ts";
 import { isUniqueViolation } from "../../db/database-error.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
@@ -14,12 +9,7 @@ import { loadTestTimes } from "../workspaces/test-clock.ts";
 import { recordingChanges } from "../audit/record-change.ts";
 import type { AnyCall } from "../../pipeline/call.ts";
 import type { MethodCall, Transact } from "../../pipeline/rpc.ts";
-import {
-  keyInUseError,
-  replayStoredResponses,
-  type ResponseTo,
-  storingResponse,
-} from "./stored-responses.ts";
+import { keyInUseError, replayStoredResponses, type ResponseTo, storingResponse } from "./stored-responses.ts";
 
 /**
  * Runs a call in one transaction, together with the audit entries of its changes. If the call has an idempotency key,
@@ -79,10 +69,7 @@ interface Work<C extends MethodCall, Facts> {
    * Runs the calls that have no stored response, with their loaded data. Returns their outcomes in
    * order. Responses are stored as returned.
    */
-  readonly run: (
-    calls: readonly C[],
-    facts: readonly Facts[],
-  ) => Promise<readonly Outcome<ResponseTo<C>>[]>;
+  readonly run: (calls: readonly C[], facts: readonly Facts[]) => Promise<readonly Outcome<ResponseTo<C>>[]>;
 }
 
 /**

@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import {
-  createWorkers,
-  type LeasedQueue,
-  type WorkItem,
-  type Workers,
-} from "../../db/leased-queue.ts";
+import { createWorkers, type LeasedQueue, type WorkItem, type Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
@@ -57,10 +52,7 @@ export interface LeasedMail {
 }
 
 /** A table of emails with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
-export interface MailQueue<Mail extends LeasedMail> extends Pick<
-  LeasedQueue<WorkItem>,
-  "ofWorkspace" | "find"
-> {
+export interface MailQueue<Mail extends LeasedMail> extends Pick<LeasedQueue<WorkItem>, "ofWorkspace" | "find"> {
   readonly table: string;
   readonly key: readonly string[];
   /** SQL for an email's columns other than those of the lease. */
@@ -73,9 +65,7 @@ export interface MailQueue<Mail extends LeasedMail> extends Pick<
    *
    * @returns the email, and a function that reverts side effects if the email is not sent
    */
-  write(
-    mail: Mail,
-  ): Promise<{ readonly mail: OutgoingMail; undo?(): Promise<unknown> } | undefined>;
+  write(mail: Mail): Promise<{ readonly mail: OutgoingMail; undo?(): Promise<unknown> } | undefined>;
 }
 
 /** Maximum number of emails that this process sends concurrently from each table. */
@@ -179,8 +169,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
     {
       atOnce: AT_ONCE,
       ofWorkspace: queue.ofWorkspace,
-      find: async (limit, except) =>
-        performance.now() < restsUntilMs ? [] : queue.find(limit, except),
+      find: async (limit, except) => (performance.now() < restsUntilMs ? [] : queue.find(limit, except)),
       work,
     },
     (error) => log.warn({ err: error }, "sending emails was interrupted"),

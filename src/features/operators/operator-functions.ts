@@ -6,13 +6,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { changesBetween, describeActor, recordChange } from "../audit/record-change.ts";
-import {
-  assertNotLast,
-  evictKeys,
-  expireKeys,
-  overlapSecondsOf,
-  pickKey,
-} from "../credentials/secret-keys.ts";
+import { assertNotLast, evictKeys, expireKeys, overlapSecondsOf, pickKey } from "../credentials/secret-keys.ts";
 import { endSignInsOfOperator } from "../people/end-sign-ins.ts";
 import { findOrInsertPerson, insertSignInLink } from "../people/sign-in.ts";
 import type { OperatorKey } from "./operator-key.entity.ts";
@@ -32,14 +26,9 @@ import {
   roleOf,
 } from "./operators.ts";
 
-export const OPERATOR_FUNCTIONS: ServiceFunctions<
-  typeof OperatorService,
-  OperatorCall,
-  DatabaseDeps
-> = {
+export const OPERATOR_FUNCTIONS: ServiceFunctions<typeof OperatorService, OperatorCall, DatabaseDeps> = {
   async getSelf(_request, { caller: { operatorId } }, { em }) {
-    if (operatorId === undefined)
-      throw refuse("OPERATOR_NOT_FOUND", "The caller is not an operator.");
+    if (operatorId === undefined) throw refuse("OPERATOR_NOT_FOUND", "The caller is not an operator.");
     return { data: await loadOperatorMessage(em.fork(), operatorId) };
   },
 
@@ -134,8 +123,7 @@ export const OPERATOR_FUNCTIONS: ServiceFunctions<
     changeOperator(em, call, request.operator, async (operator) => {
       assertSelfOrOwner(call.caller, operator, "manage keys of");
       const { id } = operator;
-      const overlapOf = (key: OperatorKey) =>
-        overlapSecondsOf(key.id, request.overlapSeconds, call.caller.keyId);
+      const overlapOf = (key: OperatorKey) => overlapSecondsOf(key.id, request.overlapSeconds, call.caller.keyId);
       const working = await loadWorkingKeys(em, id);
       const old = request.key === undefined ? undefined : pickKey(working, request.key);
       const replaced = Map.groupBy(old === undefined ? working : [old], overlapOf);

@@ -24,10 +24,7 @@ export async function insertOperatorKey(
 }
 
 /** Loads the active keys of operators, oldest first. */
-export async function loadWorkingKeys(
-  em: EntityManager,
-  ...operators: readonly number[]
-): Promise<OperatorKey[]> {
+export async function loadWorkingKeys(em: EntityManager, ...operators: readonly number[]): Promise<OperatorKey[]> {
   const where = { operator: { $in: [...operators] }, ...isWorking() };
   return em.find(OperatorKey, where, { orderBy: OLDEST_FIRST, refresh: true });
 }
@@ -39,10 +36,7 @@ export function createOperatorKeyCache(em: EntityManager): OperatorKeyCache {
   return createKeyCache("operator_key", (hash) => loadKey(em.fork(), hash));
 }
 
-async function loadKey(
-  em: EntityManager,
-  hash: string,
-): Promise<LoadedKey<OperatorCaller> | undefined> {
+async function loadKey(em: EntityManager, hash: string): Promise<LoadedKey<OperatorCaller> | undefined> {
   const key = await em.findOne(OperatorKey, { hash, ...isWorking() });
   if (key === null) return undefined;
   const { id, name, role } = await em.findOneOrFail(Operator, key.operator);

@@ -21,8 +21,7 @@ export const Operator = defineEntity({
   indexes: [
     {
       name: "operator_email_unique",
-      expression:
-        "create unique index operator_email_unique on operator (lower(email)) where revoked_at is null",
+      expression: "create unique index operator_email_unique on operator (lower(email)) where revoked_at is null",
     },
   ],
   checks: [

@@ -95,11 +95,7 @@ export async function assertAnotherOwner(
  * @param except operator that gets the email, unless it is new
  * @throws Refusal OPERATOR_EMAIL_TAKEN
  */
-export async function assertEmailFree(
-  tx: EntityManager,
-  email: string,
-  except?: number,
-): Promise<void> {
+export async function assertEmailFree(tx: EntityManager, email: string, except?: number): Promise<void> {
   const others = except === undefined ? {} : { id: { $ne: except } };
   const withEmail = { [raw("lower(email)")]: email.toLowerCase(), revokedAt: null, ...others };
   if ((await tx.count(Operator, withEmail)) === 0) return;

@@ -69,12 +69,7 @@ export function applyLostAccess(
   return withDetails(row, row, changed, at);
 }
 
-function withDetails(
-  before: ShipmentRow,
-  after: ShipmentRow,
-  details: PaymentDetails,
-  at: Date,
-): ShipmentRow {
+function withDetails(before: ShipmentRow, after: ShipmentRow, details: PaymentDetails, at: Date): ShipmentRow {
   const isSame = isDeepStrictEqual(details, before.paymentDetails ?? NO_PAYMENT_DETAILS);
   if (after === before && isSame) return before;
   return { ...after, paymentDetails: details, updatedAt: at };
@@ -171,11 +166,7 @@ function uncountedOf(
   };
 }
 
-function detailsOf(
-  row: ShipmentRow,
-  snapshot: PaymentSnapshot,
-  known: StoredCheckout,
-): PaymentDetails {
+function detailsOf(row: ShipmentRow, snapshot: PaymentSnapshot, known: StoredCheckout): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { checkout } = snapshot;
   // The amounts have no currency of their own, so amounts in other currencies are omitted.
@@ -201,17 +192,12 @@ function detailsOf(
  * A manual refund can be reversed, or a dispute won, after the current attempt refunded the rest.
  * No further attempt follows, so this is reported.
  */
-function refundErrorOf(
-  snapshot: PaymentSnapshot,
-  { refundAttempt, refundRefusal }: StoredCheckout,
-): string | null {
+function refundErrorOf(snapshot: PaymentSnapshot, { refundAttempt, refundRefusal }: StoredCheckout): string | null {
   if (pendingRefundAmount(snapshot) > 0) return null;
   const { refunds } = snapshot;
   const failed = refunds.filter(({ status }) => status === "failed");
   const last = failed.find(({ attempt }) => attempt === refundAttempt);
-  const isMade = refunds.some(
-    ({ status, attempt }) => status === "succeeded" && (attempt ?? 0) >= refundAttempt,
-  );
+  const isMade = refunds.some(({ status, attempt }) => status === "succeeded" && (attempt ?? 0) >= refundAttempt);
   return refundRefusal ?? (isMade ? failed[0] : last)?.error ?? (isMade ? PART_LEFT : null);
 }
 

@@ -4,10 +4,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
-import type {
-  ConnectionState,
-  PaymentConnection,
-} from "../workspaces/payment-connection.entity.ts";
+import type { ConnectionState, PaymentConnection } from "../workspaces/payment-connection.entity.ts";
 import { accountAccess, type StoredAccess } from "./payment-connections.ts";
 import type { AccountAccess, OnlinePayments } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
@@ -57,11 +54,7 @@ export function accountCheckQueue(deps: CheckAccountsDeps): LeasedQueue<WorkItem
     atOnce: AT_ONCE,
     ofWorkspace: 1,
     find: (limit, except) =>
-      findDue<WorkItem & DueRow>(
-        em,
-        { sql: FIND_DUE, values: [now().toISOString(), limit, except] },
-        limit,
-      ),
+      findDue<WorkItem & DueRow>(em, { sql: FIND_DUE, values: [now().toISOString(), limit, except] }, limit),
     work: ({ workspace }) => checkAccount(deps, workspace),
   };
 }
@@ -71,11 +64,7 @@ const SCHEDULE = `
   returning 1`;
 
 /** Schedules an immediate check of a workspace's account. Returns whether the workspace has an account. */
-export async function scheduleAccountCheck(
-  em: EntityManager,
-  workspace: number,
-  now: Date,
-): Promise<boolean> {
+export async function scheduleAccountCheck(em: EntityManager, workspace: number, now: Date): Promise<boolean> {
   return (await runStatement(em, SCHEDULE, [workspace, now.toISOString()])).length > 0;
 }
 

@@ -5,17 +5,10 @@ import { causeOf, inPipeline, type Transaction } from "../../db/transaction.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { stateError, statusText } from "../../domain/shipment/shipment-state.ts";
 import { retryAfterProviderCheck, ProviderCheckRequired } from "../shipments/provider-check.ts";
-import {
-  lockShipments,
-  shipmentNotFoundError,
-  type ShipmentKey,
-} from "../shipments/find-shipment.ts";
+import { lockShipments, shipmentNotFoundError, type ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "../shipments/shipment-deps.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import type {
-  ConnectionState,
-  PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+import type { ConnectionState, PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { assertProviderLimit, parseRedirectUrl, type ConsumeCall } from "./payment-connections.ts";
 import { ProviderRefused } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
@@ -23,10 +16,7 @@ import type { CheckoutState } from "./provider-payment.entity.ts";
 import { leaseExpiry } from "./provider-payments.ts";
 import { reconcileForCall, type ReconcilePayment } from "./reconcile-payments.ts";
 
-export type CheckoutDeps = Pick<
-  ShipmentDeps,
-  "em" | "changeShipment" | "changeBatch" | "versionFees" | "now"
-> & {
+export type CheckoutDeps = Pick<ShipmentDeps, "em" | "changeShipment" | "changeBatch" | "versionFees" | "now"> & {
   readonly providers: PaymentProviders;
   readonly reconcilePayment: ReconcilePayment;
   readonly consumeCall: ConsumeCall;
@@ -38,11 +28,7 @@ const DEFAULT_MINUTES = 1_430;
 const MAX_TRIES = 2;
 
 /** Returns the open checkout of a shipment, or opens one. */
-export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] = (
-  request,
-  call,
-  deps,
-) => {
+export const createCheckout: ShipmentFunctions<CheckoutDeps>["createCheckout"] = (request, call, deps) => {
   const { changeShipment, now } = deps;
   const successUrl = parseRedirectUrl(request.successUrl, "success_url");
   const cancelUrl = parseRedirectUrl(request.cancelUrl, "cancel_url");
@@ -87,9 +73,7 @@ function assertPayable({ status, paymentDetails }: ShipmentRow): void {
   if (status !== "pending") throw notPayable(`it is ${statusText(status)}`);
   if (paymentDetails?.processing) throw notPayable("its payment is processing");
   if (paymentDetails?.uncounted) {
-    throw notPayable(
-      "it has an unassigned payment, which must be refunded at the payment provider",
-    );
+    throw notPayable("it has an unassigned payment, which must be refunded at the payment provider");
   }
 }
 
@@ -98,11 +82,7 @@ function notPayable(reason: string): Refusal {
 }
 
 /** @throws Refusal CHECKOUT_AMOUNT, and the errors of `reconcileForCall` */
-function reconcileOpening(
-  reconcile: ReconcilePayment,
-  key: ShipmentKey,
-  worker: string,
-): Promise<void> {
+function reconcileOpening(reconcile: ReconcilePayment, key: ShipmentKey, worker: string): Promise<void> {
   const reconcileUnlessFailed: ReconcilePayment = async (...given) => {
     try {
       return await reconcile(...given);
@@ -203,11 +183,7 @@ function requestCheckout(
   });
 }
 
-async function lock(
-  tx: Transaction,
-  key: ShipmentKey,
-  versionFees: ShipmentDeps["versionFees"],
-): Promise<ShipmentRow> {
+async function lock(tx: Transaction, key: ShipmentKey, versionFees: ShipmentDeps["versionFees"]): Promise<ShipmentRow> {
   const [locked] = await lockShipments(tx, [key], versionFees);
   if (locked === undefined) throw shipmentNotFoundError(key.reference);
   return locked.row;

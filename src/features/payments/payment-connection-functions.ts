@@ -24,11 +24,7 @@ import { type AccountSnapshot, type OnlinePayments, ProviderRefused } from "./pa
 import { MANUAL, onlineProvider, TEST } from "./payment-providers.ts";
 
 /** Methods of PaymentConnectionService. Providers are called outside transactions. */
-export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
-  typeof PaymentConnectionService,
-  Call,
-  ConnectionDeps
-> = {
+export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<typeof PaymentConnectionService, Call, ConnectionDeps> = {
   async getPaymentConnection(_request, { caller }, { em }) {
     return { data: connectionMessage(await findConnection(em.fork(), caller.workspaceId)) };
   },
@@ -74,9 +70,7 @@ export const PAYMENT_CONNECTION_FUNCTIONS: ServiceFunctions<
       throw refuse("FIELD_INVALID", `restricted_key ${fault}`, { subject: "restricted_key" });
     }
     if (secretSeal.keyId === undefined) {
-      throw notConfigured(
-        "The platform cannot store account keys because SECRETS_KEYS is not set.",
-      );
+      throw notConfigured("The platform cannot store account keys because SECRETS_KEYS is not set.");
     }
     const account = await callForAccount(deps, call, () => online.readAccount({ mode, ownKey }));
     return transact(async ({ em: tx }) => {
@@ -194,9 +188,7 @@ async function connectAccount(
 ): Promise<PaymentConnection> {
   const connection = await changeConnection(tx, call, async (before) => {
     const isSame = before?.account === read.account;
-    const { connectedAt, eventsReadUntil } = isSame
-      ? before
-      : { connectedAt: now, eventsReadUntil: null };
+    const { connectedAt, eventsReadUntil } = isSame ? before : { connectedAt: now, eventsReadUntil: null };
     const stored = {
       live: modeOf(call) === "live",
       replacedManual: before?.provider === MANUAL.name || before?.replacedManual === true,

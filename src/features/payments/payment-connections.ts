@@ -38,10 +38,7 @@ export function connectionMessage(connection: PaymentConnection | null): Payment
   return toMessage({ ...connection, ownKey: Boolean(connection.ownKey) });
 }
 
-export function findConnection(
-  em: EntityManager,
-  workspace: number,
-): Promise<PaymentConnection | null> {
+export function findConnection(em: EntityManager, workspace: number): Promise<PaymentConnection | null> {
   return em.findOne(PaymentConnection, { workspace }, { refresh: true });
 }
 
@@ -55,9 +52,7 @@ export function findConnection(
 export async function changeConnection(
   tx: EntityManager,
   call: Call,
-  change: (
-    connection: PaymentConnection | null,
-  ) => Promise<Omit<PaymentConnection, "workspace"> | null>,
+  change: (connection: PaymentConnection | null) => Promise<Omit<PaymentConnection, "workspace"> | null>,
 ): Promise<PaymentConnection | null> {
   const { workspaceId: workspace } = call.caller;
   await lockWorkspace(tx, workspace);
@@ -110,10 +105,7 @@ export type StoredAccess = Pick<PaymentConnection, "workspace" | "account" | "li
  *
  * @throws Refusal PAYMENT_PROVIDER_NOT_CONFIGURED if the account's key cannot be decrypted
  */
-export function accountAccess(
-  { workspace, account, live, ownKey }: StoredAccess,
-  seal: SecretSeal,
-): AccountAccess {
+export function accountAccess({ workspace, account, live, ownKey }: StoredAccess, seal: SecretSeal): AccountAccess {
   const access = { mode: live ? "live" : "test", account: account! } as const;
   if (!ownKey) return { ...access, ownKey: undefined };
   const opened = seal.open(ownKey, sealContext(workspace, "own_key"));
@@ -195,8 +187,7 @@ export function providerUnavailable(cause: unknown) {
  */
 export function parseRedirectUrl(named: string, field: string): string {
   const url = URL.canParse(named) ? new URL(named) : undefined;
-  const isLocal =
-    url?.protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  const isLocal = url?.protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url !== undefined && (url.protocol === "https:" || isLocal)) return url.href;
   throw refuse("FIELD_INVALID", `${field} must be a URL such as https://example.org/done.`, {
     subject: field,

@@ -186,8 +186,7 @@ function paymentChange(
       assertTotal(row, request);
       const isOnline = deps.providers[recorded.provider].online !== undefined;
       // Providers do not process payments of 0.
-      if (row.totalMinor > 0 && (recorded.isAtConnected ?? isOnline))
-        throw new ProviderCheckRequired(row);
+      if (row.totalMinor > 0 && (recorded.isAtConnected ?? isOnline)) throw new ProviderCheckRequired(row);
       const provider = isOnline ? MANUAL.name : recorded.provider;
       const { totalMinor: amountMinor, currency } = row;
       return { row: applyManualRecord(paid), made: { provider, amountMinor, currency, paidAt } };
@@ -233,10 +232,7 @@ const LOAD_RECORDED = `
        'paidAtMs', ${paidAtMsSql("payment")})
      from payment where workspace_id = $1 and shipment_reference = $2) as payment`;
 
-async function loadRecorded(
-  tx: Transaction,
-  { workspace, reference }: ShipmentKey,
-): Promise<Recorded> {
+async function loadRecorded(tx: Transaction, { workspace, reference }: ShipmentKey): Promise<Recorded> {
   type Row = Omit<Recorded, "provider"> & { readonly provider: PaymentProviderName | null };
   const [row] = await tx.send<Row>(LOAD_RECORDED, [workspace, reference]);
   return { ...row!, provider: row!.provider ?? MANUAL.name };

@@ -98,8 +98,7 @@ async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise
   const retryMs = isKnown ? undefined : UNKNOWN_RETRIES_MS[event.attempts - 1];
   const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
   await runStatement(em, SET_DUE, [event.provider, event.id, dueAt]);
-  if (!isKnown && dueAt === null)
-    log.info({ event: event.id }, "payment event dropped: unknown payment or account");
+  if (!isKnown && dueAt === null) log.info({ event: event.id }, "payment event dropped: unknown payment or account");
 }
 
 /** Selects the workspaces that use the event's account in the event's mode. */

@@ -1,9 +1,6 @@
 import type { DisputeStatus } from "../../domain/shipment/payment-details.ts";
 import type { Mode } from "../../domain/mode.ts";
-import type {
-  ConnectionState,
-  PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+import type { ConnectionState, PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 
 export interface PaymentProvider {
   readonly name: PaymentProviderName;
@@ -45,11 +42,7 @@ export interface OnlinePayments {
    */
   amountFault(amountMinor: number, currency: string): string | undefined;
   /** Opens a checkout. Repeated calls with the same key return the same checkout. */
-  openCheckout(
-    access: AccountAccess,
-    checkout: NewCheckout,
-    idempotencyKey: string,
-  ): Promise<OpenedCheckout>;
+  openCheckout(access: AccountAccess, checkout: NewCheckout, idempotencyKey: string): Promise<OpenedCheckout>;
   /** Expires a checkout. A no-op if the checkout is not open. */
   expireCheckout(access: AccountAccess, checkout: string): Promise<void>;
   findPayment(access: AccountAccess, checkout: string): Promise<PaymentSnapshot>;

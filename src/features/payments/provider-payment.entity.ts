@@ -18,8 +18,7 @@ export const ProviderPayment = defineEntity({
   tableName: "provider_payment",
   primaryKeys: ["workspace", "shipment"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("no action"),
     provider: p.text().$type<PaymentProviderName>(),
     account: p.text(),

@@ -149,11 +149,7 @@ export async function releasePayment(
   em: EntityManager,
   { workspace, shipment, pollRequests }: LeasedPayment,
   worker: string,
-  {
-    dueAt,
-    failures,
-    now,
-  }: { readonly dueAt: Date | null; readonly failures: number; readonly now: Date },
+  { dueAt, failures, now }: { readonly dueAt: Date | null; readonly failures: number; readonly now: Date },
 ): Promise<void> {
   await runStatement(em, RELEASE, [
     workspace,
@@ -171,11 +167,7 @@ const SCHEDULE = `
   where workspace_id = $1 and shipment_reference = $2`;
 
 /** Schedules an immediate poll of a payment when the transaction commits. A no-op if there is no payment. */
-export function schedulePoll(
-  tx: Transaction,
-  { workspace, reference }: ShipmentKey,
-  now: Date,
-): void {
+export function schedulePoll(tx: Transaction, { workspace, reference }: ShipmentKey, now: Date): void {
   void tx.send(SCHEDULE, [workspace, reference, now.toISOString()]);
 }
 
@@ -216,11 +208,7 @@ const RETRY = `
     refund_attempt = refund_attempt + 1, refund_refusal = null
   where workspace_id = $1 and shipment_reference = $2`;
 
-export function scheduleRefundRetry(
-  tx: Transaction,
-  { workspace, reference }: ShipmentKey,
-  now: Date,
-): void {
+export function scheduleRefundRetry(tx: Transaction, { workspace, reference }: ShipmentKey, now: Date): void {
   void tx.send(RETRY, [workspace, reference, now.toISOString()]);
 }
 
@@ -247,9 +235,5 @@ export function findDuePayments(
   exceptWorkspaces: readonly number[],
 ): Promise<ShipmentKey[]> {
   const values = [now.toISOString(), limit, exceptWorkspaces];
-  return findDue<ShipmentKey & DueRow>(
-    em,
-    { sql: isNotified ? FIND_NOTIFIED : FIND_DUE, values },
-    limit,
-  );
+  return findDue<ShipmentKey & DueRow>(em, { sql: isNotified ? FIND_NOTIFIED : FIND_DUE, values }, limit);
 }

@@ -2,10 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
-import type {
-  PaymentConnection,
-  PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+import type { PaymentConnection, PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { assertProviderLimit, sealContext, type ConsumeCall } from "./payment-connections.ts";
 import { ProviderRefused, type ProviderEvent, type EventRecipient } from "./payment-provider.ts";
 import type { PaymentProviders } from "./payment-providers.ts";
@@ -46,17 +43,13 @@ export async function receiveEvent(deps: EventDeps, received: ReceivedEvent): Pr
   const provider = received.provider as PaymentProviderName;
   const { online } = providers[provider];
   const owner =
-    workspace === undefined
-      ? { own: undefined, account: null }
-      : await loadOwner(deps, provider, workspace);
+    workspace === undefined ? { own: undefined, account: null } : await loadOwner(deps, provider, workspace);
   if (online === undefined || owner === undefined) throw unsigned();
   const body = await readBody();
   const receivedAt = now();
-  const event = await online
-    .readEvent({ body, signature, receivedAt }, owner)
-    .catch((error: unknown) => {
-      throw error instanceof ProviderRefused ? unsigned() : error;
-    });
+  const event = await online.readEvent({ body, signature, receivedAt }, owner).catch((error: unknown) => {
+    throw error instanceof ProviderRefused ? unsigned() : error;
+  });
   if (event === undefined) return;
   if (workspace !== undefined) await assertProviderLimit(deps.consumeCall, "events", workspace);
   const account = event.account ?? owner.account!;
@@ -108,8 +101,7 @@ async function loadOwner(
 ): Promise<(EventRecipient & Pick<PaymentConnection, "account">) | undefined> {
   type Stored = Pick<PaymentConnection, "webhookSecrets" | "live" | "account">;
   const [row] = await runStatement<Stored>(em, SELECT, [workspace, provider]);
-  const opened =
-    row && secretSeal.open(row.webhookSecrets!, sealContext(workspace, "notice_secrets"));
+  const opened = row && secretSeal.open(row.webhookSecrets!, sealContext(workspace, "notice_secrets"));
   return opened === undefined
     ? undefined
     : {

@@ -7,21 +7,11 @@ import { unavailable } from "../../domain/refusal.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { ShipmentKey } from "../shipments/find-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
-import {
-  applyLostAccess,
-  applySnapshot,
-  matchesTotal,
-  pendingRefundAmount,
-} from "./apply-snapshot.ts";
+import { applyLostAccess, applySnapshot, matchesTotal, pendingRefundAmount } from "./apply-snapshot.ts";
 import { accountAccess, callProvider, type StoredAccess } from "./payment-connections.ts";
 import { type AccountAccess, type PaymentSnapshot, ProviderRefused } from "./payment-provider.ts";
 import { onlineProvider, type PaymentProviders } from "./payment-providers.ts";
-import {
-  LeaseLost,
-  leasePayment,
-  type LeasedPayment,
-  releasePayment,
-} from "./provider-payments.ts";
+import { LeaseLost, leasePayment, type LeasedPayment, releasePayment } from "./provider-payments.ts";
 import {
   type AppliedSnapshot,
   type ApplyDeps,
@@ -58,10 +48,7 @@ type ReconcileOutcome = "reconciled" | "busy" | "none";
  * @throws ProviderUnavailable if the payment will be retried, ProviderRefused if the provider opens no checkout or
  * the account is inaccessible
  */
-export type ReconcilePayment = (
-  key: ShipmentKey,
-  options?: ReconcileOptions,
-) => Promise<ReconcileOutcome>;
+export type ReconcilePayment = (key: ShipmentKey, options?: ReconcileOptions) => Promise<ReconcileOutcome>;
 
 /** Maximum number of polls and actions per reconciliation. */
 const MAX_ROUNDS = 5;
@@ -144,8 +131,7 @@ async function poll(
   const suspend = async (reason: string): Promise<ReconcileStep> => {
     await applyToShipment(deps, leased, worker, {
       test,
-      apply: (row, { version }, at) =>
-        applyLostAccess(row, { version, isOpen: leased.state === "open", reason }, at),
+      apply: (row, { version }, at) => applyLostAccess(row, { version, isOpen: leased.state === "open", reason }, at),
     });
     return { dueAt: null, isFailed: true };
   };
@@ -160,11 +146,7 @@ async function poll(
 }
 
 /** Polls the payment, applies the snapshot and acts, until no action is needed. */
-async function reconcile(
-  deps: ReconcileDeps,
-  given: PaymentLease,
-  expire: boolean,
-): Promise<ReconcileStep> {
+async function reconcile(deps: ReconcileDeps, given: PaymentLease, expire: boolean): Promise<ReconcileStep> {
   const { em, now } = deps;
   const { worker, online, access, test } = given;
   let { leased } = given;
@@ -234,16 +216,14 @@ function nextAction(
   if (row.paymentStatus !== "refund_pending" || snapshot.status !== "paid") return undefined;
   const isTried = snapshot.refunds.some(({ attempt }) => (attempt ?? 0) >= refundAttempt);
   const isStuck = row.paymentDetails?.refundError !== null;
-  if (isTried || isStuck || snapshot.isRefundBlocked || pendingRefundAmount(snapshot) > 0)
-    return undefined;
+  if (isTried || isStuck || snapshot.isRefundBlocked || pendingRefundAmount(snapshot) > 0) return undefined;
   return "refund";
 }
 
 function nextPoll(row: ShipmentRow, snapshot: PaymentSnapshot, now: Date): Date | null {
   const { paymentStatus, paymentDetails } = row;
   const inMs = (ms: number) => new Date(now.getTime() + ms);
-  if (snapshot.checkout !== null || snapshot.status === "processing")
-    return inMs(untilNextPoll(snapshot, now));
+  if (snapshot.checkout !== null || snapshot.status === "processing") return inMs(untilNextPoll(snapshot, now));
   const isRefundOpen = paymentStatus === "refund_pending" && snapshot.status === "paid";
   if (isRefundOpen && paymentDetails?.refundError === null && !snapshot.isRefundBlocked) {
     return inMs(OPEN_MS);

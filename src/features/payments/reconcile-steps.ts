@@ -1,19 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import {
-  GetShipmentRequestSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { GetShipmentRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import type { CallIn } from "../../pipeline/call.ts";
 import type { ChangeShipment } from "../shipments/change-shipment.ts";
 import type { ShipmentRow } from "../shipments/shipment-row.ts";
 import { type StoredCheckout, remainingAmount, pendingRefundAmount } from "./apply-snapshot.ts";
-import {
-  type AccountAccess,
-  type PaymentSnapshot,
-  type OnlinePayments,
-  ProviderRefused,
-} from "./payment-provider.ts";
+import { type AccountAccess, type PaymentSnapshot, type OnlinePayments, ProviderRefused } from "./payment-provider.ts";
 import {
   startRefundAttempt,
   storeSnapshot,

@@ -34,10 +34,7 @@ export async function sealConnections(em: EntityManager, seal: SecretSeal) {
     const rows = await runStatement<Stored>(em, READ, [last, BATCH]);
     for (const { workspace, own_key: key, notice_secrets: secrets } of rows) {
       if (seal.isCurrent(key) && seal.isCurrent(secrets)) continue;
-      const contexts = [
-        sealContext(workspace, "own_key"),
-        sealContext(workspace, "notice_secrets"),
-      ];
+      const contexts = [sealContext(workspace, "own_key"), sealContext(workspace, "notice_secrets")];
       const opened = [seal.open(key, contexts[0]!), seal.open(secrets, contexts[1]!)];
       if (opened.includes(undefined)) {
         count.unopened += 1;

@@ -76,11 +76,7 @@ const insertion = insertionOf("payment", columnsOf(Payment, "workspace", "refund
  * Queues the insert of a payment. The transaction must hold the lock on the shipment. Uses a plain
  * statement, because MikroORM's unit of work would take longer than the rest of the call.
  */
-export function insertPayment(
-  tx: Transaction,
-  { workspace, reference }: ShipmentKey,
-  payment: NewPayment,
-): void {
+export function insertPayment(tx: Transaction, { workspace, reference }: ShipmentKey, payment: NewPayment): void {
   void tx.send(...insertion(workspace, [{ ...payment, shipment: reference }]));
 }
 
@@ -93,11 +89,7 @@ const SET_NOT_REFUNDED = `
   update payment set refunded_at = null where workspace_id = $1 and shipment_reference = $2`;
 
 /** Queues an update of a payment's refund time, null if the payment is not refunded. */
-export function setRefunded(
-  tx: Transaction,
-  { workspace, reference }: ShipmentKey,
-  at: Date | null,
-): void {
+export function setRefunded(tx: Transaction, { workspace, reference }: ShipmentKey, at: Date | null): void {
   if (at === null) void tx.send(SET_NOT_REFUNDED, [workspace, reference]);
   // Clocks of two processes can differ by more than the time between payment and refund.
   else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);

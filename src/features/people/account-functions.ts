@@ -20,56 +20,51 @@ const respond = compileResponse(ListSessionsResponseSchema);
 const MAX_LISTED = 100;
 
 /** RPCs with which signed-in people manage their own data. */
-export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps> =
-  {
-    getAccount: async (_request, { caller }, { em }) => ({
-      data: await loadAccount(em.fork(), caller),
-    }),
+export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps> = {
+  getAccount: async (_request, { caller }, { em }) => ({
+    data: await loadAccount(em.fork(), caller),
+  }),
 
-    /**
-     * A session that is bound to a workspace changes the name only in this workspace, because an
-     * admin of the workspace could have used its link.
-     */
-    async updateAccount({ name }, { caller }, { em }) {
-      if (caller.boundTo === null) {
-        await em.nativeUpdate(Person, { id: caller.personId }, { name });
-        await runStatement(em, SHOW_NAME, [caller.personId, caller.sessionId]);
-      } else {
-        if (await actsElsewhere(em, caller)) throw refuse("SESSION_BOUND");
-        const membership = { workspace: caller.boundTo, person: caller.personId };
-        await em.nativeUpdate(Membership, membership, { name });
-      }
-      return { data: await loadAccount(em, caller) };
-    },
+  /**
+   * A session that is bound to a workspace changes the name only in this workspace, because an
+   * admin of the workspace could have used its link.
+   */
+  async updateAccount({ name }, { caller }, { em }) {
+    if (caller.boundTo === null) {
+      await em.nativeUpdate(Person, { id: caller.personId }, { name });
+      await runStatement(em, SHOW_NAME, [caller.personId, caller.sessionId]);
+    } else {
+      if (await actsElsewhere(em, caller)) throw refuse("SESSION_BOUND");
+      const membership = { workspace: caller.boundTo, person: caller.personId };
+      await em.nativeUpdate(Membership, membership, { name });
+    }
+    return { data: await loadAccount(em, caller) };
+  },
 
-    /**
-     * Lists sessions, most recently used first. A session that is bound to a workspace sees only
-     * sessions bound to the same workspace.
-     */
-    async listSessions(_request, { caller: { personId, sessionId, boundTo } }, { em }) {
-      const rows = await runStatement<SessionRow>(em.fork(), LIST_SESSIONS, [
-        personId,
-        MAX_LISTED,
-        boundTo,
-      ]);
-      const data = rows.map((row) => ({ ...row, current: row.id === sessionId }));
-      return respond({ data, nextPageToken: "" });
-    },
+  /**
+   * Lists sessions, most recently used first. A session that is bound to a workspace sees only
+   * sessions bound to the same workspace.
+   */
+  async listSessions(_request, { caller: { personId, sessionId, boundTo } }, { em }) {
+    const rows = await runStatement<SessionRow>(em.fork(), LIST_SESSIONS, [personId, MAX_LISTED, boundTo]);
+    const data = rows.map((row) => ({ ...row, current: row.id === sessionId }));
+    return respond({ data, nextPageToken: "" });
+  },
 
-    /**
-     * Ends a session everywhere within a second. A session that is bound to a workspace can end
-     * only sessions bound to the same workspace.
-     */
-    async endSession({ session }, { caller: { personId: person, boundTo } }, { em }) {
-      const workspace = boundTo === null ? {} : { workspace: boundTo };
-      const id = readRecordId(session) ?? 0;
-      const ended = await em.nativeDelete(Session, { id, person, ...workspace });
-      if (ended === 0) throw refuse("SESSION_NOT_FOUND");
-      return {};
-    },
+  /**
+   * Ends a session everywhere within a second. A session that is bound to a workspace can end
+   * only sessions bound to the same workspace.
+   */
+  async endSession({ session }, { caller: { personId: person, boundTo } }, { em }) {
+    const workspace = boundTo === null ? {} : { workspace: boundTo };
+    const id = readRecordId(session) ?? 0;
+    const ended = await em.nativeDelete(Session, { id, person, ...workspace });
+    if (ended === 0) throw refuse("SESSION_NOT_FOUND");
+    return {};
+  },
 
-    ...SAVED_FILTER_FUNCTIONS,
-  };
+  ...SAVED_FILTER_FUNCTIONS,
+};
 
 /** Shows the name that a person chose in the workspaces of which they have been a member since the session began. */
 const SHOW_NAME = `
@@ -96,10 +91,7 @@ const LIST_SESSIONS = `
   order by last_seen_at desc, id desc limit $2`;
 
 /** Whether the person is known to another workspace or to the platform. */
-async function actsElsewhere(
-  em: EntityManager,
-  { personId, boundTo }: PersonCall["caller"],
-): Promise<boolean> {
+async function actsElsewhere(em: EntityManager, { personId, boundTo }: PersonCall["caller"]): Promise<boolean> {
   const [row] = await runStatement<{ found: boolean }>(
     em,
     `select exists (select from membership where person_id = $1 and workspace_id <> $2)

@@ -18,11 +18,7 @@ const TABLES = ["sign_in_link", "session"] as const;
  * Ends a former member's sessions and unused links for a workspace, in the caller's transaction. They stay invalid if
  * the person joins again. If they also apply to other workspaces, they remain valid there.
  */
-export async function endSignInsOfMember(
-  tx: EntityManager,
-  personId: number,
-  workspaceId: number,
-): Promise<void> {
+export async function endSignInsOfMember(tx: EntityManager, personId: number, workspaceId: number): Promise<void> {
   for (const table of TABLES) {
     await runStatement(
       tx,

@@ -1,7 +1,4 @@
-import {
-  AccountSchema,
-  type Account,
-} from "../../../gen/shipments/account/v1/account_service_pb.js";
+import { AccountSchema, type Account } from "../../../gen/shipments/account/v1/account_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MemberRole, OperatorRole } from "../../domain/roles.ts";

@@ -25,16 +25,12 @@ export function mailContent({ publicUrl, signInPath, workspace }: SignInMail): M
     workspace === undefined
       ? `You requested a link to sign in to Shipments at ${host}.`
       : `You are invited to ${isolateText(workspace)}, a workspace of Shipments at ${host}.`;
-  const once =
-    "The link works once, within 15 minutes. After that, request a new one with your email at";
+  const once = "The link works once, within 15 minutes. After that, request a new one with your email at";
   const ignore =
     workspace === undefined
       ? "If you did not request it, ignore this email. No one can sign in without the link."
       : "If you did not expect this, ignore this email.";
-  const subject =
-    workspace === undefined
-      ? "Your link to Shipments"
-      : `Your invitation to ${isolateText(workspace)}`;
+  const subject = workspace === undefined ? "Your link to Shipments" : `Your invitation to ${isolateText(workspace)}`;
   return {
     subject,
     text: `${why} Sign in:\n\n${link}\n\n${once}\n${renew}\n\n${ignore}\n`,
@@ -44,9 +40,7 @@ export function mailContent({ publicUrl, signInPath, workspace }: SignInMail): M
       mailParagraph(escapeHtml(why)),
       mailButton(link, "Sign in"),
       mailParagraph(`${once} ${mailLink(renew)}.`),
-      mailParagraph(
-        `If the button does not work, copy this address into your browser:<br>${escapeHtml(link)}`,
-      ),
+      mailParagraph(`If the button does not work, copy this address into your browser:<br>${escapeHtml(link)}`),
       mailParagraph(ignore),
     ),
   };

@@ -43,8 +43,7 @@ export const Mail = defineEntity({
     },
     {
       name: "mail_of_workspace",
-      expression:
-        "create index mail_of_workspace on mail (workspace_id, created_at) where workspace_id is not null",
+      expression: "create index mail_of_workspace on mail (workspace_id, created_at) where workspace_id is not null",
     },
   ],
   checks: [

@@ -1,8 +1,4 @@
-import {
-  MemberRoleSchema,
-  MemberSchema,
-  type Member as MemberMessage,
-} from "../../../gen/shipments/v1/member_pb.js";
+import { MemberRoleSchema, MemberSchema, type Member as MemberMessage } from "../../../gen/shipments/v1/member_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { readRecordId } from "../../db/columns.ts";
 import { lockAndLoad } from "../../db/lock-and-load.ts";
@@ -44,9 +40,7 @@ export async function findMemberForUpdate(
   sent: bigint,
 ): Promise<{ membership: Membership; person: Person }> {
   const person = readRecordId(sent) ?? 0;
-  const membership = await lockMembers(tx, workspace, () =>
-    tx.findOne(Membership, { workspace, person }),
-  );
+  const membership = await lockMembers(tx, workspace, () => tx.findOne(Membership, { workspace, person }));
   if (membership === null) {
     throw refuse("MEMBER_NOT_FOUND");
   }
@@ -54,11 +48,7 @@ export async function findMemberForUpdate(
 }
 
 /** Locks the members of a workspace: serializes changes of members and of their saved filters. */
-export function lockMembers<T>(
-  tx: EntityManager,
-  workspace: number,
-  load: () => Promise<T>,
-): Promise<T> {
+export function lockMembers<T>(tx: EntityManager, workspace: number, load: () => Promise<T>): Promise<T> {
   return lockAndLoad(tx, "members", workspace, load);
 }
 
@@ -113,22 +103,18 @@ export async function invitePerson(
   invitation: Invitation,
 ): Promise<{ data: MemberMessage; signInPath: string; mailed: boolean }> {
   const { email, role } = invitation;
-  const count = await lockMembers(tx, workspaceId, () =>
-    tx.count(Membership, { workspace: workspaceId }),
-  );
+  const count = await lockMembers(tx, workspaceId, () => tx.count(Membership, { workspace: workspaceId }));
   const person = await findOrInsertPerson(tx, email, null);
   const known = await tx.findOne(Membership, { workspace: workspaceId, person: person.id });
   const before = known?.role;
-  const membership =
-    known ?? createMembership(tx, { workspace: workspaceId, person: person.id, count }, invitation);
+  const membership = known ?? createMembership(tx, { workspace: workspaceId, person: person.id, count }, invitation);
   membership.role = role ?? membership.role;
   await flushMembership(tx, call, membership, { before, after: membership.role });
   const { caller } = call;
   const isSelf = caller.audience === "workspace" && caller.member?.personId === person.id;
   const madeBy = isSelf ? null : describeActor(call);
   const signInPath = await insertSignInLink(tx, { personId: person.id, workspaceId, madeBy });
-  const mailed =
-    invitation.sendsMails === true && (await insertInvitationMail(tx, workspaceId, person.email));
+  const mailed = invitation.sendsMails === true && (await insertInvitationMail(tx, workspaceId, person.email));
   return { data: memberMessage(membership, person), signInPath, mailed };
 }
 

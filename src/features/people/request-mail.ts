@@ -45,10 +45,6 @@ const INVITE = `
  *
  * @returns false if the workspace or the person has reached the limit
  */
-export async function insertInvitationMail(
-  tx: EntityManager,
-  workspaceId: number,
-  email: string,
-): Promise<boolean> {
+export async function insertInvitationMail(tx: EntityManager, workspaceId: number, email: string): Promise<boolean> {
   return (await runStatement(tx, INVITE, [workspaceId, email])).length > 0;
 }

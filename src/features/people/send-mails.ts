@@ -1,13 +1,7 @@
 import type { WorkItem, Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
-import {
-  AT_ONCE,
-  createMailWorkers,
-  type LeasedMail,
-  messageIdOf,
-  type SendMailsDeps,
-} from "../mails/mail-queue.ts";
+import { AT_ONCE, createMailWorkers, type LeasedMail, messageIdOf, type SendMailsDeps } from "../mails/mail-queue.ts";
 import { acceptMails } from "./accept-mails.ts";
 import { mailContent } from "./mail-content.ts";
 import type { MailKind } from "./mail.entity.ts";
@@ -90,10 +84,7 @@ const INVITED = `
   from membership join person on person.id = person_id join workspace on workspace.id = workspace_id
   where workspace_id = $1 and lower(person.email) = lower($2)`;
 
-async function findRecipient(
-  tx: EntityManager,
-  { email, workspaceId }: SignInMail,
-): Promise<Recipient | undefined> {
+async function findRecipient(tx: EntityManager, { email, workspaceId }: SignInMail): Promise<Recipient | undefined> {
   if (workspaceId !== null) {
     return (await runStatement<Recipient>(tx, INVITED, [workspaceId, email]))[0];
   }

@@ -161,11 +161,7 @@ const ASCII_EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
  * @returns the session's token, which cannot be read again, or `undefined` if neither a person nor
  *   an operator has this email
  */
-export async function signInByEmail(
-  em: EntityManager,
-  email: string,
-  browser: Browser,
-): Promise<string | undefined> {
+export async function signInByEmail(em: EntityManager, email: string, browser: Browser): Promise<string | undefined> {
   if (!ASCII_EMAIL.test(email)) return undefined;
   return em.fork().transactional(async (tx) => {
     const account = await findAccount(tx, email);
@@ -207,11 +203,7 @@ async function insertOperator(tx: EntityManager, email: string): Promise<Account
  *
  * @param name name of a new person, visible to all their workspaces. null until the person chooses one
  */
-export async function findOrInsertPerson(
-  tx: EntityManager,
-  email: string,
-  name: string | null,
-): Promise<Person> {
+export async function findOrInsertPerson(tx: EntityManager, email: string, name: string | null): Promise<Person> {
   const lock = "select pg_advisory_xact_lock(hashtextextended('person ' || lower($1), 0))";
   await runStatement(tx, lock, [email]);
   const known = await tx.findOne(Person, { [sql`lower(email)`]: email.toLowerCase() });
@@ -233,11 +225,7 @@ export async function findOrInsertPerson(
  * @param seconds maximum duration of an attempt. The record is kept for twice as long, because clocks differ
  * @returns false if the attempt was already used
  */
-export async function spendAttempt(
-  em: EntityManager,
-  state: string,
-  seconds: number,
-): Promise<boolean> {
+export async function spendAttempt(em: EntityManager, state: string, seconds: number): Promise<boolean> {
   const spent = await runStatement(
     em.fork(),
     `insert into spent_attempt (hash, ends_at) values ($1, now() + make_interval(secs => $2))

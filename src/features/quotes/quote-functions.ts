@@ -6,12 +6,7 @@ import {
   CreateQuoteResponseSchema,
 } from "../../../gen/shipments/v1/quote_service_pb.js";
 import { breakDown } from "../../domain/pricing/breakdown.ts";
-import {
-  quoteWithZones,
-  routeOf,
-  type UncoveredQuote,
-  zoneIdentityAt,
-} from "../../domain/pricing/pricing.ts";
+import { quoteWithZones, routeOf, type UncoveredQuote, zoneIdentityAt } from "../../domain/pricing/pricing.ts";
 import { sealQuote } from "../../domain/pricing/sealed-quote.ts";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -43,14 +38,12 @@ export const QUOTE_FUNCTIONS = {
   ),
 
   /** Creates quotes independently. The result of each route has its own errors. */
-  batchCreateQuotes: byTestClock(
-    ({ routes }: BatchCreateQuotesRequestValid, call, deps: QuoteDeps) => ({
-      results: quoteEach(routes, call, {
-        validate: deps.validateNewQuote,
-        quote: (route) => toMessage(makeQuote(route as CreateQuoteRequestValid, call, deps)),
-      }),
+  batchCreateQuotes: byTestClock(({ routes }: BatchCreateQuotesRequestValid, call, deps: QuoteDeps) => ({
+    results: quoteEach(routes, call, {
+      validate: deps.validateNewQuote,
+      quote: (route) => toMessage(makeQuote(route as CreateQuoteRequestValid, call, deps)),
     }),
-  ),
+  })),
 };
 
 /**

@@ -108,8 +108,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
 
   return {
     current() {
-      if (current === undefined)
-        throw unavailable("The service is starting. Try again in a moment.");
+      if (current === undefined) throw unavailable("The service is starting. Try again in a moment.");
       return current;
     },
     byId,
@@ -131,10 +130,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
  * @returns the number of resealed keys
  */
 export async function sealQuoteKeys(em: EntityManager, seal: SecretSeal): Promise<number> {
-  const stored = await runStatement<Pick<KeyRow, "id" | "secret">>(
-    em,
-    "select id, secret from quote_key",
-  );
+  const stored = await runStatement<Pick<KeyRow, "id" | "secret">>(em, "select id, secret from quote_key");
   let count = 0;
   for (const { id, secret } of stored) {
     const opened = seal.isCurrent(secret) ? undefined : seal.open(secret, sealContext(id));

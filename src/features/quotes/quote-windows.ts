@@ -1,9 +1,4 @@
-import {
-  withWindowFee,
-  type Pricing,
-  type Quote,
-  type Route,
-} from "../../domain/pricing/pricing.ts";
+import { withWindowFee, type Pricing, type Quote, type Route } from "../../domain/pricing/pricing.ts";
 import { decideRoute } from "../../domain/pricing/windows.ts";
 import { refuseAny } from "../../domain/refusal.ts";
 import { NO_WINDOWS, type WindowsDecision } from "../../domain/schedule/decide-windows.ts";

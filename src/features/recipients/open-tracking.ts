@@ -96,16 +96,10 @@ export async function openLinked(
  *
  * @returns the result, or `undefined` if the digits are accepted
  */
-function tryDigits(
-  em: EntityManager,
-  subject: string,
-  isMatch: boolean,
-): Promise<WrongDigits | undefined> {
+function tryDigits(em: EntityManager, subject: string, isMatch: boolean): Promise<WrongDigits | undefined> {
   const tries = Array.from({ length: MAX_TRIES }, (_, i) => hashKey(`recipient ${subject} ${i}`));
   return inPipeline(em, async (tx) => {
-    const spent = await lockAndLoad(tx, `recipient ${subject}`, 0, () =>
-      tx.send<{ hash: string }>(SPENT, [tries]),
-    );
+    const spent = await lockAndLoad(tx, `recipient ${subject}`, 0, () => tx.send<{ hash: string }>(SPENT, [tries]));
     const [next, ...left] = tries.filter((hash) => spent.every((row) => row.hash !== hash));
     if (next === undefined) return { triesLeft: 0 };
     if (isMatch) return undefined;

@@ -11,8 +11,7 @@ export const RecipientOptOut = defineEntity({
   tableName: "recipient_opt_out",
   primaryKeys: ["workspace", "emailHash"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     /**
      * `hmac:` and the HMAC-SHA256 of the email's SHA-256 with the installation's secret. Without
      * the secret, the email can be neither read nor guessed. Earlier versions stored the SHA-256 in
@@ -37,11 +36,7 @@ const INSERT = `
   on conflict do nothing`;
 
 /** @param email in lower case */
-export async function insertOptOut(
-  em: EntityManager,
-  workspace: number,
-  email: string,
-): Promise<void> {
+export async function insertOptOut(em: EntityManager, workspace: number, email: string): Promise<void> {
   const secret = await findOptOutSecret(em);
   await runStatement(em, INSERT, [workspace, keyedHash(secret, hashOf(email)), null]);
 }
@@ -49,11 +44,7 @@ export async function insertOptOut(
 const FIND = "select from recipient_opt_out where workspace_id = $1 and email_hash in ($2, $3)";
 
 /** @param email in lower case */
-export async function hasOptedOut(
-  em: EntityManager,
-  workspace: number,
-  email: string,
-): Promise<boolean> {
+export async function hasOptedOut(em: EntityManager, workspace: number, email: string): Promise<boolean> {
   const unkeyed = hashOf(email);
   const keyed = keyedHash(await findOptOutSecret(em), unkeyed);
   return (await runStatement(em, FIND, [workspace, keyed, unkeyed])).length > 0;

@@ -7,12 +7,7 @@ import { kindOf, type RecipientMailKind } from "../../domain/shipment/recipient-
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { isSameMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
 import { foldEmail } from "../customers/link-customers.ts";
-import {
-  createMailWorkers,
-  type LeasedMail,
-  messageIdOf,
-  type SendMailsDeps,
-} from "../mails/mail-queue.ts";
+import { createMailWorkers, type LeasedMail, messageIdOf, type SendMailsDeps } from "../mails/mail-queue.ts";
 import { findLinked, findTracked, type TrackingDeps } from "../shipments/find-tracked.ts";
 import { trackingUrl as trackingUrlOf } from "../workspaces/tracking-urls.ts";
 import { hasOptedOut, insertOptOut } from "./recipient-opt-out.entity.ts";
@@ -59,18 +54,14 @@ interface LeasedRecipientMail extends LeasedMail {
  *
  * @param givingUp aborts the attempts in flight
  */
-export function createRecipientMailWorkers(
-  deps: SendRecipientMailsDeps,
-  givingUp: AbortSignal,
-): Workers {
+export function createRecipientMailWorkers(deps: SendRecipientMailsDeps, givingUp: AbortSignal): Workers {
   return createMailWorkers<LeasedRecipientMail>(
     {
       table: "recipient_notice",
       key: ["workspace_id", "shipment_reference", "kind"],
       columns: "workspace_id::float8 as workspace, shipment_reference as reference, kind",
       ofWorkspace: OF_WORKSPACE,
-      find: (limit, except) =>
-        findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
+      find: (limit, except) => findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
       keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
       lifetimeMs: () => LIFETIME_MS,
       write: (leased) => writeRecipientMail(deps, leased),

@@ -24,11 +24,7 @@ const respond = compileResponse(GetAttentionResponseSchema);
 
 type Subject = RecordOf<AttentionSubject>;
 
-type WorkspaceFunctions = ServiceFunctions<
-  typeof WorkspaceService,
-  Call,
-  BookingDeps & { readonly now: () => Date }
->;
+type WorkspaceFunctions = ServiceFunctions<typeof WorkspaceService, Call, BookingDeps & { readonly now: () => Date }>;
 
 /** Returns the open issues of the workspace, most severe first. */
 export const getAttention: WorkspaceFunctions["getAttention"] = async (
@@ -188,9 +184,7 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
       send<Subject & { readonly disputed: boolean }>(PAYMENT_TROUBLE, [workspace]),
       send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
       send<Subject>(LATE, [workspace, at]),
-      send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [
-        workspace,
-      ]),
+      send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [workspace]),
       send<Subject>(DUE_REFUNDS, [workspace]),
       send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
     ]),
@@ -198,9 +192,7 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
   return {
     failed: shipments.filter(({ disputed }) => !disputed),
     uncounted,
-    disputed: shipments
-      .filter(({ disputed }) => disputed)
-      .map((shipment) => ({ ...shipment, reason: null })),
+    disputed: shipments.filter(({ disputed }) => disputed).map((shipment) => ({ ...shipment, reason: null })),
     late,
     attempted: attempted.filter((shipment) => shipment.attempted),
     locked: attempted.filter(({ locked }) => locked).map(({ id }) => ({ id })),

@@ -25,17 +25,9 @@ export interface HealthDeps {
   readonly now: () => Date;
 }
 
-export type PlatformReportFunctions = ServiceFunctions<
-  typeof PlatformReportService,
-  OperatorCall,
-  HealthDeps
->;
+export type PlatformReportFunctions = ServiceFunctions<typeof PlatformReportService, OperatorCall, HealthDeps>;
 
-export const getHealth: PlatformReportFunctions["getHealth"] = async (
-  _request,
-  _call,
-  { em, backlogs, now },
-) => {
+export const getHealth: PlatformReportFunctions["getHealth"] = async (_request, _call, { em, backlogs, now }) => {
   const { checkedAt, ...database } = await loadDatabase(em);
   const { pending, oldestMs } = await backlogs.get("", () => countBacklog(em));
   return respond({
@@ -85,9 +77,7 @@ interface DatabaseRow {
 }
 
 /** Loads the state and the current time of the database. */
-async function loadDatabase(
-  em: EntityManager,
-): Promise<RecordOf<DatabaseHealth> & { checkedAt: number }> {
+async function loadDatabase(em: EntityManager): Promise<RecordOf<DatabaseHealth> & { checkedAt: number }> {
   const [database] = await runStatement<DatabaseRow>(em, DATABASE, []);
   const { checkedAt, version } = database!;
   const [nodes = database!] = (await isDistributed(em))

@@ -102,27 +102,16 @@ export interface OverviewDeps {
 }
 
 /** Returns the overview by day in the workspace's time zone. */
-export async function getOverview(
-  request: GetOverviewRequest,
-  call: Call,
-  { em, now, overviews }: OverviewDeps,
-) {
+export async function getOverview(request: GetOverviewRequest, call: Call, { em, now, overviews }: OverviewDeps) {
   const { workspaceId } = call.caller;
   const timeZone = await findTimeZone(em, workspaceId);
   const days = parseReportDays(request, timeOf(call, now), timeZone);
   const key = `${workspaceId} ${timeZone} ${days.dates[0]} ${days.dates.at(-1)}`;
-  const data = await overviews.get(key, () =>
-    loadOverview(em, workspaceId, days, timeOf(call, now)),
-  );
+  const data = await overviews.get(key, () => loadOverview(em, workspaceId, days, timeOf(call, now)));
   return { data };
 }
 
-async function loadOverview(
-  em: EntityManager,
-  workspace: number,
-  days: ReportDays,
-  now: Date,
-): Promise<Overview> {
+async function loadOverview(em: EntityManager, workspace: number, days: ReportDays, now: Date): Promise<Overview> {
   const { dates, bounds } = days;
   const values = [workspace, bounds, bounds[0], bounds.at(-1)];
   const booked = await runStatement<Booked & Numbered>(em, BOOKED, values);

@@ -124,17 +124,11 @@ async function withOwners(em: EntityManager, data: ReturnType<typeof attentionTo
     [...new Set(subjects.flatMap((subject) => subject[field] ?? []))].map(Number);
   const [workspaces, operators] = [idsOf("workspace"), idsOf("operator")];
   const names = {
-    workspace: namesById(
-      workspaces.length === 0 ? [] : await em.find(Workspace, { id: { $in: workspaces } }),
-    ),
-    operator: namesById(
-      operators.length === 0 ? [] : await em.find(Operator, { id: { $in: operators } }),
-    ),
+    workspace: namesById(workspaces.length === 0 ? [] : await em.find(Workspace, { id: { $in: workspaces } })),
+    operator: namesById(operators.length === 0 ? [] : await em.find(Operator, { id: { $in: operators } })),
   };
   const withOwner = (subject: Subject): Subject => {
-    const owner =
-      names.workspace.get(Number(subject.workspace)) ??
-      names.operator.get(Number(subject.operator));
+    const owner = names.workspace.get(Number(subject.workspace)) ?? names.operator.get(Number(subject.operator));
     return owner === undefined ? subject : { ...subject, owner };
   };
   return data.map((each) => ({ ...each, subjects: each.subjects.map(withOwner) }));

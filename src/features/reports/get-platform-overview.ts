@@ -6,13 +6,7 @@ import {
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import {
-  bookedMessage,
-  overviewMessage,
-  type Booked,
-  type BookedOnDay,
-  type QuotesOnDay,
-} from "./overview.ts";
+import { bookedMessage, overviewMessage, type Booked, type BookedOnDay, type QuotesOnDay } from "./overview.ts";
 import { parseReportDays, type ReportDays } from "./report-days.ts";
 import type { ReportCache } from "./report-cache.ts";
 
@@ -69,10 +63,7 @@ export async function getPlatformOverview(
   return deps.platformOverviews.get(key, () => loadOverview(days, deps));
 }
 
-async function loadOverview(
-  days: ReportDays,
-  { em, now }: PlatformOverviewDeps,
-): Promise<GetPlatformOverviewResponse> {
+async function loadOverview(days: ReportDays, { em, now }: PlatformOverviewDeps): Promise<GetPlatformOverviewResponse> {
   const dates = [days.dates[0], days.dates.at(-1)];
   const booked = await runStatement<BookedOnDay>(em, BOOKED, dates);
   const top = await runStatement<{ workspace: number }>(em, TOP, dates);
@@ -84,9 +75,7 @@ async function loadOverview(
     data: overviewMessage(days, booked, quoted, now()),
     topWorkspaces: ids.flatMap((id) => {
       const rows = own.get(id);
-      return rows === undefined
-        ? []
-        : [{ workspace: BigInt(id), name: rows[0]!.name, ...bookedMessage(rows) }];
+      return rows === undefined ? [] : [{ workspace: BigInt(id), name: rows[0]!.name, ...bookedMessage(rows) }];
     }),
   });
 }

@@ -1,7 +1,4 @@
-import {
-  GetUsageResponseSchema,
-  type ReportService,
-} from "../../../gen/shipments/v1/report_service_pb.js";
+import { GetUsageResponseSchema, type ReportService } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -42,11 +39,7 @@ type ReportFunctions = ServiceFunctions<
  * Returns the calls per hour. Includes counts that this process has not written yet, so with a
  * single replica all finished calls are included.
  */
-export const getUsage: ReportFunctions["getUsage"] = async (
-  _request,
-  { caller },
-  { em, usage },
-) => {
+export const getUsage: ReportFunctions["getUsage"] = async (_request, { caller }, { em, usage }) => {
   const { workspaceId, limits } = caller;
   const rows = await runStatement<Row>(em, READ, [workspaceId]);
   const unwritten = usage.unwrittenOf(workspaceId);

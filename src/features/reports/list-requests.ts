@@ -21,11 +21,11 @@ const outcomeOf = compileEnumName<RequestOutcome>(RequestOutcomeSchema);
 const toRequest = compileToMessage(ApiRequestSchema);
 
 /** Lists requests, newest first. Filters scan all stored requests of the workspace, whose number is limited. */
-export const listRequests: ServiceFunctions<
-  typeof ReportService,
-  Call,
-  RequestDeps
->["listRequests"] = async (request, { caller }, { em, methods }) => {
+export const listRequests: ServiceFunctions<typeof ReportService, Call, RequestDeps>["listRequests"] = async (
+  request,
+  { caller },
+  { em, methods },
+) => {
   const outcome = outcomeOf(request.outcome);
   const { method } = request;
   const { workspaceId: workspace } = caller;

@@ -60,13 +60,7 @@ async function loadBacklog(em: EntityManager, pending: string): Promise<WebhookB
   return backlog!;
 }
 
-const GROWING_TABLES = [
-  "shipment",
-  "event",
-  "webhook_delivery",
-  "webhook_attempt",
-  "kept_answer",
-] as const;
+const GROWING_TABLES = ["shipment", "event", "webhook_delivery", "webhook_attempt", "kept_answer"] as const;
 
 export interface TableRows {
   readonly table: (typeof GROWING_TABLES)[number];

@@ -54,8 +54,7 @@ export function overviewMessage(
    * Whether all quote counts of a day are still stored. They are deleted by hours in UTC, and a day
    * can begin within an hour.
    */
-  const areQuotesKept = (day: number) =>
-    bounds[day]!.getTime() >= Math.ceil(keptFromMs / HOUR_MS) * HOUR_MS;
+  const areQuotesKept = (day: number) => bounds[day]!.getTime() >= Math.ceil(keptFromMs / HOUR_MS) * HOUR_MS;
   const days = dates.map((date, i) => ({
     date,
     ...bookedMessage(bookedOn.get(date) ?? []),
@@ -105,9 +104,6 @@ function revenueMessage(currency: string, rows: readonly Revenue[]) {
   };
 }
 
-function sumOf<Figure extends string>(
-  rows: readonly Readonly<Record<Figure, number>>[],
-  figure: Figure,
-): number {
+function sumOf<Figure extends string>(rows: readonly Readonly<Record<Figure, number>>[], figure: Figure): number {
   return rows.reduce((sum, row) => sum + row[figure], 0);
 }

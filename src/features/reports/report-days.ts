@@ -44,9 +44,7 @@ export function parseReportDays(requested: RequestedDays, now: Date, timeZone: s
     violations.push(fieldViolation("from_date", "must not be after to_date"));
   }
   if (violations.length === 0 && count > MAX_DAYS) {
-    violations.push(
-      fieldViolation("from_date", `must be at most ${MAX_DAYS - 1} days before to_date`),
-    );
+    violations.push(fieldViolation("from_date", `must be at most ${MAX_DAYS - 1} days before to_date`));
   }
   refuseAny(violations.toReversed());
   const days = Array.from({ length: count + 1 }, (_, i) => from.add({ days: i }));

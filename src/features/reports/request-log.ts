@@ -3,12 +3,7 @@ import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
 import { deleteOldest, allocateIds } from "../../db/statement.ts";
-import {
-  codeName,
-  keyLabel,
-  type ReceivedCall,
-  type WorkspaceCaller,
-} from "../../pipeline/call.ts";
+import { codeName, keyLabel, type ReceivedCall, type WorkspaceCaller } from "../../pipeline/call.ts";
 import type { RequestOutcome } from "./api-request.entity.ts";
 import { pathOf, storableText } from "./request-path.ts";
 
@@ -57,8 +52,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
       if (caller?.audience !== "workspace") return;
       // Cancelled reads are mostly pages that the user left. Missing courier positions are normal
       // for polling callers.
-      const isOfNote =
-        code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
+      const isOfNote = code !== 0 && code !== Code.Canceled && call.refusal?.reason !== "PLACE_NOT_FOUND";
       if (!isOfNote && rateLimit?.limitClass !== "write") return;
       const { workspaceId } = caller;
       const count = ofWorkspace.get(workspaceId) ?? 0;

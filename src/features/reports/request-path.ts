@@ -24,10 +24,7 @@ function readTemplate(method: DescMethod): string | undefined {
  * Returns the path of a request over any transport, such as `POST /v1/shipments/SHP-8Q4RB7K2M9TX/cancel`. Removes
  * possible secrets. `undefined` if the method has no path or the path has no parameters.
  */
-export function pathOf({
-  method,
-  request,
-}: NonNullable<ReceivedCall["decoded"]>): string | undefined {
+export function pathOf({ method, request }: NonNullable<ReceivedCall["decoded"]>): string | undefined {
   const template = pathTemplateOf(method);
   if (!template?.includes("{")) return undefined;
   const path = template.replaceAll(/\{(\w+)\}/g, (parameter, name: string) => {

@@ -158,20 +158,12 @@ interface Day {
 }
 
 /** Returns the newest day with bookings before a time. */
-async function findNewestDay(
-  tx: EntityManager,
-  workspace: number,
-  before: string,
-): Promise<Day | undefined> {
+async function findNewestDay(tx: EntityManager, workspace: number, before: string): Promise<Day | undefined> {
   const [day] = await runStatement<Day>(tx, NEWEST_UNFILLED, [workspace, before]);
   return day;
 }
 
-async function countChanged(
-  tx: EntityManager,
-  workspace: number,
-  position: number,
-): Promise<boolean> {
+async function countChanged(tx: EntityManager, workspace: number, position: number): Promise<boolean> {
   const startedMs = performance.now();
   const [changed] = await runStatement<Changed>(tx, CHANGED, [workspace, position]);
   const { until, events, dates } = changed!;

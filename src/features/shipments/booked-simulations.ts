@@ -24,11 +24,9 @@ interface Simulated {
 /** @throws Refusal FIELD_INVALID if a live booking requests a simulation */
 export function assertMaySimulate({ simulation }: CreateShipmentRequest, { caller }: Call): void {
   if (simulation === undefined || caller.test) return;
-  throw refuse(
-    "FIELD_INVALID",
-    "simulation requires a test key, which begins with shp_test_. Omit it.",
-    { subject: "simulation" },
-  );
+  throw refuse("FIELD_INVALID", "simulation requires a test key, which begins with shp_test_. Omit it.", {
+    subject: "simulation",
+  });
 }
 
 const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where workspace_id = $1";
@@ -38,10 +36,7 @@ const COUNT_SIMULATIONS = "select count(*)::int as count from simulation where w
  * bookings with simulations in these workspaces until the transaction ends. Skips the query and
  * returns 0 for workspaces without a requested simulation.
  */
-export function countSimulations(
-  tx: Transaction,
-  bookings: readonly Simulated[],
-): Promise<number[]> {
+export function countSimulations(tx: Transaction, bookings: readonly Simulated[]): Promise<number[]> {
   return loadByOwner(bookings, workspaceOf, async (workspace, own) => {
     if (own.every(({ request }) => request.simulation === undefined)) return own.map(() => 0);
     const [row] = await lockAndLoad(tx, "simulations", workspace, () =>
@@ -54,9 +49,9 @@ export function countSimulations(
 const workspaceOf = ({ call }: Simulated) => call.caller.workspaceId;
 
 /** Refuses bookings with SIMULATION_LIMIT if their simulation would exceed the workspace's limit. */
-export function limitSimulations<
-  Accepted extends Simulated & { readonly facts: { readonly simulations: number } },
->(checked: readonly Outcome<Accepted>[]): Outcome<Accepted>[] {
+export function limitSimulations<Accepted extends Simulated & { readonly facts: { readonly simulations: number } }>(
+  checked: readonly Outcome<Accepted>[],
+): Outcome<Accepted>[] {
   const counts = new Map<number, number>();
   return checked.map((outcome) => {
     if (!("result" in outcome) || outcome.result.request.simulation === undefined) return outcome;
@@ -68,10 +63,7 @@ export function limitSimulations<
   });
 }
 
-const insertion = insertionOf(
-  "simulation",
-  columnsOf(Simulation, "workspace", "leasedUntil", "tries"),
-);
+const insertion = insertionOf("simulation", columnsOf(Simulation, "workspace", "leasedUntil", "tries"));
 
 interface Booked {
   readonly request: CreateShipmentRequest;
@@ -80,11 +72,7 @@ interface Booked {
 }
 
 /** Queues the insertion of requested simulations. Their shipments must be inserted first. */
-export function insertSimulations(
-  tx: Transaction,
-  workspace: number,
-  booked: readonly Booked[],
-): void {
+export function insertSimulations(tx: Transaction, workspace: number, booked: readonly Booked[]): void {
   const rows = booked.flatMap(({ request: { simulation: asked }, shipment, bookedAt }) => {
     if (asked === undefined) return [];
     const scenario = scenarioOf(asked.scenario)!;

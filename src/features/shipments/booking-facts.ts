@@ -1,16 +1,8 @@
-import type {
-  CreateShipmentRequest,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { CreateShipmentRequest, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { loadByOwner } from "../../db/by-owner.ts";
 import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import {
-  ALIAS_BY_ID,
-  ALIAS_BY_NAME,
-  mergedWithId,
-  mergedWithName,
-} from "../customers/customer-alias.entity.ts";
+import { ALIAS_BY_ID, ALIAS_BY_NAME, mergedWithId, mergedWithName } from "../customers/customer-alias.entity.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 import { SELECT_SUBSCRIBERS, type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
@@ -49,19 +41,13 @@ export interface BookingFacts extends QuoteFacts {
   readonly simulations: number;
 }
 
-type OwnFacts = Omit<
-  BookingFacts,
-  "newCustomerId" | "tariffVersion" | "voidedBelow" | "simulations"
->;
+type OwnFacts = Omit<BookingFacts, "newCustomerId" | "tariffVersion" | "voidedBelow" | "simulations">;
 
 /**
  * Loads the data that bookings depend on, in the order of the bookings. Uses one round trip,
  * because round trips dominate the cost of a single booking.
  */
-export async function loadBookingFacts(
-  tx: Transaction,
-  bookings: readonly Booking[],
-): Promise<BookingFacts[]> {
+export async function loadBookingFacts(tx: Transaction, bookings: readonly Booking[]): Promise<BookingFacts[]> {
   const [found, ids, [inForce], voidedBelow, simulations] = await Promise.all([
     loadByOwner(bookings, workspaceOf, (workspace, own) =>
       tx.isPlannedByCitus && own.length === 1
@@ -83,15 +69,10 @@ export async function loadBookingFacts(
 }
 
 /** Returns the highest tariff version that voids any of the named quotes. Skips the query if there are no quotes. */
-async function loadVoidedBelow(
-  tx: Transaction,
-  bookings: readonly Booking[],
-): Promise<number | null> {
+async function loadVoidedBelow(tx: Transaction, bookings: readonly Booking[]): Promise<number | null> {
   const versions = bookings.flatMap(({ quote }) => quote?.held.tariffVersion ?? []);
   if (versions.length === 0) return null;
-  const [row] = await tx.send<Pick<BookingFacts, "voidedBelow">>(VOIDED_BELOW, [
-    Math.min(...versions),
-  ]);
+  const [row] = await tx.send<Pick<BookingFacts, "voidedBelow">>(VOIDED_BELOW, [Math.min(...versions)]);
   return row!.voidedBelow;
 }
 
@@ -198,11 +179,7 @@ const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3"
  * Looks up each fact with its own statement. This is fastest on a distributed database, which plans
  * a statement on several tables every time, but forwards a statement on one table.
  */
-async function lookupEach(
-  tx: Transaction,
-  workspace: number,
-  { request }: Booking,
-): Promise<OwnFacts[]> {
+async function lookupEach(tx: Transaction, workspace: number, { request }: Booking): Promise<OwnFacts[]> {
   const { externalReference, quoteId } = request;
   const [providers, taken, used, customer, subscribers] = await Promise.all([
     tx.send<{ state: ConnectionState }>(PROVIDER, [workspace]),

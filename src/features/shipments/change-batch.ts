@@ -5,13 +5,7 @@ import { type Refusal, refuseAny, type Violation } from "../../domain/refusal.ts
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
-import {
-  type Change,
-  type Changed,
-  type GroupDeps,
-  lockAndLoad,
-  makeChanges,
-} from "./change-shipment.ts";
+import { type Change, type Changed, type GroupDeps, lockAndLoad, makeChanges } from "./change-shipment.ts";
 import { shipmentNotFoundError } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 
@@ -30,9 +24,7 @@ interface ShipmentBatch<M extends DescMethodUnary = DescMethodUnary> {
  *
  * @throws Refusal FIELD_INVALID if a shipment is named twice
  */
-export type ChangeBatch = <M extends DescMethodUnary>(
-  batch: ShipmentBatch<M>,
-) => Promise<MessageShape<M["output"]>>;
+export type ChangeBatch = <M extends DescMethodUnary>(batch: ShipmentBatch<M>) => Promise<MessageShape<M["output"]>>;
 
 /**
  * Creates the function that applies batches of changes. Each batch has its own transaction. Batches
@@ -55,8 +47,7 @@ export function createChangeBatch(
     spanOf: ({ call }) => call.received.span,
     work: (tx, batches: readonly ShipmentBatch[]) =>
       withIdempotencyEach(tx, batches, {
-        load: (all) =>
-          Promise.all(all.map((batch) => lockAndLoad(tx, withValidReference(batch), versionFees))),
+        load: (all) => Promise.all(all.map((batch) => lockAndLoad(tx, withValidReference(batch), versionFees))),
         run: (toRun, loaded) =>
           Promise.all(
             toRun.map(async (batch, i) => {
@@ -105,27 +96,17 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
  *
  * @param outcomes outcomes of the changes that `withValidReference` returns
  */
-function resultsOf(
-  { call, changes }: ShipmentBatch,
-  outcomes: readonly Outcome<Changed>[],
-): BatchResult[] {
+function resultsOf({ call, changes }: ShipmentBatch, outcomes: readonly Outcome<Changed>[]): BatchResult[] {
   const next = outcomes.values();
   return changes.map(({ request: { shipment } }) => {
-    const outcome = isReference(shipment)
-      ? next.next().value!
-      : { refused: shipmentNotFoundError(shipment) };
+    const outcome = isReference(shipment) ? next.next().value! : { refused: shipmentNotFoundError(shipment) };
     if (!("result" in outcome)) return refusedResult(shipment, outcome.refused as Refusal);
     const { status, paymentStatus, etag } = shipmentMessage(outcome.result.row, call.caller);
     return create(BatchResultSchema, { shipment, status, paymentStatus, etag });
   });
 }
 
-export function refusedResult(
-  shipment: string,
-  { reason, message, violations }: Refusal,
-): BatchResult {
-  const errors = violations.flatMap(({ subject, text }) =>
-    subject === undefined ? [] : [{ field: subject, text }],
-  );
+export function refusedResult(shipment: string, { reason, message, violations }: Refusal): BatchResult {
+  const errors = violations.flatMap(({ subject, text }) => (subject === undefined ? [] : [{ field: subject, text }]));
   return create(BatchResultSchema, { shipment, error: { code: reason, message, errors } });
 }

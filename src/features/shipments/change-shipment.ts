@@ -1,9 +1,4 @@
-import {
-  create,
-  type DescMethodUnary,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { CreateGroup, GroupOptions, Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -26,12 +21,7 @@ import { timeOf } from "../workspaces/test-clock.ts";
 import { type LockedShipment, lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
-import {
-  type ChangedShipment,
-  insertEventsOf,
-  shipmentEvents,
-  updateShipments,
-} from "./write-shipments.ts";
+import { type ChangedShipment, insertEventsOf, shipmentEvents, updateShipments } from "./write-shipments.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
 /** Result of a change: the shipment, and in `made` further computed values, if any. */
@@ -62,11 +52,10 @@ export interface Change<Facts = unknown, Made = unknown> {
   audited?(row: ShipmentRow): Readonly<Record<string, unknown>>;
 }
 
-interface ShipmentChange<
-  M extends DescMethodUnary = DescMethodUnary,
-  Facts = unknown,
-  Made = unknown,
-> extends Change<Facts, Made> {
+interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary, Facts = unknown, Made = unknown> extends Change<
+  Facts,
+  Made
+> {
   readonly method: M;
   readonly request: MessageShape<M["input"]> & { readonly shipment: string };
   /** Returns the response fields besides `data`, which contains the shipment. */
@@ -193,11 +182,7 @@ export async function makeChanges(
       const { row: after, made, refusal } = await by.change(before, facts, timeOf(by.call, now));
       const changed = after === before ? undefined : record(by.call, before, after);
       if (changed !== undefined) toWrite.push({ ...changed, by, before, made, subscribers });
-      outcomes.push(
-        refusal === undefined
-          ? { result: { row: changed?.row ?? before, made } }
-          : { refused: refusal },
-      );
+      outcomes.push(refusal === undefined ? { result: { row: changed?.row ?? before, made } } : { refused: refusal });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       outcomes.push({ refused: error });

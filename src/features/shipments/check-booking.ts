@@ -20,23 +20,11 @@ import { decideRoute } from "../../domain/pricing/windows.ts";
 import type { Span } from "../../domain/schedule/calendar.ts";
 import type { Ends } from "../../domain/route-ends.ts";
 import { NO_WINDOWS, type WindowsDecision } from "../../domain/schedule/decide-windows.ts";
-import {
-  fixedViolation,
-  Refusal,
-  refuse,
-  refuseAny,
-  type Violation,
-} from "../../domain/refusal.ts";
+import { fixedViolation, Refusal, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { Booking, BookingFacts } from "./booking-facts.ts";
-import {
-  heldPrice,
-  priceFacts,
-  routeWithQuote,
-  windowsWithQuote,
-  withHeldFees,
-} from "./held-price.ts";
+import { heldPrice, priceFacts, routeWithQuote, windowsWithQuote, withHeldFees } from "./held-price.ts";
 
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
@@ -91,9 +79,7 @@ function acceptBooking(
   refuseAny(violations, { facts: decision.facts });
   const current = withWindowFee(result as CoveredQuote, decision.feeMinor);
   const priced =
-    request.quoteId === undefined
-      ? current
-      : heldPrice(request, quote, facts, { current, nowMs: now.getTime() });
+    request.quoteId === undefined ? current : heldPrice(request, quote, facts, { current, nowMs: now.getTime() });
   assertExpectedPrice(priced, request);
   if (facts.takenBy !== null) throw referenceTakenError(facts.takenBy);
   const metadata = mergeMetadata({}, request.metadata);
@@ -131,11 +117,10 @@ function decideBooking(
 }
 
 function referenceTakenError(shipment: string): Refusal {
-  return refuse(
-    "EXTERNAL_REFERENCE_TAKEN",
-    `external_reference already belongs to the shipment ${shipment}.`,
-    { subject: "external_reference", facts: { shipment } },
-  );
+  return refuse("EXTERNAL_REFERENCE_TAKEN", `external_reference already belongs to the shipment ${shipment}.`, {
+    subject: "external_reference",
+    facts: { shipment },
+  });
 }
 
 /**

@@ -4,12 +4,7 @@ import { runStatement } from "../../db/statement.ts";
 import { sumToMajor } from "../../domain/pricing/money.ts";
 import { type ShipmentState, statesWith } from "../../domain/shipment/shipment-state.ts";
 import type { ShipmentFunctions } from "./shipment-deps.ts";
-import {
-  listParts,
-  readShipmentFilters,
-  selectListed,
-  type ShipmentFilters,
-} from "./shipment-filters.ts";
+import { listParts, readShipmentFilters, selectListed, type ShipmentFilters } from "./shipment-filters.ts";
 
 const MAX_COUNTED = 1_000;
 
@@ -36,11 +31,7 @@ interface CountRow {
  * Counts the filtered list and the same list in each queue, up to `MAX_COUNTED` each. Runs one
  * statement that reads only indexed ranges.
  */
-export const countShipments: ShipmentFunctions["countShipments"] = async (
-  request,
-  { caller },
-  { em },
-) => {
+export const countShipments: ShipmentFunctions["countShipments"] = async (request, { caller }, { em }) => {
   const filters = readShipmentFilters(caller.workspaceId, request);
   const any = { ...filters, status: undefined, paymentStatus: undefined, failed: undefined };
   const lists: Record<string, ShipmentFilters> = { listed: filters };
@@ -56,10 +47,7 @@ export const countShipments: ShipmentFunctions["countShipments"] = async (
       coalesce(sum(total_minor) filter (where row_number <= ${MAX_COUNTED}), 0)::text as "totalMinor"
     from (${parts.join(" union all ")}) as counted group by list, currency order by list, currency`;
   const rows = await runStatement<CountRow>(em, sql, values);
-  const counts = Object.keys(lists).map((name, i) => [
-    name,
-    countMessage(rows.filter(({ list }) => list === i)),
-  ]);
+  const counts = Object.keys(lists).map((name, i) => [name, countMessage(rows.filter(({ list }) => list === i))]);
   return { data: Object.fromEntries(counts) as Record<string, never> };
 };
 

@@ -8,8 +8,7 @@ export const CourierPlace = defineEntity({
   tableName: "courier_place",
   primaryKeys: ["workspace", "shipment"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     lat: p.double().$type<number>(),
     lng: p.double().$type<number>(),

@@ -8,11 +8,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import type { Point } from "../../domain/coverage/geo.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { isReference } from "../../domain/shipment/shipment-reference.ts";
-import {
-  type ShipmentState,
-  stateError,
-  transition,
-} from "../../domain/shipment/shipment-state.ts";
+import { type ShipmentState, stateError, transition } from "../../domain/shipment/shipment-state.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { refusedResult } from "./change-batch.ts";
 import { type ShipmentKey, shipmentNotFoundError } from "./find-shipment.ts";
@@ -100,12 +96,7 @@ export function forgetPlace(tx: Transaction, { workspace, reference }: ShipmentK
 }
 
 /** Queues a courier's position, replacing the previous one. */
-export function movePlace(
-  tx: Transaction,
-  key: ShipmentKey,
-  { lat, lng }: Point,
-  measuredAt: Date,
-): void {
+export function movePlace(tx: Transaction, key: ShipmentKey, { lat, lng }: Point, measuredAt: Date): void {
   forgetPlace(tx, key);
   const place = { reference: key.reference, lat, lng, measured_at: measuredAt };
   void tx.send(KEEP, [key.workspace, JSON.stringify([place])]);

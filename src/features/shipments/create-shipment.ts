@@ -25,12 +25,7 @@ import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage, verificationOf } from "./shipment-message.ts";
 import { compileTexts } from "./shipment-texts.ts";
 import { storedWindows } from "./shipment-windows.ts";
-import {
-  type ChangedShipment,
-  insertEventsOf,
-  insertShipments,
-  shipmentEvents,
-} from "./write-shipments.ts";
+import { type ChangedShipment, insertEventsOf, insertShipments, shipmentEvents } from "./write-shipments.ts";
 
 const textsOf = compileTexts(CreateShipmentRequestSchema);
 

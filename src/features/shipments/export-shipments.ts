@@ -101,11 +101,7 @@ function enter(workspace: number): () => void {
 const LEAST_BYTES = 200;
 
 /** Whether a list has more than `MOST` shipments. Counts them only if the table is large enough to have that many. */
-async function exceedsMost(
-  em: EntityManager,
-  parts: readonly string[],
-  values: readonly unknown[],
-): Promise<boolean> {
+async function exceedsMost(em: EntityManager, parts: readonly string[], values: readonly unknown[]): Promise<boolean> {
   if (!(await isDistributed(em))) {
     const size = "select pg_relation_size('shipment')::float8 as bytes";
     const [table] = await runStatement<{ bytes: number }>(em, size);

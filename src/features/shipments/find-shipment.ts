@@ -30,8 +30,7 @@ export function createFindShipment(
 ): FindShipment {
   const find = batchReads(
     em,
-    async (keys: readonly ShipmentKey[], node) =>
-      shipmentRows(await loadShipments(em, keys, node), versionFees),
+    async (keys: readonly ShipmentKey[], node) => shipmentRows(await loadShipments(em, keys, node), versionFees),
     observeGroups("shipment_reads"),
   );
   return async (key) => {

@@ -1,11 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import {
-  type DeliveryProgress,
-  failedNow,
-  NO_PROGRESS,
-  stageOf,
-} from "../../domain/shipment/delivery-progress.ts";
+import { type DeliveryProgress, failedNow, NO_PROGRESS, stageOf } from "../../domain/shipment/delivery-progress.ts";
 import { MAX_WRONG_PINS } from "../../domain/shipment/delivery-proof.ts";
 import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
 import { haversineKm, type Point } from "../../domain/coverage/geo.ts";
@@ -104,10 +99,7 @@ export interface LinkedShipment {
  * Returns the shipment of a tracking link. `undefined` for an invalid, replaced, disabled or
  * expired link. All well-formed links run the same statements, so timing reveals nothing.
  */
-export async function findLinked(
-  text: string,
-  deps: TrackingDeps,
-): Promise<LinkedShipment | undefined> {
+export async function findLinked(text: string, deps: TrackingDeps): Promise<LinkedShipment | undefined> {
   const link = parseTrackingLink(text);
   if (link === undefined) return undefined;
   const [workspace] = await runStatement<LinkedWorkspace>(deps.em, FIND_BY_SLUG, [link.slug]);
@@ -183,10 +175,7 @@ function firstNameOf(name: string): string | undefined {
 }
 
 /** Returns the parts of the delivery progress that the public may see. */
-function progressOf(
-  { status, progress, place, lat, lng }: Tracked,
-  { showsCourier }: LinkedWorkspace,
-) {
+function progressOf({ status, progress, place, lat, lng }: Tracked, { showsCourier }: LinkedWorkspace) {
   const reported = progress ?? NO_PROGRESS;
   const { courier, etas, arrivedAt } = reported;
   const isOnItsWay = status === "in_transit";
@@ -198,8 +187,7 @@ function progressOf(
         ? {
             firstName: firstNameOf(courier.name),
             vehicle: courier.vehicle ?? undefined,
-            distanceKm:
-              place === null || arrivedAt !== null ? undefined : roughKm(place, { lat, lng }),
+            distanceKm: place === null || arrivedAt !== null ? undefined : roughKm(place, { lat, lng }),
           }
         : undefined,
     failed: failedNow(status, reported),

@@ -28,24 +28,15 @@ const FIELDS = [
   ["dropoff_lat", "dropoffLat", ({ dropoff }) => dropoff.lat],
   ["dropoff_lng", "dropoffLng", ({ dropoff }) => dropoff.lng],
   ["weight_kg", "weightKg", ({ weightKg }) => weightKg],
-] as const satisfies readonly (readonly [
-  string,
-  keyof CreateShipmentRequest,
-  (route: Route) => number,
-])[];
+] as const satisfies readonly (readonly [string, keyof CreateShipmentRequest, (route: Route) => number])[];
 
 /** Returns the route of a booking. Takes missing fields from the quote. */
-export function routeWithQuote(
-  request: CreateShipmentRequest,
-  quote: NamedQuote | undefined,
-): Route {
-  const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = FIELDS.map(
-    ([, property, valueIn]) => {
-      const value = request[property] ?? (quote && valueIn(quote.held.route));
-      if (value === undefined) throw refuse("QUOTE_UNKNOWN");
-      return value;
-    },
-  ) as [number, number, number, number, number];
+export function routeWithQuote(request: CreateShipmentRequest, quote: NamedQuote | undefined): Route {
+  const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = FIELDS.map(([, property, valueIn]) => {
+    const value = request[property] ?? (quote && valueIn(quote.held.route));
+    if (value === undefined) throw refuse("QUOTE_UNKNOWN");
+    return value;
+  }) as [number, number, number, number, number];
   return {
     pickup: { lat: pickupLat, lng: pickupLng },
     dropoff: { lat: dropoffLat, lng: dropoffLng },
@@ -54,10 +45,7 @@ export function routeWithQuote(
 }
 
 /** Returns the windows of a booking. Takes missing windows from the quote. */
-export function windowsWithQuote(
-  request: CreateShipmentRequest,
-  quote: NamedQuote | undefined,
-): Ends<Span> {
+export function windowsWithQuote(request: CreateShipmentRequest, quote: NamedQuote | undefined): Ends<Span> {
   const { pickup, dropoff } = windowsOf(request);
   return {
     pickup: pickup ?? quote?.held.pickupWindow,
@@ -155,11 +143,7 @@ interface Mismatch {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-function windowMismatch(
-  subject: string,
-  asked: Span | undefined,
-  quoted: Span | undefined,
-): Mismatch[] {
+function windowMismatch(subject: string, asked: Span | undefined, quoted: Span | undefined): Mismatch[] {
   const isSame = asked?.startMs === quoted?.startMs && asked?.endMs === quoted?.endMs;
   if (asked === undefined || isSame) return [];
   const text = `${subject} differs from the quote. Omit it, or request another quote.`;

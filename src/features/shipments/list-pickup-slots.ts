@@ -3,13 +3,7 @@ import {
   type ListPickupSlotsRequestValid,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { toMajor } from "../../domain/pricing/money.ts";
-import {
-  calendarsOf,
-  quote,
-  routeOf,
-  withWindowFee,
-  type CoveredQuote,
-} from "../../domain/pricing/pricing.ts";
+import { calendarsOf, quote, routeOf, withWindowFee, type CoveredQuote } from "../../domain/pricing/pricing.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { type Calendar, dayNumberOf } from "../../domain/schedule/calendar.ts";
 import { listSlots, type DecidedSlot } from "../../domain/schedule/slots.ts";
@@ -84,7 +78,6 @@ function slotRecord({ slot, decision }: DecidedSlot, price: number) {
 /** Returns a function that caches prices by window fee, because many slots have the same fee. */
 function createPrices(quoted: CoveredQuote): (feeMinor: number) => number {
   const known = new Map<number, number>();
-  const priceOf = (feeMinor: number) =>
-    toMajor(withWindowFee(quoted, feeMinor).totalMinor, quoted.currency);
+  const priceOf = (feeMinor: number) => toMajor(withWindowFee(quoted, feeMinor).totalMinor, quoted.currency);
   return (feeMinor) => known.getOrInsertComputed(feeMinor, priceOf);
 }

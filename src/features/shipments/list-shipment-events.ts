@@ -6,11 +6,7 @@ import { endPage, readPage } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 
-type EventFunctions = ServiceFunctions<
-  typeof EventService,
-  Call,
-  Pick<ShipmentDeps, "em" | "findShipment">
->;
+type EventFunctions = ServiceFunctions<typeof EventService, Call, Pick<ShipmentDeps, "em" | "findShipment">>;
 
 /** Lists the events of a shipment, oldest first. */
 export const listShipmentEvents: EventFunctions["listShipmentEvents"] = async (

@@ -17,11 +17,7 @@ const respond = compileResponse(ListShipmentsResponseSchema);
  * Lists shipments of the workspace, newest first by default. A page starts after the sort key of the last row, not at
  * an offset. Every page therefore costs the same, and new rows do not shift pages.
  */
-export const listShipments: ShipmentFunctions["listShipments"] = async (
-  request,
-  { caller },
-  deps,
-) => {
+export const listShipments: ShipmentFunctions["listShipments"] = async (request, { caller }, deps) => {
   const filters = readShipmentFilters(caller.workspaceId, request);
   const states = statesWith(filters);
   const order = readShipmentOrder(request, states, filters);
@@ -61,10 +57,7 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (
 };
 
 /** Returns the sort key of a shipment for a page token: creation time, reference and the key of the order, if any. */
-function positionIn(
-  { keyOf }: Pick<ShipmentOrder, "keyOf">,
-  row: ShipmentRow,
-): readonly (string | number)[] {
+function positionIn({ keyOf }: Pick<ShipmentOrder, "keyOf">, row: ShipmentRow): readonly (string | number)[] {
   const { createdAt, reference } = row;
   return [createdAt.getTime(), reference, ...(keyOf === undefined ? [] : [keyOf(row)])];
 }

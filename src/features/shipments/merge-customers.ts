@@ -1,7 +1,4 @@
-import type {
-  CustomerService,
-  MergeCustomersRequestValid,
-} from "../../../gen/shipments/v1/customer_service_pb.js";
+import type { CustomerService, MergeCustomersRequestValid } from "../../../gen/shipments/v1/customer_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { Refusal, refuse, unavailable } from "../../domain/refusal.ts";
@@ -57,11 +54,7 @@ export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransactio
   },
 );
 
-type MergeFunctions = ServiceFunctions<
-  typeof CustomerService,
-  Call,
-  CustomerDeps & { readonly now: () => Date }
->;
+type MergeFunctions = ServiceFunctions<typeof CustomerService, Call, CustomerDeps & { readonly now: () => Date }>;
 
 async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -134,12 +127,7 @@ const ADD_ALIAS = `
 
 const DELETE = "delete from customer where workspace_id = $1 and id = $2";
 
-async function merge(
-  tx: EntityManager,
-  call: Call,
-  { survivor, merged }: Merge,
-  at: Date,
-): Promise<CustomerRecord> {
+async function merge(tx: EntityManager, call: Call, { survivor, merged }: Merge, at: Date): Promise<CustomerRecord> {
   const { workspaceId } = call.caller;
   const both = [workspaceId, merged.id, survivor.id];
   const shipments = await count(tx, COUNT_SHIPMENTS, [workspaceId, merged.id]);
@@ -168,9 +156,7 @@ async function count(tx: EntityManager, sql: string, values: readonly unknown[])
 
 function assertAtMost(found: number, limit: number, what: string): void {
   if (found > limit) {
-    throw notMergeable(
-      `The customer to merge has more than ${limit.toLocaleString("en")} ${what}.`,
-    );
+    throw notMergeable(`The customer to merge has more than ${limit.toLocaleString("en")} ${what}.`);
   }
 }
 

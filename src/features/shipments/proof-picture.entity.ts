@@ -22,8 +22,7 @@ export const ProofPicture = defineEntity({
   tableName: "proof_picture",
   primaryKeys: ["workspace", "shipment", "kind"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     kind: p.text().$type<PictureKind>().primary(),
     /** Content of the picture. null once it was moved to a bucket. */

@@ -17,8 +17,7 @@ export const RecipientMail = defineEntity({
   tableName: "recipient_notice",
   primaryKeys: ["workspace", "shipmentReference", "kind"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     /** Reference without a foreign key: rows are deleted after 30 days, and only test shipments are deleted. */
     shipmentReference: p.text().primary(),
     kind: p.text().$type<RecipientMailKind>().primary(),
@@ -76,10 +75,7 @@ const INSERT_AGAIN = `${INSERT} (workspace_id, shipment_reference, kind) do upda
     tellings = recipient_notice.tellings + 1,
     created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at`;
 
-export function recipientMailStatements(
-  workspace: number,
-  mails: readonly NewRecipientMail[],
-): Statement[] {
+export function recipientMailStatements(workspace: number, mails: readonly NewRecipientMail[]): Statement[] {
   return [INSERT_ONCE, INSERT_AGAIN].flatMap((sql): Statement[] => {
     const rows = mails
       .filter(({ again }) => again === (sql === INSERT_AGAIN))

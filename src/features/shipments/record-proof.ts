@@ -9,11 +9,7 @@ import {
 import { refuse } from "../../domain/refusal.ts";
 import { stateError } from "../../domain/shipment/shipment-state.ts";
 import { NO_PROGRESS } from "../../domain/shipment/delivery-progress.ts";
-import {
-  type DeliveryProof,
-  MAX_WRONG_PINS,
-  NO_PROOF,
-} from "../../domain/shipment/delivery-proof.ts";
+import { type DeliveryProof, MAX_WRONG_PINS, NO_PROOF } from "../../domain/shipment/delivery-proof.ts";
 import { cleanJpeg } from "../../domain/shipment/clean-jpeg.ts";
 import { cleanPng } from "../../domain/shipment/clean-png.ts";
 import type { CleanedPicture } from "../../domain/shipment/picture.ts";
@@ -37,9 +33,7 @@ export const PROOF_CHANGES = {
       // Request that idempotency compares. Contains digests instead of pictures.
       request: {
         ...request,
-        ...Object.fromEntries(
-          Object.entries(pictures).map(([kind, bytes]) => [kind, hash("sha256", bytes, "buffer")]),
-        ),
+        ...Object.fromEntries(Object.entries(pictures).map(([kind, bytes]) => [kind, hash("sha256", bytes, "buffer")])),
       },
       call,
       change: (row, _facts, at) => recordProof(row, { ...request, pictures }, at),
@@ -60,9 +54,7 @@ export const PROOF_CHANGES = {
 
 export const PROOF_PICTURES = {
   getProofPhoto: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
-    pictureResponse(deps, { workspace, reference }, "photo", (jpeg) =>
-      create(GetProofPhotoResponseSchema, { jpeg }),
-    ),
+    pictureResponse(deps, { workspace, reference }, "photo", (jpeg) => create(GetProofPhotoResponseSchema, { jpeg })),
 
   getProofSignature: ({ shipment: reference }, { caller: { workspaceId: workspace } }, deps) =>
     pictureResponse(deps, { workspace, reference }, "signature", (png) =>

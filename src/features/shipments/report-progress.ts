@@ -35,15 +35,12 @@ const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff
 
 /** Changes that couriers' systems report for paid shipments. */
 export const PROGRESS_CHANGES = {
-  setCourier: changeCourier(
-    method.setCourier,
-    ({ name, phone = null, vehicle = null, externalId = null }) => ({
-      name,
-      phone,
-      vehicle,
-      externalId,
-    }),
-  ),
+  setCourier: changeCourier(method.setCourier, ({ name, phone = null, vehicle = null, externalId = null }) => ({
+    name,
+    phone,
+    vehicle,
+    externalId,
+  })),
 
   removeCourier: changeCourier(method.removeCourier, () => null),
 

@@ -3,19 +3,9 @@ import { SearchMatchSchema } from "../../../gen/shipments/v1/shipment_service_pb
 import { runStatement } from "../../db/statement.ts";
 import { MOST_FOUND, searchWords, wordsOf } from "../../db/words.ts";
 import { mapKey } from "../../domain/clip.ts";
-import {
-  matchedPart,
-  searchQuery,
-  type SearchTerm,
-  searchTerms,
-} from "../../domain/search-text.ts";
+import { matchedPart, searchQuery, type SearchTerm, searchTerms } from "../../domain/search-text.ts";
 import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
-import {
-  CUSTOMER_TEXTS,
-  CUSTOMER_WORDS,
-  customerMessage,
-  type CustomerRecord,
-} from "../customers/customer.entity.ts";
+import { CUSTOMER_TEXTS, CUSTOMER_WORDS, customerMessage, type CustomerRecord } from "../customers/customer.entity.ts";
 import { searchCustomers } from "../customers/search-customers.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { shipmentMessage } from "./shipment-message.ts";
@@ -42,12 +32,8 @@ export const searchShipments: ShipmentFunctions["searchShipments"] = async (
     shipments: shipments.map((row) => shipmentMessage(row, caller)),
     customers: customers.map(customerMessage),
     matches: [
-      ...shipments.flatMap((row) =>
-        matchesOf({ shipment: row.reference }, shipmentFields(row), terms),
-      ),
-      ...customers.flatMap((row) =>
-        matchesOf({ customer: BigInt(row.id) }, customerFields(row), terms),
-      ),
+      ...shipments.flatMap((row) => matchesOf({ shipment: row.reference }, shipmentFields(row), terms)),
+      ...customers.flatMap((row) => matchesOf({ customer: BigInt(row.id) }, customerFields(row), terms)),
     ].map((match) => create(SearchMatchSchema, match)),
   };
 };
@@ -80,9 +66,7 @@ function shipmentFields(row: FoundShipment): SearchedFields {
     "courier.phone": courier?.phone,
     "courier.external_id": courier?.externalId,
     cancel_note: row.cancelNote,
-    ...Object.fromEntries(
-      Object.entries(metadata).map(([key, value]) => [`metadata${mapKey(key)}`, value]),
-    ),
+    ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata${mapKey(key)}`, value])),
   };
 }
 

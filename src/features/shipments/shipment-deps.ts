@@ -25,8 +25,4 @@ export interface ShipmentDeps extends GroupDeps {
   readonly validateQuote: ValidateRoute<QuoteShipmentRequest>;
 }
 
-export type ShipmentFunctions<Deps = ShipmentDeps> = ServiceFunctions<
-  typeof ShipmentService,
-  Call,
-  Deps
->;
+export type ShipmentFunctions<Deps = ShipmentDeps> = ServiceFunctions<typeof ShipmentService, Call, Deps>;

@@ -30,8 +30,7 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
     status: statusOf(request.status),
     paymentStatus: paymentStatusOf(request.paymentStatus),
     // 0 is never a customer id, so invalid ids match nothing.
-    customerId:
-      request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
+    customerId: request.customerId === undefined ? undefined : (readRecordId(request.customerId) ?? 0),
     externalReference: request.externalReference,
     ...toCreationRange(request),
     failed: request.failed || undefined,
@@ -59,8 +58,7 @@ export function listParts(
 ): string[] {
   const { customerId, externalReference, createdAfter, createdBefore, failed } = filters;
   const conditions = ["s.workspace_id = $1"];
-  const where = (condition: string, value: unknown) =>
-    conditions.push(`${condition} $${values.push(value)}`);
+  const where = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`);
   // External references are unique and have their own index.
   if (externalReference !== undefined) {
     where("s.external_reference =", externalReference);
@@ -74,10 +72,7 @@ export function listParts(
   const inPayment = (paymentStatus: string) => `s.payment_status = $${values.push(paymentStatus)}`;
   const inState = failed
     ? [...new Set(states.map(({ paymentStatus }) => paymentStatus))].map(inPayment)
-    : states.map(
-        ({ status, paymentStatus }) =>
-          `s.status = $${values.push(status)} and ${inPayment(paymentStatus)}`,
-      );
+    : states.map(({ status, paymentStatus }) => `s.status = $${values.push(status)} and ${inPayment(paymentStatus)}`);
   if (externalReference !== undefined) return [`${common} and (${inState.join(" or ")})`];
   return inState.map((state) => `${common} and ${state}`);
 }
@@ -91,12 +86,7 @@ const NEWEST_FIRST = "s.created_at desc, s.reference desc";
  * @param parts result of `listParts`
  * @param end end of the statement, such as `limit 25`
  */
-export function selectListed(
-  columns: string,
-  parts: readonly string[],
-  end: string,
-  order = NEWEST_FIRST,
-): string {
+export function selectListed(columns: string, parts: readonly string[], end: string, order = NEWEST_FIRST): string {
   const first = (selected: string, part: string) =>
     `select ${selected} from shipment as s where ${part} order by ${order} ${end}`;
   if (parts.length === 1) return first(columns, parts[0]!);
@@ -111,10 +101,7 @@ function ofCustomer(id: string): string {
 }
 
 /** Returns the index for a list in time order: by state, by failures, by customer, or of all shipments. */
-function listIndexFor(
-  states: readonly ShipmentState[],
-  { customerId, failed }: ShipmentFilters,
-): ListIndex {
+function listIndexFor(states: readonly ShipmentState[], { customerId, failed }: ShipmentFilters): ListIndex {
   if (failed) return customerId === undefined ? "shipment_failed" : "shipment_failed_of_customer";
   if (customerId !== undefined) return "shipment_by_customer";
   return states.length === STATES.length ? "shipment_by_age" : "shipment_by_status";

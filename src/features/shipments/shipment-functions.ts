@@ -1,16 +1,9 @@
 import type { BatchCancelShipmentsRequestValid } from "../../../gen/shipments/v1/batch_pb.js";
 import type { QuoteShipmentRequestValid } from "../../../gen/shipments/v1/quote_pb.js";
-import {
-  GetShipmentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { GetShipmentResponseSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Transaction } from "../../db/transaction.ts";
 import { quote, routeOf } from "../../domain/pricing/pricing.ts";
-import {
-  type ShipmentStatus,
-  stateError,
-  statusText,
-} from "../../domain/shipment/shipment-state.ts";
+import { type ShipmentStatus, stateError, statusText } from "../../domain/shipment/shipment-state.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import { quoteEach } from "../quotes/quote-each.ts";
@@ -142,8 +135,7 @@ function cancel(
     },
     /** Schedules a poll if the payment is at a provider. The poll refunds the payment or expires the checkout. */
     write(tx: Transaction, { isAtProvider }: { readonly isAtProvider: boolean }): void {
-      if (isAtProvider)
-        payments.schedulePoll(tx, { workspace: call.caller.workspaceId, reference });
+      if (isAtProvider) payments.schedulePoll(tx, { workspace: call.caller.workspaceId, reference });
     },
   };
 }

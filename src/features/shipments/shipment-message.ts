@@ -13,17 +13,8 @@ import { toMajor } from "../../domain/pricing/money.ts";
 import { NO_PROGRESS, stageOf } from "../../domain/shipment/delivery-progress.ts";
 import type { DropoffVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
-import type {
-  CancelReason,
-  PaymentStatus,
-  ShipmentStatus,
-} from "../../domain/shipment/shipment-state.ts";
-import {
-  compileEnumName,
-  compileEnumNumber,
-  compileToJson,
-  compileToMessage,
-} from "../../json/records.ts";
+import type { CancelReason, PaymentStatus, ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
+import { compileEnumName, compileEnumNumber, compileToJson, compileToMessage } from "../../json/records.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { customerRecord } from "../customers/customer.entity.ts";
 import { breakdownRecord } from "../quotes/breakdown-record.ts";
@@ -31,8 +22,7 @@ import type { ShipmentRow } from "./shipment-row.ts";
 import { windowFeesOf } from "./shipment-windows.ts";
 
 /** Properties of the caller that determine a shipment's fields. */
-type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> &
-  Partial<Pick<WorkspaceCaller, "keyScope">>;
+type Owner = Pick<WorkspaceCaller, "test" | "trackingUrlOf"> & Partial<Pick<WorkspaceCaller, "keyScope">>;
 
 export const statusOf = compileEnumName<ShipmentStatus>(ShipmentStatusSchema);
 export const paymentStatusOf = compileEnumName<PaymentStatus>(PaymentStatusSchema);

@@ -37,9 +37,10 @@ export async function shipmentRows<Column extends string | undefined>(
   const all = columns.map((column) => column && (JSON.parse(column) as unknown[]));
   const versions = all.flatMap((values) => (values ? [values[TARIFF] as number] : []));
   const fees = await versionFees.of(versions);
-  return all.map((values) =>
-    values ? rowOf(values, toDate, fees.get(values[TARIFF] as number)!) : undefined,
-  ) as (ShipmentRow | Extract<Column, undefined>)[];
+  return all.map((values) => (values ? rowOf(values, toDate, fees.get(values[TARIFF] as number)!) : undefined)) as (
+    | ShipmentRow
+    | Extract<Column, undefined>
+  )[];
 }
 
 /** Runs a statement that selects `SHIPMENT_COLUMN` and returns its rows. */

@@ -118,10 +118,7 @@ function dueIndex(name: PartialListIndex, key: string) {
 }
 
 /** Returns an index in time order, newest last. A page can start at any row. */
-function listIndex<Column extends string>(
-  name: PartialListIndex,
-  ...properties: readonly Column[]
-) {
+function listIndex<Column extends string>(name: PartialListIndex, ...properties: readonly Column[]) {
   return { name, properties: [...properties], where: indexPredicate(name) };
 }
 
@@ -193,21 +190,12 @@ export const Shipment = defineEntity({
     /** Version, incremented by each change with an event. Used as the etag. */
     version: p.integer().version(),
   },
-  uniques: [
-    { name: "shipment_external_reference", properties: ["workspace", "externalReference"] },
-  ],
+  uniques: [{ name: "shipment_external_reference", properties: ["workspace", "externalReference"] }],
   indexes: [
     // Serves tariff replays, which read all workspaces.
     { name: "shipment_by_creation", properties: ["createdAt"] },
     listIndex("shipment_by_age", "workspace", "createdAt", "reference"),
-    listIndex(
-      "shipment_by_status",
-      "workspace",
-      "status",
-      "paymentStatus",
-      "createdAt",
-      "reference",
-    ),
+    listIndex("shipment_by_status", "workspace", "status", "paymentStatus", "createdAt", "reference"),
     {
       // Contains all columns for the figures of customers.
       name: "shipment_by_customer",
@@ -245,8 +233,7 @@ export const Shipment = defineEntity({
     },
     {
       name: "shipment_ended_when_ended",
-      expression:
-        "(delivered_at is null or status = 'delivered') and (returned_at is null or status = 'returned')",
+      expression: "(delivered_at is null or status = 'delivered') and (returned_at is null or status = 'returned')",
     },
     { name: "shipment_pickup_in_range", expression: inRange("pickup") },
     { name: "shipment_dropoff_in_range", expression: inRange("dropoff") },

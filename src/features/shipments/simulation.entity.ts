@@ -9,8 +9,7 @@ export const Simulation = defineEntity({
   tableName: "simulation",
   primaryKeys: ["workspace", "shipment"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     scenario: p.text().$type<Scenario>(),
     stepSeconds: p.integer(),

@@ -106,10 +106,7 @@ function notChangeable(what: string, { status }: ShipmentRow): Refusal {
 function assertPriceFree(
   row: ShipmentRow,
   changes: Partial<ShipmentRow>,
-  {
-    hasOpenCheckout,
-    isAsked,
-  }: Pick<UpdateFacts, "hasOpenCheckout"> & { readonly isAsked: boolean },
+  { hasOpenCheckout, isAsked }: Pick<UpdateFacts, "hasOpenCheckout"> & { readonly isAsked: boolean },
 ): void {
   const { totalMinor = row.totalMinor, currency = row.currency } = changes;
   if (totalMinor === row.totalMinor && currency === row.currency) return;
@@ -194,16 +191,13 @@ function askedWindows(
 ) {
   const booked = bookedWindows(row.windows);
   const given = windowsOf(request);
-  const windowOf = (end: End) =>
-    given[end] ?? (request.clear.includes(`${end}_window`) ? undefined : booked[end]);
+  const windowOf = (end: End) => given[end] ?? (request.clear.includes(`${end}_window`) ? undefined : booked[end]);
   const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
   const stays = (end: End) =>
     windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
   // An unchanged end keeps its window without validation, because its cut-off may have passed.
   const keptAt = (end: End) =>
-    stays(end) &&
-    fields[`${end}Lat`] === row[`${end}Lat`] &&
-    fields[`${end}Lng`] === row[`${end}Lng`]
+    stays(end) && fields[`${end}Lat`] === row[`${end}Lat`] && fields[`${end}Lng`] === row[`${end}Lng`]
       ? { [end]: booked[end] ?? ("no window" as const) }
       : {};
   return {
@@ -249,10 +243,7 @@ function changedCustomer(
   });
 }
 
-function changedVerification(
-  row: ShipmentRow,
-  { dropoffVerification }: UpdateShipmentRequestValid,
-) {
+function changedVerification(row: ShipmentRow, { dropoffVerification }: UpdateShipmentRequestValid) {
   const asked = verificationOf(dropoffVerification);
   if (asked === undefined || asked === (row.verification?.by ?? "none")) return {};
   const verification = storedVerification(asked);
@@ -260,7 +251,5 @@ function changedVerification(
 }
 
 function differs(row: ShipmentRow, changes: Partial<ShipmentRow>): boolean {
-  return Object.entries(changes).some(
-    ([name, value]) => !isDeepStrictEqual(value, row[name as keyof ShipmentRow]),
-  );
+  return Object.entries(changes).some(([name, value]) => !isDeepStrictEqual(value, row[name as keyof ShipmentRow]));
 }

@@ -54,11 +54,7 @@ const insertion = insertionOf(
 );
 const usage = insertionOf("used_quote", columnsOf(UsedQuote, "workspace"));
 
-export function updateShipments(
-  tx: Transaction,
-  workspace: number,
-  changed: readonly ChangedShipment[],
-): void {
+export function updateShipments(tx: Transaction, workspace: number, changed: readonly ChangedShipment[]): void {
   if (changed.length === 1) {
     const row = toColumns(changed[0]!);
     void tx.send(UPDATE_ONE, [workspace, row.reference, ...rowValues(CHANGING, row)]);

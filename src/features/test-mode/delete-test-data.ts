@@ -92,11 +92,7 @@ async function deleteBefore(
  */
 const MAX_TRIES = 10;
 
-async function deleteSome(
-  em: EntityManager,
-  sql: string,
-  values: readonly unknown[],
-): Promise<number> {
+async function deleteSome(em: EntityManager, sql: string, values: readonly unknown[]): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
       return (await runStatement(em, sql, values)).length;

@@ -43,7 +43,5 @@ export const listSimulations: TestModeFunctions["listSimulations"] = async (
 };
 
 function toPosition([dueAt, shipment]: readonly unknown[]): readonly [string, string] | undefined {
-  return isInstant(dueAt) && isReference(shipment)
-    ? [new Date(dueAt).toISOString(), shipment]
-    : undefined;
+  return isInstant(dueAt) && isReference(shipment) ? [new Date(dueAt).toISOString(), shipment] : undefined;
 }

@@ -10,11 +10,7 @@ import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./t
 const MAX_YEARS = 2;
 
 /** Freezes the clock at the given time, by default now, and takes the simulation steps that are due by then. */
-export const moveTestClock: TestModeFunctions["moveTestClock"] = async (
-  request,
-  { caller: { workspaceId } },
-  deps,
-) => {
+export const moveTestClock: TestModeFunctions["moveTestClock"] = async (request, { caller: { workspaceId } }, deps) => {
   const { em, now } = deps;
   const realTime = now();
   const current = (await findTestTime(em, workspaceId)) ?? realTime;
@@ -74,9 +70,7 @@ function assertNear(target: Date, realTime: Date): void {
   const latest = new Date(realTime);
   latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS);
   if (target <= latest) return;
-  throw timeError(
-    `time must be at most two years ahead, which is ${latest.toISOString()} at the latest.`,
-  );
+  throw timeError(`time must be at most two years ahead, which is ${latest.toISOString()} at the latest.`);
 }
 
 /** Freezes the clock, unless a concurrent call moved it further. */

@@ -26,10 +26,7 @@ import { SAMPLE_PICTURES } from "./sample-pictures.ts";
 
 const SELECT = `select ${IS_AT_CONNECTED_ACCOUNT} as "isAtConnected"`;
 
-export async function hasCheckout(
-  tx: Transaction,
-  { workspace, reference }: ShipmentKey,
-): Promise<boolean> {
+export async function hasCheckout(tx: Transaction, { workspace, reference }: ShipmentKey): Promise<boolean> {
   const [row] = await tx.send<{ isAtConnected: boolean | null }>(SELECT, [workspace, reference]);
   return row!.isAtConnected === true;
 }
@@ -61,12 +58,7 @@ const OF_SHIPMENT: ReadonlySet<SimulatedStep> = new Set([
  * @param isAtProvider whether the shipment has a checkout at the connected account
  * @throws Refusal SHIPMENT_STATE if the shipment's state does not allow the step, PAYMENT_DISPUTED
  */
-export function applyStep(
-  before: ShipmentRow,
-  step: SimulatedStep,
-  at: Date,
-  isAtProvider: boolean,
-): PaymentChange {
+export function applyStep(before: ShipmentRow, step: SimulatedStep, at: Date, isAtProvider: boolean): PaymentChange {
   if (isAtProvider && !OF_SHIPMENT.has(step)) {
     throw stateError(
       "The shipment has a checkout, so its payment cannot be simulated. Pay, refund or dispute it at the payment provider.",
@@ -88,8 +80,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
     const etas = isOnItsWay ? { dropoff } : { pickup: at.getTime() + 10 * MINUTE_MS, dropoff };
     return reportCourier(assignCourier(row, COURIER, at), { etas }, at);
   },
-  arrive: (row, at) =>
-    reportCourier(row, { arrivedAt: row.status === "in_transit" ? "dropoff" : "pickup" }, at),
+  arrive: (row, at) => reportCourier(row, { arrivedAt: row.status === "in_transit" ? "dropoff" : "pickup" }, at),
   travel(row, at) {
     if (row.status !== "in_transit") throw impossible("be brought nearer", "it is not in transit");
     return reportCourier(row, { etas: { dropoff: at.getTime() + 15 * MINUTE_MS } }, at);
@@ -121,8 +112,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
   open_dispute(row, at) {
     const isPaid = row.paymentStatus === "paid" || row.paymentStatus === "refund_pending";
     if (!isPaid) throw paymentError("be disputed", row);
-    if (row.paymentDetails?.dispute)
-      throw impossible("be disputed", "it has already been disputed");
+    if (row.paymentDetails?.dispute) throw impossible("be disputed", "it has already been disputed");
     return withDetails(row, { dispute: "open" }, at);
   },
   win_dispute: (row, at) => withDetails(disputed(row), { dispute: "won" }, at),
@@ -141,12 +131,7 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
  *
  * @param now the real time
  */
-export function writeStep(
-  tx: Transaction,
-  key: ShipmentKey,
-  taken: PaymentChange,
-  now: Date,
-): void {
+export function writeStep(tx: Transaction, key: ShipmentKey, taken: PaymentChange, now: Date): void {
   writePayment(tx, key, TEST.name, taken);
   writePictures(tx, key, takenAtDoor(taken), now);
   const place = courierPlace(taken);

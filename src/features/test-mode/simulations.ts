@@ -1,9 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
-import {
-  GetShipmentRequestSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { GetShipmentRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -134,11 +131,7 @@ export function writeNextStep(
 }
 
 /** Reasons for which a step can never be taken. */
-const ENDING: ReadonlySet<string> = new Set([
-  "SHIPMENT_STATE",
-  "SHIPMENT_NOT_FOUND",
-  "PAYMENT_DISPUTED",
-]);
+const ENDING: ReadonlySet<string> = new Set(["SHIPMENT_STATE", "SHIPMENT_NOT_FOUND", "PAYMENT_DISPUTED"]);
 
 /**
  * Takes the next step of a simulation. The step and its effect on the shipment are written in one transaction, so the

@@ -17,11 +17,7 @@ interface Made {
 }
 
 /** Takes a step. A simulation that expected another step continues until a step is impossible. */
-export const takeTestStep: TestModeFunctions["takeTestStep"] = (
-  request,
-  call,
-  { changeShipment, now },
-) => {
+export const takeTestStep: TestModeFunctions["takeTestStep"] = (request, call, { changeShipment, now }) => {
   const step = stepOf(request.step)!;
   const key = { workspace: call.caller.workspaceId, reference: request.shipment };
   return changeShipment({

@@ -13,11 +13,7 @@ export interface TestModeDeps extends SimulationDeps {
 export type TestModeFunctions = ServiceFunctions<typeof TestService, Call, TestModeDeps>;
 
 /** Returns the clock as a message, and caches its time in this process. */
-export function testClockMessage(
-  { now, testTimes }: TestModeDeps,
-  twin: number,
-  frozenAt: Date | undefined,
-) {
+export function testClockMessage({ now, testTimes }: TestModeDeps, twin: number, frozenAt: Date | undefined) {
   testTimes.set(twin, frozenAt);
   return { time: timestampFromDate(frozenAt ?? now()), frozen: Boolean(frozenAt) };
 }

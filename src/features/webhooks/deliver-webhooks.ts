@@ -6,12 +6,7 @@ import type { EventAnnouncer } from "../events/event-announcer.ts";
 import { createWaiter } from "../events/waiter.ts";
 import { createDispatcher, type DispatchDeps } from "./dispatch-deliveries.ts";
 import { createLeasedWebhooks, type LeasedWebhooks } from "./lease-webhooks.ts";
-import {
-  loadDueDeliveries,
-  type DueResult,
-  type OpenSecrets,
-  type Unloaded,
-} from "./load-due-deliveries.ts";
+import { loadDueDeliveries, type DueResult, type OpenSecrets, type Unloaded } from "./load-due-deliveries.ts";
 import { createOutcomeRecorder, type RecordDeps } from "./record-outcomes.ts";
 import type { WebhookQueue } from "./webhook-queue.ts";
 import { activeSecrets, openSecrets } from "./webhook-secrets.ts";
@@ -205,10 +200,7 @@ function createOpenSecrets({ secretSeal, now }: DeliverDeps, log: Logger): OpenS
     const opened = openSecrets(secretSeal, webhook, activeSecrets(stored, now()));
     if (opened === undefined && performance.now() - loggedAtMs >= LOG_MS) {
       loggedAtMs = performance.now();
-      log.error(
-        webhook,
-        "deliveries wait: no key in SECRETS_KEYS decrypts the secret of a webhook",
-      );
+      log.error(webhook, "deliveries wait: no key in SECRETS_KEYS decrypts the secret of a webhook");
     }
     return opened;
   };

@@ -138,18 +138,14 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
      *
      * @param workspaces workspaces to search. `undefined` for all
      */
-    async acquire(
-      workspaces: readonly number[] | undefined,
-      quota: LeaseQuota,
-    ): Promise<WebhookKey[]> {
+    async acquire(workspaces: readonly number[] | undefined, quota: LeaseQuota): Promise<WebhookKey[]> {
       const found = (await find(workspaces)).toSorted((a, b) => a.due - b.due);
       const failing = found.filter((webhook) => webhook.failing).slice(0, quota.failing);
       const healthy = found.filter((webhook) => !webhook.failing).slice(0, quota.healthy);
-      const { returned } = await ofEachWorkspace(
-        ACQUIRE,
-        [...failing, ...healthy],
-        ({ foundAt }) => [foundAt, LEASE_MS],
-      );
+      const { returned } = await ofEachWorkspace(ACQUIRE, [...failing, ...healthy], ({ foundAt }) => [
+        foundAt,
+        LEASE_MS,
+      ]);
       return returned;
     },
     /**

@@ -3,19 +3,9 @@ import { runStatement } from "../../db/statement.ts";
 import { readOnly } from "../../db/transaction.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
-import {
-  deliveryMessage,
-  deliveryStatusOf,
-  type LastAttempt,
-  loadWebhook,
-  type WebhookFunctions,
-} from "./webhooks.ts";
+import { deliveryMessage, deliveryStatusOf, type LastAttempt, loadWebhook, type WebhookFunctions } from "./webhooks.ts";
 
-export const listWebhookDeliveries: WebhookFunctions["listWebhookDeliveries"] = async (
-  request,
-  call,
-  { em },
-) => {
+export const listWebhookDeliveries: WebhookFunctions["listWebhookDeliveries"] = async (request, call, { em }) => {
   const reading = em.fork();
   const webhook = await loadWebhook(reading, call, request.webhook);
   const filters = { webhook: webhook.id, status: deliveryStatusOf(request.status) };

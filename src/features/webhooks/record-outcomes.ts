@@ -8,11 +8,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement, type Statement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import {
-  hasFailedTooLong,
-  nextWaitMs,
-  parseRetryAfter,
-} from "../../domain/webhook/webhook-schedule.ts";
+import { hasFailedTooLong, nextWaitMs, parseRetryAfter } from "../../domain/webhook/webhook-schedule.ts";
 import type { DueDelivery } from "./load-due-deliveries.ts";
 import { recordWebhookEvent } from "./webhooks.ts";
 import { isSuccess, type SendResult } from "./send-webhook.ts";
@@ -127,11 +123,7 @@ const lockSql = (strength: Strength) => `
  * Returns the statement that locks webhooks. To avoid deadlocks, it must run before any of their
  * deliveries is locked, as in a deletion, and with the strongest lock that the transaction needs.
  */
-function lockingWebhooks(
-  workspace: number,
-  webhooks: readonly string[],
-  strength: Strength,
-): Statement {
+function lockingWebhooks(workspace: number, webhooks: readonly string[], strength: Strength): Statement {
   return [lockSql(strength), [workspace, JSON.stringify(webhooks)]];
 }
 
@@ -204,11 +196,7 @@ async function recordAttempt(
   { startedAt, result }: Attempt,
   deps: RecordDeps,
 ): Promise<void> {
-  const delivery = await tx.findOne(
-    WebhookDelivery,
-    { workspace, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
-  );
+  const delivery = await tx.findOne(WebhookDelivery, { workspace, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (delivery?.status !== "pending" || delivery.attempts !== attempts) return;
   delivery.attempts += 1;
   tx.create(WebhookAttempt, {
@@ -225,11 +213,7 @@ async function recordAttempt(
   else await fail(tx, delivery, startedAt, result, deps);
 }
 
-async function succeed(
-  tx: EntityManager,
-  delivery: WebhookDelivery,
-  { now }: RecordDeps,
-): Promise<void> {
+async function succeed(tx: EntityManager, delivery: WebhookDelivery, { now }: RecordDeps): Promise<void> {
   markEnded(delivery, "delivered", now());
   const { workspace, webhook } = delivery;
   await tx.nativeUpdate(Webhook, { workspace, id: webhook.id }, { failingSince: null });
@@ -265,12 +249,7 @@ function markEnded(delivery: WebhookDelivery, status: "delivered" | "failed", at
 }
 
 /** Disables a webhook and records the event. No-op if the webhook is already disabled. */
-async function disable(
-  tx: EntityManager,
-  webhook: Webhook,
-  reason: DisabledReason,
-  at: Date,
-): Promise<void> {
+async function disable(tx: EntityManager, webhook: Webhook, reason: DisabledReason, at: Date): Promise<void> {
   if (webhook.disabledReason) return;
   webhook.disabledReason = reason;
   webhook.updatedAt = at;

@@ -2,17 +2,10 @@ import { lookup as systemLookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import type { Agent } from "undici";
 import { loadOnce } from "../../domain/load-once.ts";
-import {
-  isWithin,
-  literalAddress,
-  reachOf,
-  type Reach,
-} from "../../domain/webhook/webhook-address.ts";
+import { isWithin, literalAddress, reachOf, type Reach } from "../../domain/webhook/webhook-address.ts";
 
 /** Resolves a host name to its addresses. `family` is 4 or 6. */
-export type ResolveName = (
-  name: string,
-) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+export type ResolveName = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 /** Result of an attempt: a response, or the reason why there is none. */
 export interface SendResult {
@@ -162,9 +155,7 @@ function describe(error: unknown): string {
   if (causes.some((cause) => cause instanceof Error && cause.name === "TimeoutError")) {
     return "The receiver did not respond in time.";
   }
-  const code = causes
-    .map((cause) => (cause as { code?: unknown })?.code)
-    .find((found) => typeof found === "string");
+  const code = causes.map((cause) => (cause as { code?: unknown })?.code).find((found) => typeof found === "string");
   return REASONS[code ?? ""] ?? `The request failed (${code ?? "unknown"}).`;
 }
 

@@ -51,8 +51,7 @@ export const WebhookDelivery = defineEntity({
     { name: "webhook_delivery_status", expression: "status in ('pending', 'delivered', 'failed')" },
     {
       name: "webhook_delivery_pending_or_ended",
-      expression:
-        "(status = 'pending') = (ended_at is null) and (status = 'pending') = (next_attempt_at is not null)",
+      expression: "(status = 'pending') = (ended_at is null) and (status = 'pending') = (next_attempt_at is not null)",
     },
   ],
 });

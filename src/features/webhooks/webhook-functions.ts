@@ -160,9 +160,7 @@ const FIGURES = `
   where workspace_id = $1 order by created_at, id`;
 
 async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise<void> {
-  const count = await lockAndLoad(tx, "webhooks", workspace, () =>
-    tx.count(Webhook, { workspace }),
-  );
+  const count = await lockAndLoad(tx, "webhooks", workspace, () => tx.count(Webhook, { workspace }));
   if (count >= MAX_WEBHOOKS) throw refuse("WEBHOOK_LIMIT");
 }
 

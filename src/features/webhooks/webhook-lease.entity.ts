@@ -8,8 +8,7 @@ export const WebhookLease = defineEntity({
   tableName: "webhook_lease",
   primaryKeys: ["workspace", "webhook"],
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     webhook: () =>
       p
         .manyToOne(Webhook)

@@ -80,8 +80,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     /** Whether the webhook was failing at the last load. */
     isFailing: () => target?.isFailing ?? false,
     /** Whether the queue has been empty for this time, in milliseconds. */
-    isIdle: (ms: number) =>
-      inFlight.size === 0 && waiting.length === 0 && performance.now() - lastActiveMs >= ms,
+    isIdle: (ms: number) => inFlight.size === 0 && waiting.length === 0 && performance.now() - lastActiveMs >= ms,
   };
   return queue;
 }
@@ -143,9 +142,7 @@ const MAX_EXTRA = 512;
  * @param concurrency 1 to `MAX_CONCURRENCY`
  */
 export function nextConcurrency(concurrency: number, isSuccess: boolean): number {
-  return isSuccess
-    ? Math.min(concurrency + 1, MAX_CONCURRENCY)
-    : Math.max(1, Math.floor(concurrency / 2));
+  return isSuccess ? Math.min(concurrency + 1, MAX_CONCURRENCY) : Math.max(1, Math.floor(concurrency / 2));
 }
 
 /**

@@ -35,9 +35,7 @@ export async function loadAdminWorkspaces(
   return workspaces.map((workspace) => {
     const { id, twinOf: liveId } = workspace;
     const { name, suspendedAt, timeZone } = liveId ? liveOf.get(liveId)! : workspace;
-    const own = (limitsOf.get(id) ?? []).map(
-      ({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const,
-    );
+    const own = (limitsOf.get(id) ?? []).map(({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const);
     return toMessage({
       ...workspace,
       name,
@@ -51,10 +49,7 @@ export async function loadAdminWorkspaces(
   });
 }
 
-export async function loadAdminWorkspace(
-  em: EntityManager,
-  workspace: Workspace,
-): Promise<AdminWorkspace> {
+export async function loadAdminWorkspace(em: EntityManager, workspace: Workspace): Promise<AdminWorkspace> {
   const [loaded] = await loadAdminWorkspaces(em, [workspace]);
   return loaded!;
 }
@@ -64,11 +59,7 @@ export async function loadAdminWorkspace(
  *
  * @throws Refusal WORKSPACE_NOT_FOUND
  */
-export async function findWorkspace(
-  em: EntityManager,
-  sent: bigint,
-  lock?: "lock",
-): Promise<Workspace> {
+export async function findWorkspace(em: EntityManager, sent: bigint, lock?: "lock"): Promise<Workspace> {
   const id = readRecordId(sent) ?? 0;
   const found = await (lock === undefined ? em.findOne(Workspace, id) : lockWorkspace(em, id));
   if (found === null) throw refuse("WORKSPACE_NOT_FOUND", `There is no workspace ${sent}.`);

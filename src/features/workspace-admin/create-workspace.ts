@@ -11,10 +11,7 @@ import type { OperatorCall } from "../../pipeline/call.ts";
 import { insertKey } from "../api-keys/api-keys.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { Feed } from "../events/feed.entity.ts";
-import {
-  PaymentConnection,
-  type PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+import { PaymentConnection, type PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { parseTimeZone, Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspace } from "./admin-workspaces.ts";
 

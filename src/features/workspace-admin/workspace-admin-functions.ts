@@ -4,20 +4,11 @@ import type { EntityManager } from "../../db/orm.ts";
 import { LIMIT_CLASSES } from "../../domain/rate-limit.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
-import {
-  createWorkspaceKey,
-  listKeys,
-  revokeKey,
-  rotateAllKeys,
-  updateKey,
-} from "../api-keys/api-keys.ts";
+import { createWorkspaceKey, listKeys, revokeKey, rotateAllKeys, updateKey } from "../api-keys/api-keys.ts";
 import { evictKeys } from "../credentials/secret-keys.ts";
 import { invitePerson, memberRoleOf, type InviteDeps } from "../people/members.ts";
 import { assertNoOpenPayments } from "../workspaces/open-payments.ts";
-import {
-  PaymentConnection,
-  type PaymentProviderName,
-} from "../workspaces/payment-connection.entity.ts";
+import { PaymentConnection, type PaymentProviderName } from "../workspaces/payment-connection.entity.ts";
 import { WorkspaceLimit } from "../workspaces/workspace-limit.entity.ts";
 import { parseTimeZone, Workspace } from "../workspaces/workspace.entity.ts";
 import {
@@ -34,11 +25,7 @@ import { listWorkspaces } from "./list-workspaces.ts";
 /** Maximum burst of a rate limit, in calls. */
 const MAX_BURST = 1_000_000;
 
-export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
-  typeof WorkspaceAdminService,
-  OperatorCall,
-  InviteDeps
-> = {
+export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<typeof WorkspaceAdminService, OperatorCall, InviteDeps> = {
   createWorkspace,
   listWorkspaces,
 
@@ -104,8 +91,7 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<
     });
   },
 
-  listWorkspaceApiKeys: async ({ workspace }, _call, { em }) =>
-    listKeys(em, await workspaceId(em.fork(), workspace)),
+  listWorkspaceApiKeys: async ({ workspace }, _call, { em }) => listKeys(em, await workspaceId(em.fork(), workspace)),
   createWorkspaceApiKey: async (request, call, { em }) =>
     createWorkspaceKey(em, call, await workspaceId(em, request.workspace), request),
   updateWorkspaceApiKey: async (request, call, { em }) =>

@@ -1,15 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import {
-  BookingBlocker,
-  type WorkspaceSchema,
-} from "../../../gen/shipments/v1/workspace_service_pb.js";
+import { BookingBlocker, type WorkspaceSchema } from "../../../gen/shipments/v1/workspace_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import {
-  MAX_BATCH_ROUTES,
-  MAX_METADATA_KEYS,
-  MAX_PAGE_SIZE,
-  MAX_REQUEST_BYTES,
-} from "../../domain/limits.ts";
+import { MAX_BATCH_ROUTES, MAX_METADATA_KEYS, MAX_PAGE_SIZE, MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { PaymentConnection } from "./payment-connection.entity.ts";
 import { findLive, Workspace } from "./workspace.entity.ts";

@@ -4,8 +4,7 @@ import { refuse } from "../../domain/refusal.ts";
 import type { PaymentConnection } from "./payment-connection.entity.ts";
 
 /** SQL condition for shipments with an unassigned or unverified payment. */
-export const UNCOUNTED =
-  "coalesce(payment_details ->> 'uncounted', payment_details ->> 'unseen') is not null";
+export const UNCOUNTED = "coalesce(payment_details ->> 'uncounted', payment_details ->> 'unseen') is not null";
 
 const FIND_OPEN = `
   select
@@ -30,7 +29,6 @@ export async function assertNoOpenPayments(
   if (found!.isOpen) throw refuse("PAYMENTS_OPEN");
   // Only connections with an account can have unassigned payments.
   if (!found!.isUncounted || removed.account === null) return;
-  const text =
-    "There is an unassigned payment. Refund it at the payment provider or accept it first.";
+  const text = "There is an unassigned payment. Refund it at the payment provider or accept it first.";
   throw refuse("PAYMENTS_OPEN", text, { subject: "payment_provider" });
 }

@@ -6,8 +6,7 @@ export const TestClock = defineEntity({
   name: "TestClock",
   tableName: "test_clock",
   properties: {
-    workspace: () =>
-      p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
+    workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     /** Time at which the clock is frozen. null if it follows real time again. */
     frozenAt: p.datetime(3).nullable(),
     /** Latest time that the clock has shown, which is the maximum date of test data. */

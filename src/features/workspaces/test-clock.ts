@@ -10,10 +10,7 @@ const FROZEN_AT = `
   from test_clock where workspace_id = $1`;
 
 /** Returns the time of a frozen test clock, or `undefined` if it follows real time. */
-export async function findTestTime(
-  em: EntityManager | Transaction,
-  twin: number,
-): Promise<Date | undefined> {
+export async function findTestTime(em: EntityManager | Transaction, twin: number): Promise<Date | undefined> {
   const [clock] = await runStatement<{ frozenAtMs: number | null }>(em, FROZEN_AT, [twin]);
   return typeof clock?.frozenAtMs === "number" ? new Date(clock.frozenAtMs) : undefined;
 }

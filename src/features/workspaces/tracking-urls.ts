@@ -3,11 +3,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import { IS_LIVE_OF } from "./workspace.entity.ts";
-import {
-  createTrackingKey,
-  trackingLink,
-  type TrackingKey,
-} from "../../domain/shipment/tracking-link.ts";
+import { createTrackingKey, trackingLink, type TrackingKey } from "../../domain/shipment/tracking-link.ts";
 
 type Tracking = Pick<WorkspaceCaller, "trackingUrlOf" | "notifiesRecipients">;
 
@@ -43,10 +39,7 @@ type Found = TrackingKey & { readonly enabled: boolean; readonly notifiesRecipie
  * @param publicUrl URL of the service for browsers. Without it, there are no links
  * @param sendsMails whether a mail server is configured. Without one, and in test mode, recipients receive no emails
  */
-export function createFindTracking(
-  publicUrl: string | undefined,
-  sendsMails: boolean,
-): FindTracking {
+export function createFindTracking(publicUrl: string | undefined, sendsMails: boolean): FindTracking {
   if (publicUrl === undefined) return async () => UNTRACKED;
   return async (em, workspace) => {
     const key = await findKey(em, workspace);
@@ -62,11 +55,7 @@ export function trackingUrl(publicUrl: string, key: TrackingKey, reference: stri
   return `${publicUrl}/t/${trackingLink(key, reference)}`;
 }
 
-async function findKey(
-  em: EntityManager,
-  workspace: number,
-  wasInserted = false,
-): Promise<Found | undefined> {
+async function findKey(em: EntityManager, workspace: number, wasInserted = false): Promise<Found | undefined> {
   const [found] = await runStatement<Found>(em, FIND, [workspace]);
   if (!found?.enabled) return undefined;
   if (found.secret !== null) return found;

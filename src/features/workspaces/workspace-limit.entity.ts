@@ -1,11 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { EntityManager } from "../../db/orm.ts";
-import {
-  DEFAULT_LIMITS,
-  LIMIT_CLASSES,
-  type LimitClass,
-  type RateLimits,
-} from "../../domain/rate-limit.ts";
+import { DEFAULT_LIMITS, LIMIT_CLASSES, type LimitClass, type RateLimits } from "../../domain/rate-limit.ts";
 import { Workspace } from "./workspace.entity.ts";
 
 /** A workspace's rate limit for one class of methods. The default applies if there is no row. */
@@ -38,8 +33,6 @@ export async function findLimits(em: EntityManager, workspace: number): Promise<
   const own = await em.find(WorkspaceLimit, { workspace });
   return {
     ...DEFAULT_LIMITS,
-    ...Object.fromEntries(
-      own.map(({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const),
-    ),
+    ...Object.fromEntries(own.map(({ limitClass, rate, burst }) => [limitClass, { rate, burst }] as const)),
   };
 }

@@ -10,8 +10,7 @@ const DEFAULT_TIME_ZONE = "UTC";
 const DEFAULT_LATE_AFTER_MINUTES = 240;
 
 /** SQL condition for rows of live workspaces. Used for alerts, which test twins do not raise. */
-export const IS_LIVE =
-  "not exists (select from workspace where id = workspace_id and twin_of is not null)";
+export const IS_LIVE = "not exists (select from workspace where id = workspace_id and twin_of is not null)";
 
 /**
  * A team account that owns shipments, customers and API keys, or its test twin. A twin is a

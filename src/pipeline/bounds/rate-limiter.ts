@@ -16,11 +16,7 @@ export interface Limiter {
    * Takes one call from the account's bucket for a limit class. The account is a workspace or an
    * operator. Never rejects.
    */
-  consume(
-    account: number | string,
-    limitClass: LimitClass,
-    limit: RateLimit,
-  ): Verdict | Promise<Verdict>;
+  consume(account: number | string, limitClass: LimitClass, limit: RateLimit): Verdict | Promise<Verdict>;
   close(): Promise<void>;
 }
 
@@ -31,16 +27,11 @@ type Buckets = Map<number | string, { readonly bucket: Bucket; readonly limit: R
 
 /** Creates an exact limiter for one process. `nowMs` must not decrease. */
 export function createMemoryLimiter(nowMs: () => number): Limiter {
-  const byClass = Object.fromEntries(
-    LIMIT_CLASSES.map((limitClass) => [limitClass, new Map() as Buckets]),
-  ) as Readonly<Record<LimitClass, Buckets>>;
+  const byClass = Object.fromEntries(LIMIT_CLASSES.map((limitClass) => [limitClass, new Map() as Buckets])) as Readonly<
+    Record<LimitClass, Buckets>
+  >;
 
-  function bucketOf(
-    buckets: Buckets,
-    account: number | string,
-    limit: RateLimit,
-    now: number,
-  ): Bucket {
+  function bucketOf(buckets: Buckets, account: number | string, limit: RateLimit, now: number): Bucket {
     const known = buckets.get(account);
     if (known?.limit === limit) return known.bucket;
     if (buckets.size >= MAX_BUCKETS) forgetFull(buckets, now);

@@ -36,11 +36,7 @@ return { allowed and 1 or 0, calls }
 
 declare module "ioredis" {
   interface RedisCommander<Context extends ClientContext> {
-    consumeCall(
-      key: string,
-      rate: number,
-      burst: number,
-    ): Result<[allowed: 0 | 1, microCalls: number], Context>;
+    consumeCall(key: string, rate: number, burst: number): Result<[allowed: 0 | 1, microCalls: number], Context>;
   }
 }
 
@@ -86,11 +82,7 @@ export function createRedisLimiter(
   };
 }
 
-async function connect(
-  redisUrl: string,
-  timeoutMs: number,
-  onError: (error: unknown) => void,
-): Promise<Redis> {
+async function connect(redisUrl: string, timeoutMs: number, onError: (error: unknown) => void): Promise<Redis> {
   // Loaded lazily, because most deployments have one replica and start faster without ioredis.
   const ioredis = await import("ioredis");
   const redis = new ioredis.Redis(redisUrl, {

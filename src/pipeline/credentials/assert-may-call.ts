@@ -19,10 +19,7 @@ export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
     }
     if (rpc.mode === "live" && caller.test) throw refuse("LIVE_MODE_ONLY");
     if (rpc.mode === "test" && !caller.test) throw refuse("TEST_MODE_ONLY");
-  } else if (
-    caller.audience === "operator" &&
-    !includesRole(OPERATOR_ROLES, caller.role, rpc.minimumRole)
-  ) {
+  } else if (caller.audience === "operator" && !includesRole(OPERATOR_ROLES, caller.role, rpc.minimumRole)) {
     throw roleError(rpc, rpc.minimumRole, caller.role);
   }
 }
@@ -46,8 +43,5 @@ function scopeError(rpc: Rpc | StreamRpc, scope: KeyScope): Refusal {
 }
 
 function roleError({ method }: Rpc | StreamRpc, needed: string, role: string): Refusal {
-  return refuse(
-    "ROLE_INSUFFICIENT",
-    `${method.name} requires the role ${needed}. Your role is ${role}.`,
-  );
+  return refuse("ROLE_INSUFFICIENT", `${method.name} requires the role ${needed}. Your role is ${role}.`);
 }

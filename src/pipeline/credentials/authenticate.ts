@@ -1,14 +1,7 @@
 import { UNKNOWN_KEYS } from "../bounds/limits.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "../call.ts";
 import { assertSameSite, readSessionCookie } from "./session-cookie.ts";
-import {
-  assertKeyForm,
-  carriesKey,
-  credentialError,
-  IN_QUERY,
-  readKey,
-  UNKNOWN_KEY,
-} from "./read-key.ts";
+import { assertKeyForm, carriesKey, credentialError, IN_QUERY, readKey, UNKNOWN_KEY } from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
 import type { Lookups } from "./lookups.ts";
 

@@ -1,12 +1,5 @@
 import { addressBlock } from "../client-address.ts";
-import {
-  fullBucket,
-  returnCall,
-  isFull,
-  consumeCall,
-  type Bucket,
-  type RateLimit,
-} from "../../domain/rate-limit.ts";
+import { fullBucket, returnCall, isFull, consumeCall, type Bucket, type RateLimit } from "../../domain/rate-limit.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 
 /** Number of counters above which counters without recent failures are removed. */
@@ -30,11 +23,7 @@ export interface FailedAttempts {
  *
  * @param tooMany message of the refusal ("Too many unknown keys from this address")
  */
-export function createFailedAttempts(
-  nowMs: () => number,
-  limit: RateLimit,
-  tooMany: string,
-): FailedAttempts {
+export function createFailedAttempts(nowMs: () => number, limit: RateLimit, tooMany: string): FailedAttempts {
   const buckets = new Map<string, Bucket>();
 
   function forgetFull(now: number): void {

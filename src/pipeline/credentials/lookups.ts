@@ -33,9 +33,7 @@ export function createLookups(maxWaitMs?: number): Lookups {
   return {
     async find(credential, { attempts, address, find }) {
       const wasGood = good.has(credential);
-      const found = wasGood
-        ? await attempts.make(credential, find)
-        : await attempts.make(address, () => inTurn(find));
+      const found = wasGood ? await attempts.make(credential, find) : await attempts.make(address, () => inTurn(find));
       if (found === undefined) good.delete(credential);
       else good.set(credential, true);
       return found;

@@ -42,13 +42,11 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
   for (const value of headers.authorization) {
     const bearer = BEARER.exec(value)?.[1];
     if (bearer === undefined) throw credentialError(NOT_BEARER[audience], audience);
-    if (key !== undefined && key !== bearer)
-      throw credentialError("names two different keys", audience);
+    if (key !== undefined && key !== bearer) throw credentialError("names two different keys", audience);
     key = bearer;
   }
   for (const value of headers.apiKeys) {
-    if (key !== undefined && key !== value)
-      throw credentialError("names two different keys", audience);
+    if (key !== undefined && key !== value) throw credentialError("names two different keys", audience);
     key = value;
   }
   if (key === undefined) throw credentialError("is missing", audience);

@@ -15,10 +15,7 @@ const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
  * there is none. Over https only the prefixed cookie counts, because another host of the domain, or an
  * attacker on http, can set a cookie without a prefix.
  */
-export function readSessionCookie(
-  cookie: string | undefined,
-  isHttps: boolean,
-): string | undefined {
+export function readSessionCookie(cookie: string | undefined, isHttps: boolean): string | undefined {
   if (cookie === undefined) return undefined;
   return (isHttps ? HTTPS_TOKEN : HTTP_TOKEN).exec(cookie)?.[1];
 }

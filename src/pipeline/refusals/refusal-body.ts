@@ -10,10 +10,7 @@ export interface RefusalBody {
 }
 
 /** Returns the JSON body of a refusal: message, violations by field or subject, reason, request id and metadata. */
-export function refusalBody(
-  { message, violations, reason, facts }: Refusal,
-  requestId: string,
-): RefusalBody {
+export function refusalBody({ message, violations, reason, facts }: Refusal, requestId: string): RefusalBody {
   const errors = new Map<string, string[]>();
   for (const { subject, text } of violations) {
     if (subject === undefined) continue;

@@ -15,10 +15,7 @@ export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
  *
  * @param refusalOf returns the refusal for a transient error, `undefined` for other errors
  */
-export function createToRefusal(
-  refusalOf: (error: unknown) => Refusal | undefined,
-  log: Logger,
-): ToRefusal {
+export function createToRefusal(refusalOf: (error: unknown) => Refusal | undefined, log: Logger): ToRefusal {
   return (error, requestId) => {
     if (error instanceof Refusal) return error;
     const refusal = refusalOf(error);

@@ -1,10 +1,4 @@
-import {
-  getOption,
-  hasOption,
-  type DescField,
-  type DescMessage,
-  type Message,
-} from "@bufbuild/protobuf";
+import { getOption, hasOption, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import { http } from "../../../gen/google/api/annotations_pb.js";
@@ -44,10 +38,7 @@ export function compileNormalizeRequest(schema: DescMessage): NormalizeRequest {
 function isUpdate(schema: DescMessage): boolean {
   return schema.file.services
     .flatMap(({ methods }) => methods)
-    .some(
-      (it) =>
-        it.input === schema && hasOption(it, http) && getOption(it, http).pattern.case === "patch",
-    );
+    .some((it) => it.input === schema && hasOption(it, http) && getOption(it, http).pattern.case === "patch");
 }
 
 /**
@@ -61,9 +52,7 @@ function compileMessage(
   if (parents.includes(schema)) {
     throw new Error(`${schema.typeName} holds itself; requests have a bounded depth`);
   }
-  const steps = schema.fields.flatMap(
-    (field) => compileField(field, [...parents, schema], keepsBlank) ?? [],
-  );
+  const steps = schema.fields.flatMap((field) => compileField(field, [...parents, schema], keepsBlank) ?? []);
   if (steps.length === 0) return undefined;
   return (fields, path, violations) => {
     for (const step of steps) step(fields, path, violations);
@@ -98,16 +87,12 @@ function compileField(
       return (
         nested &&
         ((fields, path, violations) => {
-          (fields[localName] as Fields[]).forEach((item, i) =>
-            nested(item, `${path}${name}[${i}].`, violations),
-          );
+          (fields[localName] as Fields[]).forEach((item, i) => nested(item, `${path}${name}[${i}].`, violations));
         })
       );
     }
     case "map":
-      return field.mapKind === "scalar" && isText(field.scalar)
-        ? normalizeMap(localName, name)
-        : undefined;
+      return field.mapKind === "scalar" && isText(field.scalar) ? normalizeMap(localName, name) : undefined;
     default:
       return undefined;
   }
@@ -236,8 +221,7 @@ function normalizeEmail(text: string, path: string, violations: Violation[]): st
   return email;
 }
 
-const LOCAL_PART =
-  "must have at most 64 characters before the @, with single dots only between other characters";
+const LOCAL_PART = "must have at most 64 characters before the @, with single dots only between other characters";
 
 function normalizeText(text: string, path: string, violations: Violation[]): string {
   const normalized = composeText(text, path, violations).trim();

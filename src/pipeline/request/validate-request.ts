@@ -1,10 +1,4 @@
-import {
-  getOption,
-  hasOption,
-  type DescField,
-  type DescMessage,
-  type Message,
-} from "@bufbuild/protobuf";
+import { getOption, hasOption, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import type { Path } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { field as fieldRules, Ignore } from "../../../gen/buf/validate/validate_pb.js";
@@ -32,12 +26,10 @@ const validator = createValidator();
 export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
-  const fieldIndexOf = (violation: Violation) =>
-    order.get(firstName(violation.subject ?? "")) ?? -1;
+  const fieldIndexOf = (violation: Violation) => order.get(firstName(violation.subject ?? "")) ?? -1;
   const standsIn = standsInOf(schema);
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
-  const isLeft = ({ subject = "" }: Violation) =>
-    leftToFunction.some((prefix) => subject.startsWith(prefix));
+  const isLeft = ({ subject = "" }: Violation) => leftToFunction.some((prefix) => subject.startsWith(prefix));
   return (request, { violations: decoding = NONE, unknown = NONE, unknownFields = NONE } = {}) => {
     const left = decoding.filter(isLeft);
     const refused = left.length === 0 ? decoding : decoding.filter((it) => !isLeft(it));
@@ -104,11 +96,7 @@ function describe(violation: RuleViolation, unknownFields: readonly string[]): V
 }
 
 /** Returns the message of a violation, to follow the field name. Text is too short only if it is blank. */
-function wordsFor(
-  violation: RuleViolation,
-  path: string,
-  unknownFields: readonly string[],
-): string {
+function wordsFor(violation: RuleViolation, path: string, unknownFields: readonly string[]): string {
   if (violation.ruleId === "required") return `is required${misspelt(path, unknownFields)}`;
   if (violation.ruleId === "string.min_len") return "must not be blank";
   if (violation.ruleId === "string.pattern") return patternWords(violation);

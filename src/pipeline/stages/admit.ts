@@ -25,11 +25,7 @@ export function createAdmit(options: {
   const { authenticate, inFlightLimit, limiter, onRateLimited } = options;
   const simulate = createSimulate();
 
-  function count(
-    rpc: Rpc | StreamRpc,
-    call: ReceivedCall,
-    caller: Caller,
-  ): AnyCall | Promise<AnyCall> {
+  function count(rpc: Rpc | StreamRpc, call: ReceivedCall, caller: Caller): AnyCall | Promise<AnyCall> {
     call.caller = caller;
     assertMayCall(rpc, caller);
     inFlightLimit.assertCapacity(caller.account);
@@ -62,10 +58,7 @@ const NAMES: Readonly<Record<Audience, string>> = {
   person: "account",
 };
 
-export function rateLimitError(
-  { limitClass, verdict }: RateLimitState,
-  audience: Audience,
-): Refusal {
+export function rateLimitError({ limitClass, verdict }: RateLimitState, audience: Audience): Refusal {
   const { resetSeconds: retryAfterSeconds } = verdict;
   return refuse(
     "RATE_LIMITED",

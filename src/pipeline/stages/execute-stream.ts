@@ -132,9 +132,7 @@ function addTo(counts: Counts, key: number | string, more: 1 | -1): void {
 
 function assertFewer(counts: Counts, key: number | string, most: number, whose: string): void {
   if ((counts.get(key) ?? 0) < most) return;
-  throw refuse(
-    "RATE_LIMITED",
-    `${whose} ${most} streams open here, which is the maximum. Close one first.`,
-    { retryAfterSeconds: 1 },
-  );
+  throw refuse("RATE_LIMITED", `${whose} ${most} streams open here, which is the maximum. Close one first.`, {
+    retryAfterSeconds: 1,
+  });
 }

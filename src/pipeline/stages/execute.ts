@@ -12,11 +12,7 @@ export interface DecodedRequest extends Decoding {
 }
 
 /** Validates a request and runs the RPC's function. Synchronous if the function is synchronous. */
-export type Execute = (
-  rpc: Rpc,
-  decoded: DecodedRequest,
-  call: AnyCall,
-) => RpcResponse | Promise<RpcResponse>;
+export type Execute = (rpc: Rpc, decoded: DecodedRequest, call: AnyCall) => RpcResponse | Promise<RpcResponse>;
 
 /** Starts work whose database connections count toward an account's share. */
 export type OnBehalfOf = <T>(account: number | string, work: () => T) => T;

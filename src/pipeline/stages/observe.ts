@@ -17,9 +17,7 @@ export interface Observer {
 }
 
 /** Histogram buckets in seconds. A quote takes well under a millisecond, a booking a few milliseconds. */
-const DURATION_BUCKETS = [
-  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
-];
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 function keyOf(caller: Caller | undefined): string | undefined {
   return caller === undefined || caller.audience === "person" ? undefined : caller.keyId;
@@ -109,9 +107,7 @@ export function createObserver(options: {
  * Creates counters of calls and durations by method and code. Test mode calls are counted separately,
  * without durations.
  */
-function createCounters(
-  registry: Registry,
-): (method: string, code: Code | 0, seconds: number | undefined) => void {
+function createCounters(registry: Registry): (method: string, code: Code | 0, seconds: number | undefined) => void {
   const labelNames = ["method", "code"] as const;
   const requests = new Counter({
     name: "shipments_requests_total",

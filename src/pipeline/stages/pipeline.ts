@@ -154,19 +154,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 }
 
 /** Ends the span of a call now, but computes its attributes together with those of other calls in the tick. */
-function endSpan(
-  call: ReceivedCall,
-  span: CallSpan,
-  httpStatus: number,
-  tickBatcher: TickBatcher,
-): void {
+function endSpan(call: ReceivedCall, span: CallSpan, httpStatus: number, tickBatcher: TickBatcher): void {
   const endedMs = performance.now();
   tickBatcher.record(() => span.end(call, httpStatus, endedMs));
 }
 
-function compileValidators(
-  rpcs: readonly (Rpc | StreamRpc)[],
-): (rpc: Rpc | StreamRpc) => ValidateRequest {
+function compileValidators(rpcs: readonly (Rpc | StreamRpc)[]): (rpc: Rpc | StreamRpc) => ValidateRequest {
   const validators = new Map(rpcs.map((rpc) => [rpc, compileValidateRequest(rpc.method.input)]));
   return (rpc) => {
     const validate = validators.get(rpc);

@@ -63,9 +63,6 @@ function attempt(step: () => void | Promise<void>, fail: (error: unknown) => voi
 }
 
 /** Applies a function to a value, synchronously if the value is not a promise. */
-function mapMaybePromise<T, U>(
-  value: T | Promise<T>,
-  next: (value: T) => U | Promise<U>,
-): U | Promise<U> {
+function mapMaybePromise<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -13,11 +13,7 @@ import { deadlineError } from "./deadline.ts";
  * @throws Refusal FIELD_INVALID, and the simulated refusals UNAVAILABLE, RATE_LIMITED and
  *   IDEMPOTENCY_KEY_IN_USE. DEADLINE_EXCEEDED if the delay exceeds the deadline
  */
-export type Simulate = (
-  rpc: Rpc | StreamRpc,
-  call: ReceivedCall,
-  caller: Caller,
-) => void | Promise<void>;
+export type Simulate = (rpc: Rpc | StreamRpc, call: ReceivedCall, caller: Caller) => void | Promise<void>;
 
 type MakeRefusal = (call: ReceivedCall) => Refusal;
 
@@ -64,17 +60,12 @@ export function isAnswerLost({ received, replayed }: AnyCall): boolean {
 const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
-  unavailable: () =>
-    unavailable("The service is unavailable, as requested by Simulate. Try again."),
+  unavailable: () => unavailable("The service is unavailable, as requested by Simulate. Try again."),
   rate_limited: (call) => {
     call.rateLimit = { ...call.rateLimit!, verdict: USED_UP };
-    return refuse(
-      "RATE_LIMITED",
-      "The workspace has used up its calls, as requested by Simulate.",
-      {
-        retryAfterSeconds: USED_UP.resetSeconds,
-      },
-    );
+    return refuse("RATE_LIMITED", "The workspace has used up its calls, as requested by Simulate.", {
+      retryAfterSeconds: USED_UP.resetSeconds,
+    });
   },
   in_flight: () => refuse("IDEMPOTENCY_KEY_IN_USE", { retryAfterSeconds: 1 }),
 };
@@ -117,8 +108,7 @@ const LARGEST: Readonly<Record<string, number | undefined>> = {
 function parseFault(text: string): readonly [name: string, count: number | undefined] {
   const [, name = "", digits] = /^([a-z_]+)(?:=(\d{1,5}))?$/.exec(text) ?? [];
   const largest = LARGEST[name];
-  const isKnown =
-    Object.hasOwn(LARGEST, name) && (largest === undefined) === (digits === undefined);
+  const isKnown = Object.hasOwn(LARGEST, name) && (largest === undefined) === (digits === undefined);
   const count = digits === undefined ? undefined : Number(digits);
   if (!isKnown || (count ?? 0) > (largest ?? 0)) throw simulateError();
   return [name, count];
@@ -145,9 +135,7 @@ function createSlowedCalls() {
       if (call.hasEnded) return;
       const own = ofAccounts.get(account) ?? 0;
       if (own >= SLOWED.ofAccount || all >= SLOWED.ofProcess) {
-        throw unavailable(
-          "Too many calls are slowed down at the same time. Try again in a moment.",
-        );
+        throw unavailable("Too many calls are slowed down at the same time. Try again in a moment.");
       }
       ofAccounts.set(account, own + 1);
       all++;

@@ -46,8 +46,7 @@ export const en: TrackingTexts = {
   open: {
     digits: "Are you the recipient? The last four digits of your phone number",
     show: "Show address and photo",
-    wrong: (triesLeft) =>
-      `Those digits don’t match. You have ${triesLeft} ${triesLeft === 1 ? "try" : "tries"} left.`,
+    wrong: (triesLeft) => `Those digits don’t match. You have ${triesLeft} ${triesLeft === 1 ? "try" : "tries"} left.`,
     locked: "No tries are left. Please ask the sender.",
     address: "Address",
     photo: "Photo of the delivery",

@@ -40,8 +40,7 @@ export const fr: TrackingTexts = {
   timeZone: (name) => `Les heures sont celles du fuseau horaire ${name}.`,
   test: "Test : aucune livraison réelle.",
   missing: "Ce lien n’est plus valable",
-  missingWhy:
-    "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
+  missingWhy: "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
   busy: "Réessayez dans un instant",
   busyWhy: "Cette page reçoit trop de visites en ce moment.",
   open: {

@@ -18,10 +18,7 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
  * Converts a refusal to a gRPC error with its code and `google.rpc` details: always `ErrorInfo`,
  * `BadRequest` for fields, `PreconditionFailure` for subjects, and `RetryInfo` if waiting helps.
  */
-export function connectError(
-  refusal: Refusal,
-  told: Pick<Refusal, "message" | "violations"> = refusal,
-): ConnectError {
+export function connectError(refusal: Refusal, told: Pick<Refusal, "message" | "violations"> = refusal): ConnectError {
   const code = Code[REASONS[refusal.reason].code];
   const details: Detail[] = [
     {

@@ -72,8 +72,7 @@ export function createRpcHandler(options: {
     else router.rpc(rpc.method, implementUnary(rpc, pipeline), own);
   }
   options.addServices(router);
-  const contextValuesOf = (request: NodeRequest) =>
-    createContextValues().set(exchangeKey, exchanges.get(request));
+  const contextValuesOf = (request: NodeRequest) => createContextValues().set(exchangeKey, exchanges.get(request));
   const adapter = createNodeAdapter(router, contextValuesOf);
 
   return (request, response) => {
@@ -205,12 +204,7 @@ function exchangeOf(context: HandlerContext): Exchange {
  * reports some of them as INTERNAL. Truncates quoted text in Connect's other errors. Connect aborts a call
  * with its error immediately before sending the error, so it can still be changed. Clients see `rawMessage`.
  */
-function rephrase(
-  error: ConnectError,
-  context: HandlerContext,
-  call: ReceivedCall,
-  maxBytes: number,
-): void {
+function rephrase(error: ConnectError, context: HandlerContext, call: ReceivedCall, maxBytes: number): void {
   if (call.code !== undefined) return;
   nameCompressions(error, context);
   // Only errors that Connect itself raises have no details.
@@ -226,11 +220,7 @@ function errorOf(refusal: Refusal, { protocolName }: HandlerContext): ConnectErr
 }
 
 /** Protocol names of the supported compressions. */
-const ACCEPTED_COMPRESSIONS = [
-  "grpc-accept-encoding",
-  "connect-accept-encoding",
-  "accept-encoding",
-];
+const ACCEPTED_COMPRESSIONS = ["grpc-accept-encoding", "connect-accept-encoding", "accept-encoding"];
 
 /**
  * Adds the supported compressions to the response if a request has an unknown one. Connect attaches

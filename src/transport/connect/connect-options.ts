@@ -1,8 +1,4 @@
-import {
-  compressionBrotli,
-  compressionGzip,
-  type connectNodeAdapter,
-} from "@connectrpc/connect-node";
+import { compressionBrotli, compressionGzip, type connectNodeAdapter } from "@connectrpc/connect-node";
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 
 /** Connect's message options, which all transports share. Sizes are in bytes. */

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import {
-  Health,
-  HealthCheckResponse_ServingStatus as Status,
-} from "../../../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/grpc/health/v1/health_pb.js";
 import { clip } from "../../domain/clip.ts";
 import { deadlineError } from "../../pipeline/stages/deadline.ts";
 import { connectError } from "./connect-error.ts";

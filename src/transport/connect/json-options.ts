@@ -51,8 +51,7 @@ function compileMessage(schema: DescMessage): Rewrite | undefined {
 
 function compileField(field: DescField): RewriteValue | undefined {
   const value = compileValue(field);
-  if (value === undefined || (field.fieldKind !== "list" && field.fieldKind !== "map"))
-    return value;
+  if (value === undefined || (field.fieldKind !== "list" && field.fieldKind !== "map")) return value;
   return (holder, key) => rewriteEach(holder[key], () => value);
 }
 

@@ -1,9 +1,6 @@
 import type { ContextValues, ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import {
-  universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
-} from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { nearestName } from "../../domain/nearest-name.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { closeStreamAfterGrace, inPieces } from "../connections/write-response.ts";
@@ -54,8 +51,7 @@ async function serve(
   }
   dropTimeoutBeyondTimers(universal.header);
   const universalResponse = await handler(universal);
-  if (universalResponse.body === undefined)
-    refuseProtocol(universalResponse, request, response, handler);
+  if (universalResponse.body === undefined) refuseProtocol(universalResponse, request, response, handler);
   else {
     const body = inPieces(universalResponse.body);
     await universalResponseToNodeResponse({ ...universalResponse, body }, response);

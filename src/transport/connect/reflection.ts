@@ -1,10 +1,4 @@
-import {
-  toBinary,
-  type DescExtension,
-  type DescFile,
-  type DescMessage,
-  type DescService,
-} from "@bufbuild/protobuf";
+import { toBinary, type DescExtension, type DescFile, type DescMessage, type DescService } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
@@ -34,10 +28,7 @@ export function addReflection(
 ): void {
   const index = indexFiles([...services.map((it) => it.file), file_google_rpc_error_details]);
   const names = services.map((it) => it.typeName);
-  async function* serverReflectionInfo<R extends Request>(
-    requests: AsyncIterable<R>,
-    { signal }: HandlerContext,
-  ) {
+  async function* serverReflectionInfo<R extends Request>(requests: AsyncIterable<R>, { signal }: HandlerContext) {
     let answers = 0;
     const sent = new Set<DescFile>();
     const ending = AbortSignal.any([signal, shutdownSignal]);
@@ -110,12 +101,7 @@ interface FileIndex {
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }
 
-function answer(
-  request: Question,
-  index: FileIndex,
-  services: readonly string[],
-  sent: Set<DescFile>,
-): Answer {
+function answer(request: Question, index: FileIndex, services: readonly string[], sent: Set<DescFile>): Answer {
   switch (request.case) {
     case "listServices": {
       const service = services.map((name) => ({ name }));

@@ -1,10 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-export function splitUrl({
-  url = "",
-}: {
-  readonly url?: string | undefined;
-}): [path: string, query: string] {
+export function splitUrl({ url = "" }: { readonly url?: string | undefined }): [path: string, query: string] {
   const mark = url.indexOf("?");
   return mark === -1 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }

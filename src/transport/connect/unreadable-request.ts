@@ -6,10 +6,7 @@ import { refuse, Refusal } from "../../domain/refusal.ts";
  * Returns the refusal for an error that Connect raised while reading a request: the request is too
  * large, of the wrong type, or JSON with a field of the wrong type. `undefined` for other errors.
  */
-export function unreadableRequest(
-  { code, cause }: ConnectError,
-  maxBytes: number,
-): Refusal | undefined {
+export function unreadableRequest({ code, cause }: ConnectError, maxBytes: number): Refusal | undefined {
   switch (code) {
     case Code.ResourceExhausted:
       return bodyTooLarge(maxBytes);

@@ -1,11 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import { createConnectionCalls, type ConnectionCalls } from "./connection-calls.ts";
-import {
-  createStalledSockets,
-  createUnreadResponses,
-  type PendingResponse,
-} from "./unread-responses.ts";
+import { createStalledSockets, createUnreadResponses, type PendingResponse } from "./unread-responses.ts";
 
 export interface ConnectionActions {
   readonly closeSilent: (socket: Socket) => void;

@@ -10,11 +10,7 @@ import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
-import {
-  closeStreamAfterGrace,
-  loseStreamAnswer,
-  sendInPieces,
-} from "../connections/write-response.ts";
+import { closeStreamAfterGrace, loseStreamAnswer, sendInPieces } from "../connections/write-response.ts";
 import { grpcError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, CONNECT_OPTIONS } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
@@ -112,8 +108,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
         reserve: (bytes) => pipeline.reserveRequest(call, bytes),
       });
       // Protocol errors are ConnectErrors. They have no refusal.
-      const fail = (error: unknown) =>
-        error instanceof ConnectError ? sendError(() => error) : failed(error);
+      const fail = (error: unknown) => (error instanceof ConnectError ? sendError(() => error) : failed(error));
       const end = () => {
         bodyEnded = true;
         const request = answered ? undefined : attempt(() => body.end(), fail);
@@ -150,10 +145,7 @@ function attempt<T>(step: () => T, fail: (error: unknown) => void): T | undefine
  * Returns the frame of a response, or Connect's error if the response is too large. Synchronous unless
  * the response is compressed.
  */
-function frameOf(
-  codec: UnaryCodec,
-  response: RpcResponse,
-): Buffer | ConnectError | Promise<Buffer> {
+function frameOf(codec: UnaryCodec, response: RpcResponse): Buffer | ConnectError | Promise<Buffer> {
   if (response instanceof DocumentResponse) return documentFrame(codec, response);
   const bytes = encode(codec, messageOf(response));
   if (bytes instanceof ConnectError) return bytes;
@@ -189,18 +181,8 @@ function encode(codec: UnaryCodec, message: Message): Uint8Array | ConnectError 
 }
 
 /** Returns response headers as alternating names and values, which Node sends faster than an object. */
-function responseHeaders(
-  { headers, admitted, rateLimit, simulation }: ReceivedCall,
-  codec: UnaryCodec,
-): string[] {
-  const fields = [
-    ":status",
-    "200",
-    "x-request-id",
-    headers.requestId,
-    "content-type",
-    "application/grpc+proto",
-  ];
+function responseHeaders({ headers, admitted, rateLimit, simulation }: ReceivedCall, codec: UnaryCodec): string[] {
+  const fields = [":status", "200", "x-request-id", headers.requestId, "content-type", "application/grpc+proto"];
   if (codec.compression !== null) fields.push("grpc-encoding", codec.compression.name);
   const limits = rateLimitHeaders(rateLimit);
   for (const name in limits) fields.push(name, limits[name]!);

@@ -8,12 +8,7 @@ import {
 } from "node:http2";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { refuse } from "../../domain/refusal.ts";
-import {
-  closeServer,
-  listen,
-  stopListening,
-  type TransportServer,
-} from "../connections/transport-server.ts";
+import { closeServer, listen, stopListening, type TransportServer } from "../connections/transport-server.ts";
 import { IDLE_STREAM_MS, type RpcHandler } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, STREAM_RESETS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
@@ -164,11 +159,7 @@ function createServeStream(handle: RpcHandler, handleStream: HandleStream): Serv
   };
 }
 
-function serveStreams(
-  session: ServerHttp2Session,
-  calls: ConnectionCalls,
-  serve: ServeStream,
-): void {
+function serveStreams(session: ServerHttp2Session, calls: ConnectionCalls, serve: ServeStream): void {
   function onClose(this: ServerHttp2Stream): void {
     calls.end(this);
   }

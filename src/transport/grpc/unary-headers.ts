@@ -1,10 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
-import {
-  compressionNegotiate,
-  createMethodSerializationLookup,
-  type Compression,
-} from "@connectrpc/connect/protocol";
+import { compressionNegotiate, createMethodSerializationLookup, type Compression } from "@connectrpc/connect/protocol";
 import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import { isHost } from "../connect/request-target.ts";
@@ -71,8 +67,7 @@ function readTimeout(value: HeaderValue): number | "malformed" | undefined {
 function chooseCompression(accepted: HeaderValue): Compression | null {
   if (accepted === undefined) return null;
   const name = "grpc-accept-encoding";
-  return compressionNegotiate(CONNECT_OPTIONS.acceptCompression, null, String(accepted), name)
-    .response;
+  return compressionNegotiate(CONNECT_OPTIONS.acceptCompression, null, String(accepted), name).response;
 }
 
 function codecOf(rpc: Rpc): Codec {

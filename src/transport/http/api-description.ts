@@ -34,11 +34,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     return encodeDocument(description, { ...request.headers, "accept-encoding": "identity" });
   }
 
-  async function send(
-    request: IncomingMessage,
-    response: ServerResponse,
-    requestId: string,
-  ): Promise<void> {
+  async function send(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const { headers, body } = await reply(request);
     const all = ["x-request-id", requestId, ...headers];
     if (body === undefined) return void response.writeHead(304, all).end();

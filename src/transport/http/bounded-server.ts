@@ -5,22 +5,13 @@ import { refuse, type Refusal } from "../../domain/refusal.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
 import { CONNECTIONS, type ConnectionLimits } from "../../pipeline/bounds/limits.ts";
 import { createConnections } from "../connections/connections.ts";
-import {
-  closeServer,
-  listen,
-  stopListening,
-  type TransportServer,
-} from "../connections/transport-server.ts";
+import { closeServer, listen, stopListening, type TransportServer } from "../connections/transport-server.ts";
 import { hostError } from "../connect/request-target.ts";
 import { refuseHttp2, refuseSocket } from "../connect/refuse-socket.ts";
 import { sendRefusal } from "./responses.ts";
 
 /** Serves a request. The target is always a path, even if the request line contains a full URL. */
-export type Serve = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  calls: ConnectionCalls,
-) => void;
+export type Serve = (request: IncomingMessage, response: ServerResponse, calls: ConnectionCalls) => void;
 
 const LIMITS = {
   maxHeaderSize: 16 * 1024,
@@ -52,10 +43,7 @@ export function createBoundedServer(
     const error = hostError(request);
     if (error !== undefined) {
       const refusal = refuse("REQUEST_MALFORMED", error);
-      return sendRefusal(response, readCallHeaders(request.rawHeaders).requestId, refusal, [
-        "connection",
-        "close",
-      ]);
+      return sendRefusal(response, readCallHeaders(request.rawHeaders).requestId, refusal, ["connection", "close"]);
     }
     request.url = originForm(request.url ?? "");
     serve(request, response, calls);

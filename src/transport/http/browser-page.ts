@@ -94,11 +94,7 @@ export function createStartPage(options: {
 }
 
 /** Sends a page. No-op if the response has started or the caller has disconnected. */
-export function sendPage(
-  response: ServerResponse,
-  name: keyof typeof PAGES,
-  requestId: string,
-): void {
+export function sendPage(response: ServerResponse, name: keyof typeof PAGES, requestId: string): void {
   if (response.headersSent || response.destroyed) return;
   const { status, body } = PAGES[name];
   response.writeHead(status, {

@@ -20,13 +20,9 @@ const compress = promisify(gzip);
  * Selects a document or its compressed form by Accept-Encoding. Returns status 304 if If-None-Match
  * contains its tag (RFC 9110, 12.5.3 and 13.1.2). Each document is compressed once, on Node's thread pool.
  */
-export async function encodeDocument(
-  response: DocumentForms,
-  request: IncomingHttpHeaders,
-): Promise<EncodedDocument> {
+export async function encodeDocument(response: DocumentForms, request: IncomingHttpHeaders): Promise<EncodedDocument> {
   const { contentType, body, etag, cacheControl } = response.document;
-  const compressed =
-    body.length >= COMPRESS_MIN_BYTES && acceptsGzip(request["accept-encoding"] ?? "");
+  const compressed = body.length >= COMPRESS_MIN_BYTES && acceptsGzip(request["accept-encoding"] ?? "");
   // Different forms need different strong validators (RFC 9110, 8.8.3.3).
   const tag = compressed ? `"${etag}-gzip"` : `"${etag}"`;
   const headers = ["etag", tag, "cache-control", cacheControl, "vary", "Accept-Encoding"];

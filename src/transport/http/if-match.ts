@@ -25,8 +25,7 @@ export function readIfMatch(
   const etag = quoted ?? bare;
   if (etag === undefined) throw invalid('must be one strong etag, such as "3".');
   const { etag: given = etag } = json;
-  if (given !== null && given !== "" && given !== etag)
-    throw invalid("is not the etag in the request. Send one.");
+  if (given !== null && given !== "" && given !== etag) throw invalid("is not the etag in the request. Send one.");
   return { etag };
 }
 

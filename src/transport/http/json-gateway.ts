@@ -14,24 +14,14 @@ import { splitUrl } from "../connect/request-target.ts";
 import { sendPage } from "./browser-page.ts";
 import { prefersPage } from "./negotiation.ts";
 import { encodeDocument } from "./document-response.ts";
-import {
-  compileJsonRoute,
-  decodeRequest,
-  parametersOf,
-  type JsonRoute,
-  type Parameters,
-} from "./json-route.ts";
+import { compileJsonRoute, decodeRequest, parametersOf, type JsonRoute, type Parameters } from "./json-route.ts";
 import { readBody } from "./read-body.ts";
 import { compileRoutes, createNearestPath, readRoutes } from "./routes.ts";
 import { serveFile } from "./send-file.ts";
 import { describeRefusal, headerList, methodNotAllowed, sendJsonText } from "./responses.ts";
 
 /** Serves one request of the JSON API. `calls` are the calls of the request's connection. */
-export type JsonGateway = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  calls: ConnectionCalls,
-) => void;
+export type JsonGateway = (request: IncomingMessage, response: ServerResponse, calls: ConnectionCalls) => void;
 
 /** Alternating header names and values. */
 type HeaderList = readonly string[];
@@ -78,10 +68,7 @@ export function createJsonGateway(
       const refusal = pipeline.refuseCall(methodNotAllowed(found.allow), call);
       sendRefusal({ response, call, calls, pipeline }, refusal, ["allow", found.allow]);
     } else {
-      const refusal = pipeline.refuseCall(
-        noSuchPath("This path does not exist", nearestPath(path)),
-        call,
-      );
+      const refusal = pipeline.refuseCall(noSuchPath("This path does not exist", nearestPath(path)), call);
       if (!prefersPage(request)) sendRefusal({ response, call, calls, pipeline }, refusal);
       else pipeline.respond(() => sendPage(response, "nothing", call.headers.requestId));
     }
@@ -130,8 +117,7 @@ function exchangeOf(
       if (rpcResponse instanceof DocumentResponse) {
         return sendDocument(options, rpcResponse, route.successStatus, headers);
       }
-      const json =
-        rpcResponse instanceof LazyResponse ? rpcResponse.json() : route.encodeJson(rpcResponse);
+      const json = rpcResponse instanceof LazyResponse ? rpcResponse.json() : route.encodeJson(rpcResponse);
       send(options, route.successStatus, json, headers);
     },
     refuse: (refusal) => sendRefusal(options, refusal, [...headersOf(call), ...handling]),
@@ -145,11 +131,7 @@ function headersOf({ rateLimit, simulation }: ReceivedCall): string[] {
   return headers;
 }
 
-function sendRefusal(
-  target: ResponseTarget,
-  refusal: Refusal,
-  extra: HeaderList = NO_HEADERS,
-): void {
+function sendRefusal(target: ResponseTarget, refusal: Refusal, extra: HeaderList = NO_HEADERS): void {
   const { status, body, headers } = describeRefusal(refusal, target.call.headers.requestId, extra);
   send(target, status, body, headers);
 }

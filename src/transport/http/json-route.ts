@@ -1,10 +1,4 @@
-import {
-  getOption,
-  hasOption,
-  type DescField,
-  type DescMessage,
-  type Message,
-} from "@bufbuild/protobuf";
+import { getOption, hasOption, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import { compileDecodeJson, type DecodeJson } from "../../json/decode-json.ts";
 import { compileEncodeJson, type JsonValue } from "../../json/encode-json.ts";
@@ -40,9 +34,7 @@ const NO_PATH: Parameters["path"] = [];
 /** @throws Error at startup if the path binds a field that is not a scalar of the request */
 export function compileJsonRoute(route: Route): JsonRoute {
   const { input, output } = route.rpc.method;
-  const bound = new Set(
-    route.segments.flatMap((segment) => (segment.kind === "variable" ? [segment.field] : [])),
-  );
+  const bound = new Set(route.segments.flatMap((segment) => (segment.kind === "variable" ? [segment.field] : [])));
   for (const name of bound) {
     if (!input.fields.some((field) => field.name === name && field.fieldKind === "scalar")) {
       throw new Error(`${route.rpc.name} binds {${name}}, which is no scalar field of its request`);
@@ -96,11 +88,7 @@ export function decodeRequest(
 }
 
 /** Returns the path and query parameters of a request. `pathSegments` is empty for a literal path. */
-export function parametersOf(
-  { segments }: Route,
-  pathSegments: readonly string[],
-  query: string,
-): Parameters {
+export function parametersOf({ segments }: Route, pathSegments: readonly string[], query: string): Parameters {
   if (pathSegments.length === 0) return { path: NO_PATH, query };
   const path = pathSegments.flatMap((text, i) => {
     const segment = segments[i];

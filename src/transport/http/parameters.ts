@@ -54,10 +54,7 @@ export function compileDecodeParameters(
 
 function unknownParameter(name: string, known: string): Violation {
   const subject = shownName(name);
-  return invalid(
-    subject,
-    `${subject} is not a query parameter of this call, which takes ${known}.`,
-  );
+  return invalid(subject, `${subject} is not a query parameter of this call, which takes ${known}.`);
 }
 
 function invalid(subject: string, text: string): Violation {

@@ -53,9 +53,7 @@ function metricsPage(registry: Registry, toRefusal: Pipeline["toRefusal"]): Page
     response.end(text);
   };
   return (response, requestId) => {
-    send(response, requestId).catch((error: unknown) =>
-      sendRefusal(response, requestId, toRefusal(error, requestId)),
-    );
+    send(response, requestId).catch((error: unknown) => sendRefusal(response, requestId, toRefusal(error, requestId)));
   };
 }
 

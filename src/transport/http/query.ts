@@ -11,8 +11,7 @@ export function readQuery(query: string, refused: Violation[]): [name: string, t
   return query.split("&").flatMap((parameter): [string, string][] => {
     if (parameter === "") return [];
     const equals = parameter.indexOf("=");
-    const [name, text] =
-      equals === -1 ? [parameter, ""] : [parameter.slice(0, equals), parameter.slice(equals + 1)];
+    const [name, text] = equals === -1 ? [parameter, ""] : [parameter.slice(0, equals), parameter.slice(equals + 1)];
     const decodedName = decode(name);
     const decodedText = decode(text);
     if (decodedName !== undefined && decodedText !== undefined) return [[decodedName, decodedText]];

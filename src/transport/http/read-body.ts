@@ -44,9 +44,7 @@ export function readBody(
     request.removeAllListeners("end");
     failed(bodyTooLarge(maxBytes));
   });
-  request.on("end", () =>
-    done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
-  );
+  request.on("end", () => done(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
 }
 
 /**
@@ -71,9 +69,7 @@ export function parseBody(body: Buffer, headers: CallHeaders, mayBeEmpty: boolea
 }
 
 function isEmpty(body: Buffer): boolean {
-  return (
-    body.length === 0 || (body.length <= 64 && /^\s*(\{\s*\})?\s*$/.test(body.toString("latin1")))
-  );
+  return body.length === 0 || (body.length <= 64 && /^\s*(\{\s*\})?\s*$/.test(body.toString("latin1")));
 }
 
 function refuseOtherTypes(headers: CallHeaders): void {

@@ -5,11 +5,7 @@ import { refusalBody, refusalHeaders } from "../../pipeline/refusals/refusal-bod
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
 /** Serves a request outside the API. Returns whether the request was handled. */
-export type HttpHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-) => boolean;
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse, requestId: string) => boolean;
 
 /** Additional headers, alternating names and values. */
 export type ExtraHeaders = readonly string[];
@@ -101,8 +97,5 @@ export function forMethods(
 }
 
 export function methodNotAllowed(allow: string): Refusal {
-  return refuse(
-    "METHOD_NOT_ALLOWED",
-    `This path does not support that method. It supports ${allow}.`,
-  );
+  return refuse("METHOD_NOT_ALLOWED", `This path does not support that method. It supports ${allow}.`);
 }

@@ -37,9 +37,7 @@ export function readRoutes(rpcs: readonly (Rpc | StreamRpc)[]): Route[] {
       throw new Error(`${rpc.name} has an http rule, and answers with a stream that is no file`);
     }
     const rule = getOption(rpc.method, http);
-    const successStatus = hasOption(rpc.method, success_status)
-      ? getOption(rpc.method, success_status)
-      : 200;
+    const successStatus = hasOption(rpc.method, success_status) ? getOption(rpc.method, success_status) : 200;
     return [rule, ...rule.additionalBindings].map((it) => ({
       rpc,
       ...readPattern(rpc, it),
@@ -63,9 +61,7 @@ function readRouteBody({ name, method }: Route["rpc"], body: string): RouteBody 
   if (field?.fieldKind === "scalar" && field.scalar === ScalarType.BYTES && !field.oneof) {
     return field;
   }
-  throw new Error(
-    `${name} has an http rule with the body ${body}; use "*", a field of bytes, or none`,
-  );
+  throw new Error(`${name} has an http rule with the body ${body}; use "*", a field of bytes, or none`);
 }
 
 /** Result of a lookup. A miss distinguishes a wrong path from a wrong method. */
@@ -101,8 +97,7 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
     const httpMethod = given === "HEAD" ? "GET" : given;
     // Most calls have a path without variables, which needs no tree lookup.
     const atOnce = literal.get(path);
-    if (atOnce?.httpMethod === httpMethod)
-      return { kind: "found", route: atOnce, pathSegments: [] };
+    if (atOnce?.httpMethod === httpMethod) return { kind: "found", route: atOnce, pathSegments: [] };
     const pathSegments = path.slice(1).split("/");
     const node = pathSegments.includes("") ? undefined : nodeAt(root, pathSegments);
     if (node === undefined) return { kind: "no-such-path" };
@@ -128,8 +123,7 @@ function nodeAt<T>(node: Node<T>, pathSegments: readonly string[], at = 0): Node
   if (segment === undefined) return node.byMethod.size > 0 ? node : undefined;
   const literal = node.literals.get(segment);
   return (
-    (literal && nodeAt(literal, pathSegments, at + 1)) ??
-    (node.variable && nodeAt(node.variable, pathSegments, at + 1))
+    (literal && nodeAt(literal, pathSegments, at + 1)) ?? (node.variable && nodeAt(node.variable, pathSegments, at + 1))
   );
 }
 
@@ -222,8 +216,7 @@ export function createNearestPath(
     const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
     // An empty segment may be an extra slash or a missing reference, so only literal paths are suggested.
     if (given.includes("")) return literalAt(pathOf(given.filter((it) => it !== "")));
-    const ofApi =
-      nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
+    const ofApi = nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
     return ofApi ?? nearestDocument(path, documents());
   };
 }

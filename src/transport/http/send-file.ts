@@ -68,12 +68,8 @@ function fileNameOf({ method }: StreamRpc, { name }: DescField): string {
   return `${method.name.replace(/^Export/, "").toLowerCase()}.${name}`;
 }
 
-async function* bytesOf(
-  messages: AsyncIterable<Message>,
-  { localName }: DescField,
-): AsyncIterable<Uint8Array> {
-  for await (const message of messages)
-    yield (message as unknown as Record<string, Uint8Array>)[localName]!;
+async function* bytesOf(messages: AsyncIterable<Message>, { localName }: DescField): AsyncIterable<Uint8Array> {
+  for await (const message of messages) yield (message as unknown as Record<string, Uint8Array>)[localName]!;
 }
 
 /** Writes a chunk. Resolves when it was sent or the caller has disconnected. */

@@ -21,10 +21,7 @@ export interface OidcSignIn {
    * Starts an attempt. Returns the redirect and the state that the browser must return. If the sign-in
    * succeeds, the browser's previous session ends.
    */
-  begin(
-    returnTo: string,
-    session: string | undefined,
-  ): Promise<{ readonly url: string; readonly attempt: string }>;
+  begin(returnTo: string, session: string | undefined): Promise<{ readonly url: string; readonly attempt: string }>;
   /**
    * Completes an attempt with the query of the provider's redirect. Returns `undefined` if the person has no account.
    */
@@ -122,12 +119,9 @@ async function finish(
   const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
   const attempt = readAttempt(headers.cookie, isHttps);
   const browser = readBrowser(request, headers, isHttps);
-  const signedIn = await attempts.make(address, () =>
-    inTurn(() => oidc.finish(query, attempt, browser)),
-  );
+  const signedIn = await attempts.make(address, () => inTurn(() => oidc.finish(query, attempt, browser)));
   if (signedIn === undefined) {
-    const text =
-      "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+    const text = "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
     throw refuse("SIGN_IN_REFUSED", text);
   }
   lookups.trust(signedIn.session);

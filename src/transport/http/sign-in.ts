@@ -4,10 +4,7 @@ import { withAsciiDomain } from "../../domain/email.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { assertSameSite } from "../../pipeline/credentials/session-cookie.ts";
 import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.ts";
-import {
-  createFailedAttempts,
-  type FailedAttempts,
-} from "../../pipeline/credentials/failed-attempts.ts";
+import { createFailedAttempts, type FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import { createTurns, type Lookups } from "../../pipeline/credentials/lookups.ts";
 import { SIGN_IN_ATTEMPTS } from "../../pipeline/bounds/limits.ts";
 import { readBody } from "./read-body.ts";
@@ -95,8 +92,7 @@ export function createSignInPages(options: {
     const [path] = splitUrl(request);
     if (request.method !== "POST" || !Object.hasOwn(forms, path)) return false;
     const headers = readCallHeaders(request.rawHeaders);
-    const failed = (error: unknown) =>
-      sendRefusal(response, headers.requestId, toRefusal(error, headers.requestId));
+    const failed = (error: unknown) => sendRefusal(response, headers.requestId, toRefusal(error, headers.requestId));
     const answerForm = async (body: Buffer) => {
       const form = readForm(request, headers, body, options);
       const answer = await forms[path]!(form);
@@ -105,13 +101,7 @@ export function createSignInPages(options: {
     };
     try {
       assertSameSite(headers, isHttps);
-      readBody(
-        request,
-        headers,
-        FORM_BOUNDS,
-        (body) => void answerForm(body).catch(failed),
-        failed,
-      );
+      readBody(request, headers, FORM_BOUNDS, (body) => void answerForm(body).catch(failed), failed);
     } catch (error) {
       failed(error);
     }
@@ -147,8 +137,7 @@ async function enter(deps: FormDeps, { fields, address, browser }: Form): Promis
     lookups.trust(session);
     return { session, leadsTo: ownPath(fields.get("return_to")) };
   }
-  const text =
-    "This link does not work: it was used, is older than 15 minutes, or is not complete.";
+  const text = "This link does not work: it was used, is older than 15 minutes, or is not complete.";
   throw refuse("SIGN_IN_REFUSED", text, { subject: "token" });
 }
 

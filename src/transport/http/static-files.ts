@@ -97,11 +97,7 @@ function createStaticFiles(
 }
 
 /** Reads pages and their resources into memory. Ignores other files. */
-function readFiles(
-  folder: string,
-  csp: string,
-  adapt: AdaptPage,
-): ReadonlyMap<string, File> | undefined {
+function readFiles(folder: string, csp: string, adapt: AdaptPage): ReadonlyMap<string, File> | undefined {
   if (!existsSync(join(folder, "index.html"))) return undefined;
   const paths = ["/", ASSETS].flatMap((parent) =>
     readdirSync(join(folder, parent))
@@ -241,10 +237,7 @@ function withAddresses(page: Buffer, { publicUrl, publicGrpcUrl }: PublicAddress
     ["http://127.0.0.1:8080", publicUrl],
     ["http://127.0.0.1:9090", publicGrpcUrl],
     // Clients without TLS connect to a host and port.
-    [
-      "127.0.0.1:9090",
-      publicGrpcUrl?.startsWith("http:") ? new URL(publicGrpcUrl).host : undefined,
-    ],
+    ["127.0.0.1:9090", publicGrpcUrl?.startsWith("http:") ? new URL(publicGrpcUrl).host : undefined],
   ] as const;
   const text = page.toString("utf8");
   const adapted = text.replaceAll(EXAMPLE, (example) => {

@@ -28,8 +28,7 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
       const text = `The page already has ${most} open connections.`;
       throw refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 });
     }
-    if (all >= LINK_STREAMS.ofProcess)
-      throw unavailable("Too many tracking pages are open on this server.");
+    if (all >= LINK_STREAMS.ofProcess) throw unavailable("Too many tracking pages are open on this server.");
     const count = (more: 1 | -1) => {
       all += more;
       for (const [holder] of bounds) {

@@ -29,18 +29,12 @@ export interface TrackingPages<Language extends string> {
    *
    * @param readerOf returns the reader for the recipient's language if the browser's language is unavailable
    */
-  page(
-    link: string,
-    readerOf: (known: string | undefined) => Reader<Language>,
-  ): Promise<string | undefined>;
+  page(link: string, readerOf: (known: string | undefined) => Reader<Language>): Promise<string | undefined>;
   /**
    * Subscribes to changes of a link's shipment. Returns `undefined` for an invalid link. The result has
    * no `stop` if the shipment will not change.
    */
-  follow(
-    link: string,
-    changed: (isOver: boolean) => void,
-  ): Promise<{ readonly stop?: () => void } | undefined>;
+  follow(link: string, changed: (isOver: boolean) => void): Promise<{ readonly stop?: () => void } | undefined>;
   /**
    * Returns the page that asks the reader to confirm unsubscribing from emails, or confirms it. Returns
    * `undefined` for an invalid link.
@@ -105,8 +99,7 @@ export function createTracking<Language extends string>(
     const others = UNSUBSCRIBE.test(rest) || OPEN.test(rest) ? ["POST"] : [];
     return forMethods(request, response, { requestId, others }, () => {
       const accepted = request.headers["accept-language"] ?? "";
-      const readerOf = (known = "") =>
-        preferredLanguage(`${accepted},${known};q=0.001`, pages.languages);
+      const readerOf = (known = "") => preferredLanguage(`${accepted},${known};q=0.001`, pages.languages);
       const reader = readerOf();
       const send = (status: number, text: string, headers = {}) =>
         sendPage(request, response, {

@@ -54,9 +54,7 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
         respond(rpcResponse, admitted) {
           if (isAnswerLost(admitted)) return void request.socket.destroy();
           const json =
-            rpcResponse instanceof LazyResponse
-              ? rpcResponse.json()
-              : tool.encodeJson(messageOf(rpcResponse));
+            rpcResponse instanceof LazyResponse ? rpcResponse.json() : tool.encodeJson(messageOf(rpcResponse));
           finish(200);
           resolve({ json: json as JsonObject, replayed: admitted.replayed });
         },

@@ -67,12 +67,7 @@ async function callUnpagedRpc(
   const limit = args[field];
   const isLimited = field === "limit" && lists.some((name) => itemsOf(json, name).length === limit);
   if (!isLimited) return [page, []];
-  return [
-    page,
-    [
-      `More may match than the limit of ${String(limit)}: narrow the search, or set a larger limit.`,
-    ],
-  ];
+  return [page, [`More may match than the limit of ${String(limit)}: narrow the search, or set a larger limit.`]];
 }
 
 function itemCount(json: JsonObject, lists: readonly string[]): number {
@@ -103,8 +98,5 @@ async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {
   if ("refusal" in outcome) return [REPLAYED, "get_shipment returns its current state."];
   const current = outcome.json["data"] as { readonly etag: string; readonly status: string };
   if (current.etag === stored.etag) return [REPLAYED];
-  return [
-    REPLAYED,
-    `The shipment has changed since: its status is now ${current.status}. get_shipment returns it.`,
-  ];
+  return [REPLAYED, `The shipment has changed since: its status is now ${current.status}. get_shipment returns it.`];
 }

@@ -52,16 +52,10 @@ export function createMcpEndpoint(
     throw rateLimitError({ limitClass: "read", limit, verdict }, "workspace");
   }
 
-  async function serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    requestId: string,
-  ): Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const headers = readCallHeaders(request.rawHeaders);
     const caller = await admit(request, headers);
-    const body = await new Promise<Buffer>((resolve, reject) =>
-      readBody(request, headers, BOUNDS, resolve, reject),
-    );
+    const body = await new Promise<Buffer>((resolve, reject) => readBody(request, headers, BOUNDS, resolve, reject));
     const message = parseBody(body, headers, false);
     const serveMessage = await server.get();
     const answer = await serveMessage(message, { request, response, requestId, caller });

@@ -15,9 +15,7 @@ import { createSearchGuides, SEARCH_GUIDES } from "./search-guides.ts";
 import { type JsonObject, toErrorResult, toResult } from "./tool-result.ts";
 import { loadTools } from "./tools.ts";
 
-const instructionsFor = (
-  hasGeocoder: boolean,
-) => `Prices, books, tracks and cancels deliveries for one workspace.
+const instructionsFor = (hasGeocoder: boolean) => `Prices, books, tracks and cancels deliveries for one workspace.
 To book: create_quote with coordinates${hasGeocoder ? " (search_addresses finds them)" : ""}, then create_shipment with its quote_id. get_shipment, search_shipments and list_shipments find shipments; references look like SHP-4T8ZK2M0QWXE.
 Amounts are in the currency's major unit; times are RFC 3339. Unset fields are left out.
 The notice of each result states whether more follow and how to get them. A call that may have been lost can be repeated with the same arguments.
@@ -51,11 +49,8 @@ export async function createMcpServer(options: McpOptions): Promise<ServeMessage
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool. Tools: ${names}.`);
     }
-    const readShipment: ReadShipment = (shipment) =>
-      callRpc(tools.get("get_shipment")!, { shipment }, from);
-    return toResult(
-      ...(await callTool(tool, args, (given) => callRpc(tool, given, from), readShipment)),
-    );
+    const readShipment: ReadShipment = (shipment) => callRpc(tools.get("get_shipment")!, { shipment }, from);
+    return toResult(...(await callTool(tool, args, (given) => callRpc(tool, given, from), readShipment)));
   }
 
   function serverFor(from: AgentRequest): Server {

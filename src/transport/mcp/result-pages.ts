@@ -18,9 +18,7 @@ const CURSOR = {
 } satisfies Paging;
 
 export function pagingOf({ input, output }: DescMethodUnary): Paging {
-  const paged = [PAGE_TOKEN, CURSOR].find(({ argument }) =>
-    input.fields.some(({ name }) => name === argument),
-  );
+  const paged = [PAGE_TOKEN, CURSOR].find(({ argument }) => input.fields.some(({ name }) => name === argument));
   if (paged !== undefined) return paged;
   return {
     lists: output.fields.filter((it) => it.fieldKind === "list").map(({ name }) => name),
@@ -69,7 +67,6 @@ export function pageNotes(
   { shown, asked }: { readonly shown: number; readonly asked: number },
 ): readonly string[] {
   if (next === undefined) return [];
-  const reason =
-    shown < asked ? `Only ${shown} of ${asked} fit, because a result has at most 20 kB. ` : "";
+  const reason = shown < asked ? `Only ${shown} of ${asked} fit, because a result has at most 20 kB. ` : "";
   return [`${reason}More follow: repeat the call with ${argument} set to ${JSON.stringify(next)}.`];
 }

@@ -20,13 +20,11 @@ const DATA =
  * Omits unset fields. Truncates long texts if the result is too large.
  */
 export function toResult(json: JsonObject, notes: readonly string[]): CallToolResult {
-  const structuredContent = bounded(
-    { notice: resultNote(notes), ...(withoutUnset(json) as JsonObject) },
-    (length) =>
-      resultNote([
-        `Texts of more than ${length} characters are cut, because a result has at most 20 kB; the dashboard and the API have all of them.`,
-        ...notes,
-      ]),
+  const structuredContent = bounded({ notice: resultNote(notes), ...(withoutUnset(json) as JsonObject) }, (length) =>
+    resultNote([
+      `Texts of more than ${length} characters are cut, because a result has at most 20 kB; the dashboard and the API have all of them.`,
+      ...notes,
+    ]),
   );
   return {
     structuredContent,
@@ -99,9 +97,7 @@ export function toErrorResult(refusal: Refusal, requestId: string): CallToolResu
   const kept = entries.filter((entry) => (left -= jsonBytes(entry)) >= 0);
   const missing = entries.length - kept.length;
   const note =
-    missing === 0
-      ? {}
-      : { notice: `${missing} more arguments have errors. Correct these, then call again.` };
+    missing === 0 ? {} : { notice: `${missing} more arguments have errors. Correct these, then call again.` };
   const text = JSON.stringify({ ...note, ...rest, errors: Object.fromEntries(kept) });
   return { isError: true, content: [{ type: "text", text }] };
 }

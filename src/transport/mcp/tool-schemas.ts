@@ -1,12 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Paging } from "./result-pages.ts";
-import {
-  nameOf,
-  outline,
-  selfContained,
-  type JsonSchema,
-  type SchemasByName,
-} from "./self-contained-schema.ts";
+import { nameOf, outline, selfContained, type JsonSchema, type SchemasByName } from "./self-contained-schema.ts";
 
 /** Part of the OpenAPI document from which tools are derived. */
 export interface ApiDocument {
@@ -69,9 +63,7 @@ export function inputSchemaOf(
   const own = parameters.filter((it): it is Parameter => "name" in it);
   const body = requestBody === undefined ? undefined : messageOf(requestBody, api);
   const properties: Record<string, JsonSchema> = {
-    ...Object.fromEntries(
-      own.map(({ name, description, schema }) => [name, { ...schema, description }]),
-    ),
+    ...Object.fromEntries(own.map(({ name, description, schema }) => [name, { ...schema, description }])),
     ...body?.properties,
     ...(isPagedByTool(paging) ? { page_token: PAGE_TOKEN } : {}),
     ...(hasKey ? { idempotency_key: IDEMPOTENCY_KEY } : {}),

@@ -37,15 +37,7 @@ export async function objective(bench: Bench): Promise<string> {
     ),
   );
   return table(
-    [
-      "offered together",
-      "answers/s",
-      "median, ms",
-      "p99, ms",
-      "p99.9, ms",
-      "objective, p99",
-      "holds",
-    ],
+    ["offered together", "answers/s", "median, ms", "p99, ms", "p99.9, ms", "objective, p99", "holds"],
     rows,
   );
 }

@@ -36,10 +36,7 @@ async function measureStarts({ databases }: Bench): Promise<string> {
     [FASTIFY.name]: (it) => FASTIFY.start(it, database),
   };
   const rounds = await measureAll(Object.values(starts), measureStart);
-  const rows = Object.keys(starts).map((name, i) => [
-    name,
-    ...spreads(rounds[i]!, { readyMs: 0, restMiB: 0 }),
-  ]);
+  const rows = Object.keys(starts).map((name, i) => [name, ...spreads(rounds[i]!, { readyMs: 0, restMiB: 0 })]);
   return table(["", "ready after, ms", "memory at rest, MiB"], rows);
 }
 

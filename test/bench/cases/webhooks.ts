@@ -30,11 +30,7 @@ export async function webhooks(bench: Bench): Promise<string> {
   return table(["", "", "deliveries/s", "median lag, ms", "p99, ms"], rows);
 }
 
-async function measureOn(
-  bench: Bench,
-  name: string,
-  nodes?: readonly string[],
-): Promise<string[][]> {
+async function measureOn(bench: Bench, name: string, nodes?: readonly string[]): Promise<string[][]> {
   await using owned = new AsyncDisposableStack();
   const { lagsMs, url } = await startReceiver(owned);
   const environment = { WEBHOOK_ALLOW_LOOPBACK_HTTP: "true" };
@@ -56,12 +52,7 @@ async function measureOn(
   };
   const book = async () => {
     // A round's writes may be reverted only after the deliveries.
-    const { issued } = await measureRound(
-      bench,
-      product,
-      { name: create.name, call: create.call },
-      RATE,
-    );
+    const { issued } = await measureRound(bench, product, { name: create.name, call: create.call }, RATE);
     return issued;
   };
   const measure = async (write: () => Promise<number>) => {
@@ -81,11 +72,7 @@ async function measureOn(
   };
   const rounds = await measureAll([writeBacklog, book], measure);
   const names = [`a backlog of ${BACKLOG}`, `${RATE.requestsPerSecond} bookings a second`];
-  return names.map((of, i) => [
-    of,
-    name,
-    ...spreads(rounds[i]!, { perSecond: 0, medianMs: 0, p99Ms: 0 }),
-  ]);
+  return names.map((of, i) => [of, name, ...spreads(rounds[i]!, { perSecond: 0, medianMs: 0, p99Ms: 0 })]);
 }
 
 /** Statements that add a second event to existing shipments, each with a delivery. */

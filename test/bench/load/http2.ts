@@ -17,11 +17,7 @@ type Http2Request = Extract<Load["request"], { protocol: "HTTP/2" }>;
  * Opens an HTTP/2 connection for a number of concurrent unary gRPC calls. Implements only the necessary parts of the
  * protocol, because Node's client uses more CPU than the servers. A call that returns only trailers counts as failed.
  */
-export async function openHttp2(
-  port: number,
-  { headers }: Http2Request,
-  streams: number,
-): Promise<Connection> {
+export async function openHttp2(port: number, { headers }: Http2Request, streams: number): Promise<Connection> {
   const socket = connect(port, "127.0.0.1").setNoDelay();
   await once(socket, "connect");
   socket.write(preface());

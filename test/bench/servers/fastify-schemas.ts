@@ -44,9 +44,7 @@ const data = object({
   ...all(nullableTime, "cancelled_at delivered_at returned_at"),
   metadata: notes,
   ...Object.fromEntries(
-    ShipmentSchema.fields
-      .filter(({ proto }) => proto.proto3Optional)
-      .map(({ name }) => [name, nullableText]),
+    ShipmentSchema.fields.filter(({ proto }) => proto.proto3Optional).map(({ name }) => [name, nullableText]),
   ),
   test: { type: "boolean" },
   ...noWindows,

@@ -55,21 +55,13 @@ app.patch<Request>(ONE, { schema: schemas.update }, async ({ workspace, params, 
 app.post<Request>(`${ONE}/cancel`, { schema: schemas.shipment }, async ({ workspace, params }) => ({
   data: shipmentOf(await cancel(workspace, params.shipment)),
 }));
-app.post<Request>(
-  `${ONE}/advance`,
-  { schema: schemas.shipment },
-  async ({ workspace, params }) => ({
-    data: shipmentOf(await advance(workspace, params.shipment)),
-  }),
-);
-app.post<Request>(
-  `${ONE}/payments`,
-  { schema: schemas.pay },
-  async ({ workspace, params, body }) => {
-    const { row, payment } = await pay(workspace, params.shipment, body);
-    return { data: shipmentOf(row), payment };
-  },
-);
+app.post<Request>(`${ONE}/advance`, { schema: schemas.shipment }, async ({ workspace, params }) => ({
+  data: shipmentOf(await advance(workspace, params.shipment)),
+}));
+app.post<Request>(`${ONE}/payments`, { schema: schemas.pay }, async ({ workspace, params, body }) => {
+  const { row, payment } = await pay(workspace, params.shipment, body);
+  return { data: shipmentOf(row), payment };
+});
 
 /** Progress fields of a shipment without reports. */
 const WITHOUT_PROGRESS = {

@@ -1,11 +1,6 @@
 /** The gRPC peer: @grpc/grpc-js with protobuf-es and handwritten field rules. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type {
-  DescMessage,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Server, ServerCredentials, status, type handleUnaryCall } from "@grpc/grpc-js";
 import { DropoffVerification } from "../../../gen/shipments/v1/courier_pb.js";
@@ -91,8 +86,7 @@ function serve<I extends DescMessage, O extends DescMessage>(
       callback({ code: status.FAILED_PRECONDITION, details: String(error) });
     }
   };
-  const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
-    Buffer.from(buffer, byteOffset, byteLength);
+  const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength);
   const definition = {
     path: `/${parent.typeName}/${name}`,
     requestStream: false,

@@ -71,12 +71,7 @@ test("the zone of a point is the first that holds it, in the order of the docume
   ]);
   const zoneAt = (lat: number, lng: number) => coverage.zoneAt({ lat, lng });
   expect([zoneAt(5, 7), zoneAt(5, 22), zoneAt(5, 15), zoneAt(5, 25)]).toEqual([0, 0, 1, 0]);
-  expect([zoneAt(0, -180), zoneAt(90, -123), zoneAt(-90, 5), zoneAt(50, 5)]).toEqual([
-    2,
-    3,
-    undefined,
-    undefined,
-  ]);
+  expect([zoneAt(0, -180), zoneAt(90, -123), zoneAt(-90, 5), zoneAt(50, 5)]).toEqual([2, 3, undefined, undefined]);
   expect(createCoverage([]).zoneAt({ lat: 0, lng: 0 })).toBeUndefined();
 });
 

@@ -23,27 +23,12 @@ function vectorKm(from: Point, to: Point): number {
 describe("haversineKm", () => {
   test.each([
     ["a point and itself", { lat: 40.758, lng: -73.9855 }, { lat: 40.758, lng: -73.9855 }, 0],
-    [
-      "a degree of the equator",
-      { lat: 0, lng: 0 },
-      { lat: 0, lng: 1 },
-      (RADIUS_KM * Math.PI) / 180,
-    ],
-    [
-      "a quarter of a meridian",
-      { lat: 0, lng: 20 },
-      { lat: 90, lng: 20 },
-      (RADIUS_KM * Math.PI) / 2,
-    ],
+    ["a degree of the equator", { lat: 0, lng: 0 }, { lat: 0, lng: 1 }, (RADIUS_KM * Math.PI) / 180],
+    ["a quarter of a meridian", { lat: 0, lng: 20 }, { lat: 90, lng: 20 }, (RADIUS_KM * Math.PI) / 2],
     ["antipodes", { lat: 0, lng: 0 }, { lat: 0, lng: 180 }, RADIUS_KM * Math.PI],
     ["the antimeridian's two names", { lat: 10, lng: 180 }, { lat: 10, lng: -180 }, 0],
     ["a pole's many names", { lat: 90, lng: 0 }, { lat: 90, lng: 77 }, 0],
-    [
-      "Times Square to Flatbush",
-      { lat: 40.758, lng: -73.9855 },
-      { lat: 40.6782, lng: -73.9442 },
-      9.5316,
-    ],
+    ["Times Square to Flatbush", { lat: 40.758, lng: -73.9855 }, { lat: 40.6782, lng: -73.9442 }, 9.5316],
   ])("%s", (_, from, to, expected) => {
     expect(haversineKm(from, to)).toBeCloseTo(expected, 3);
   });

@@ -1,15 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  indexBoundaries,
-  metersToBoundary,
-} from "../../../src/domain/coverage/nearest-boundary.ts";
-import {
-  haversineKm,
-  type Point,
-  type Polygon,
-  type Position,
-} from "../../../src/domain/coverage/geo.ts";
+import { indexBoundaries, metersToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
+import { haversineKm, type Point, type Polygon, type Position } from "../../../src/domain/coverage/geo.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import { square } from "../../support/tariffs.ts";
 import sample from "../../../src/demo/sample-tariff.json" with { type: "json" };
@@ -31,9 +23,7 @@ function metersToEdge(from: Position, to: Position, point: Point): number {
   const nearerThanNeighbours = [...coarse.keys()].filter(
     (i) => coarse[i]! < (coarse[i - 1] ?? Infinity) && coarse[i]! <= (coarse[i + 1] ?? Infinity),
   );
-  return Math.min(
-    ...nearerThanNeighbours.map((i) => metersAround(from, to, point, (i - 1) / 400, (i + 1) / 400)),
-  );
+  return Math.min(...nearerThanNeighbours.map((i) => metersAround(from, to, point, (i - 1) / 400, (i + 1) / 400)));
 }
 
 /** Searches a segment for its minimum. Six rounds narrow 20,000 km to less than a millimeter. */
@@ -51,14 +41,7 @@ function metersAround(from: Position, to: Position, point: Point, start: number,
 }
 
 /** Returns the distances of evenly spaced points between two fractions of an edge, in meters. */
-function metersAlong(
-  from: Position,
-  to: Position,
-  point: Point,
-  start: number,
-  end: number,
-  steps: number,
-): number[] {
+function metersAlong(from: Position, to: Position, point: Point, start: number, end: number, steps: number): number[] {
   return Array.from({ length: steps + 1 }, (_, step) => {
     const share = start + ((end - start) * step) / steps;
     const [lng, lat] = from.map((first, i) => first + (to[i]! - first) * share) as [number, number];

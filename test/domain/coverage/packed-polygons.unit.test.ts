@@ -1,11 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ring } from "../../support/tariffs.ts";
-import {
-  boundsOf,
-  packPolygons,
-  polygonHolds,
-} from "../../../src/domain/coverage/packed-polygons.ts";
+import { boundsOf, packPolygons, polygonHolds } from "../../../src/domain/coverage/packed-polygons.ts";
 import pointInPolygon from "point-in-polygon-hao";
 
 const square = ring("0 0, 4 0, 4 4, 0 4, 0 0");
@@ -53,9 +49,7 @@ test("packed polygons agree with point-in-polygon-hao on any rings, crossing or 
   const half = fc.integer({ min: -1, max: 17 }).map((n) => n / 2);
   fc.assert(
     fc.property(fc.array(ring, { minLength: 1, maxLength: 3 }), half, half, (rings, x, y) => {
-      expect(polygonHolds(packPolygons([rings]), 0, x, y)).toBe(
-        pointInPolygon([x, y], rings) !== false,
-      );
+      expect(polygonHolds(packPolygons([rings]), 0, x, y)).toBe(pointInPolygon([x, y], rings) !== false);
     }),
     { numRuns: 5_000 },
   );

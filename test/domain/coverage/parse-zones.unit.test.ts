@@ -82,10 +82,7 @@ describe("parseZones reads", () => {
   test.each([
     ["altitudes", SQUARE.map(([lng, lat], i) => [lng, lat, i])],
     ["doubled positions", [[0, 0], ...SQUARE.flatMap((p) => [p, p])]],
-    [
-      "the reach of all coordinates",
-      ring("-180 -90, 0 -90, 180 -90, 180 90, 0 90, -180 90, -180 -90"),
-    ],
+    ["the reach of all coordinates", ring("-180 -90, 0 -90, 180 -90, 180 90, 0 90, -180 90, -180 -90")],
     ["the whole world in four corners", ring("-180 -90, 180 -90, 180 90, -180 90, -180 -90")],
     ["an edge of exactly 180 degrees", ring("-90 0, 90 0, 0 50, -90 0")],
   ])("%s", (_, ring) => {
@@ -96,8 +93,7 @@ describe("parseZones reads", () => {
 const COLLECTION = 'must be a GeoJSON object of type "FeatureCollection"';
 const FEATURE = 'must be a GeoJSON object of type "Feature"';
 const NAME = "must be text of at most 200 characters; it is";
-const POSITION =
-  "wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
+const POSITION = "wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
 const OUTER = "the outer ring";
 const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
 const wide = (from: string, to: string) =>
@@ -109,8 +105,7 @@ const CROSSES = `${OUTER} crosses itself near [0, 0]; redraw it so that its edge
 const POSITIONS: unknown[] = SQUARE;
 const atPosition = (index: number, position: unknown) => polygon(POSITIONS.with(index, position));
 const multi = (...coordinates: unknown[]) => featureOf({ type: "MultiPolygon", coordinates });
-const named = (name: unknown) =>
-  collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name }));
+const named = (name: unknown) => collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name }));
 
 describe("refuses, saying where, what and how to fix it", () => {
   test.each<[string, unknown, string, string]>([
@@ -126,12 +121,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     ["no feature", collection(null), "zones[0]", FEATURE],
     ["a bare geometry", collection(polygon(SQUARE).geometry), "zones[0]", FEATURE],
     ["a name that is no text", named(5), "zones[0].properties.name", `${NAME} 5`],
-    [
-      "an endless name",
-      named("x".repeat(201)),
-      "zones[0].properties.name",
-      `${NAME} "${"x".repeat(40)}…"`,
-    ],
+    ["an endless name", named("x".repeat(201)), "zones[0].properties.name", `${NAME} "${"x".repeat(40)}…"`],
   ])("%s", (_, document, path, text) => {
     expect(read(document).faults).toEqual([{ path, text }]);
   });
@@ -164,16 +154,8 @@ describe("refuses, saying where, what and how to fix it", () => {
     ],
     ["an open ring", polygon(ring("0 0, 1 0, 1 1, 0 1")), OPEN],
     ["a ring open by latitude alone", polygon(ring("0 0, 1 0, 1 1, 0 1e-9")), OPEN],
-    [
-      "an edge over the antimeridian",
-      polygon(ring("170 0, -170 0, -170 5, 170 5, 170 0")),
-      wide("170, 0", "-170, 0"),
-    ],
-    [
-      "a slanting edge from 180 to -180",
-      polygon(ring("-180 0, 180 1, 0 5, -180 0")),
-      wide("-180, 0", "180, 1"),
-    ],
+    ["an edge over the antimeridian", polygon(ring("170 0, -170 0, -170 5, 170 5, 170 0")), wide("170, 0", "-170, 0")],
+    ["a slanting edge from 180 to -180", polygon(ring("-180 0, 180 1, 0 5, -180 0")), wide("-180, 0", "180, 1")],
     ["a crossed ring", polygon(CROSSED), CROSSES],
     ["a crossed ring among many", multi([SQUARE], [CROSSED]), `in polygon 2, ${CROSSES}`],
   ])("%s as a geometry", (_, zone, text) => {
@@ -202,9 +184,9 @@ describe("refuses, saying where, what and how to fix it", () => {
 
 describe("parseZones limits the number of", () => {
   test("zones", () => {
-    expect(
-      read({ type: "FeatureCollection", features: Array.from({ length: MAX_ZONES + 1 }) }).faults,
-    ).toEqual([{ path: "zones", text: "has 100001 features; at most 100000 are allowed" }]);
+    expect(read({ type: "FeatureCollection", features: Array.from({ length: MAX_ZONES + 1 }) }).faults).toEqual([
+      { path: "zones", text: "has 100001 features; at most 100000 are allowed" },
+    ]);
   });
 
   test("positions of all zones together, counted before any shape is checked", () => {
@@ -247,11 +229,7 @@ describe("parseZones limits the number of", () => {
 
   test("faults, and reads nothing beyond the last one it reports", () => {
     const many = collection(...Array.from({ length: 1000 }, () => null));
-    expect(read(many, 3).faults.map((fault) => fault.path)).toEqual([
-      "zones[0]",
-      "zones[1]",
-      "zones[2]",
-    ]);
+    expect(read(many, 3).faults.map((fault) => fault.path)).toEqual(["zones[0]", "zones[1]", "zones[2]"]);
     expect(read(many, 3).zones.length).toBe(3);
   });
 });

@@ -37,16 +37,13 @@ describe("polygonError accepts", () => {
 const THREE = "has fewer than three different positions; give it at least three corners";
 const crosses = (point: string) =>
   `crosses itself near [${point}]; redraw it so that its edges meet only at their ends`;
-const runsBack = (point: string) =>
-  `runs back over itself near [${point}]; remove the doubled stretch`;
+const runsBack = (point: string) => `runs back over itself near [${point}]; remove the doubled stretch`;
 const touches = (point: string) => `touches itself at [${point}]; split it there into two rings`;
-const reaches = (point: string) =>
-  `hole 1 reaches outside the outer ring at or near [${point}]; keep it inside`;
+const reaches = (point: string) => `hole 1 reaches outside the outer ring at or near [${point}]; keep it inside`;
 const sharesOuter = (point: string) =>
   `hole 1 shares an edge with the outer ring near [${point}]; cut it out of the outer ring instead`;
 const OUTSIDE = "hole 1 lies outside the outer ring; draw it as a separate polygon or remove it";
-const overlaps = (point: string) =>
-  `hole 2 overlaps hole 1 at or near [${point}]; merge the two into one hole`;
+const overlaps = (point: string) => `hole 2 overlaps hole 1 at or near [${point}]; merge the two into one hole`;
 const ISLAND = "draw an island as a separate polygon, or remove it";
 
 const AROUND = "2,2 8,2 8,8 2,8";
@@ -153,10 +150,7 @@ describe("polygonError agrees with comparing every pair of edges", () => {
   test.each([
     ["a ring", fc.tuple(loop(7))],
     ["a triangle or four-sided figure with a hole", fc.tuple(wideLoop, loop(3))],
-    [
-      "the whole grid with two holes",
-      fc.tuple(fc.constant(ring("0,0 8,0 8,8 0,8")), loop(4), loop(3)),
-    ],
+    ["the whole grid with two holes", fc.tuple(fc.constant(ring("0,0 8,0 8,8 0,8")), loop(4), loop(3))],
     ["a notched ring with a hole", fc.tuple(fc.constant(ring("0,0 8,0 8,8 4,2 0,8")), loop(4))],
   ])("%s", (_, polygons) => {
     const verdicts = { valid: 0, faulty: 0 };
@@ -206,8 +200,7 @@ function isSimple(loop: Segment[]): boolean {
 function goTogether(a: Segment[], b: Segment[], within: boolean): boolean {
   for (const s of a) for (const t of b) if (common(s, t).overlap) return false;
   return (
-    middles(b, a).every((middle) => holds(a, middle) === within) &&
-    middles(a, b).every((middle) => !holds(b, middle))
+    middles(b, a).every((middle) => holds(a, middle) === within) && middles(a, b).every((middle) => !holds(b, middle))
   );
 }
 
@@ -244,9 +237,7 @@ function common([a, b]: Segment, [c, d]: Segment): { points: number[]; overlap: 
 
 function holds(loop: Segment[], [x, y]: Corner): boolean {
   return (
-    loop.filter(
-      ([a, b]) => a[1] > y !== b[1] > y && x < a[0] + ((y - a[1]) * (b[0] - a[0])) / (b[1] - a[1]),
-    ).length %
+    loop.filter(([a, b]) => a[1] > y !== b[1] > y && x < a[0] + ((y - a[1]) * (b[0] - a[0])) / (b[1] - a[1])).length %
       2 ===
     1
   );

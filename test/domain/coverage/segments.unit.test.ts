@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  liesOn,
-  meetingOf,
-  sideOf,
-  sideOfPath,
-  type Corner,
-} from "../../../src/domain/coverage/segments.ts";
+import { liesOn, meetingOf, sideOf, sideOfPath, type Corner } from "../../../src/domain/coverage/segments.ts";
 
 test("sideOf tells left, right and on the line, exactly", () => {
   expect(sideOf([0, 0], [1, 0], [5, 1])).toBe(1);
@@ -62,8 +56,7 @@ function solve(a: Corner, b: Corner, c: Corner, d: Corner): string {
     if (qx * ry - qy * rx !== 0) return "apart";
     const from = qx * rx + qy * ry;
     const to = from + sx * rx + sy * ry;
-    const length =
-      Math.min(Math.max(from, to), rx * rx + ry * ry) - Math.max(Math.min(from, to), 0);
+    const length = Math.min(Math.max(from, to), rx * rx + ry * ry) - Math.max(Math.min(from, to), 0);
     return length > 0 ? "overlap" : length === 0 ? "touch" : "apart";
   }
   const sign = Math.sign(determinant);

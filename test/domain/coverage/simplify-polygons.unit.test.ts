@@ -1,10 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ring } from "../../support/tariffs.ts";
-import {
-  indexBoundaries,
-  metersToBoundary,
-} from "../../../src/domain/coverage/nearest-boundary.ts";
+import { indexBoundaries, metersToBoundary } from "../../../src/domain/coverage/nearest-boundary.ts";
 import type { Polygon, Position } from "../../../src/domain/coverage/geo.ts";
 import { packPolygons } from "../../../src/domain/coverage/packed-polygons.ts";
 import { polygonError } from "../../../src/domain/coverage/polygon-error.ts";
@@ -20,9 +17,7 @@ const MEASURED = 1.0002;
 function farthestM(polygons: readonly Polygon[], from: readonly Polygon[]): number {
   const order = from.map((_, i) => i);
   const boundaries = indexBoundaries(packPolygons(from), order);
-  const distances = polygons
-    .flat(2)
-    .map(([lng, lat]) => metersToBoundary(boundaries, { lng: lng!, lat: lat! }));
+  const distances = polygons.flat(2).map(([lng, lat]) => metersToBoundary(boundaries, { lng: lng!, lat: lat! }));
   return distances.reduce((most, distance) => Math.max(most, distance), 0);
 }
 
@@ -49,9 +44,7 @@ const anyStar = fc
     lat: fc.double({ min: -80, max: 80, noNaN: true }),
     size: fc.constantFrom(1e-5, 0.001, 0.01, 0.1, 1),
     outer: fc.array(fc.double({ min: 0.6, max: 1, noNaN: true }), { minLength: 3, maxLength: 200 }),
-    hole: fc.option(
-      fc.array(fc.double({ min: 0.1, max: 0.4, noNaN: true }), { minLength: 3, maxLength: 50 }),
-    ),
+    hole: fc.option(fc.array(fc.double({ min: 0.1, max: 0.4, noNaN: true }), { minLength: 3, maxLength: 50 })),
   })
   .map(({ lng, lat, size, outer, hole }): Polygon => {
     const sized = (radii: readonly number[]) => radii.map((radius) => radius * size);
@@ -142,10 +135,7 @@ describe("polygons are simplified", () => {
 
   test("in time that grows little faster than their number, whatever their form", () => {
     // Each vertex is farther out than all others together, which makes splitting by distance one-sided.
-    const spiral = Array.from({ length: 100_000 }, (_, i) => [
-      1e-3 * i ** 1.5 * 1e-4,
-      (i % 2) * 1e-6 * i,
-    ]);
+    const spiral = Array.from({ length: 100_000 }, (_, i) => [1e-3 * i ** 1.5 * 1e-4, (i % 2) * 1e-6 * i]);
     const simplify = (count: number) => {
       const polygon = [closed([...spiral.slice(0, count), [20, -10], [0, -10]])];
       const before = process.cpuUsage();

@@ -4,10 +4,7 @@ import fc from "fast-check";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { describe, expect, test } from "vitest";
-import {
-  identifyZones,
-  unnamedZoneWarnings,
-} from "../../../src/domain/coverage/zone-identities.ts";
+import { identifyZones, unnamedZoneWarnings } from "../../../src/domain/coverage/zone-identities.ts";
 import { createTariffFaults } from "../../../src/domain/faults.ts";
 
 function identify(features: readonly unknown[]) {
@@ -90,11 +87,7 @@ describe("the name of a zone", () => {
       [["Washington", 1129], "Washington", "Washington"],
       ["Washington (1129)", "Washington", "Washington (2)"],
     ],
-    [
-      "has its id before others get that as their number",
-      ["A", "A", ["A", 2]],
-      ["A", "A (3)", "A (2)"],
-    ],
+    ["has its id before others get that as their number", ["A", "A", ["A", 2]], ["A", "A (3)", "A (2)"]],
     [
       "is numbered when name and id make another's",
       [
@@ -105,11 +98,7 @@ describe("the name of a zone", () => {
       ],
       ["A (x) (y)", "A (1)", "A (x) (y) (2)", "A (x) (2)"],
     ],
-    [
-      "is numbered when its id makes another's",
-      [["A", 1], "A", "A (1)"],
-      ["A (1) (2)", "A", "A (1)"],
-    ],
+    ["is numbered when its id makes another's", [["A", 1], "A", "A (1)"], ["A (1) (2)", "A", "A (1)"]],
     ["has its id behind its place", ["zone 2", [undefined, 7]], ["zone 2", "zone 2 (7)"]],
   ])("%s", (_, given, names) => {
     expect(namesOf(named(...given))).toEqual(names);
@@ -162,8 +151,7 @@ describe("identifyZones refuses, saying where, what and how to fix it", () => {
 
   test("an id that an earlier zone has, as text or as a number", () => {
     const { identities, faults } = identify(named(["A", 1], ["B", "7"], ["C", 7], ["D", "7"]));
-    const text =
-      'must differ from that of every other zone; zones[1] has "7" too; give one of them another, or none';
+    const text = 'must differ from that of every other zone; zones[1] has "7" too; give one of them another, or none';
     expect(faults).toEqual([
       { path: "zones[2].id", text },
       { path: "zones[3].id", text },
@@ -190,10 +178,9 @@ test("identities are unique for any names and ids, also where they are faulty", 
     fc.constant(undefined),
     fc.constantFrom("2", "A", 2, 3, "A) (2", "(2)", {}, derivedId("A"), derivedId("A (2)")),
   );
-  const features = fc.array(
-    fc.oneof(fc.record({ id: ids, properties: fc.record({ name: text }) }), fc.anything()),
-    { maxLength: 30 },
-  );
+  const features = fc.array(fc.oneof(fc.record({ id: ids, properties: fc.record({ name: text }) }), fc.anything()), {
+    maxLength: 30,
+  });
   fc.assert(
     fc.property(features, (given) => {
       const { identities } = identify(given);

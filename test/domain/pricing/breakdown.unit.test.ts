@@ -138,22 +138,17 @@ test("a quote with its zones says what a quote without them says", () => {
     return lng <= 20 ? 0 : 1;
   };
   fc.assert(
-    fc.property(
-      points,
-      points,
-      fc.double({ min: 0.01, max: 2_000, noNaN: true }),
-      (pickup, dropoff, weightKg) => {
-        const route = { pickup, dropoff, weightKg };
-        expect(quoteWithZones(pricing, route)).toEqual({
-          quote: quote(pricing, route),
-          zones: { pickup: zoneIndexOf(pickup), dropoff: zoneIndexOf(dropoff) },
-        });
-        const result = quote(pricing, route);
-        if (result.covered) {
-          expect(priceByFees(pricing.fees, route)).toEqual(result satisfies CoveredQuote);
-        }
-      },
-    ),
+    fc.property(points, points, fc.double({ min: 0.01, max: 2_000, noNaN: true }), (pickup, dropoff, weightKg) => {
+      const route = { pickup, dropoff, weightKg };
+      expect(quoteWithZones(pricing, route)).toEqual({
+        quote: quote(pricing, route),
+        zones: { pickup: zoneIndexOf(pickup), dropoff: zoneIndexOf(dropoff) },
+      });
+      const result = quote(pricing, route);
+      if (result.covered) {
+        expect(priceByFees(pricing.fees, route)).toEqual(result satisfies CoveredQuote);
+      }
+    }),
     { numRuns: 500 },
   );
 });

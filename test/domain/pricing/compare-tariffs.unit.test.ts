@@ -28,8 +28,7 @@ const NONE = {
 };
 
 describe("fees", () => {
-  const feesOf = (before: object, after: object) =>
-    compareTariffs(worldTariff(before), worldTariff(after)).fees;
+  const feesOf = (before: object, after: object) => compareTariffs(worldTariff(before), worldTariff(after)).fees;
 
   test("that differ are given by path, in the order of the document, as they are written", () => {
     const after = {
@@ -55,12 +54,8 @@ describe("fees", () => {
   test("of a tier that only one version has are given as its whole text", () => {
     const text = '{"min_kg":5,"max_kg":30,"flat_fee":"2.00","rate_per_kg":"0.40"}';
     const noted = [TIERS[0], { note: "heavy", ...TIERS[1] }];
-    expect(feesOf({ tiers: [TIERS[0]] }, { tiers: noted })).toEqual([
-      { path: "tiers[1]", after: text },
-    ]);
-    expect(feesOf({ tiers: noted }, { tiers: [TIERS[0]] })).toEqual([
-      { path: "tiers[1]", before: text },
-    ]);
+    expect(feesOf({ tiers: [TIERS[0]] }, { tiers: noted })).toEqual([{ path: "tiers[1]", after: text }]);
+    expect(feesOf({ tiers: noted }, { tiers: [TIERS[0]] })).toEqual([{ path: "tiers[1]", before: text }]);
   });
 
   test("that are alike are not given, whatever else the document says", () => {

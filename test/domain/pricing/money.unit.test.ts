@@ -69,16 +69,12 @@ describe("a decimal", () => {
 describe("toMajor", () => {
   test("is the double that the exact decimal text reads as", () => {
     fc.assert(
-      fc.property(
-        fc.maxSafeNat(),
-        fc.constantFrom("JPY", "USD", "KWD", "CLF"),
-        (minor, currency) => {
-          const digits = minorDigitsOf(currency)!;
-          const text = String(minor).padStart(digits + 1, "0");
-          const at = text.length - digits;
-          expect(toMajor(minor, currency)).toBe(Number(`${text.slice(0, at)}.${text.slice(at)}`));
-        },
-      ),
+      fc.property(fc.maxSafeNat(), fc.constantFrom("JPY", "USD", "KWD", "CLF"), (minor, currency) => {
+        const digits = minorDigitsOf(currency)!;
+        const text = String(minor).padStart(digits + 1, "0");
+        const at = text.length - digits;
+        expect(toMajor(minor, currency)).toBe(Number(`${text.slice(0, at)}.${text.slice(at)}`));
+      }),
       { numRuns: 5000 },
     );
   });
@@ -122,10 +118,7 @@ const quantities = fc.oneof(
 );
 
 const MOST_MILLIONTHS = 1_000_000_000_000;
-const rates = fc.oneof(
-  fc.integer({ min: 0, max: MOST_MILLIONTHS }),
-  fc.integer({ min: 0, max: 100_000_000 }),
-);
+const rates = fc.oneof(fc.integer({ min: 0, max: MOST_MILLIONTHS }), fc.integer({ min: 0, max: 100_000_000 }));
 const minorDigits = fc.constantFrom(0, 2, 3, 4);
 
 describe("a product", () => {

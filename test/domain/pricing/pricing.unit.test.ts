@@ -90,13 +90,10 @@ describe("a covered route", () => {
     [20, 2],
     [30.5, 3],
     [40, 3],
-  ])(
-    "%d kg falls in tier %i, above its lower and up to its upper bound",
-    (weightKg, flatFeeMinor) => {
-      const tiers = [tier(0, 5, 1, 0), tier(5, 20, 2, 0), tier(30, 40, 3, 0)];
-      expect(quoteWith({ tiers }, weightKg)).toMatchObject({ weightFeeMinor: flatFeeMinor });
-    },
-  );
+  ])("%d kg falls in tier %i, above its lower and up to its upper bound", (weightKg, flatFeeMinor) => {
+    const tiers = [tier(0, 5, 1, 0), tier(5, 20, 2, 0), tier(30, 40, 3, 0)];
+    expect(quoteWith({ tiers }, weightKg)).toMatchObject({ weightFeeMinor: flatFeeMinor });
+  });
 
   test("rounds each fee once where rates are finer than the minor unit", () => {
     const change = {
@@ -138,8 +135,7 @@ describe("an uncovered route", () => {
   };
   const BOTH = {
     failure: "coverage",
-    message:
-      "The pickup and dropoff points are outside the coverage zones, 111 km and 5764 km from the nearest one.",
+    message: "The pickup and dropoff points are outside the coverage zones, 111 km and 5764 km from the nearest one.",
   };
   const HEAVY = { failure: "weight", message: `No pricing tier covers 60 kg; ${SERVED}.` };
 
@@ -148,14 +144,7 @@ describe("an uncovered route", () => {
     ["dropoff outside", WEST, AWAY, 1, [DROPOFF], { dropoff: 5_763_659 }],
     ["both outside", BESIDE, AWAY, 1, [BOTH], { pickup: 111_196, dropoff: 5_763_659 }],
     ["too heavy", WEST, EAST, 60, [HEAVY], {}],
-    [
-      "outside and too heavy, coverage first",
-      AWAY,
-      EAST,
-      60,
-      [PICKUP, HEAVY],
-      { pickup: 5_763_659 },
-    ],
+    ["outside and too heavy, coverage first", AWAY, EAST, 60, [PICKUP, HEAVY], { pickup: 5_763_659 }],
   ])("%s", (_, pickup, dropoff, weightKg, failures, outsideMeters) => {
     expect(quoteWith({}, weightKg, pickup, dropoff)).toEqual({
       covered: false,
@@ -209,11 +198,7 @@ describe("an uncovered route", () => {
   test.each([
     ["none", [], "no weights are served at present"],
     ["one range", [tier(1, 5)], "weights above 1 kg and up to 5 kg are served"],
-    [
-      "ranges that touch are one",
-      [tier(0, 5), tier(5, 7.5)],
-      "weights above 0 kg and up to 7.5 kg are served",
-    ],
+    ["ranges that touch are one", [tier(0, 5), tier(5, 7.5)], "weights above 0 kg and up to 7.5 kg are served"],
     [
       "a gap",
       [tier(0, 5), tier(10, 20), tier(20, 30)],
@@ -276,12 +261,8 @@ describe("any quote", () => {
         }),
         (change, route) => {
           const result = quote(createPricing({ ...TARIFF, ...change }), route);
-          const inBox = [route.pickup, route.dropoff].every(
-            (p) => p.lng >= 0 && p.lng <= 10 && Math.abs(p.lat) <= 10,
-          );
-          const found = change.tiers.find(
-            (t) => t.minKg < route.weightKg && route.weightKg <= t.maxKg,
-          );
+          const inBox = [route.pickup, route.dropoff].every((p) => p.lng >= 0 && p.lng <= 10 && Math.abs(p.lat) <= 10);
+          const found = change.tiers.find((t) => t.minKg < route.weightKg && route.weightKg <= t.maxKg);
           expect(result.covered).toBe(inBox && found !== undefined);
           if (!result.covered) {
             const failures = [...(inBox ? [] : ["coverage"]), ...(found ? [] : ["weight"])];

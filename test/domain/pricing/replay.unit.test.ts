@@ -58,9 +58,7 @@ describe("a change of price is counted", () => {
     ["0", "0.0001", 50, undefined],
   ])("from %s to %s above %s and up to %s percent", (before, after, abovePercent, upToPercent) => {
     const { distribution } = compare(before, after);
-    expect(distribution.filter(({ routes }) => routes > 0)).toEqual([
-      { abovePercent, upToPercent, routes: 1 },
-    ]);
+    expect(distribution.filter(({ routes }) => routes > 0)).toEqual([{ abovePercent, upToPercent, routes: 1 }]);
   });
 });
 
@@ -87,12 +85,7 @@ test("buckets are given in ascending order, with those that are empty", () => {
 test("the largest changes are 20 by size, up or down, then by reference and workspace", () => {
   const references = Array.from({ length: 25 }, (_, i) => `S${String(i).padStart(2, "0")}`);
   const alike = references.toReversed().map((reference) => shipment(reference, 1));
-  const { largest } = compare("1", "2", [
-    ...alike,
-    shipment("S00", 1, 0),
-    shipment("Z", 50),
-    shipment("Y", 51),
-  ]);
+  const { largest } = compare("1", "2", [...alike, shipment("S00", 1, 0), shipment("Z", 50), shipment("Y", 51)]);
   expect(largest.map(({ workspace, reference }) => `${workspace} ${reference}`)).toEqual([
     "1 Y",
     "1 Z",
@@ -108,9 +101,7 @@ test("the largest changes are 20 by size, up or down, then by reference and work
 });
 
 test("what does not change is not among the largest changes", () => {
-  expect(compare("1", "1.001", [shipment("A", 1), shipment("B", 10)]).largest).toMatchObject([
-    { reference: "B" },
-  ]);
+  expect(compare("1", "1.001", [shipment("A", 1), shipment("B", 10)]).largest).toMatchObject([{ reference: "B" }]);
 });
 
 test("of those that the draft alone refuses, the newest 20 are listed with the reason", () => {

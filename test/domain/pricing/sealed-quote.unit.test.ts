@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  openQuote,
-  sealQuote,
-  toQuoteKey,
-  type HeldQuote,
-} from "../../../src/domain/pricing/sealed-quote.ts";
+import { openQuote, sealQuote, toQuoteKey, type HeldQuote } from "../../../src/domain/pricing/sealed-quote.ts";
 
 const [KEY, OTHER] = [toQuoteKey(7, Buffer.alloc(32, 1)), toQuoteKey(8, Buffer.alloc(32, 2))];
 const open = (id: string) => openQuote(id, (key) => (key === KEY.id ? KEY : undefined));

@@ -40,14 +40,11 @@ test.each([
   ["KWD", "1.234", 3, 1234],
   ["CLF", "0.0001", 4, 1],
   ["USD", "1000000.00", 2, 100_000_000],
-])(
-  "parseTariff reads amounts in %s in its minor unit",
-  (currency, base_fee, minorDigits, baseFeeMinor) => {
-    const tiers = [{ ...TIER, flat_fee: "1", rate_per_kg: "1" }];
-    const { tariff } = parseTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
-    expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
-  },
-);
+])("parseTariff reads amounts in %s in its minor unit", (currency, base_fee, minorDigits, baseFeeMinor) => {
+  const tiers = [{ ...TIER, flat_fee: "1", rate_per_kg: "1" }];
+  const { tariff } = parseTariff({ ...DOCUMENT, currency, base_fee, rate_per_km: "1", tiers });
+  expect(tariff).toMatchObject({ currency, minorDigits, baseFeeMinor });
+});
 
 test.each([
   ["JPY", "33.3", 33_300_000],
@@ -77,9 +74,7 @@ test("parseTariff accepts tiers that touch, leave gaps, start above 0 and have f
     [20, 100_000],
   ];
   const tiers = ranges.map(([min_kg, max_kg]) => ({ ...TIER, min_kg, max_kg }));
-  expect(parseTariff({ ...DOCUMENT, tiers }).tariff?.tiers.map((t) => [t.minKg, t.maxKg])).toEqual(
-    ranges,
-  );
+  expect(parseTariff({ ...DOCUMENT, tiers }).tariff?.tiers.map((t) => [t.minKg, t.maxKg])).toEqual(ranges);
 });
 
 const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"; it is';
@@ -104,11 +99,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     ["rate_per_km", `${AMOUNT} "-1.00"`, { rate_per_km: "-1.00" }],
     ["rate_per_km", `${AMOUNT} "1e2"`, { rate_per_km: "1e2" }],
     ["base_fee", fine("at most 2", "USD", "5.001"), { base_fee: "5.001" }],
-    [
-      "base_fee",
-      fine("no", "JPY", "5.0"),
-      { currency: "JPY", rate_per_km: "1", tiers: [], base_fee: "5.0" },
-    ],
+    ["base_fee", fine("no", "JPY", "5.0"), { currency: "JPY", rate_per_km: "1", tiers: [], base_fee: "5.0" }],
     ["base_fee", `${MOST} "1000000.01"`, { base_fee: "1000000.01" }],
     ["base_fee", `${MOST} "${"9".repeat(40)}"`, { base_fee: "9".repeat(40) }],
     ["rate_per_km", finer("0.0000005"), { rate_per_km: "0.0000005" }],
@@ -132,16 +123,8 @@ describe("refuses, saying where, what and how to fix it", () => {
     ["tiers[0].max_kg", `${WEIGHT} 100000.5`, [{ max_kg: 100_000.5 }]],
     ["tiers[0].max_kg", "must be above min_kg, which is 5; it is 5", [{ min_kg: 5 }]],
     ["tiers[0].max_kg", "must be above min_kg, which is 6; it is 5", [{ min_kg: 6 }]],
-    [
-      "tiers[1].min_kg",
-      `must be at least 5, ${END}; it is 4.5; ${ORDER}`,
-      [{}, { min_kg: 4.5, max_kg: 9 }],
-    ],
-    [
-      "tiers[1].min_kg",
-      `must be at least 9, ${END}; it is 0; ${ORDER}`,
-      [{ min_kg: 5, max_kg: 9 }, {}],
-    ],
+    ["tiers[1].min_kg", `must be at least 5, ${END}; it is 4.5; ${ORDER}`, [{}, { min_kg: 4.5, max_kg: 9 }]],
+    ["tiers[1].min_kg", `must be at least 9, ${END}; it is 0; ${ORDER}`, [{ min_kg: 5, max_kg: 9 }, {}]],
   ])("%s %s", (path, text, changes) => {
     const tiers = changes.map((change) => ({ ...TIER, ...change }));
     expect(parseTariff({ ...DOCUMENT, tiers })).toEqual({ faults: [{ path, text }] });
@@ -191,8 +174,6 @@ describe("refuses, saying where, what and how to fix it", () => {
   });
 
   test("at most a hundred faults", () => {
-    expect(parseTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(
-      100,
-    );
+    expect(parseTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(100);
   });
 });

@@ -7,18 +7,12 @@ import { dayNumberOf } from "../../../src/domain/schedule/calendar.ts";
 const DAYS_OF_CHANGE = ["2027-03-28", "2026-10-25"];
 
 /** Returns the opening hours on a date in a time zone, as instants. */
-function openingsOn(
-  date: string,
-  time_zone: string,
-  hours: readonly (readonly [string, string])[],
-) {
+function openingsOn(date: string, time_zone: string, hours: readonly (readonly [string, string])[]) {
   const calendar = calendarOf({
     time_zone,
     hours: hours.map(([opens, closes]) => ({ days: EVERY_DAY, opens, closes })),
   });
-  return calendar
-    .day(dayNumberOf(date))
-    .openings.map(({ startMs, endMs }) => [startMs, endMs].map(textOf).join("/"));
+  return calendar.day(dayNumberOf(date)).openings.map(({ startMs, endMs }) => [startMs, endMs].map(textOf).join("/"));
 }
 
 function textOf(instantMs: number): string {
@@ -39,23 +33,16 @@ test.each([
   // The clock goes back at 03:00 when Ramadan begins, and forward when it ends.
   ["2026-02-15", "Africa/Casablanca", "02:30/05:00", "01:30/05:00"],
   ["2026-03-22", "Africa/Casablanca", "02:30/05:00", "02:30/04:00"],
-])(
-  "on %s, when the clock is changed in %s, the hours %s are %s in UTC",
-  (date, zone, hours, utc) => {
-    const [opening] = openingsOn(date, zone, [hours.split("/") as [string, string]]);
-    expect(opening?.replaceAll(/\d{4}-\d\d-\d\dT|Z/g, "")).toBe(utc);
-  },
-);
+])("on %s, when the clock is changed in %s, the hours %s are %s in UTC", (date, zone, hours, utc) => {
+  const [opening] = openingsOn(date, zone, [hours.split("/") as [string, string]]);
+  expect(opening?.replaceAll(/\d{4}-\d\d-\d\dT|Z/g, "")).toBe(utc);
+});
 
 test("a date that Apia skipped has no hours, and those before it and after it have theirs", () => {
   const openings = ["2011-12-29", "2011-12-30", "2011-12-31"].map((date) =>
     openingsOn(date, "Pacific/Apia", [["08:00", "18:00"]]),
   );
-  expect(openings).toEqual([
-    ["2011-12-29T18:00Z/2011-12-30T04:00Z"],
-    [],
-    ["2011-12-30T18:00Z/2011-12-31T04:00Z"],
-  ]);
+  expect(openings).toEqual([["2011-12-29T18:00Z/2011-12-30T04:00Z"], [], ["2011-12-30T18:00Z/2011-12-31T04:00Z"]]);
 });
 
 test("hours that close at or before they open last into the next day", () => {
@@ -65,9 +52,7 @@ test("hours that close at or before they open last into the next day", () => {
       ["22:00", "00:00"],
     ]),
   ).toEqual(["2026-12-01T00:00Z/2026-12-01T02:00Z", "2026-12-01T22:00Z/2026-12-02T00:00Z"]);
-  expect(openingsOn("2026-12-01", "UTC", [["08:00", "08:00"]])).toEqual([
-    "2026-12-01T08:00Z/2026-12-02T08:00Z",
-  ]);
+  expect(openingsOn("2026-12-01", "UTC", [["08:00", "08:00"]])).toEqual(["2026-12-01T08:00Z/2026-12-02T08:00Z"]);
 });
 
 test("a day of slots has as many as it has hours, and tells each by the local clock", () => {
@@ -77,9 +62,7 @@ test("a day of slots has as many as it has hours, and tells each by the local cl
   };
   const calendar = calendarOf(always);
   const slotsOn = (date: string) => calendar.day(dayNumberOf(date)).slots;
-  expect(["2027-03-28", "2027-03-29", "2026-10-25"].map((date) => slotsOn(date).length)).toEqual([
-    23, 24, 25,
-  ]);
+  expect(["2027-03-28", "2027-03-29", "2026-10-25"].map((date) => slotsOn(date).length)).toEqual([23, 24, 25]);
   const local = slotsOn("2026-10-25").map(({ localStart }) => localStart);
   expect(local.slice(1, 5)).toEqual([
     "2026-10-25T01:00:00+02:00",
@@ -100,12 +83,10 @@ test("an exception has its own hours or none, and the rest of an opening that is
   });
   const day = (date: string) => calendar.day(dayNumberOf(date));
   expect(day("2026-12-23").slots).toHaveLength(10);
-  expect(day("2026-12-24").slots.map(({ localStart, feeMinor }) => [localStart, feeMinor])).toEqual(
-    [
-      ["2026-12-24T08:00:00+00:00", 250],
-      ["2026-12-24T09:00:00+00:00", 250],
-    ],
-  );
+  expect(day("2026-12-24").slots.map(({ localStart, feeMinor }) => [localStart, feeMinor])).toEqual([
+    ["2026-12-24T08:00:00+00:00", 250],
+    ["2026-12-24T09:00:00+00:00", 250],
+  ]);
   expect(day("2026-12-25")).toMatchObject({ openings: [], slots: [] });
 });
 
@@ -117,17 +98,14 @@ test.each([
   "Pacific/Apia",
   "Pacific/Kiritimati",
   "Etc/GMT+12",
-])(
-  "every instant of a year is on one date of %s, the one that the clock shows there",
-  (timeZone) => {
-    const calendar = calendarOf({ time_zone: timeZone });
-    const clock = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" });
-    for (let hour = 0; hour < 366 * 24; hour += 5) {
-      const instant = Date.UTC(2026, 0, 1, hour);
-      expect(calendar.dayOf(instant).number).toBe(dayNumberOf(clock.format(instant)));
-    }
-  },
-);
+])("every instant of a year is on one date of %s, the one that the clock shows there", (timeZone) => {
+  const calendar = calendarOf({ time_zone: timeZone });
+  const clock = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" });
+  for (let hour = 0; hour < 366 * 24; hour += 5) {
+    const instant = Date.UTC(2026, 0, 1, hour);
+    expect(calendar.dayOf(instant).number).toBe(dayNumberOf(clock.format(instant)));
+  }
+});
 
 test("the texts of a slot are those of its instants, whenever the clock is changed between them", () => {
   const zones = ["Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia"];

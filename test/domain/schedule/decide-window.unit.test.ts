@@ -46,19 +46,9 @@ test.each<[string, object, string, string]>([
   ["of the first day", NIGHTS, "0001-01-01T00:00/10:00", "TOO_SOON"],
   ["of nine minutes before 1970", NIGHTS, "1926-12-01T10:00/10:09", "WINDOW_INVALID"],
   ["at the end of time", NIGHTS, "9999-12-31T22:00/23:00", "TOO_FAR_AHEAD"],
-  [
-    "a minute within the lead time",
-    { lead_time_minutes: 120 },
-    "2026-12-01T10:59/11:59",
-    "TOO_SOON",
-  ],
+  ["a minute within the lead time", { lead_time_minutes: 120 }, "2026-12-01T10:59/11:59", "TOO_SOON"],
   ["as late as the lead time says", { lead_time_minutes: 120 }, "2026-12-01T11:00/12:00", ""],
-  [
-    "of the horizon's last date there",
-    { ...ALWAYS, horizon_days: 1 },
-    "2026-12-02T22:30/22:59",
-    "",
-  ],
+  ["of the horizon's last date there", { ...ALWAYS, horizon_days: 1 }, "2026-12-02T22:30/22:59", ""],
   ["after it", { ...ALWAYS, horizon_days: 1 }, "2026-12-02T23:00/23:30", "TOO_FAR_AHEAD"],
   ["that is a slot", SLOTS, "2026-12-02T09:30/11:00", ""],
   ["a minute longer than a slot", SLOTS, "2026-12-02T09:30/11:01", "WINDOW_INVALID"],
@@ -106,13 +96,7 @@ test.each<[string, object[], string | undefined, number?]>([
 const clock = fc.constantFrom("00:00", "06:30", "12:00", "17:30", "22:00", "23:30");
 const fee = fc.constantFrom("0", "1.25", "2.50");
 const someDays = fc.subarray(EVERY_DAY, { minLength: 3 });
-const ZONES = [
-  "Europe/Berlin",
-  "America/New_York",
-  "Australia/Lord_Howe",
-  "Africa/Casablanca",
-  "Pacific/Apia",
-];
+const ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia"];
 /** Days just before clock changes in these zones, and one day without a change. */
 const STARTS = ["2026-10-02", "2026-10-23", "2026-10-30", "2027-03-12", "2027-03-26", "2026-12-01"];
 
@@ -197,10 +181,7 @@ describe("free hours", () => {
     const dates = { fromDay: dayNumberOf("2026-12-01"), days: 1 };
     return listSlots(calendar, dates, nowMs)
       .map(({ slot: { start, end }, decision: { violations } }) =>
-        [
-          `${start.slice(11, 16)}/${end.slice(11, 16)}`,
-          ...violations.map(({ reason }) => reason),
-        ].join(" "),
+        [`${start.slice(11, 16)}/${end.slice(11, 16)}`, ...violations.map(({ reason }) => reason)].join(" "),
       )
       .join(", ");
   };
@@ -214,12 +195,9 @@ describe("free hours", () => {
     ["07:00", TOUCHING, CUT_OFF, "08:00/12:00 CUT_OFF_PASSED, 12:00/18:00"],
     ["07:00", "08:00/08:09 08:09/12:00 13:00/13:10", {}, "08:09/12:00, 13:00/13:10"],
     ["09:00", "08:00/18:00", { lead_time_minutes: 31 }, "09:31/18:00"],
-  ])(
-    "at %s, of %s by %j, are listed from the minute that can be booked: %s",
-    (time, hours, changes, listed) => {
-      expect(listedAt(time, hours, changes)).toBe(listed);
-    },
-  );
+  ])("at %s, of %s by %j, are listed from the minute that can be booked: %s", (time, hours, changes, listed) => {
+    expect(listedAt(time, hours, changes)).toBe(listed);
+  });
 });
 
 describe("where hours of an exception last into those of the next date", () => {
@@ -246,24 +224,14 @@ describe("where hours of an exception last into those of the next date", () => {
 test.each<[string, object, string, string | undefined]>([
   ["the next slot", { slot_minutes: 120 }, "2026-12-02T09:00/10:00", "2026-12-02T10:00/12:00"],
   ["as long as asked for", {}, "2026-12-02T17:30/19:30", "2026-12-03T08:00/10:00"],
-  [
-    "after the lead time",
-    { lead_time_minutes: 95 },
-    "2026-12-01T09:00/10:00",
-    "2026-12-01T10:35/11:35",
-  ],
+  ["after the lead time", { lead_time_minutes: 95 }, "2026-12-01T09:00/10:00", "2026-12-01T10:35/11:35"],
   [
     "where a cut-off that passed ends",
     { cut_offs: [{ until: "15:00", at: "07:00" }] },
     "2026-12-01T09:30/10:30",
     "2026-12-01T15:00/16:00",
   ],
-  [
-    "the first, of none later",
-    { horizon_days: 2 },
-    "2027-05-01T10:00/11:00",
-    "2026-12-01T09:00/10:00",
-  ],
+  ["the first, of none later", { horizon_days: 2 }, "2027-05-01T10:00/11:00", "2026-12-01T09:00/10:00"],
   ["none where all is closed", { hours: [] }, "2026-12-02T09:00/10:00", undefined],
 ])("the next window that can be booked is %s", (_, changes, text, next) => {
   const calendar = calendarOf({ time_zone: "UTC", ...changes });

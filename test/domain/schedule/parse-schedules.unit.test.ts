@@ -10,9 +10,7 @@ function faultsOf(document: object) {
 const DAY = [{ opensMinute: 480, closesMinute: 1_080, feeMinor: 0 }];
 
 test("a schedule that says little has no lead time, a horizon of 30 days, free windows and no cut-off", () => {
-  const { tariff } = parseTariff(
-    worldTariff({ schedules: [scheduleOf()], default_schedule: "day" }),
-  );
+  const { tariff } = parseTariff(worldTariff({ schedules: [scheduleOf()], default_schedule: "day" }));
   expect(tariff!.scheduling).toEqual({
     schedules: [
       {
@@ -44,10 +42,7 @@ test("everything that a schedule can say is read", () => {
     lead_time_minutes: 90,
     horizon_days: 14,
     slot_minutes: 30,
-    cut_offs: [
-      { days: ["sat", "sun"], from: "08:00", until: "12:00", days_before: 2, at: "17:00" },
-      { at: "09:00" },
-    ],
+    cut_offs: [{ days: ["sat", "sun"], from: "08:00", until: "12:00", days_before: 2, at: "17:00" }, { at: "09:00" }],
     as_soon_as_possible: false,
   });
   const { tariff } = parseTariff(worldTariff({ schedules: [schedule] }));
@@ -95,8 +90,7 @@ test("a zone has the schedule that it names, else the default one, else none", (
   };
   zones.features[1]!.properties = { name: "Night", schedule: "night" };
   const schedules = [scheduleOf(), scheduleOf({ name: "night" })];
-  const ofZone = (document: object) =>
-    parseTariff(worldTariff({ zones, ...document })).tariff!.scheduling?.ofZone;
+  const ofZone = (document: object) => parseTariff(worldTariff({ zones, ...document })).tariff!.scheduling?.ofZone;
   expect(ofZone({ schedules })).toEqual(Int8Array.of(-1, 1, -1));
   expect(ofZone({ schedules, default_schedule: "day" })).toEqual(Int8Array.of(0, 1, 0));
   // The property has no meaning in a tariff without schedules.
@@ -106,8 +100,7 @@ test("a zone has the schedule that it names, else the default one, else none", (
 describe("a fault names the field, what it is and what it must be", () => {
   test("names and notes count characters, and not the bytes that these take", () => {
     const named = (length: number) => scheduleOf({ name: "🚚".repeat(length) });
-    const noted = (length: number) =>
-      scheduleOf({ exceptions: [{ date: "2026-12-25", note: "🚚".repeat(length) }] });
+    const noted = (length: number) => scheduleOf({ exceptions: [{ date: "2026-12-25", note: "🚚".repeat(length) }] });
     expect(faultsOf({ schedules: [named(100)] })).toBeUndefined();
     expect(faultsOf({ schedules: [named(101)] })).toEqual([
       `schedules[0].name must be text of 1 to 100 characters; it is "${"🚚".repeat(40)}…"`,
@@ -169,26 +162,17 @@ describe("a fault names the field, what it is and what it must be", () => {
         ],
       },
     ],
-    [
-      'exceptions[0].date must be a date such as "2026-12-25"; it is "2026-02-29"',
-      { exceptions: [on("2026-02-29")] },
-    ],
+    ['exceptions[0].date must be a date such as "2026-12-25"; it is "2026-02-29"', { exceptions: [on("2026-02-29")] }],
     [
       "exceptions[1].date must be listed once; 2026-12-25 is there already, so put its hours together",
       { exceptions: [on("2026-12-25"), on("2026-12-25")] },
     ],
-    [
-      "exceptions must be a list of at most 400; it has 401",
-      { exceptions: Array.from({ length: 401 }, () => ({})) },
-    ],
+    ["exceptions must be a list of at most 400; it has 401", { exceptions: Array.from({ length: 401 }, () => ({})) }],
     [
       "exceptions[0].note must be text of at most 200 characters; it is 1",
       { exceptions: [on("2026-12-25", { note: 1 })] },
     ],
-    [
-      "lead_time_minutes must be a whole number from 0 to 43200; it is -1",
-      { lead_time_minutes: -1 },
-    ],
+    ["lead_time_minutes must be a whole number from 0 to 43200; it is -1", { lead_time_minutes: -1 }],
     ["horizon_days must be a whole number from 1 to 366; it is 367", { horizon_days: 367 }],
     ["slot_minutes must be a whole number from 10 to 1440; it is 5", { slot_minutes: 5 }],
     [`cut_offs[0].at ${TIME} missing`, { cut_offs: [{}] }],

@@ -79,9 +79,7 @@ test("each report is told by an event of its own", () => {
     [arrived, withAttempt(arrived, FAILED), "shipment.attempt_failed"],
     [near, { ...withEtas(near, { dropoff: 2 }), arrivedAt: null }, "shipment.courier_assigned"],
   ];
-  expect(reports.map(([before, after]) => eventsFrom(before, after))).toEqual(
-    reports.map(([, , type]) => [type]),
-  );
+  expect(reports.map(([before, after]) => eventsFrom(before, after))).toEqual(reports.map(([, , type]) => [type]));
 });
 
 test("what was reported of the pickup ends with it, and all ETAs at the end", () => {

@@ -23,8 +23,7 @@ test.for([
 
 test("the protocol and the code name the same types", async () => {
   const { ListEventsRequestSchema } = await import("../../../gen/shipments/v1/event_service_pb.js");
-  const { CreateWebhookRequestSchema } =
-    await import("../../../gen/shipments/v1/webhook_service_pb.js");
+  const { CreateWebhookRequestSchema } = await import("../../../gen/shipments/v1/webhook_service_pb.js");
   const { getOption } = await import("@bufbuild/protobuf");
   const { field } = await import("../../../gen/buf/validate/validate_pb.js");
   const named = (schema: typeof ListEventsRequestSchema | typeof CreateWebhookRequestSchema) => {

@@ -26,9 +26,7 @@ function exif(order: "II" | "MM", orientation: number): Buffer {
   const tiff = Buffer.alloc(64);
   const at = (bytes: number, ...values: number[]) =>
     values.forEach((value, i) =>
-      order === "II"
-        ? tiff.writeUInt16LE(value, bytes + 2 * i)
-        : tiff.writeUInt16BE(value, bytes + 2 * i),
+      order === "II" ? tiff.writeUInt16LE(value, bytes + 2 * i) : tiff.writeUInt16BE(value, bytes + 2 * i),
     );
   tiff.write(order);
   if (order === "II") at(2, 42, 8, 0);
@@ -37,10 +35,7 @@ function exif(order: "II" | "MM", orientation: number): Buffer {
   at(22, 0x0112, 3);
   at(30, orientation);
   at(34, 0x8825, 4);
-  return segment(
-    0xe1,
-    Buffer.concat([Buffer.from("Exif\0\0"), tiff, Buffer.from("52.5 N 13.4 E")]),
-  );
+  return segment(0xe1, Buffer.concat([Buffer.from("Exif\0\0"), tiff, Buffer.from("52.5 N 13.4 E")]));
 }
 
 function chunk(type: string, content: string | Buffer): Buffer {
@@ -84,8 +79,7 @@ test("nothing else is kept in what is needed to draw a picture", async () => {
     segment(0xc4, Buffer.concat([Buffer.alloc(17), Buffer.from(gps)])),
     segment(0xdd, gps),
   ];
-  for (const bytes of padded)
-    expect(cleanJpeg(jpegWith(bytes))).toEqual({ error: "must be a complete JPEG" });
+  for (const bytes of padded) expect(cleanJpeg(jpegWith(bytes))).toEqual({ error: "must be a complete JPEG" });
   for (const bytes of [
     pngWith(chunk("tRNS", Buffer.alloc(257))),
     pngWith(chunk("PLTE", Buffer.alloc(4))),
@@ -136,11 +130,7 @@ describe("is told from its bytes", () => {
       Buffer.concat([before, ...Array.from({ length: 50 }, () => scan), photo.subarray(-2)]),
       "must be a complete JPEG",
     ],
-    [
-      "lossless ones, which browsers do not draw",
-      jpegWith(segment(0xc3, "")),
-      "must be a complete JPEG",
-    ],
+    ["lossless ones, which browsers do not draw", jpegWith(segment(0xc3, "")), "must be a complete JPEG"],
   ])("no photo: %s", (_, bytes, error) => {
     expect(cleanJpeg(bytes)).toEqual({ error });
   });
@@ -150,11 +140,7 @@ describe("is told from its bytes", () => {
     ["a JPEG", photo, "must be a PNG"],
     ["one whose sum is wrong", sized(signature, 40, Buffer.from("??")), "must be a complete PNG"],
     ["one that ends early", signature.subarray(0, -4), "must be a complete PNG"],
-    [
-      "one without an image",
-      Buffer.concat([signature.subarray(0, 33), chunk("IEND", "")]),
-      "must be a complete PNG",
-    ],
+    ["one without an image", Buffer.concat([signature.subarray(0, 33), chunk("IEND", "")]), "must be a complete PNG"],
     ["one with two headers", pngWith(signature.subarray(8, 33)), "must be a complete PNG"],
     ["one that needs what nobody knows", pngWith(chunk("EViL", "")), "must be a complete PNG"],
     ["a large one", Buffer.alloc(1024 * 1024 + 1), "must be at most 1 MiB"],
@@ -179,13 +165,10 @@ describe("is told from its bytes", () => {
       [cleanPng, signature],
     ] as const) {
       await fc.assert(
-        fc.asyncProperty(
-          fc.oneof(bent(whole), fc.uint8Array({ maxLength: 200 })),
-          async (bytes) => {
-            const { picture } = await clean(bytes);
-            if (picture !== undefined) expect(await clean(picture)).toEqual({ picture });
-          },
-        ),
+        fc.asyncProperty(fc.oneof(bent(whole), fc.uint8Array({ maxLength: 200 })), async (bytes) => {
+          const { picture } = await clean(bytes);
+          if (picture !== undefined) expect(await clean(picture)).toEqual({ picture });
+        }),
         { numRuns: 2_000 },
       );
     }
@@ -202,11 +185,7 @@ const COLOR_TYPES = [
 ] as const;
 
 /** Returns a PNG that is 5 pixels wide and 3 high. */
-function png(
-  { depth = 8, color = 6, interlace = 0 },
-  imageData: Buffer,
-  ...before: readonly Buffer[]
-): Buffer {
+function png({ depth = 8, color = 6, interlace = 0 }, imageData: Buffer, ...before: readonly Buffer[]): Buffer {
   const header = Buffer.from([0, 0, 0, 5, 0, 0, 0, 3, depth, color, 0, 0, interlace]);
   const chunks = [chunk("IHDR", header), ...before, chunk("IDAT", imageData), chunk("IEND", "")];
   return Buffer.concat([signature.subarray(0, 8), ...chunks]);
@@ -226,39 +205,29 @@ const PASSES = {
   ],
 } as const;
 
-test.each([0, 1] as const)(
-  "image data of a PNG fill its rows exactly (interlace %i)",
-  async (interlace) => {
-    for (const [color, samples, depths] of COLOR_TYPES) {
-      for (const depth of depths) {
-        const rowOf = (width: number) =>
-          Buffer.alloc(1 + Math.ceil((width * samples * depth) / 8), 4);
-        const rows = PASSES[interlace].flatMap(([width, height]) =>
-          Array.from({ length: height }, () => rowOf(width)),
-        );
-        const before = color === 3 ? [palette] : [];
-        const make = (raw: Buffer) => png({ depth, color, interlace }, deflateSync(raw), ...before);
-        const raw = Buffer.concat(rows);
-        expect(await cleanPng(make(raw))).toEqual({ picture: make(raw) });
-        for (const other of [raw.subarray(1), Buffer.concat([raw, Buffer.alloc(1)])]) {
-          expect(await cleanPng(make(other))).toEqual({ error: "must be a complete PNG" });
-        }
+test.each([0, 1] as const)("image data of a PNG fill its rows exactly (interlace %i)", async (interlace) => {
+  for (const [color, samples, depths] of COLOR_TYPES) {
+    for (const depth of depths) {
+      const rowOf = (width: number) => Buffer.alloc(1 + Math.ceil((width * samples * depth) / 8), 4);
+      const rows = PASSES[interlace].flatMap(([width, height]) => Array.from({ length: height }, () => rowOf(width)));
+      const before = color === 3 ? [palette] : [];
+      const make = (raw: Buffer) => png({ depth, color, interlace }, deflateSync(raw), ...before);
+      const raw = Buffer.concat(rows);
+      expect(await cleanPng(make(raw))).toEqual({ picture: make(raw) });
+      for (const other of [raw.subarray(1), Buffer.concat([raw, Buffer.alloc(1)])]) {
+        expect(await cleanPng(make(other))).toEqual({ error: "must be a complete PNG" });
       }
     }
-  },
-);
+  }
+});
 
 describe("a picture that no decoder can draw is refused", () => {
-  const rows = (filter = 0) =>
-    Buffer.concat(Array.from({ length: 3 }, () => Buffer.alloc(21, filter)));
+  const rows = (filter = 0) => Buffer.concat(Array.from({ length: 3 }, () => Buffer.alloc(21, filter)));
   const sound = deflateSync(rows());
   test.each<[string, Buffer]>([
     ["image data that are not compressed", png({}, rows())],
     ["image data that end early", png({}, sound.subarray(0, -5))],
-    [
-      "image data whose checksum is wrong",
-      png({}, Buffer.concat([sound.subarray(0, -1), Buffer.of(0)])),
-    ],
+    ["image data whose checksum is wrong", png({}, Buffer.concat([sound.subarray(0, -1), Buffer.of(0)]))],
     ["bytes behind the image data", png({}, Buffer.concat([sound, Buffer.from("PK")]))],
     ["image data that inflate to much more", png({}, deflateSync(Buffer.alloc(1_000_000)))],
     ["an unknown filter", png({}, deflateSync(rows(5)))],
@@ -287,17 +256,11 @@ describe("a picture that no decoder can draw is refused", () => {
   const scanData = scan + 2 + photo.readUInt16BE(scan + 2);
   const end = photo.subarray(-2);
   test.each<[string, Buffer]>([
-    [
-      "27 bytes of a header",
-      Buffer.from("ffd8ffc0000b080001000101011100ffda0008010100003f00ffd9", "hex"),
-    ],
+    ["27 bytes of a header", Buffer.from("ffd8ffc0000b080001000101011100ffda0008010100003f00ffd9", "hex")],
     ["no quantization tables", photoWithout(0xdb)],
     ["no Huffman tables", photoWithout(0xc4)],
     ["no frame", photoWithout(0xc0)],
-    [
-      "a frame of 12 bits a sample",
-      photoWithout(0xc0, segment(0xc1, Buffer.from("0c0001000101011100", "hex"))),
-    ],
+    ["a frame of 12 bits a sample", photoWithout(0xc0, segment(0xc1, Buffer.from("0c0001000101011100", "hex")))],
     [
       "codes that overlap",
       jpegWith(segment(0xc4, Buffer.from([0, 3, ...Array.from({ length: 15 }, () => 0), 1, 2, 3]))),

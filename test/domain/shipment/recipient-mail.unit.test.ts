@@ -23,10 +23,7 @@ const notAnAttempt = (kind: string) => kind !== "attempt_failed";
 test.each<[ShipmentState, readonly string[]]>([
   [{ status: "awaiting_pickup", paymentStatus: "paid" }, RECIPIENT_MAIL_KINDS.filter(notAnAttempt)],
   [{ status: "in_transit", paymentStatus: "paid" }, RECIPIENT_MAIL_KINDS],
-  [
-    { status: "cancelled", paymentStatus: "refund_pending" },
-    RECIPIENT_MAIL_KINDS.filter(notAnAttempt),
-  ],
+  [{ status: "cancelled", paymentStatus: "refund_pending" }, RECIPIENT_MAIL_KINDS.filter(notAnAttempt)],
   [{ status: "cancelled", paymentStatus: "voided" }, []],
 ])("of all that can happen to a shipment that is %j a recipient is told %j", (state, kinds) => {
   expect(dueRecipientMails(EVENT_TYPES, undefined, stateOf(state))).toEqual(
@@ -35,9 +32,7 @@ test.each<[ShipmentState, readonly string[]]>([
 });
 
 test("nothing is told of other events", () => {
-  const others = EVENT_TYPES.filter((type) =>
-    RECIPIENT_MAIL_KINDS.every((kind) => type !== `shipment.${kind}`),
-  );
+  const others = EVENT_TYPES.filter((type) => RECIPIENT_MAIL_KINDS.every((kind) => type !== `shipment.${kind}`));
   const told = STATES.map(stateOf).flatMap((state) => dueRecipientMails(others, state, state));
   expect(told).toEqual([]);
 });

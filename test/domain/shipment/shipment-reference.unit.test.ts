@@ -1,8 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  createReference,
-  referenceRange,
-} from "../../../src/domain/shipment/shipment-reference.ts";
+import { createReference, referenceRange } from "../../../src/domain/shipment/shipment-reference.ts";
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -15,8 +12,7 @@ test("references do not repeat and use every character evenly", () => {
   expect(new Set(references).size).toBe(references.length);
   const counts = new Map<string, number>();
   for (const reference of references)
-    for (const character of reference.slice(4))
-      counts.set(character, (counts.get(character) ?? 0) + 1);
+    for (const character of reference.slice(4)) counts.set(character, (counts.get(character) ?? 0) + 1);
   // With 240,000 draws from 32 characters, each occurs 7,500 times on average, with a standard deviation of 85.
   expect([...counts.keys()].toSorted().join("")).toBe(CROCKFORD);
   for (const count of counts.values()) expect(Math.abs(count - 7500)).toBeLessThan(7 * 85);

@@ -48,12 +48,10 @@ const ALLOWED: [Trigger, ShipmentState, ShipmentState][] = [
   ["refund", state("cancelled", "refund_pending"), state("cancelled", "refunded")],
   ["reverse_refund", state("cancelled", "refunded"), state("cancelled", "refund_pending")],
   ["return", TO_DELIVER, state("returned", "paid")],
-  ...(["assign", "expect_at_dropoff", "attempt", "locate"] as const).flatMap(
-    (trigger): typeof ALLOWED => [
-      [trigger, TO_PICK_UP, TO_PICK_UP],
-      [trigger, TO_DELIVER, TO_DELIVER],
-    ],
-  ),
+  ...(["assign", "expect_at_dropoff", "attempt", "locate"] as const).flatMap((trigger): typeof ALLOWED => [
+    [trigger, TO_PICK_UP, TO_PICK_UP],
+    [trigger, TO_DELIVER, TO_DELIVER],
+  ]),
   ["expect_at_pickup", TO_PICK_UP, TO_PICK_UP],
   ["arrive_at_pickup", TO_PICK_UP, TO_PICK_UP],
   ["arrive_at_dropoff", TO_DELIVER, TO_DELIVER],
@@ -104,9 +102,7 @@ test("every other transition is refused with a sentence, whatever the trigger an
       if (allowed) continue;
       expect(transition(trigger, from)).toEqual({
         refusal: expect.stringMatching(
-          new RegExp(
-            `^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its payment) is [a-z ]+\\.$`,
-          ),
+          new RegExp(`^The shipment cannot be ${PARTICIPLES[trigger]} because (it|its payment) is [a-z ]+\\.$`),
         ),
       });
     }
@@ -122,11 +118,7 @@ describe("a refused transition", () => {
     ["pay", state("awaiting_pickup", "paid"), "paid because it is awaiting pickup"],
     ["pay", state("pending", "paid"), "paid because its payment is already paid"],
     ["advance", state("pending", "awaiting_payment"), "advanced because it is pending"],
-    [
-      "advance",
-      state("awaiting_pickup", "awaiting_payment"),
-      "advanced because its payment is awaiting payment",
-    ],
+    ["advance", state("awaiting_pickup", "awaiting_payment"), "advanced because its payment is awaiting payment"],
     ["refund", state("cancelled", "refunded"), "refunded because its payment is already refunded"],
     ["refund", state("cancelled", "voided"), "refunded because its payment is voided"],
   ] as [Trigger, ShipmentState, string][])("%s from %o", (trigger, from, said) => {

@@ -1,9 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  isLate,
-  isOverdue,
-  type TrackedShipment,
-} from "../../../src/domain/shipment/tracked-shipment.ts";
+import { isLate, isOverdue, type TrackedShipment } from "../../../src/domain/shipment/tracked-shipment.ts";
 
 const SHIPMENT: TrackedShipment = {
   reference: "SHP-0123456789AB",
@@ -65,16 +61,8 @@ test.each<[string, boolean, Partial<TrackedShipment>]>([
       etas: { pickup: 102, dropoff: null },
     },
   ],
-  [
-    "in transit, where just the pickup was promised",
-    false,
-    { windows: { pickup: until(99), dropoff: undefined } },
-  ],
-  [
-    "at its end",
-    false,
-    { status: "delivered", windows: { pickup: undefined, dropoff: until(99) } },
-  ],
+  ["in transit, where just the pickup was promised", false, { windows: { pickup: until(99), dropoff: undefined } }],
+  ["at its end", false, { status: "delivered", windows: { pickup: undefined, dropoff: until(99) } }],
 ])("a shipment %s is late: %s", (_, late, fields) => {
   expect(isLate({ ...SHIPMENT, ...fields })).toBe(late);
 });

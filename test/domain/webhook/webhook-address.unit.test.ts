@@ -49,8 +49,7 @@ test.for(["8.8.8.8", "168.63.129.17", "93.184.215.14", "2606:4700::1111", "::fff
 const PUBLIC = "must lead to a public address";
 const CONTROLS = "must not contain control characters";
 const HTTPS = "must begin with https://";
-const NOT_BY_HTTP =
-  "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+const NOT_BY_HTTP = "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 test.for([
   ["https://example.org/hook", undefined],

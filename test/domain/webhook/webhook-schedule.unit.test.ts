@@ -13,19 +13,7 @@ const DAY = 24 * HOUR;
 test("attempts follow 0 s, 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h after one another", () => {
   const waits = Array.from({ length: 11 }, (_, made) => nextWaitMs(made, undefined, 0));
   const seconds = waits.map((wait) => wait && wait / SECOND);
-  expect(seconds).toEqual([
-    0,
-    5,
-    300,
-    1_800,
-    7_200,
-    18_000,
-    36_000,
-    50_400,
-    72_000,
-    86_400,
-    undefined,
-  ]);
+  expect(seconds).toEqual([0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, undefined]);
   expect(MAX_ATTEMPTS).toBe(10);
 });
 

@@ -34,10 +34,8 @@ const STRASSE = {
 };
 
 /** Searches, by default with the workspace's key. */
-const search = (query: string, key = apiKey, more: object = {}) =>
-  service.as(key).searchAddresses({ query, ...more });
-const reverse = (lat: number, lng: number, key = apiKey) =>
-  service.as(key).reverseGeocode({ lat, lng });
+const search = (query: string, key = apiKey, more: object = {}) => service.as(key).searchAddresses({ query, ...more });
+const reverse = (lat: number, lng: number, key = apiKey) => service.as(key).reverseGeocode({ lat, lng });
 const statusOf = async (query: string, key = apiKey) => (await search(query, key)).status;
 
 /** Returns the number of requests that the geocoder receives during `work`. */
@@ -165,8 +163,7 @@ describe("with a geocoder", () => {
   test("test mode, keys that read and members of every role may look up", async () => {
     const reads = { name: "Reads", scope: "read_only" };
     const { body } = await service.as(apiKey).createApiKey(reads);
-    for (const key of [twin.apiKey, body.api_key])
-      expect(await statusOf("karl-marx", key)).toBe(200);
+    for (const key of [twin.apiKey, body.api_key]) expect(await statusOf("karl-marx", key)).toBe(200);
     const viewer = await signIn(service, apiKey, { email: "eve@example.org", role: "viewer" });
     const headers = { "x-workspace": String(id) };
     const seen = await viewer.request("/v1/addresses?query=karl-marx", { headers });
@@ -179,9 +176,7 @@ describe("with a geocoder", () => {
       const { samples } = metrics.get("shipments_geocoder_request_seconds")!;
       return samples.find(
         ({ name, labels }) =>
-          name.endsWith("_count") &&
-          labels["outcome"] === outcome &&
-          labels["geocoder"] === "photon",
+          name.endsWith("_count") && labels["outcome"] === outcome && labels["geocoder"] === "photon",
       )?.value;
     };
     const [ok, failed] = [(await count("ok"))!, (await count("failed"))!];
@@ -201,10 +196,7 @@ describe("without a geocoder", async () => {
   const as = plain.as(key);
 
   test("looking up is refused with what an operator would set, and the workspace reads that", async () => {
-    for (const call of [
-      as.searchAddresses({ query: "karl" }),
-      as.reverseGeocode({ lat: 1, lng: 1 }),
-    ]) {
+    for (const call of [as.searchAddresses({ query: "karl" }), as.reverseGeocode({ lat: 1, lng: 1 })]) {
       await expectRefused(call, "GEOCODER_NOT_CONFIGURED", {
         geocoder: "The platform has no geocoder. An operator can set GEOCODER and GEOCODER_URL.",
       });

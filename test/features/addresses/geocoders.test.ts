@@ -76,9 +76,7 @@ describe.each(KINDS)("%s", (kind) => {
     standIn.asked.length = 0;
     await geocoder.search({ text: "karl & co", near: BERLIN, limit: 3 });
     await geocoder.reverse(POINT);
-    expect(standIn.asked.map(({ path, parameters }) => ({ path, ...parameters }))).toEqual(
-      ASKED[kind],
-    );
+    expect(standIn.asked.map(({ path, parameters }) => ({ path, ...parameters }))).toEqual(ASKED[kind]);
     expect(standIn.asked[0]!.headers).toMatchObject({
       "user-agent": "shipment-booking/0 (+https://book.example.org)",
       accept: "application/json",
@@ -242,26 +240,23 @@ test.each([
   ["nothing to wait for", "0", 1],
   ["a moment of the past", "Sun, 06 Nov 1994 08:49:37 GMT", 1],
   ["a year", "31536000", 600],
-])(
-  "after a 429 with %s the geocoder is left alone for as long as it wants",
-  async (_, after, wait) => {
-    const { standIn, geocoder, ended, clock } = await start("photon");
-    const headers = after === undefined ? {} : { "retry-after": after };
-    standIn.answer = (response) => response.writeHead(429, headers).end();
-    const limited = { message: "The geocoder's rate limit is reached.", retryAfterSeconds: wait };
-    await expect(geocoder.search(KARL)).rejects.toMatchObject(limited);
-    expect(ended).toMatchObject([{ outcome: "limited", status: 429 }]);
-    standIn.answer = undefined;
-    clock.ms += wait * 1_000 - 1;
-    await expect(geocoder.reverse(POINT)).rejects.toMatchObject({
-      ...limited,
-      retryAfterSeconds: 1,
-    });
-    expect(standIn.asked).toHaveLength(1);
-    clock.ms += 1;
-    expect(await geocoder.search(KARL)).toEqual(FOUND.photon);
-  },
-);
+])("after a 429 with %s the geocoder is left alone for as long as it wants", async (_, after, wait) => {
+  const { standIn, geocoder, ended, clock } = await start("photon");
+  const headers = after === undefined ? {} : { "retry-after": after };
+  standIn.answer = (response) => response.writeHead(429, headers).end();
+  const limited = { message: "The geocoder's rate limit is reached.", retryAfterSeconds: wait };
+  await expect(geocoder.search(KARL)).rejects.toMatchObject(limited);
+  expect(ended).toMatchObject([{ outcome: "limited", status: 429 }]);
+  standIn.answer = undefined;
+  clock.ms += wait * 1_000 - 1;
+  await expect(geocoder.reverse(POINT)).rejects.toMatchObject({
+    ...limited,
+    retryAfterSeconds: 1,
+  });
+  expect(standIn.asked).toHaveLength(1);
+  clock.ms += 1;
+  expect(await geocoder.search(KARL)).toEqual(FOUND.photon);
+});
 
 test("a key goes with each request, in its header", async () => {
   const key = { header: "X-Own-Key", value: "secret" };

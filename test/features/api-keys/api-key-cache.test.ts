@@ -23,11 +23,9 @@ const replicas = [
 const database = await connectTo(changing.databaseUrl);
 
 /** Reads the workspace through each replica. */
-const readEverywhere = (apiKey: string) =>
-  Promise.all(replicas.map((replica) => replica.as(apiKey).getWorkspace()));
+const readEverywhere = (apiKey: string) => Promise.all(replicas.map((replica) => replica.as(apiKey).getWorkspace()));
 
-const statuses = async (apiKey: string) =>
-  (await readEverywhere(apiKey)).map(({ status }) => status);
+const statuses = async (apiKey: string) => (await readEverywhere(apiKey)).map(({ status }) => status);
 
 /** Creates a workspace whose new key every replica has cached. */
 async function knownWorkspace(): Promise<{ id: number; apiKey: string }> {
@@ -37,9 +35,7 @@ async function knownWorkspace(): Promise<{ id: number; apiKey: string }> {
 }
 
 const untilRefusedEverywhere = (apiKey: string) =>
-  eventually("every replica to refuse the key", async () =>
-    (await statuses(apiKey)).every((status) => status === 401),
-  );
+  eventually("every replica to refuse the key", async () => (await statuses(apiKey)).every((status) => status === 401));
 
 test.each([
   ["is revoked", (id: number, apiKey: string) => revokeKey(em, id, apiKey)],
@@ -47,9 +43,7 @@ test.each([
   [
     "ends, although the notification was lost",
     (_: number, apiKey: string) =>
-      database.query("update api_key set ends_at = now(), changed_at = now() where hash = $1", [
-        hashKey(apiKey),
-      ]),
+      database.query("update api_key set ends_at = now(), changed_at = now() where hash = $1", [hashKey(apiKey)]),
   ],
 ])("a key that %s soon works on no replica, and the others of its workspace do", async (_, end) => {
   const { id, apiKey } = await knownWorkspace();

@@ -10,8 +10,7 @@ const ANY_SECRET = expect.stringMatching(/^shp_[0-9A-Za-z]{36}$/);
 const NO_KEY = `key_${"0".repeat(24)}`;
 const TEN = { api_key: "The workspace has reached its limit of 10 keys. Revoke one first." };
 const TWENTY = {
-  api_key:
-    "The workspace has reached its limit of 20 active keys, expiring ones included. Revoke one first.",
+  api_key: "The workspace has reached its limit of 20 active keys, expiring ones included. Revoke one first.",
 };
 const LAST = {
   api_key: "This is the last key without expiry with full scope. Create another one first.",
@@ -38,11 +37,9 @@ const created = (fields: object) => ({ data: keyWith(fields), api_key: ANY_SECRE
 const list = (apiKey: string): Promise<any[]> => data(service.as(apiKey).listApiKeys());
 const create = async (apiKey: string, name: string, scope?: string) =>
   (await service.as(apiKey).createApiKey({ name, scope })).body;
-const ownId = async (apiKey: string): Promise<string> =>
-  (await list(apiKey)).find(({ current }) => current).id;
+const ownId = async (apiKey: string): Promise<string> => (await list(apiKey)).find(({ current }) => current).id;
 const statusWith = async (apiKey: string) => (await service.as(apiKey).getWorkspace()).status;
-const untilRefused = (apiKey: string) =>
-  eventually("the key's end", async () => (await statusWith(apiKey)) === 401);
+const untilRefused = (apiKey: string) => eventually("the key's end", async () => (await statusWith(apiKey)) === 401);
 
 /** Adds keys that expire in an hour. */
 const addEnding = ({ id }: TestWorkspace, count: number) =>
@@ -153,8 +150,7 @@ describe("a workspace that rotates a key", () => {
     const { id, apiKey } = await service.addWorkspace();
     const { data: made, api_key: old } = await create(apiKey, "shop", "read_only");
     const of = { name: "shop", scope: "read_only" };
-    const rotate = (key: string, overlap_seconds?: number) =>
-      service.as(apiKey).rotateApiKey({ key, overlap_seconds });
+    const rotate = (key: string, overlap_seconds?: number) => service.as(apiKey).rotateApiKey({ key, overlap_seconds });
     const { body } = await rotate(made.id, 3_600);
     expect(body).toEqual(created({ ...of, last4: body.api_key.slice(-4) }));
     const [own, ending, fresh] = await list(apiKey);
@@ -301,9 +297,7 @@ describe("the last key that is not to end", () => {
     ]);
     // The second call is refused because its key is the last one, or because the key was revoked.
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(
-      answers.filter(({ code }) => /^API_KEY_LAST|CREDENTIAL_REFUSED$/.test(code ?? "")),
-    ).toHaveLength(1);
+    expect(answers.filter(({ code }) => /^API_KEY_LAST|CREDENTIAL_REFUSED$/.test(code ?? ""))).toHaveLength(1);
   });
 });
 

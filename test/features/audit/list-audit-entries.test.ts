@@ -1,9 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  AUDIT_ACTIONS,
-  recordChange,
-  recordingChanges,
-} from "../../../src/features/audit/record-change.ts";
+import { AUDIT_ACTIONS, recordChange, recordingChanges } from "../../../src/features/audit/record-change.ts";
 import { connectTo } from "../../support/database.ts";
 import { callOf } from "../../support/call-of.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -39,8 +35,7 @@ await sql.query(
 );
 await sql.query("analyze audit_entry");
 
-const list = (query: string) =>
-  service.request(`/admin/v1/audit_entries?${query}`, { apiKey: viewer.key });
+const list = (query: string) => service.request(`/admin/v1/audit_entries?${query}`, { apiKey: viewer.key });
 
 const AFTER = "created_after=2026-01-01T01:00:00Z";
 const BEFORE = "created_before=2026-01-01T02:00:00Z";
@@ -54,15 +49,10 @@ const FILTERS: readonly (readonly [query: string, where: string])[] = [
   ["subject=workspace/7", "subject = 'workspace/7'"],
   [AFTER, "created_at > '2026-01-01T01:00:00Z'"],
   [BEFORE, "created_at < '2026-01-01T02:00:00Z'"],
-  [
-    `${AFTER}&${BEFORE}`,
-    "created_at > '2026-01-01T01:00:00Z' and created_at < '2026-01-01T02:00:00Z'",
-  ],
+  [`${AFTER}&${BEFORE}`, "created_at > '2026-01-01T01:00:00Z' and created_at < '2026-01-01T02:00:00Z'"],
 ];
 const RANGED: typeof FILTERS = FILTERS.slice(0, 5).flatMap(([query, where]) =>
-  FILTERS.slice(5).map(
-    ([range, within]) => [`${query}&${range}`, `${where} and ${within}`] as const,
-  ),
+  FILTERS.slice(5).map(([range, within]) => [`${query}&${range}`, `${where} and ${within}`] as const),
 );
 const COMBINED: typeof FILTERS = [
   [`workspace=7&action=${actionOf(7)}`, `workspace_id = 7 and action = '${actionOf(7)}'`],
@@ -195,10 +185,7 @@ test.each([
     `${AFTER}&created_before=2026-01-01T01:00:00Z`,
     { created_before: ["created_before must be later than created_after."] },
   ],
-  [
-    "after=999999999",
-    { after: ["after must be the id of an audit entry, or 0 to begin with the first."] },
-  ],
+  ["after=999999999", { after: ["after must be the id of an audit entry, or 0 to begin with the first."] }],
 ])("what no entry can have (%s) is refused, naming what is allowed", async (query, errors) => {
   const { status, body } = await list(query);
   expect([status, body.errors]).toEqual([422, errors]);
@@ -240,10 +227,7 @@ test("an entry that is committed late never comes before one that was listed, on
   let done = false;
   void quick.finally(() => (done = true));
   const isWaiting = async () => (await sql.query(WAITING)).rowCount! > 0;
-  await eventually(
-    "the other change to wait, or to be made",
-    async () => (await isWaiting()) || done,
-  );
+  await eventually("the other change to wait, or to be made", async () => (await isWaiting()) || done);
   const meanwhile = await follow(before.at(-1) ?? last);
   goOn.resolve();
   expect((await quick).status).toBe(201);
@@ -269,7 +253,5 @@ test("an entry names the person or the operator that was changed", async () => {
     apiKey: key,
     body: { name: "Grace Hopper", kind: "machine", role: "viewer" },
   });
-  expect(await named("action=CreateOperator&page_size=1")).toEqual([
-    [`operator/${made.data.id}`, "Grace Hopper"],
-  ]);
+  expect(await named("action=CreateOperator&page_size=1")).toEqual([[`operator/${made.data.id}`, "Grace Hopper"]]);
 });

@@ -11,10 +11,7 @@ const service = await startService({ outside: HURRIED });
 const sql = await connectTo(service.databaseUrl);
 
 const rowOf = async (table: "api_key" | "operator_key", key: string) => {
-  const { rows } = await sql.query(
-    `select last_used_at, changed_at from ${table} where hash = $1`,
-    [hashKey(key)],
-  );
+  const { rows } = await sql.query(`select last_used_at, changed_at from ${table} where hash = $1`, [hashKey(key)]);
   return rows[0] as { last_used_at: Date | null; changed_at: Date };
 };
 
@@ -58,9 +55,7 @@ test("a workspace sees when its key was last used while the service runs", async
 
 test("a use never moves the last use back", async () => {
   const { apiKey } = await service.addWorkspace();
-  await sql.query("update api_key set last_used_at = now() + interval '1 hour' where hash = $1", [
-    hashKey(apiKey),
-  ]);
+  await sql.query("update api_key set last_used_at = now() + interval '1 hour' where hash = $1", [hashKey(apiKey)]);
   const before = await rowOf("api_key", apiKey);
   await recorderOf(apiKey).record();
   expect(await rowOf("api_key", apiKey)).toEqual(before);

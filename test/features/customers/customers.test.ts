@@ -47,17 +47,14 @@ async function addCustomer() {
   const shipment = await book(service, own);
   const { customer } = shipment as Record<string, any>;
   const their = service.as(own);
-  const update = (fields: object, headers = {}) =>
-    their.updateCustomer({ customer: customer.id, ...fields }, headers);
+  const update = (fields: object, headers = {}) => their.updateCustomer({ customer: customer.id, ...fields }, headers);
   const get = () => data(their.getCustomer({ customer: customer.id }));
   return { own, their, shipment, customer, update, get };
 }
 
 test("a customer that is read is as its shipments show it, with what was booked", async () => {
   for (const { customer, shipments } of customers) {
-    expect(await data(caller.getCustomer({ customer: customer["id"] }))).toEqual(
-      read(customer, shipments),
-    );
+    expect(await data(caller.getCustomer({ customer: customer["id"] }))).toEqual(read(customer, shipments));
   }
   expect(customers.at(-1)!.customer).toEqual({
     id: expect.any(Number),
@@ -124,22 +121,13 @@ test("both forms of an internationalized domain are one customer's email", async
 test("customers are found by the beginning of their name or of its last word, in any case", async () => {
   const { apiKey: own } = await service.addWorkspace();
   const other = await service.addWorkspace();
-  const names = [
-    "Radia Perlman",
-    "radia smith",
-    "Per Radiasson",
-    "Ann Radia Lee",
-    "Radia",
-    "100% _",
-    "Radia Radia",
-  ];
+  const names = ["Radia Perlman", "radia smith", "Per Radiasson", "Ann Radia Lee", "Radia", "100% _", "Radia Radia"];
   for (const name of names) {
     await book(service, own, { customer_name: name, customer_email: "r@example.org" });
   }
   await book(service, own, { customer_name: "Radia", customer_email: "other@example.org" });
   await book(service, other.apiKey, { customer_name: "Radia" });
-  const find = async (name: string, more = {}) =>
-    (await service.as(own).listCustomers({ name, ...more })).body;
+  const find = async (name: string, more = {}) => (await service.as(own).listCustomers({ name, ...more })).body;
   const namesOf = (page: { data: { name: string }[] }) => page.data.map(({ name }) => name);
   const found = async (name: string, more = {}) => namesOf(await find(name, more));
   const radias = ["Radia", "Radia", "Radia Perlman", "Radia Radia", "radia smith", "Per Radiasson"];
@@ -210,18 +198,14 @@ test("a customer is not given the name and email of another one of the workspace
   await expectRefused(their.updateCustomer(change), "CUSTOMER_TAKEN", {
     customer: "Another customer of the workspace has this name and email.",
   });
-  expect(await data(their.getCustomer({ customer: id }))).toEqual(
-    read(booked["customer"], [booked]),
-  );
+  expect(await data(their.getCustomer({ customer: id }))).toEqual(read(booked["customer"], [booked]));
 });
 
 test("a list gives figures where it asks for them, which are those of each customer read by itself", async () => {
   const all = customers.map(({ customer, shipments }) => read(customer, shipments));
   expect(await data(caller.listCustomers({ figures: true }))).toEqual(all);
   const byName = { name: "customer 3", figures: true };
-  expect(await data(caller.listCustomers(byName))).toEqual([
-    all.find(({ name }: any) => name === "Customer 3"),
-  ]);
+  expect(await data(caller.listCustomers(byName))).toEqual([all.find(({ name }: any) => name === "Customer 3")]);
 });
 
 test("figures count all shipments, those that were cancelled too, and mean by revenue what reports do", async () => {
@@ -310,8 +294,7 @@ test("what is wrong with a customer's new facts is told by field", async () => {
   });
   const half = { default_pickup: { address: "1 Main St", lat: 1 } };
   await expectRefused(update(half), "FIELD_INVALID", {
-    "default_pickup.lng":
-      "default_pickup.lng is required with default_pickup.lat. Set both or neither.",
+    "default_pickup.lng": "default_pickup.lng is required with default_pickup.lat. Set both or neither.",
   });
 });
 

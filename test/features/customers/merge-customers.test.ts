@@ -25,11 +25,9 @@ async function addCustomers(key?: string) {
     ida: ida["customer"].id as number,
     book: (fields: object) => book(service, apiKey, fields),
     get: (customer: number) => data(caller.getCustomer({ customer })),
-    shipmentsOf: (customer_id: number) =>
-      data(caller.listShipments({ customer_id, page_size: 100 })),
+    shipmentsOf: (customer_id: number) => data(caller.listShipments({ customer_id, page_size: 100 })),
     change: (customer: number, fields: object) => caller.updateCustomer({ customer, ...fields }),
-    merge: (customer: number, from: number, headers = {}) =>
-      caller.mergeCustomers({ customer, from }, headers),
+    merge: (customer: number, from: number, headers = {}) => caller.mergeCustomers({ customer, from }, headers),
   };
 }
 
@@ -96,8 +94,7 @@ test("a merge that is repeated under its idempotency key is answered as it was",
 });
 
 test("bookings, shipments and changes that name a merged customer mean the other one, however often that is merged", async () => {
-  const { caller, get, shipmentsOf, merge, change, ada, ida, shipments, ...calls } =
-    await addCustomers();
+  const { caller, get, shipmentsOf, merge, change, ada, ida, shipments, ...calls } = await addCustomers();
   const bookFor = calls.book;
   await merge(ada, ida);
   const grace = (await bookFor({ customer_name: "Grace" }))["customer"].id;
@@ -176,8 +173,7 @@ test("ten thousand shipments are moved at once, and more are refused with the wa
   const { caller, shipmentsOf, merge, ada, ida } = await addCustomers(apiKey);
   const many = { workspace: id, customer: String(ida), salt: "many" };
   await insertShipments(sql, { ...many, count: 10_000 });
-  const text =
-    "The customer to merge has more than 10,000 shipments. Merge the other customer into it instead.";
+  const text = "The customer to merge has more than 10,000 shipments. Merge the other customer into it instead.";
   await expectRefused(merge(ada, ida), "CUSTOMER_NOT_MERGEABLE", { from: text });
   const [{ reference }] = await shipmentsOf(ada);
   await data(caller.updateShipment({ shipment: reference, customer_id: ida }));
@@ -236,8 +232,7 @@ test("of two customers that are merged into each other at the same time, one sta
   for (let round = 0; round < 8; round++) {
     const ids = await Promise.all(
       ["One", "Two", "Three"].map(
-        async (name) =>
-          (await book(service, apiKey, { customer_name: `${name} ${round}` }))["customer"].id,
+        async (name) => (await book(service, apiKey, { customer_name: `${name} ${round}` }))["customer"].id,
       ),
     );
     const [one, two, three] = ids;
@@ -247,9 +242,7 @@ test("of two customers that are merged into each other at the same time, one sta
       [three, one],
       [two, three],
     ];
-    const answers = await Promise.all(
-      pairs.map(([customer, from]) => caller.mergeCustomers({ customer, from })),
-    );
+    const answers = await Promise.all(pairs.map(([customer, from]) => caller.mergeCustomers({ customer, from })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const shown = await Promise.all(ids.map((customer) => data(caller.getCustomer({ customer }))));
     expect(new Set(shown.map(({ id }) => id)).size).toBe(1);

@@ -4,10 +4,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { EventService } from "../../../gen/shipments/v1/event_service_pb.js";
 import { createOrm } from "../../../src/db/orm.ts";
-import {
-  createEventAnnouncer,
-  EVENTS_CHANNEL,
-} from "../../../src/features/events/event-announcer.ts";
+import { createEventAnnouncer, EVENTS_CHANNEL } from "../../../src/features/events/event-announcer.ts";
 import { ENTITIES } from "../../../src/server/entities.ts";
 import { data } from "../../support/answers.ts";
 import { book, takeStep, type Step } from "../../support/bookings.ts";
@@ -50,10 +47,7 @@ test("every kind of change is announced to other replicas, once for each transac
     url: receiver.url,
     types: ["webhook.disabled"],
   });
-  const streamed = take(
-    13,
-    withoutHeartbeats(reader.grpcClient(apiKey, EventService).watchEvents({})),
-  );
+  const streamed = take(13, withoutHeartbeats(reader.grpcClient(apiKey, EventService).watchEvents({})));
 
   const caller = writer.as(apiKey);
   const announcementsOf = async (change: () => Promise<unknown>): Promise<string[]> => {
@@ -67,8 +61,7 @@ test("every kind of change is announced to other replicas, once for each transac
   await eventually("the first announcement", () => announced.length === 1);
   const step = (kind: Step) => () => data(takeStep(writer, apiKey, shipment["reference"], kind));
   const changes: Record<string, () => Promise<unknown>> = {
-    update: () =>
-      caller.updateShipment({ shipment: shipment["reference"], pickup_address: "Elsewhere" }),
+    update: () => caller.updateShipment({ shipment: shipment["reference"], pickup_address: "Elsewhere" }),
     pay: step("pay"),
     advance: step("advance"),
     "advance again": step("advance"),

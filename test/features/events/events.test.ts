@@ -29,8 +29,7 @@ const HEARTBEAT = create(WatchEventsResponseSchema);
 const book = (apiKey: string, changes: object = {}) => bookAt(service, apiKey, changes);
 
 /** Takes a step and returns the resulting shipment. */
-const step = (apiKey: string, { reference }: any, step: Step) =>
-  data(takeStep(service, apiKey, reference, step));
+const step = (apiKey: string, { reference }: any, step: Step) => data(takeStep(service, apiKey, reference, step));
 
 const eventsOf = (apiKey: string, { reference: shipment }: any): Promise<any[]> =>
   data(service.as(apiKey).listShipmentEvents({ shipment, page_size: 100 }));
@@ -156,8 +155,7 @@ test("the event log alone rebuilds every shipment of the workspace", async () =>
 test("a shipment's events are listed page by page", async () => {
   const { apiKey } = await service.addWorkspace();
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
-  const list = (fields: object) =>
-    service.as(apiKey).listShipmentEvents({ shipment, page_size: 2, ...fields });
+  const list = (fields: object) => service.as(apiKey).listShipmentEvents({ shipment, page_size: 2, ...fields });
   const first = (await list({})).body;
   expect(outline(first.data)).toEqual(["1 shipment.created", "2 shipment.paid"]);
   const second = (await list({ page_token: first.next_page_token })).body;
@@ -291,9 +289,7 @@ test("watchEvents is refused for a wrong key, invalid fields or an invalid curso
     const error = await take(1, client.watchEvents(request)).catch((it: unknown) => it);
     return ConnectError.from(error).code;
   };
-  expect(await codeOf(service.grpcClient("shp_nothing", EventService), {})).toBe(
-    Code.Unauthenticated,
-  );
+  expect(await codeOf(service.grpcClient("shp_nothing", EventService), {})).toBe(Code.Unauthenticated);
   const client = service.grpcClient(apiKey, EventService);
   expect(await codeOf(client, { types: ["nothing"] })).toBe(Code.InvalidArgument);
   expect(await codeOf(client, { after: "nonsense" })).toBe(Code.InvalidArgument);
@@ -358,13 +354,10 @@ test("a workspace can hold 20 event streams open at most, which does not limit o
   const { apiKey } = await service.addWorkspace();
   const other = await service.addWorkspace();
   const leaving = new AbortController();
-  const streams = Array.from({ length: 21 }, () =>
-    watch(apiKey, 1, {}, { signal: leaving.signal }),
-  );
+  const streams = Array.from({ length: 21 }, () => watch(apiKey, 1, {}, { signal: leaving.signal }));
   expect(await rpcError(Promise.race(streams))).toEqual({
     code: "ResourceExhausted",
-    message:
-      "The workspace's keys have 20 streams open here, which is the maximum. Close one first.",
+    message: "The workspace's keys have 20 streams open here, which is the maximum. Close one first.",
     details: {
       ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
       RetryInfo: { retryDelay: "1s" },

@@ -15,11 +15,7 @@ const service = await sharedService();
 /** Maximum number of events that one search by type examines. */
 const LOOKED_AT = 1_000;
 
-async function readFeed(
-  apiKey: string,
-  fields: object = {},
-  at: TestService = service,
-): Promise<any> {
+async function readFeed(apiKey: string, fields: object = {}, at: TestService = service): Promise<any> {
   const { code, text, body } = await at.as(apiKey).listEvents({ page_size: 100, ...fields });
   expect(code, text).toBeUndefined();
   return body;
@@ -27,8 +23,7 @@ async function readFeed(
 
 const positionsOf = (events: readonly any[]): number[] => events.map(({ position }) => position);
 
-const range = (first: number, last: number): number[] =>
-  Array.from({ length: last - first + 1 }, (_, i) => first + i);
+const range = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 /** Fills an empty feed with update events. */
 async function fillFeed(sql: pg.Client, workspace: number, count: number): Promise<void> {
@@ -60,9 +55,7 @@ test("positions are 1, 2, 3, ... in each workspace, whatever the events are of, 
     [5, "shipment.created", second.reference],
   ]);
   expect(positionsOf((await readFeed(other.apiKey)).data)).toEqual([1]);
-  const events = await data(
-    service.as(apiKey).listShipmentEvents({ shipment: first["reference"] }),
-  );
+  const events = await data(service.as(apiKey).listShipmentEvents({ shipment: first["reference"] }));
   expect(positionsOf(events)).toEqual([1, 2, 3]);
 });
 
@@ -186,18 +179,13 @@ test("a page of some types ends after a bounded number of others, and its cursor
   const plans = plansIn(log.notices.slice(begun)).filter(({ statement }) =>
     statement.includes("position > $2 order by position limit $5"),
   );
-  const reads = plans.flatMap(({ nodes }) =>
-    nodes.filter((node) => node["Relation Name"] === "event").map(rowsAt),
-  );
+  const reads = plans.flatMap(({ nodes }) => nodes.filter((node) => node["Relation Name"] === "event").map(rowsAt));
   expect(reads).toEqual([LOOKED_AT, LOOKED_AT, 203, 0]);
 
   const client = replica.grpcClient(apiKey, EventService);
   const streamed = await take(2, client.watchEvents({ types: ["shipment.paid"] }));
   expect(streamed.map((it) => it.data?.position)).toEqual([undefined, BigInt(paid)]);
-  const [alive] = await take(
-    1,
-    client.watchEvents({ types: ["shipment.cancelled"], after: `${paid}` }),
-  );
+  const [alive] = await take(1, client.watchEvents({ types: ["shipment.cancelled"], after: `${paid}` }));
   const last = await readFeed(apiKey, { after: paid }, replica);
   expect(alive).toMatchObject({ cursor: last.cursor });
   expect(positionsOf(last.data)).toEqual([paid + 1]);

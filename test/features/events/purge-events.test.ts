@@ -8,9 +8,7 @@ const service = await startService();
 
 /** Makes every event this many days older. */
 async function age(days: number): Promise<void> {
-  await service.app.em.execute("update event set created_at = now() - ?::interval", [
-    `${days} days`,
-  ]);
+  await service.app.em.execute("update event set created_at = now() - ?::interval", [`${days} days`]);
 }
 
 const feed = async (apiKey: string, after = ""): Promise<any> =>

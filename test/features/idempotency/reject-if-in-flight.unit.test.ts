@@ -4,8 +4,7 @@ import type { AnyCall } from "../../../src/pipeline/call.ts";
 
 test("a call whose key is in flight is refused until the other has ended, but for another account's", async () => {
   const rejectIfInFlight = createRejectIfInFlight();
-  const callOf = (account: string, idempotencyKey?: string) =>
-    ({ caller: { account }, idempotencyKey }) as AnyCall;
+  const callOf = (account: string, idempotencyKey?: string) => ({ caller: { account }, idempotencyKey }) as AnyCall;
   const { promise: work, resolve: end } = Promise.withResolvers<string>();
   const first = rejectIfInFlight(callOf("1", "a"), () => work);
   await expect(rejectIfInFlight(callOf("1", "a"), () => work)).rejects.toMatchObject({

@@ -30,9 +30,7 @@ test.each([
   [true, RotateWebhookSecretResponseSchema],
   [false, CreateShipmentResponseSchema],
   [false, GetWebhookResponseSchema],
-])("that a response holds a secret is %j: %s", (holds, schema) =>
-  expect(holdsSecret(schema)).toBe(holds),
-);
+])("that a response holds a secret is %j: %s", (holds, schema) => expect(holdsSecret(schema)).toBe(holds));
 
 describe("a sealed response", () => {
   test("opens to what was sealed, with the same keys for the same request", () => {
@@ -81,8 +79,7 @@ describe("of a call that makes a secret, the database", async () => {
   test("has no key of an operator in the clear, and a repetition gets it again", async () => {
     const { id, key: apiKey } = await service.addOperator("owner");
     const fields = { name: "Deployer", kind: "machine", role: "viewer" };
-    const create = () =>
-      service.as(apiKey).createOperator(fields, { "idempotency-key": "make-one" });
+    const create = () => service.as(apiKey).createOperator(fields, { "idempotency-key": "make-one" });
     const first = await create();
     const { operator_key: key, data } = first.body;
     const [response, ...more] = await stored("operator_stored_response", "operator", id);
@@ -122,9 +119,7 @@ describe("of a call that makes a secret, the database", async () => {
         secret: "whsec_before",
       }),
     );
-    await service.app.em
-      .fork()
-      .execute("update kept_answer set response = ? where workspace_id = ?", [clear, id]);
+    await service.app.em.fork().execute("update kept_answer set response = ? where workspace_id = ?", [clear, id]);
     const { status, body } = await create();
     expect({ status, body }).toEqual({ status: 201, body: { data: null, secret: "whsec_before" } });
   });

@@ -17,18 +17,12 @@ const book = (apiKey: string, key: string, changes: object = {}) =>
 async function countShipments(workspaceId: number): Promise<number> {
   const [row] = await service.app.em
     .fork()
-    .execute<{ count: number }[]>(
-      "select count(*)::int as count from shipment where workspace_id = ?",
-      [workspaceId],
-    );
+    .execute<{ count: number }[]>("select count(*)::int as count from shipment where workspace_id = ?", [workspaceId]);
   return row!.count;
 }
 
-const expectKeyRefused = (
-  call: Parameters<typeof expectRefused>[0],
-  reason: RefusalReason,
-  text: string,
-) => expectRefused(call, reason, { idempotency_key: text });
+const expectKeyRefused = (call: Parameters<typeof expectRefused>[0], reason: RefusalReason, text: string) =>
+  expectRefused(call, reason, { idempotency_key: text });
 
 test("a booking repeated with its idempotency key gets the first answer, and is made once", async () => {
   const { id, apiKey } = await service.addWorkspace();
@@ -120,15 +114,12 @@ test("a read and a quote ignore an idempotency key", async () => {
   }
 });
 
-test.each(["two words", "x".repeat(256), "\u00fc"])(
-  "the idempotency key %j is refused",
-  async (key) => {
-    const { id, apiKey } = await service.addWorkspace();
-    const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
-    await expectKeyRefused(book(apiKey, key), "FIELD_INVALID", text);
-    expect(await countShipments(id)).toBe(0);
-  },
-);
+test.each(["two words", "x".repeat(256), "\u00fc"])("the idempotency key %j is refused", async (key) => {
+  const { id, apiKey } = await service.addWorkspace();
+  const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
+  await expectKeyRefused(book(apiKey, key), "FIELD_INVALID", text);
+  expect(await countShipments(id)).toBe(0);
+});
 
 test("a stored response expires after a day, when it is looked up and by the purge", async () => {
   const { id, apiKey } = await service.addWorkspace();
@@ -145,9 +136,7 @@ test("a stored response expires after a day, when it is looked up and by the pur
 
   await age();
   await purgeStoredResponses(service.app.em);
-  expect(
-    await service.app.em.fork().execute("select from kept_answer where workspace_id = ?", [id]),
-  ).toEqual([]);
+  expect(await service.app.em.fork().execute("select from kept_answer where workspace_id = ?", [id])).toEqual([]);
 });
 
 test("200 bookings interrupted by a kill and then repeated with their idempotency keys are each made once", async () => {
@@ -161,11 +150,7 @@ test("200 bookings interrupted by a kill and then repeated with their idempotenc
       return (await at.as(apiKey).createShipment(fields, headers)).body.data?.reference;
     });
   const count = async () =>
-    (
-      await onlooker.app.em
-        .fork()
-        .execute<unknown[]>("select from shipment where workspace_id = ?", [id])
-    ).length;
+    (await onlooker.app.em.fork().execute<unknown[]>("select from shipment where workspace_id = ?", [id])).length;
 
   const doomed = await startServiceProcess({ DATABASE_URL: database.url });
   await doomed.untilReady();

@@ -3,12 +3,7 @@ import { data, expectRefused } from "../../support/answers.ts";
 import { ANY_TIME } from "../../support/bookings.ts";
 import { signInByPath, type SignedIn } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  startReplica,
-  startService,
-  type TestOperator,
-  type TestService,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestOperator, type TestService } from "../../support/service.ts";
 
 const service = await startService();
 const other = await startReplica(service.databaseUrl);
@@ -37,8 +32,7 @@ async function create(fields: object = MACHINE) {
   return { ...body.data, key: body.operator_key as string, keyId: body.data.keys[0].id as string };
 }
 const createPerson = (more: object = {}) => create({ ...PERSON, email: freshEmail(), ...more });
-const keysOf = async (operator: number): Promise<any[]> =>
-  (await data(as.getOperator({ operator }))).keys;
+const keysOf = async (operator: number): Promise<any[]> => (await data(as.getOperator({ operator }))).keys;
 const idsOf = (rows: { id: unknown }[]) => rows.map(({ id }) => id);
 
 /** Adds keys without an expiry to an operator. */
@@ -204,8 +198,7 @@ test("an update changes what is given and leaves the rest", async () => {
 
 test("a rotation ends the other keys at once, or after the overlap, or when they were to end anyway", async () => {
   const { id: operator, key, keys } = await create();
-  const rotate = async (overlap_seconds?: number) =>
-    (await as.rotateOperatorKey({ operator, overlap_seconds })).body;
+  const rotate = async (overlap_seconds?: number) => (await as.rotateOperatorKey({ operator, overlap_seconds })).body;
   const second = await rotate(604_800);
   expect(second.operator_key).toEqual(ANY_KEY);
   const [older, newer] = second.data.keys;
@@ -353,10 +346,7 @@ describe("a link to sign in by", () => {
 
   test.each([
     ["revoked", (operator: number) => as.revokeOperator({ operator })],
-    [
-      "given another email",
-      (operator: number) => as.updateOperator({ operator, email: freshEmail() }),
-    ],
+    ["given another email", (operator: number) => as.updateOperator({ operator, email: freshEmail() })],
   ])("ends with its sessions when the operator is %s, for good", async (_, end) => {
     const { id, email } = await createPerson();
     const session = await signInByPath(service, await linkFor(id));

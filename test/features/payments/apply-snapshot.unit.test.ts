@@ -2,10 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { transition } from "../../../src/domain/shipment/shipment-state.ts";
 import { applySnapshot, remainingAmount } from "../../../src/features/payments/apply-snapshot.ts";
-import type {
-  PaymentSnapshot,
-  RefundSnapshot,
-} from "../../../src/features/payments/payment-provider.ts";
+import type { PaymentSnapshot, RefundSnapshot } from "../../../src/features/payments/payment-provider.ts";
 import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
 
 const PAID_MINOR = 1_000;

@@ -16,8 +16,7 @@ const work = createPaymentWorker(setup);
 const workspace = await setup.connect();
 const operator = await service.addOperator("viewer");
 
-const payments = async () =>
-  (await service.request("/admin/v1/health", { apiKey: operator.key })).body.data.payments;
+const payments = async () => (await service.request("/admin/v1/health", { apiKey: operator.key })).body.data.payments;
 
 const NONE = { overdue_payments: 0, overdue_notices: 0, overdue_accounts: 0, payments: [] };
 

@@ -67,8 +67,7 @@ const READY = {
   checked_at: ANY_TIME,
 };
 const NOT_READY = {
-  payment_provider:
-    "The payment provider does not accept payments for the workspace at present. Check its connection.",
+  payment_provider: "The payment provider does not accept payments for the workspace at present. Check its connection.",
 };
 const OPEN = {
   payment_provider:
@@ -188,9 +187,7 @@ test("a workspace's own key is kept sealed, shown nowhere, and takes payments", 
   expect(audit.body.data).toContainEqual(
     expect.objectContaining({ action: "SetPaymentKey", subject: `workspace/${id}` }),
   );
-  const { rows } = await sql.query("select * from payment_connection where workspace_id = $1", [
-    id,
-  ]);
+  const { rows } = await sql.query("select * from payment_connection where workspace_id = $1", [id]);
   const shown = [audit.text, set.text, JSON.stringify(await get(client)), JSON.stringify(rows)];
   for (const text of [...shown, ...logged]) {
     expect(text).not.toContain(own);
@@ -202,10 +199,9 @@ test("a key is kept under the first of the keys that seal, and opens by the othe
   const { workspace, client } = await unconnected();
   await setKey(client, stripe.addKey(stripe.addAccount()));
   const sealed = async () => {
-    const { rows } = await sql.query(
-      "select own_key, notice_secrets from payment_connection where workspace_id = $1",
-      [workspace.id],
-    );
+    const { rows } = await sql.query("select own_key, notice_secrets from payment_connection where workspace_id = $1", [
+      workspace.id,
+    ]);
     return rows[0];
   };
   const before = await sealed();
@@ -226,9 +222,7 @@ test("a key is kept under the first of the keys that seal, and opens by the othe
 
 test("a key that Stripe does not know is refused, and none is kept without a key to seal by", async () => {
   const { workspace, client } = await unconnected();
-  const payment_provider = expect.stringMatching(
-    /^The payment provider refused the request: Invalid API Key provided/,
-  );
+  const payment_provider = expect.stringMatching(/^The payment provider refused the request: Invalid API Key provided/);
   const { body } = await setKey(client, "rk_live_nobody");
   expect(body.errors).toEqual({ payment_provider: [payment_provider] });
   expect(await get(client)).toEqual(NONE);
@@ -263,11 +257,7 @@ test("operators alone end manual payments, which come back once the account in t
   const { apiKey, id } = await service.addWorkspace();
   const client = service.as(apiKey);
   const disconnect = () => client.disconnectPaymentConnection();
-  await expectRefused(
-    disconnect(),
-    "ROLE_INSUFFICIENT",
-    "Only operators can disconnect manual payments.",
-  );
+  await expectRefused(disconnect(), "ROLE_INSUFFICIENT", "Only operators can disconnect manual payments.");
   const manual = await get(client);
   expect(manual).toMatchObject({ provider: "manual", state: "ready" });
   await connectStripe(service, stripe, apiKey);

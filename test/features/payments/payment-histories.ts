@@ -16,9 +16,7 @@ const amount = fc.oneof(fc.integer({ min: 1, max: 1_269 }), fc.constant(1_269));
 const act = fc.oneof(
   {
     weight: 8,
-    arbitrary: fc.constantFrom(
-      ..."checkout pay decline process cancel expire retry record work drop".split(" "),
-    ),
+    arbitrary: fc.constantFrom(..."checkout pay decline process cancel expire retry record work drop".split(" ")),
   },
   {
     weight: 2,
@@ -28,10 +26,7 @@ const act = fc.oneof(
     ),
   },
   { weight: 2, arbitrary: words(fc.constantFrom("refundByHand", "dispute"), amount) },
-  words(
-    "refundsBecome",
-    fc.constantFrom("pending", "requires_action", "succeeded", "failed", "canceled"),
-  ),
+  words("refundsBecome", fc.constantFrom("pending", "requires_action", "succeeded", "failed", "canceled")),
   words("reprice", fc.constantFrom(1, 2.5, 5)),
   {
     weight: 2,
@@ -108,23 +103,14 @@ function assertAgrees(
   shipment: Awaited<ReturnType<typeof getShipment>>,
   { sessions, summary, refunds, lostMinor }: Awaited<ReturnType<typeof startScenario>>["atStripe"],
 ): void {
-  const said = JSON.stringify([
-    shipment["payment_status"],
-    shipment["payment_details"],
-    sessions().map(summary),
-  ]);
+  const said = JSON.stringify([shipment["payment_status"], shipment["payment_details"], sessions().map(summary)]);
   const { status, payment_status: paymentStatus, total, payment_details: details } = shipment;
   const minor = (major: number | undefined) => Math.round((major ?? 0) * 100);
-  const [refundedMinor, disputedMinor] = [details?.refunded_amount, details?.disputed_amount].map(
-    minor,
-  );
+  const [refundedMinor, disputedMinor] = [details?.refunded_amount, details?.disputed_amount].map(minor);
   const succeeded = refunds().filter((refund) => refund.status === "succeeded");
   const paid = sessions().filter(({ payment_status }) => payment_status === "paid");
   expect(paid.length, said).toBeLessThanOrEqual(1);
-  expect(
-    succeeded.filter(({ metadata }) => metadata?.["attempt"]).length,
-    said,
-  ).toBeLessThanOrEqual(1);
+  expect(succeeded.filter(({ metadata }) => metadata?.["attempt"]).length, said).toBeLessThanOrEqual(1);
   expect(refundedMinor, said).toBe(succeeded.reduce((sum, refund) => sum + refund.amount, 0));
   const chargedMinor = paid[0]?.amount_total ?? 0;
   const unrefundedMinor = chargedMinor - refundedMinor!;

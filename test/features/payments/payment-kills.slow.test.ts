@@ -82,8 +82,7 @@ test("a process that is killed between an event and what it leads to leaves that
 
 test("a process that is killed once Stripe has refunded, before it is answered, leaves the rest to another", async () => {
   const { stripe, doomed, reference, account, apiKey, ...acts } = await startDoomed();
-  const post = (path: string, body = {}) =>
-    doomed.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
+  const post = (path: string, body = {}) => doomed.request(`/v1/shipments/${reference}/${path}`, { apiKey, body });
   await post("payments", PAYMENT);
   // The webhook receiver sends no response. Stripe, which waits for the receiver, sends none either.
   const first = await startReceiver(() => undefined);

@@ -21,12 +21,9 @@ const OTHER = "error The payment at the checkout belongs to another shipment.";
 const IN_XDR = "error The payment is in XDR, which is not a supported currency.";
 const NO_ANSWER = "refused: try again in a moment";
 const NO_CHECKOUT = "refused: The shipment cannot be paid because its payment is processing.";
-const NO_CHANGE =
-  "refused: The shipment's route and weight cannot be changed because its payment is processing.";
-const UNCOUNTED =
-  "refused: There is an unassigned payment. Refund it at the payment provider or accept it first.";
-const DISPUTED =
-  "refused: The payment is disputed. It cannot be refunded until the dispute is decided.";
+const NO_CHANGE = "refused: The shipment's route and weight cannot be changed because its payment is processing.";
+const UNCOUNTED = "refused: There is an unassigned payment. Refund it at the payment provider or accept it first.";
+const DISPUTED = "refused: The payment is disputed. It cannot be refunded until the dispute is decided.";
 const REFUND_FAILED = "refund_error The refund failed: expired_or_canceled_card.";
 const ENDED = "error The checkout expired before it was paid.";
 
@@ -50,12 +47,10 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     record: `awaiting_payment; ${NOT_CONFIRMED}`,
     "checkout; record": `awaiting_payment; page; open; events checkout_opened; ${NOT_CONFIRMED}`,
     "pay; record": "paid; complete 1269; events paid awaiting_pickup; recorded by stripe",
-    "work; record":
-      "paid; complete 1269; refused: The shipment cannot be paid because it is awaiting pickup.",
+    "work; record": "paid; complete 1269; refused: The shipment cannot be paid because it is awaiting pickup.",
   },
   "a payment that is processing fixes price and route, and then pays": {
-    "checkout; process; deliver":
-      "awaiting_payment; processing; complete; events checkout_opened payment_processing",
+    "checkout; process; deliver": "awaiting_payment; processing; complete; events checkout_opened payment_processing",
     "reprice 5; checkout": `awaiting_payment; processing; complete; ${NO_CHANGE}; ${NO_CHECKOUT}`,
     "completeProcessing succeeded; deliver": "paid; complete 1269; events paid awaiting_pickup",
   },
@@ -88,8 +83,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "money that was accepted stays so when it is looked at again, and another page can be paid": {
     "checkout; spoil amount 900; pay; deliver; work; accept":
       "awaiting_payment; complete 900; events checkout_opened payment_failed updated",
-    "refundByHand 100; deliver":
-      "awaiting_payment; refunded_amount 1; complete 900 -100; events partly_refunded",
+    "refundByHand 100; deliver": "awaiting_payment; refunded_amount 1; complete 900 -100; events partly_refunded",
     "checkout; spoil amount 900; pay; deliver": `awaiting_payment; ${TOOK}; uncounted; failed; complete 900 -100; complete 900; events checkout_opened partly_refunded payment_failed`,
   },
   "money that does not count is recorded by hand once its account was taken away": {
@@ -112,8 +106,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "a refund that is pending is refunded once it has succeeded": {
     [`${pay}; refundsBecome pending; cancel; work; retry; recordRefund`]: `refund_pending; complete 1269 -1269 pending; events checkout_opened paid awaiting_pickup cancelled; recorded by stripe; refused: The refund cannot be retried because its refund is pending.; ${NOT_CONFIRMED}`,
-    "completeRefunds succeeded; deliver":
-      "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
+    "completeRefunds succeeded; deliver": "refunded; refunded_amount 12.69; complete 1269 -1269; events refunded",
   },
   "a refund that fails is told, and can be tried again": {
     [`${pay}; refundsBecome failed; cancel`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refund_failed; recorded by stripe`,
@@ -122,20 +115,16 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "a refund that Stripe takes back makes the money due again": {
     [`${pay}; cancel; work; drop; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; failed; complete 1269 -1269 failed; events checkout_opened paid awaiting_pickup cancelled refunded partly_refunded refund_failed; recorded by stripe`,
-    retry:
-      "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
+    retry: "refunded; refunded_amount 12.69; complete 1269 -1269 failed -1269; events updated refunded",
   },
-  "a refund in part by hand leaves the shipment paid, and the rest is refunded at its cancellation":
-    {
-      [`${pay}; refundByHand 269; deliver`]:
-        "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded; recorded by stripe",
-      cancel:
-        "refunded; refunded_amount 12.69; complete 1269 -269 -1000; events cancelled refunded",
-    },
+  "a refund in part by hand leaves the shipment paid, and the rest is refunded at its cancellation": {
+    [`${pay}; refundByHand 269; deliver`]:
+      "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded; recorded by stripe",
+    cancel: "refunded; refunded_amount 12.69; complete 1269 -269 -1000; events cancelled refunded",
+  },
   "a refund in part by hand that Stripe takes back later makes its money due again": {
     [`${pay}; refundByHand 269; cancel; work; reverseRefund; deliver`]: `refund_pending; ${REFUND_FAILED}; refunded_amount 10; failed; complete 1269 -269 failed -1000; events checkout_opened paid awaiting_pickup cancelled partly_refunded refunded partly_refunded refund_failed; recorded by stripe`,
-    retry:
-      "refunded; refunded_amount 12.69; complete 1269 -269 failed -1000 -269; events updated refunded",
+    retry: "refunded; refunded_amount 12.69; complete 1269 -269 failed -1000 -269; events updated refunded",
   },
   "a refund waits while the payment is disputed, and is made once that is won": {
     [`${pay}; dispute; deliver; work; cancel; work; recordRefund; retry`]: `refund_pending; dispute open; failed; complete 1269; events checkout_opened paid awaiting_pickup dispute_opened cancelled; recorded by stripe; ${DISPUTED}; ${DISPUTED}`,
@@ -177,8 +166,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "refunded; refunded_amount 9.69; dispute lost; disputed_amount 3; complete 1269 -969; events checkout_opened paid awaiting_pickup cancelled dispute_closed refunded; recorded by stripe",
     "reverseDispute; deliver":
       "refund_pending; refund_error The payment is only partly refunded.; refunded_amount 9.69; dispute won; failed; complete 1269 -969; events refund_failed dispute_closed",
-    retry:
-      "refunded; refunded_amount 12.69; dispute won; complete 1269 -969 -300; events updated refunded",
+    retry: "refunded; refunded_amount 12.69; dispute won; complete 1269 -969 -300; events updated refunded",
   },
   "what was paid while Stripe is away is seen once it is back": {
     "checkout; pay; goAway; deliver; work; record; checkout": `awaiting_payment; page; complete 1269; events checkout_opened; ${NO_ANSWER}`,
@@ -216,21 +204,18 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "paid; refunded_amount 2.69; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded",
   },
   "what no event tells of an open page is seen some minutes later": {
-    "checkout; pay; drop; wait 5":
-      "paid; complete 1269; events checkout_opened paid awaiting_pickup",
+    "checkout; pay; drop; wait 5": "paid; complete 1269; events checkout_opened paid awaiting_pickup",
   },
   "what becomes of a settled payment is found, though no event of it ever comes": {
     [`${pay}; refundByHand 269; dispute; drop; wait 61`]:
       "paid; refunded_amount 2.69; dispute open; failed; complete 1269 -269; events checkout_opened paid awaiting_pickup partly_refunded dispute_opened; recorded by stripe",
   },
-  "an account that was taken away is told with what it leaves, and is disconnected though a page was open":
-    {
-      "checkout; revokeAccess; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
-      disconnect: `awaiting_payment; ${REVOKED}; uncounted; failed; open`,
-    },
+  "an account that was taken away is told with what it leaves, and is disconnected though a page was open": {
+    "checkout; revokeAccess; wait 60": `awaiting_payment; ${REVOKED}; uncounted; failed; open; events checkout_opened payment_failed`,
+    disconnect: `awaiting_payment; ${REVOKED}; uncounted; failed; open`,
+  },
   "an account that was taken away is replaced by another, and bookings go on": {
-    "checkout; revokeAccess; work; connect; book":
-      "awaiting_payment; page; open; events checkout_opened",
+    "checkout; revokeAccess; work; connect; book": "awaiting_payment; page; open; events checkout_opened",
   },
   "a page of an account that was taken away keeps price and page while it may be paid": {
     "checkout; revokeAccess; work; connect; wait 60; checkout; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; open; events checkout_opened payment_failed; refused: The shipment cannot be paid because ${MAY_BE_PAID}; refused: The shipment's price cannot be changed because ${MAY_BE_PAID}`,
@@ -238,8 +223,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "awaiting_payment; processing; uncounted; failed; expired; complete; events checkout_opened payment_processing",
     // Accepting covers the page of the other account, which may have been paid too.
     accept: "awaiting_payment; processing; expired; complete; events updated",
-    "completeProcessing succeeded; deliver":
-      "paid; expired; complete 1269; events paid awaiting_pickup",
+    "completeProcessing succeeded; deliver": "paid; expired; complete 1269; events paid awaiting_pickup",
   },
   "the price can change once a page of an account that was taken away has ended": {
     "checkout; revokeAccess; work; connect; wait 60; wait 1440; reprice 5": `awaiting_payment; ${NOT_CONNECTED}; uncounted; failed; expired; events checkout_opened payment_failed updated`,
@@ -248,8 +232,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "checkout; revokeAccess; wait 60; cancel; wait 1440": `voided; ${REVOKED}; uncounted; failed; expired; events checkout_opened payment_failed cancelled`,
     accept: "voided; expired; events updated",
     // Changes made while the account was inaccessible are applied once it is accessible again.
-    "reopen; pay; restoreAccess; wait 60":
-      "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
+    "reopen; pay; restoreAccess; wait 60": "refunded; refunded_amount 12.69; complete 1269 -1269; events paid refunded",
   },
   "money on its way to an account that was taken away keeps price and page, until it is recorded": {
     "checkout; process; deliver; work; revokeAccess; wait 60; connect; checkout; reprice 5": `awaiting_payment; processing; ${REVOKED}; uncounted; failed; complete; events checkout_opened payment_processing payment_failed; ${NO_CHECKOUT}; ${NO_CHANGE}`,
@@ -274,8 +257,7 @@ const SCENARIOS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
  */
 const SCENARIOS_OF_LIVE_MODE: typeof SCENARIOS = {
   "an account that was taken away is replaced by an operator, and bookings go on": {
-    "checkout; revokeAccess; work; connectManual; book":
-      "awaiting_payment; page; open; events checkout_opened",
+    "checkout; revokeAccess; work; connectManual; book": "awaiting_payment; page; open; events checkout_opened",
   },
   "once an account is disconnected, the caller's word is taken for refunds, which stay": {
     "checkout; pay; deliver; work; disconnect; cancel":

@@ -147,15 +147,7 @@ function callsOf(
 function actsAtStripe(
   stripe: StripeService["stripe"],
   accounts: readonly string[],
-  {
-    sessions,
-    open,
-    paid,
-    processing,
-    refunds,
-    disputes,
-    remainingAmount,
-  }: ReturnType<typeof atStripe>,
+  { sessions, open, paid, processing, refunds, disputes, remainingAmount }: ReturnType<typeof atStripe>,
 ): Acts {
   const isDisputed = () => disputes().some(({ status }) => status === "needs_response");
   const faults: PendingFault[] = [];
@@ -280,9 +272,7 @@ function atStripe(stripe: StripeService["stripe"], accounts: readonly string[], 
       return [
         session.status,
         ...(charge?.status === "succeeded" ? [charge.amount] : []),
-        ...back.map(
-          ({ amount, status }) => `-${amount}${status === "succeeded" ? "" : ` ${status}`}`,
-        ),
+        ...back.map(({ amount, status }) => `-${amount}${status === "succeeded" ? "" : ` ${status}`}`),
       ].join(" ");
     },
   };

@@ -26,9 +26,7 @@ test("a payment with a new event is polled while all routine polls hang", async 
   }
   const notified = await bookCheckout(setup, workspaces[0]!);
   stripe.pay(notified.session);
-  const polls = routine.map(({ session }) =>
-    stripe.fault(`GET /v1/checkout/sessions/${session}`, "held"),
-  );
+  const polls = routine.map(({ session }) => stripe.fault(`GET /v1/checkout/sessions/${session}`, "held"));
   clock.ms += 4 * MINUTE_MS;
   await Promise.all(polls.map(({ met }) => met));
   expect(new Set(await stripe.deliverEvents())).toEqual(new Set([200]));
@@ -50,15 +48,11 @@ test("the provider's refusal reaches the caller while other replicas look for wo
   const looking = replicas.map(async (work) => {
     while (!isOver) await work();
   });
-  const asked = await Promise.all(
-    shipments.map(({ reference }) => requestCheckout(service, apiKey, reference)),
-  );
+  const asked = await Promise.all(shipments.map(({ reference }) => requestCheckout(service, apiKey, reference)));
   isOver = true;
   await Promise.all(looking);
   const refused = expect.stringContaining("Your account cannot currently make charges.");
-  expect(asked.map(({ status, body }) => [status, body.message])).toEqual(
-    shipments.map(() => [422, refused]),
-  );
+  expect(asked.map(({ status, body }) => [status, body.message])).toEqual(shipments.map(() => [422, refused]));
 });
 
 test("polls of a checkout become rarer as it grows older, and end with it", async () => {
@@ -71,9 +65,7 @@ test("polls of a checkout become rarer as it grows older, and end with it", asyn
   const { reference } = await bookCheckout(setup, workspace);
   const pollsAfterMinutes: number[] = [];
   for (;;) {
-    const { rows } = await sql.query(
-      "select due_at from provider_payment where due_at is not null",
-    );
+    const { rows } = await sql.query("select due_at from provider_payment where due_at is not null");
     if (rows.length === 0) break;
     clock.ms = rows[0].due_at.getTime();
     pollsAfterMinutes.push((clock.ms - openedMs) / MINUTE_MS);

@@ -120,8 +120,7 @@ describe("a twin is connected", () => {
     const replica = await startReplica(service.databaseUrl, stripeSettings(stripe));
     const begin = (key: string) => replica.as(key).beginPaymentConnection(BEGIN);
     await expectRefused(begin(twin.apiKey), "PAYMENT_PROVIDER_NOT_CONFIGURED", {
-      payment_provider:
-        "The platform has no account in Stripe's test mode. Set a test key for this workspace.",
+      payment_provider: "The platform has no account in Stripe's test mode. Set a test key for this workspace.",
     });
     await data(begin(apiKey));
   });
@@ -237,9 +236,7 @@ describe("an event of one mode", () => {
 describe("what a twin has of Stripe is deleted with its test data", () => {
   const tables = ["provider_payment", "payment", "shipment"];
   const rowsOf = async ({ id, account }: ConnectedWorkspace) => {
-    const counts = tables.map(
-      (table) => `(select count(*)::int from ${table} where workspace_id = $1)`,
-    );
+    const counts = tables.map((table) => `(select count(*)::int from ${table} where workspace_id = $1)`);
     const { rows } = await sql.query(
       `select array[${counts.join(", ")}, (select count(*)::int from payment_notice where account = $2)] as rows`,
       [id, account],
@@ -326,9 +323,7 @@ describe("in a twin that is connected, a simulation", () => {
       "cancelled",
       "refunded",
     ]);
-    const { rows } = await sql.query("select provider from payment where shipment_reference = $1", [
-      reference,
-    ]);
+    const { rows } = await sql.query("select provider from payment where shipment_reference = $1", [reference]);
     expect(rows).toEqual([{ provider: "test" }]);
     expect(stripeTest.payments(twin.account)).toEqual([]);
   });
@@ -343,9 +338,7 @@ describe("in a twin that is connected, a simulation", () => {
       status: "pending",
       payment_status: "awaiting_payment",
     });
-    const left = await sql.query("select 1 from simulation where shipment_reference = $1", [
-      reference,
-    ]);
+    const left = await sql.query("select 1 from simulation where shipment_reference = $1", [reference]);
     expect(left.rows).toEqual([]);
     for (const name of ["pay", "decline_payment", "open_dispute"]) {
       const refused = step(twin.apiKey, reference, name);
@@ -386,10 +379,7 @@ test("work of test mode that is not done is nobody's to be woken for, nor are it
     clock.ms += HOUR_MS;
     await work();
   }
-  const { rows } = await sql.query(
-    "select failures from provider_payment where workspace_id = $1",
-    [twin.id],
-  );
+  const { rows } = await sql.query("select failures from provider_payment where workspace_id = $1", [twin.id]);
   expect(rows[0].failures).toBeGreaterThanOrEqual(8);
   expect((await data(service.as(operator.key).getHealth())).payments).toEqual({
     overdue_payments: 0,

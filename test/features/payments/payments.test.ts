@@ -41,9 +41,7 @@ const NO_DETAILS = {
 
 const shipment = (reference: string) => getShipment(service, apiKey, reference);
 const sessionsOf = (reference: string) =>
-  [...stripe.books(account).sessions.values()].filter(
-    (session) => session.client_reference_id === reference,
-  );
+  [...stripe.books(account).sessions.values()].filter((session) => session.client_reference_id === reference);
 const patch = (reference: string, body: object) =>
   service.request(`/v1/shipments/${reference}`, { apiKey, method: "PATCH", body });
 
@@ -129,8 +127,7 @@ test("a payment that is recorded is answered in whole, and again under its key",
   const { reference, session } = await bookCheckout(setup, workspace);
   stripe.pay(session);
   const headers = { "idempotency-key": `pay-${reference}` };
-  const record = () =>
-    service.request(`/v1/shipments/${reference}/payments`, { apiKey, body: PAYMENT, headers });
+  const record = () => service.request(`/v1/shipments/${reference}/payments`, { apiKey, body: PAYMENT, headers });
   const recorded = await record();
   expect(recorded.body).toEqual({
     data: await shipment(reference),
@@ -196,9 +193,7 @@ test("two replicas that receive the same events and poll at once refund once", a
   // Each replica polls when it receives an event, and each cancels half of the shipments.
   const [statuses] = await Promise.all([
     stripe.deliverEvents(),
-    ...booked.map(({ reference }, index) =>
-      takeStep(replicas[index % 2]!, apiKey, reference, "cancel"),
-    ),
+    ...booked.map(({ reference }, index) => takeStep(replicas[index % 2]!, apiKey, reference, "cancel")),
   ]);
   expect(new Set(statuses)).toEqual(new Set([200]));
   await work();
@@ -214,10 +209,7 @@ test("two replicas that receive the same events and poll at once refund once", a
       expect.objectContaining({ reference, charges: 1, charged: 1269, refunds: 1, refunded: 1269 }),
     );
     const types = await eventTypes(service, apiKey, reference);
-    expect(types.filter((type) => type === "paid" || type === "refunded")).toEqual([
-      "paid",
-      "refunded",
-    ]);
+    expect(types.filter((type) => type === "paid" || type === "refunded")).toEqual(["paid", "refunded"]);
     expect(keys.filter((key) => key?.includes(reference))).toHaveLength(1);
   }
 });
@@ -270,9 +262,7 @@ test("what was left is looked at again though the account was closed for a momen
   clock.ms += HOUR_MS;
   await work();
   // The next attempt is delayed, because the account may refuse again although it is ready.
-  const { rows } = await sql.query("select due_at from provider_payment where workspace_id = $1", [
-    id,
-  ]);
+  const { rows } = await sql.query("select due_at from provider_payment where workspace_id = $1", [id]);
   expect(rows).toEqual([{ due_at: new Date(clock.ms + MINUTE_MS) }]);
   clock.ms += MINUTE_MS;
   await work();

@@ -17,8 +17,7 @@ const refusal = (what: string) => ({
 
 test("calls about the account of a workspace go to Stripe up to a limit of its own", async () => {
   const [{ apiKey }, other] = [await setup.connect(), await setup.connect()];
-  const check = (key: string) =>
-    service.request("/v1/payment_connection/check", { apiKey: key, body: {} });
+  const check = (key: string) => service.request("/v1/payment_connection/check", { apiKey: key, body: {} });
   const { length } = stripe.processed;
   const answers = await Promise.all(Array.from({ length: 60 }, () => check(apiKey)));
   const refused = answers.filter(({ status }) => status !== 200);

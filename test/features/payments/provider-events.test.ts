@@ -4,12 +4,7 @@ import { Stripe } from "stripe";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  bookCheckout,
-  PLATFORM_SECRET,
-  startStripeService,
-  untilShipment,
-} from "../../support/stripe-service.ts";
+import { bookCheckout, PLATFORM_SECRET, startStripeService, untilShipment } from "../../support/stripe-service.ts";
 
 const setup = await startStripeService({ trustedProxies: ["127.0.0.1"] });
 const { service, stripe, clock } = setup;
@@ -45,8 +40,7 @@ async function send(
   return { status: response.status, body: await response.json() };
 }
 
-const kept = async (id: string) =>
-  (await sql.query("select 1 from payment_notice where id = $1", [id])).rowCount;
+const kept = async (id: string) => (await sql.query("select 1 from payment_notice where id = $1", [id])).rowCount;
 
 const UNSIGNED = "The event is not signed by the payment provider.";
 const REFUSED = {
@@ -122,11 +116,7 @@ describe("of a workspace that signs by a secret of its own", () => {
     return { account, how: { secret: SECRET, path: `${PATH}/${id}` } };
   };
   const keptOf = async (account: string) =>
-    (
-      await sql.query("select id, type, shipment, payment from payment_notice where account = $1", [
-        account,
-      ])
-    ).rows;
+    (await sql.query("select id, type, shipment, payment from payment_notice where account = $1", [account])).rows;
   const about = (object: unknown) => ({ data: { object } });
 
   test("names that are none are taken for nothing, and not kept", async () => {
@@ -149,9 +139,7 @@ describe("of a workspace that signs by a secret of its own", () => {
       about({ object: "charge", metadata: { shipment: ["SHP-"] } }),
       about({ object: "charge", metadata: 7, payment_intent: "x".repeat(256) }),
     ];
-    const payloads = fields.map((given) =>
-      JSON.stringify(eventOf({ account: undefined, ...given })),
-    );
+    const payloads = fields.map((given) => JSON.stringify(eventOf({ account: undefined, ...given })));
     for (const payload of [...payloads, "null", "7", "[]"]) {
       expect(await send(payload, how), payload.slice(0, 200)).toEqual({ status: 200, body: {} });
     }
@@ -159,9 +147,7 @@ describe("of a workspace that signs by a secret of its own", () => {
     const object = { object: "charge", metadata: { shipment: 7 }, payment_intent: { id: "pi_1" } };
     const event = eventOf({ account: undefined, type: "charge.refunded", ...about(object) });
     expect(await send(JSON.stringify(event), how)).toEqual({ status: 200, body: {} });
-    expect(await keptOf(account)).toEqual([
-      { id: event.id, type: "charge.refunded", shipment: null, payment: "pi_1" },
-    ]);
+    expect(await keptOf(account)).toEqual([{ id: event.id, type: "charge.refunded", shipment: null, payment: "pi_1" }]);
   });
 
   test("600 are taken, and then ten a second; those of others still are", async () => {

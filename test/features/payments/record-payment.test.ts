@@ -1,15 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { summarize } from "../../../src/domain/refusal.ts";
 import { RecordPaymentResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import {
-  ANY_TIME,
-  book,
-  bookAnd,
-  NO_REFERENCE,
-  NO_SHIPMENT,
-  PAYMENT,
-  takeStep,
-} from "../../support/bookings.ts";
+import { ANY_TIME, book, bookAnd, NO_REFERENCE, NO_SHIPMENT, PAYMENT, takeStep } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { setPaymentProvider } from "../../support/platform.ts";
@@ -112,9 +104,7 @@ test("a payment refused by gRPC names the failed precondition", async () => {
   const grpc = service.grpcClient(apiKey);
   const call = grpc.recordPayment({ shipment: reference, amount: 1, currency: "USD" });
   const text = "amount must be the shipment's total, which is 12.69.";
-  expect(await rpcError(call)).toEqual(
-    rpcRefusal("FailedPrecondition", "PAYMENT_MISMATCH", text, "amount"),
-  );
+  expect(await rpcError(call)).toEqual(rpcRefusal("FailedPrecondition", "PAYMENT_MISMATCH", text, "amount"));
 });
 
 test("a payment for a missing shipment is 404", async () => {

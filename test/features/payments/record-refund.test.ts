@@ -1,14 +1,6 @@
 import { expect, test } from "vitest";
 import { RecordRefundResponseSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import {
-  ANY_TIME,
-  bookAnd,
-  NO_REFERENCE,
-  NO_SHIPMENT,
-  PAYMENT,
-  takeStep,
-  type Step,
-} from "../../support/bookings.ts";
+import { ANY_TIME, bookAnd, NO_REFERENCE, NO_SHIPMENT, PAYMENT, takeStep, type Step } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { startService } from "../../support/service.ts";

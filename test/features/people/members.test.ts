@@ -115,8 +115,7 @@ test("a shared filter shows the name that its workspace may see", async () => {
   await data(own.request(path, { body }));
   const { sign_in_path: link } = await invite(second, "reader@example.org");
   const reader = await signInByPath(service, link);
-  const sharedBy = async () =>
-    (await data(reader.request(path))).map((it: { shared_by: string }) => it.shared_by);
+  const sharedBy = async () => (await data(reader.request(path))).map((it: { shared_by: string }) => it.shared_by);
   expect(await sharedBy()).toEqual(["M. S."]);
   await signInByMail(email, 2);
   expect(await sharedBy()).toEqual(["Mary Somerville"]);

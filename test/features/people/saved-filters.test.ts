@@ -23,8 +23,7 @@ async function newPerson(name: string, { apiKey } = workspace, role: MemberRole 
     list: (id?: number) => call("GET", { id }),
     post: (body: object, id?: number) => call("POST", { id }, body),
     save: (named: string, query = "") => data(call("POST", {}, { name: named, query })),
-    rename: (filter: number, named: string, id?: number) =>
-      call("PATCH", { id, filter }, { name: named }),
+    rename: (filter: number, named: string, id?: number) => call("PATCH", { id, filter }, { name: named }),
     remove: (filter: number, id?: number) => call("DELETE", { id, filter }),
   };
 }
@@ -100,18 +99,12 @@ test("a member who becomes a viewer can rename their own filters but not shared 
     shared: "shared requires the role member in the workspace. Your role is viewer.",
   });
   expect(await data(mary.rename(kept.id, "Own", own.id))).toEqual({ ...kept, name: "Own" });
-  expect((await data(mary.list(own.id))).map(({ name }: { name: string }) => name)).toEqual([
-    "Late",
-    "Own",
-  ]);
+  expect((await data(mary.list(own.id))).map(({ name }: { name: string }) => name)).toEqual(["Late", "Own"]);
 });
 
 test("a workspace shares 50 filters and no more, however many its members have", async () => {
   const own = await service.addWorkspace();
-  const [one, other] = [
-    await newPerson("one", own, "member"),
-    await newPerson("other", own, "member"),
-  ];
+  const [one, other] = [await newPerson("one", own, "member"), await newPerson("other", own, "member")];
   for (let i = 0; i < 50; i++) await data(one.post({ name: `View ${i}`, shared: true }, own.id));
   await expectRefused(other.post({ name: "More", shared: true }, own.id), "SAVED_FILTER_LIMIT");
   await data(other.post({ name: "More" }, own.id));

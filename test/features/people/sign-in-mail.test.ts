@@ -39,8 +39,7 @@ const ask = (email: string, of = service, headers?: Record<string, string>) =>
 
 const mailsTo = (to: string, from = server) => from.mails.filter((mail) => mail.to.includes(to));
 
-const mailTo = (to: string, from = server) =>
-  eventually(`a mail to ${to}`, () => mailsTo(to, from)[0]);
+const mailTo = (to: string, from = server) => eventually(`a mail to ${to}`, () => mailsTo(to, from)[0]);
 
 /** Returns the state of each email to an address, oldest first. */
 async function statesOf(email: string, from = database): Promise<string[]> {
@@ -113,11 +112,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     );
     expect(mail.html).toContain(`<a href="${link}"`);
     expect(mail.html).not.toMatch(/<img|<script|<link|url\(|@import/);
-    expect([mail.from, mail.headers.from, mail.headers.to]).toEqual([
-      "no-reply@example.org",
-      FROM,
-      "Ada@example.org",
-    ]);
+    expect([mail.from, mail.headers.from, mail.headers.to]).toEqual(["no-reply@example.org", FROM, "Ada@example.org"]);
     expect(mail.headers).toMatchObject({
       subject: "Your link to Shipments",
       "auto-submitted": "auto-generated",
@@ -135,10 +130,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     await ask(email);
     const person = await follow(linkIn(await mailTo(email)));
     const { body } = await person.request("/account/v1/account");
-    expect(body.data.workspaces.map(({ id }: { id: number }) => id)).toEqual([
-      workspace.id,
-      other.id,
-    ]);
+    expect(body.data.workspaces.map(({ id }: { id: number }) => id)).toEqual([workspace.id, other.id]);
   });
 
   test("may be an operator who was no person yet", async () => {
@@ -159,11 +151,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     // Blocks the check of requests, so that only the calls' own statements are recorded.
     await database.query("begin");
     await database.query("select pg_advisory_xact_lock(hashtextextended('mails', 0))");
-    for (const email of [
-      "known@example.org",
-      "nobody@example.org",
-      ...often("known@example.org"),
-    ]) {
+    for (const email of ["known@example.org", "nobody@example.org", ...often("known@example.org")]) {
       const queries = await queriesOf(service.app.em, async () => {
         const response = await ask(email, service, {
           "sec-fetch-site": "same-origin",
@@ -220,10 +208,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     );
     for (const email of ["former@example.org", "program@example.org"]) await ask(email);
     await untilAllAreLookedAt();
-    expect([await statesOf("former@example.org"), await statesOf("program@example.org")]).toEqual([
-      [],
-      [],
-    ]);
+    expect([await statesOf("former@example.org"), await statesOf("program@example.org")]).toEqual([[], []]);
   });
 });
 
@@ -270,10 +255,7 @@ describe("an invitation", () => {
     const { id, apiKey } = await service.addWorkspace();
     await database.query("update workspace set name = 'Acme <b> & Sons' where id = $1", [id]);
     const { status, body } = await invite("grace@example.org", apiKey);
-    expect([status, body]).toEqual([
-      201,
-      { data: expect.anything(), sign_in_path: expect.any(String), mailed: true },
-    ]);
+    expect([status, body]).toEqual([201, { data: expect.anything(), sign_in_path: expect.any(String), mailed: true }]);
     const mail = await mailTo("grace@example.org");
     expect(mail.headers.subject).toBe("Your invitation to Acme <b> & Sons");
     expect(mail.text).toContain("You are invited to Acme <b> & Sons, a workspace of Shipments");
@@ -352,18 +334,14 @@ describe("a mail server", () => {
     await eventually("mails to be tried", async () => {
       return (await sql.query("select from mail where attempts > 0")).rows.length > 3;
     });
-    expect((await sql.query("select distinct state from mail")).rows).toEqual([
-      { state: "waiting" },
-    ]);
+    expect((await sql.query("select distinct state from mail")).rows).toEqual([{ state: "waiting" }]);
     await own.start();
     await eventually("all mails to be sent", async () => {
       await sql.query(DUE_NOW);
       return (await sql.query("select from mail where state <> 'sent'")).rows.length === 0;
     });
     // Expects one more email each, because the people above were invited twice.
-    expect(own.mails.map(({ to }) => to.join()).toSorted()).toEqual(
-      ["0@example.org", ...emails].toSorted(),
-    );
+    expect(own.mails.map(({ to }) => to.join()).toSorted()).toEqual(["0@example.org", ...emails].toSorted());
     await replica.close();
   });
 
@@ -434,9 +412,10 @@ describe("a mail server", () => {
       { labels: { outcome: "unreachable" }, value: 0 },
     ]);
     const warned = logged.filter(({ msg }) => msg === "a mail was not sent");
-    expect(
-      warned.map(({ kind, status }) => `${String(kind)} ${String(status)}`).toSorted(),
-    ).toEqual(["deferred 451", "refused 550"]);
+    expect(warned.map(({ kind, status }) => `${String(kind)} ${String(status)}`).toSorted()).toEqual([
+      "deferred 451",
+      "refused 550",
+    ]);
     expect(JSON.stringify(logged)).not.toContain("@example.org");
     // Links from failed attempts must not stay valid.
     const links = "select from sign_in_link where workspace_id is null";
@@ -455,15 +434,10 @@ describe("a mail server", () => {
     await ask("ada@example.org", other);
     const stateOf = async (kind: string, age: string) => {
       const before = await attemptsOf(kind);
-      await sql.query("update mail set created_at = now() - $2::interval where kind = $1", [
-        kind,
-        age,
-      ]);
+      await sql.query("update mail set created_at = now() - $2::interval where kind = $1", [kind, age]);
       return eventually(`an attempt at ${kind}`, async () => {
         await sql.query(DUE_NOW);
-        const { rows } = await sql.query("select state, attempts from mail where kind = $1", [
-          kind,
-        ]);
+        const { rows } = await sql.query("select state, attempts from mail where kind = $1", [kind]);
         return rows[0].attempts > before + 1 || rows[0].state === "failed" ? rows[0].state : false;
       });
     };
@@ -478,9 +452,7 @@ describe("a mail server", () => {
     expect(await stateOf("sign_in", "15 minutes 1 second")).toBe("failed");
     expect(await stateOf("invitation", "23 hours 50 minutes")).toBe("waiting");
     expect(await stateOf("invitation", "24 hours 1 second")).toBe("failed");
-    expect(await sampleOf(other, "shipments_mails_failed_total")).toEqual([
-      { labels: {}, value: 2 },
-    ]);
+    expect(await sampleOf(other, "shipments_mails_failed_total")).toEqual([{ labels: {}, value: 2 }]);
   });
 });
 

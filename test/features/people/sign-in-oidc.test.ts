@@ -103,9 +103,7 @@ describe("signing in at the identity provider", () => {
       nonce: random,
     });
     expect(begun.headers.getSetCookie()).toEqual([
-      expect.stringMatching(
-        /^__Host-oidc=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
-      ),
+      expect.stringMatching(/^__Host-oidc=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/),
     ]);
   });
 
@@ -114,9 +112,7 @@ describe("signing in at the identity provider", () => {
     const page = await signInAs(guest, "ada@example.org", "/w/1/shipments?status=pending&page=2");
     expect(page.status).toBe(200);
     expect(page.headers.getSetCookie()).toEqual([
-      expect.stringMatching(
-        /^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800; Secure$/,
-      ),
+      expect.stringMatching(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800; Secure$/),
       DROPPED,
     ]);
     expect(page.headers.get("cache-control")).toBe("no-store");
@@ -170,8 +166,7 @@ describe("signing in at the identity provider", () => {
 
   test("refuses programs in JSON", async () => {
     const { status, body } = await service.request("/sign-in/oidc/callback?code=x&state=y");
-    const message =
-      "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+    const message = "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
     expect([status, body]).toEqual([403, { message, errors: {} }]);
   });
 });

@@ -6,12 +6,7 @@ import { postForm, signIn, signInByPath, type SignedIn } from "../../support/bro
 import { ANY_TIME, BOOKING, COVERED_ROUTE } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  startReplica,
-  startService,
-  type TestService,
-  type TestWorkspace,
-} from "../../support/service.ts";
+import { startReplica, startService, type TestService, type TestWorkspace } from "../../support/service.ts";
 import { stopClock } from "../../support/stop-clock.ts";
 
 const service = await startService();
@@ -48,10 +43,7 @@ const newToken = async () => tokenOf(await invite());
 /** Submits the sign-in page with a token. */
 const enter = (token: string, headers?: Record<string, string>, at: TestService = service) =>
   postForm(at, "/sign-in", { token }, headers);
-const personOf = async (
-  email: string,
-  { apiKey }: Pick<TestWorkspace, "apiKey"> = workspace,
-): Promise<number> =>
+const personOf = async (email: string, { apiKey }: Pick<TestWorkspace, "apiKey"> = workspace): Promise<number> =>
   (await data(service.as(apiKey).listMembers())).find((it: any) => it.email === email).person;
 const accountOf = ({ request }: Pick<SignedIn, "request">) => request("/account/v1/account");
 
@@ -78,11 +70,7 @@ describe("a sign-in link", () => {
     const to = "/w/1/shipments?status=pending";
     const form = { token: tokenOf(invited), return_to: to };
     const { status, headers } = await postForm(service, "/sign-in", form);
-    expect([status, headers.get("location"), headers.get("cache-control")]).toEqual([
-      303,
-      to,
-      "no-store",
-    ]);
+    expect([status, headers.get("location"), headers.get("cache-control")]).toEqual([303, to, "no-store"]);
     expect(headers.get("set-cookie")).toMatch(
       /^session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/,
     );
@@ -111,17 +99,14 @@ describe("a sign-in link", () => {
     expect(rows.map(({ row }) => row).join()).not.toContain(token);
   });
 
-  test.each([
-    "https://evil.example",
-    "//evil.example",
-    "/\\evil.example",
-    "javascript:alert(1)",
-    "",
-  ])("does not lead to %j", async (returnTo) => {
-    const form = { token: await newToken(), return_to: returnTo };
-    const entered = await postForm(service, "/sign-in", form);
-    expect(entered.headers.get("location")).toBe("/");
-  });
+  test.each(["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""])(
+    "does not lead to %j",
+    async (returnTo) => {
+      const form = { token: await newToken(), return_to: returnTo };
+      const entered = await postForm(service, "/sign-in", form);
+      expect(entered.headers.get("location")).toBe("/");
+    },
+  );
 
   test("is taken from a page of this site alone", async () => {
     const token = await newToken();
@@ -135,9 +120,7 @@ test("an address tries 20 tokens and no more, also when 100 come at once, and a 
   stopClock();
   const own = await startReplica(service.databaseUrl);
   const tries = Array.from({ length: 100 }, (_, i) => String(i).padStart(43, "A"));
-  const statuses = (await Promise.all(tries.map((token) => enter(token, undefined, own)))).map(
-    ({ status }) => status,
-  );
+  const statuses = (await Promise.all(tries.map((token) => enter(token, undefined, own)))).map(({ status }) => status);
   const lookedUp = statuses.filter((status) => status === 403);
   expect([lookedUp.length, new Set(statuses)]).toEqual([20, new Set([403, 429])]);
   const token = await newToken();
@@ -257,10 +240,9 @@ describe("a session", () => {
     const email = "idle@example.org";
     const idle = await signInNew("viewer", email);
     expect((await accountOf(idle)).status).toBe(200);
-    await database.query(
-      `update session set ${change} from person where person.id = person_id and email = $1`,
-      [email],
-    );
+    await database.query(`update session set ${change} from person where person.id = person_id and email = $1`, [
+      email,
+    ]);
     await untilEnded(idle);
   });
 
@@ -343,8 +325,7 @@ describe("a role", () => {
 
 describe("somebody who has left a workspace and is invited again", () => {
   const add = (to: TestWorkspace, email: string) => invite(email, to, { role: "member" });
-  const remove = ({ apiKey }: TestWorkspace, person: number) =>
-    service.as(apiKey).removeMember({ person });
+  const remove = ({ apiKey }: TestWorkspace, person: number) => service.as(apiKey).removeMember({ person });
   const actsIn = async ({ request }: SignedIn, { id }: TestWorkspace) =>
     (await request("/v1/workspace", { headers: inWorkspace(id) })).status;
 
@@ -361,15 +342,10 @@ describe("somebody who has left a workspace and is invited again", () => {
 
     expect((await remove(workspace, member.person)).status).toBe(200);
     expect(await actsIn(session, workspace)).toBe(401);
-    await eventually(
-      "the session to end elsewhere",
-      async () => (await actsIn(elsewhere, workspace)) === 401,
-    );
+    await eventually("the session to end elsewhere", async () => (await actsIn(elsewhere, workspace)) === 401);
 
     const { sign_in_path: anew } = await add(workspace, email);
-    expect([await actsIn(session, workspace), await actsIn(elsewhere, workspace)]).toEqual([
-      401, 401,
-    ]);
+    expect([await actsIn(session, workspace), await actsIn(elsewhere, workspace)]).toEqual([401, 401]);
     expect((await enter(tokenOf({ sign_in_path: unused }))).status).toBe(403);
     expect(await actsIn(await signInByPath(service, anew), workspace)).toBe(200);
   });
@@ -413,8 +389,7 @@ describe("a link that a workspace's admin has made for somebody", async () => {
   const bound = await signIn(service, workspace.apiKey, { email, role: "viewer" });
 
   test("opens that workspace, and neither another of theirs nor the platform, which they run", async () => {
-    const statusIn = async (id: number) =>
-      (await bound.request("/v1/workspace", { headers: inWorkspace(id) })).status;
+    const statusIn = async (id: number) => (await bound.request("/v1/workspace", { headers: inWorkspace(id) })).status;
     expect([await statusIn(workspace.id), await statusIn(other.id)]).toEqual([200, 403]);
     expect((await bound.request("/admin/v1/self")).status).toBe(403);
     expect(await data(accountOf(bound))).toMatchObject({

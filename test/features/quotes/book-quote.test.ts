@@ -3,13 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { RefusalReason } from "../../../src/domain/refusal.ts";
 import { minorDigitsOf } from "../../../src/domain/pricing/money.ts";
 import { data, expectRefused, invalidFields } from "../../support/answers.ts";
-import {
-  BOOKED_SHIPMENT,
-  BOOKING,
-  BOOKING_PRICE,
-  COVERED_ROUTE,
-  takeStep,
-} from "../../support/bookings.ts";
+import { BOOKED_SHIPMENT, BOOKING, BOOKING_PRICE, COVERED_ROUTE, takeStep } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { publishDocument } from "../../support/publish-document.ts";
@@ -42,9 +36,7 @@ const quote = async (fields: object = {}, key = apiKey): Promise<string> =>
   (await service.as(key).createQuote({ ...COVERED_ROUTE, ...fields })).body.id;
 
 /** A booking without route fields. */
-const WITHOUT_ROUTE = Object.fromEntries(
-  Object.entries(BOOKING).filter(([field]) => !(field in COVERED_ROUTE)),
-);
+const WITHOUT_ROUTE = Object.fromEntries(Object.entries(BOOKING).filter(([field]) => !(field in COVERED_ROUTE)));
 
 function book(quote_id: string, fields: object = {}, { at = service, key = "" } = {}) {
   const headers: Record<string, string> = key === "" ? {} : { "idempotency-key": key };
@@ -172,11 +164,7 @@ const BOOKED_SHIPMENT_PRICE = { ...BOOKING_PRICE, breakdown: BOOKED_SHIPMENT["br
 
 describe("one quote is booked once", () => {
   const used = (shipment: string) =>
-    [
-      "QUOTE_USED",
-      { quote_id: `quote_id was already booked as the shipment ${shipment}.` },
-      { shipment },
-    ] as const;
+    ["QUOTE_USED", { quote_id: `quote_id was already booked as the shipment ${shipment}.` }, { shipment }] as const;
 
   test("a second booking is told the shipment, also when it says something else", async () => {
     const id = await quote();
@@ -193,9 +181,7 @@ describe("one quote is booked once", () => {
       const id = await quote();
       const before = await counts();
       const answers = await Promise.all(
-        Array.from({ length: 12 }, (_, i) =>
-          book(id, fields(i), { at: i % 2 === 0 ? service : replica }),
-        ),
+        Array.from({ length: 12 }, (_, i) => book(id, fields(i), { at: i % 2 === 0 ? service : replica })),
       );
       const made = answers.filter(({ status }) => status === 201);
       expect(made).toHaveLength(1);
@@ -218,10 +204,7 @@ describe("one quote is booked once", () => {
 });
 
 test("a quote holds until it expires, and then tells the price of now", async () => {
-  const [id, late] = [
-    await quote({ valid_for_seconds: 60 }),
-    await quote({ valid_for_seconds: 60 }),
-  ];
+  const [id, late] = [await quote({ valid_for_seconds: 60 }), await quote({ valid_for_seconds: 60 })];
   await publish(dearer());
   now = new Date(now.getTime() + 59_999);
   expect(await data(book(id))).toMatchObject(BOOKING_PRICE);
@@ -239,29 +222,23 @@ describe("a booking that differs from its quote is refused for", () => {
     dropoff_lng: -73.9443,
     weight_kg: 2.51,
   };
-  const cases = Object.entries(differences).map(
-    ([field, value]) => [field, { [field]: value }] as const,
-  );
+  const cases = Object.entries(differences).map(([field, value]) => [field, { [field]: value }] as const);
 
-  test.each([...cases, ["all that differs at once", differences] as const])(
-    "%s",
-    async (_, fields) => {
-      const id = await quote();
-      const differing = Object.entries(fields).map(
-        ([field, value]) =>
-          [field, value, (COVERED_ROUTE as Record<string, number>)[field]] as const,
-      );
-      const textOf = (field: string, value: number, quoted: unknown) =>
-        `${field} is ${value}, but ${String(quoted)} in the quote. Omit it, or request another quote.`;
-      await refused(
-        () => book(id, fields),
-        "QUOTE_MISMATCH",
-        Object.fromEntries(differing.map((it) => [it[0], textOf(...it)])),
-        Object.fromEntries(differing.map(([field, , quoted]) => [field, String(quoted)])),
-      );
-      await data(book(id));
-    },
-  );
+  test.each([...cases, ["all that differs at once", differences] as const])("%s", async (_, fields) => {
+    const id = await quote();
+    const differing = Object.entries(fields).map(
+      ([field, value]) => [field, value, (COVERED_ROUTE as Record<string, number>)[field]] as const,
+    );
+    const textOf = (field: string, value: number, quoted: unknown) =>
+      `${field} is ${value}, but ${String(quoted)} in the quote. Omit it, or request another quote.`;
+    await refused(
+      () => book(id, fields),
+      "QUOTE_MISMATCH",
+      Object.fromEntries(differing.map((it) => [it[0], textOf(...it)])),
+      Object.fromEntries(differing.map(([field, , quoted]) => [field, String(quoted)])),
+    );
+    await data(book(id));
+  });
 });
 
 describe("a quote that there is not", () => {
@@ -293,16 +270,12 @@ describe("a quote that there is not", () => {
 
 test("fields that are wrong are told as ever, whatever the quote says", async () => {
   const { status, body } = await book(await quote(), { weight_kg: "2", customer_email: "none" });
-  expect([status, Object.keys(body.errors).toSorted()]).toEqual([
-    422,
-    ["customer_email", "weight_kg"],
-  ]);
+  expect([status, Object.keys(body.errors).toSorted()]).toEqual([422, ["customer_email", "weight_kg"]]);
 });
 
 test("a quote and its booking agree in every currency, whatever is published in between", async () => {
   // Excludes -0, because JSON does not preserve it.
-  const double = (min: number, max: number) =>
-    fc.double({ min, max, noNaN: true }).map((it) => it + 0);
+  const double = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((it) => it + 0);
   const routes = fc.record({
     pickup_lat: double(-90, 90),
     pickup_lng: double(-180, 180),
@@ -340,9 +313,7 @@ test("a quote and its booking agree in every currency, whatever is published in 
       });
       const minor = 10 ** (minorDigitsOf(currency) ?? 0);
       const units = quoted.breakdown.map(({ amount }: any) => Math.round(amount * minor));
-      expect(units.reduce((sum: number, unit: number) => sum + unit, 0)).toBe(
-        Math.round(total * minor),
-      );
+      expect(units.reduce((sum: number, unit: number) => sum + unit, 0)).toBe(Math.round(total * minor));
     }
   }
 });

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  BOOKING_BREAKDOWN,
-  BOOKING_PRICE,
-  COVERED_ROUTE,
-  WITHOUT_WINDOWS,
-} from "../../support/bookings.ts";
+import { BOOKING_BREAKDOWN, BOOKING_PRICE, COVERED_ROUTE, WITHOUT_WINDOWS } from "../../support/bookings.ts";
 import { invalidFields } from "../../support/answers.ts";
 import { connectTo } from "../../support/database.ts";
 import { startService } from "../../support/service.ts";
@@ -117,9 +112,7 @@ test("each result of a batch is at its route's place, whatever the other routes 
   });
   const ids = body.results.flatMap(({ quote: made }: any) => made?.id ?? []);
   expect(new Set(ids)).toHaveLength(2);
-  expect(
-    await invalidFields(caller.batchCreateQuotes({ routes: Array(101).fill(COVERED_ROUTE) })),
-  ).toEqual(["routes"]);
+  expect(await invalidFields(caller.batchCreateQuotes({ routes: Array(101).fill(COVERED_ROUTE) }))).toEqual(["routes"]);
 });
 
 test("a key that only reads makes quotes", async () => {

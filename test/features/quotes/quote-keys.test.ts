@@ -26,12 +26,8 @@ test("keys are replaced by one at a time, which all replicas know before it seal
   const { apiKey } = await one.addWorkspace();
   const sql = await connectTo(url);
   const age = (id: number, by: string) =>
-    sql.query("update quote_key set created_at = created_at - $2::interval where id = $1", [
-      id,
-      by,
-    ]);
-  const stored = async () =>
-    (await sql.query("select id from quote_key order by id")).rows.map(({ id }) => id);
+    sql.query("update quote_key set created_at = created_at - $2::interval where id = $1", [id, by]);
+  const stored = async () => (await sql.query("select id from quote_key order by id")).rows.map(({ id }) => id);
   const sealing = () => Promise.all(replicas.map(async (it) => keyOf(await quote(it, apiKey))));
   expect(await stored()).toEqual([1]);
   const ofFirst = [await quote(one, apiKey), await quote(one, apiKey)] as const;

@@ -11,11 +11,9 @@ let aheadMs = 0;
 const service = await startService({ now: () => new Date(Date.now() + aheadMs) });
 const sql = await connectTo(service.databaseUrl);
 
-const quote = async (apiKey: string): Promise<string> =>
-  (await service.as(apiKey).createQuote(COVERED_ROUTE)).body.id;
+const quote = async (apiKey: string): Promise<string> => (await service.as(apiKey).createQuote(COVERED_ROUTE)).body.id;
 
-const book = (apiKey: string, quote_id: string) =>
-  service.as(apiKey).createShipment({ ...BOOKING, quote_id });
+const book = (apiKey: string, quote_id: string) => service.as(apiKey).createShipment({ ...BOOKING, quote_id });
 
 /** Creates a test twin whose clock was frozen five days ago. */
 async function withOldClock() {

@@ -20,10 +20,10 @@ const sql = await connectTo(service.databaseUrl);
 /** Creates a workspace before its keys are used, by default with recipient emails. */
 async function addWorkspace(isTelling = true) {
   const workspace = await service.addWorkspace();
-  await sql.query(
-    "update workspace set notifies_recipients = $2, tracking_contact = '+1 555 0100' where id = $1",
-    [workspace.id, isTelling],
-  );
+  await sql.query("update workspace set notifies_recipients = $2, tracking_contact = '+1 555 0100' where id = $1", [
+    workspace.id,
+    isTelling,
+  ]);
   return { ...workspace, as: service.as(workspace.apiKey) };
 }
 
@@ -61,8 +61,7 @@ async function insertMail(workspace: number, shipment: string, kind: string, age
   );
 }
 
-const open = (url: string, init: RequestInit = {}) =>
-  fetch(url.replace(PUBLIC_URL, service.httpUrl), init);
+const open = (url: string, init: RequestInit = {}) => fetch(url.replace(PUBLIC_URL, service.httpUrl), init);
 
 test("a recipient is told by mail, in their language, what happens from the payment to the delivery", async () => {
   const { apiKey, as } = await addWorkspace();
@@ -114,9 +113,7 @@ ${/https?:\S+\/unsubscribe\/[\w-]{22}$/m.exec(booked.text)?.[0]}
     "auto-submitted": "auto-generated",
     "list-unsubscribe": `<${unsubscribeUrl}>`,
     "list-unsubscribe-post": "List-Unsubscribe=One-Click",
-    "message-id": expect.stringMatching(
-      new RegExp(`^<${shipment}\\.delivered\\.\\d+@book\\.example\\.org>$`),
-    ),
+    "message-id": expect.stringMatching(new RegExp(`^<${shipment}\\.delivered\\.\\d+@book\\.example\\.org>$`)),
   });
   for (const hidden of ["Hopper", "Byron", "Dog", "third", "Brooklyn", "12.69", "Lovelace"]) {
     for (const { text, html } of mailsTo(email)) expect(text + html).not.toContain(hidden);
@@ -133,9 +130,7 @@ test("another recipient, a new PIN and each attempt that fails are told, though 
   await data(as.updateShipment({ shipment, recipient_email: second }));
   const corrected = await mailAbout(second, "Your delivery is on its way");
   expect(corrected.text).not.toContain("PIN");
-  const { dropoff_pin: pin } = await data(
-    as.updateShipment({ shipment, dropoff_verification: "pin" }),
-  );
+  const { dropoff_pin: pin } = await data(as.updateShipment({ shipment, dropoff_verification: "pin" }));
   await eventually("the PIN", () => mailsTo(second).find(({ text }) => text.includes(pin)));
   for (const times of [1, 2]) {
     await data(as.recordAttempt({ shipment, reason: "nobody_there" }));
@@ -158,9 +153,7 @@ const isSent = (mail: string) => mail.endsWith(" sent");
 test("a workspace says so itself, and says it no more", async () => {
   const { apiKey, as } = await addWorkspace(false);
   for (const notifies_recipients of [true, false]) {
-    expect((await data(as.updateWorkspace({ notifies_recipients }))).notifies_recipients).toBe(
-      notifies_recipients,
-    );
+    expect((await data(as.updateWorkspace({ notifies_recipients }))).notifies_recipients).toBe(notifies_recipients);
     await eventually("the change to be known", async () => {
       const { reference } = await bookAnd(service, apiKey, ["pay"], {
         recipient_email: newEmail(),
@@ -209,24 +202,14 @@ test("a change costs one statement more where somebody is told of it, and none w
 });
 
 test.each<[string, (of: Awaited<ReturnType<typeof addWorkspace>>, shipment: string) => unknown]>([
-  [
-    "its email was removed",
-    ({ as }, shipment) => as.updateShipment({ shipment, recipient_email: "" }),
-  ],
-  [
-    "the workspace wants none any more",
-    ({ as }) => as.updateWorkspace({ notifies_recipients: false }),
-  ],
+  ["its email was removed", ({ as }, shipment) => as.updateShipment({ shipment, recipient_email: "" })],
+  ["the workspace wants none any more", ({ as }) => as.updateWorkspace({ notifies_recipients: false })],
   ["the links are switched off", ({ as }) => as.updateWorkspace({ tracking_enabled: false })],
   [
     "the workspace is suspended",
-    async ({ id }) =>
-      service.as((await service.addOperator()).key).suspendWorkspace({ workspace: id }),
+    async ({ id }) => service.as((await service.addOperator()).key).suspendWorkspace({ workspace: id }),
   ],
-  [
-    "it has gone on since",
-    ({ apiKey }, shipment) => takeStep(service, apiKey, shipment, "advance"),
-  ],
+  ["it has gone on since", ({ apiKey }, shipment) => takeStep(service, apiKey, shipment, "advance")],
 ])("an email that waits is forgotten when %s", async (_, happens) => {
   const workspace = await addWorkspace(false);
   const email = newEmail();

@@ -2,10 +2,7 @@ import { createHmac, hash } from "node:crypto";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
-import {
-  hasOptedOut,
-  insertOptOut,
-} from "../../../src/features/recipients/recipient-opt-out.entity.ts";
+import { hasOptedOut, insertOptOut } from "../../../src/features/recipients/recipient-opt-out.entity.ts";
 import { createSealSecrets } from "../../../src/server/upkeep.ts";
 import { connectTo } from "../../support/database.ts";
 import { startService } from "../../support/service.ts";
@@ -44,8 +41,6 @@ test("opt-outs are stored as keyed hashes, and those stored without a key stay i
 
   expect(await hasOptedOut(em, other, "ada@example.org")).toBe(false);
   await insertOptOut(em, other, "ada@example.org");
-  expect(await optOutsOf(other)).toEqual([
-    { email_hash: `hmac:${keyed}`, created_at: expect.any(String) },
-  ]);
+  expect(await optOutsOf(other)).toEqual([{ email_hash: `hmac:${keyed}`, created_at: expect.any(String) }]);
   expect(await hasOptedOut(em, other, "grace@example.org")).toBe(false);
 });

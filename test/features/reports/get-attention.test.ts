@@ -123,9 +123,7 @@ test("what is later than promised, and what could not be delivered twice, is nam
   const expectedLate = await promised(["pay", "advance"], { dropoff: 30 });
   await data(as.reportProgress({ shipment: expectedLate, dropoff_eta: minute(31) }));
   const arrived = await promised(["pay", "advance"], { dropoff: 30 });
-  await data(
-    as.reportProgress({ shipment: arrived, dropoff_eta: minute(31), stage: "at_dropoff" }),
-  );
+  await data(as.reportProgress({ shipment: arrived, dropoff_eta: minute(31), stage: "at_dropoff" }));
   await promised(["pay", "advance"], { pickup: -1 });
   await promised(["pay", "advance"], { pickup: -60, dropoff: 1 });
   await promised([], { pickup: -1 });
@@ -168,10 +166,11 @@ test("a shipment without windows is late at an age that the workspace sets", asy
   const createdAt = (minutes: number) => new Date(setup.clock.ms - minutes * 60_000);
   const booked = async (steps: readonly Step[], minutes: number) => {
     const { reference } = await bookAnd(service, apiKey, steps);
-    await sql.query(
-      "update shipment set created_at = $3 where workspace_id = $1 and reference = $2",
-      [id, reference, createdAt(minutes)],
-    );
+    await sql.query("update shipment set created_at = $3 where workspace_id = $1 and reference = $2", [
+      id,
+      reference,
+      createdAt(minutes),
+    ]);
     return reference as string;
   };
   const moving = await booked(["pay", "advance"], 242);
@@ -179,18 +178,11 @@ test("a shipment without windows is late at an age that the workspace sets", asy
   const recent = await booked(["pay"], 239);
   await booked([], 300);
   await booked(["pay", "advance", "advance"], 300);
-  const late = (reference: string, minutes: number) =>
-    subject({ id: reference, at: createdAt(minutes).toISOString() });
-  expect(await attentionOf(apiKey)).toEqual([
-    need("delivery_late", late(moving, 2), late(waiting, 1)),
-  ]);
-  const asap = await data(
-    as.listShipments({ status: "awaiting_pickup", order_by: "pickup_window" }),
-  );
+  const late = (reference: string, minutes: number) => subject({ id: reference, at: createdAt(minutes).toISOString() });
+  expect(await attentionOf(apiKey)).toEqual([need("delivery_late", late(moving, 2), late(waiting, 1))]);
+  const asap = await data(as.listShipments({ status: "awaiting_pickup", order_by: "pickup_window" }));
   expect(asap.map(({ reference }: { reference: string }) => reference)).toEqual([waiting, recent]);
-  expect(await invalidFields(as.updateWorkspace({ late_after_minutes: 0 }))).toEqual([
-    "late_after_minutes",
-  ]);
+  expect(await invalidFields(as.updateWorkspace({ late_after_minutes: 0 }))).toEqual(["late_after_minutes"]);
   const { late_after_minutes } = await data(as.updateWorkspace({ late_after_minutes: 242 }));
   expect(late_after_minutes).toBe(242);
   expect(await attentionOf(apiKey)).toEqual([]);

@@ -75,9 +75,7 @@ test("replicas are listed while they run, and as down when they were not seen fo
 });
 
 test("a replica goes on saying that it is there", async () => {
-  await sql.query(
-    "update replica set started_at = now() - interval '1 hour', seen_at = now() - interval '1 hour'",
-  );
+  await sql.query("update replica set started_at = now() - interval '1 hour', seen_at = now() - interval '1 hour'");
   await eventually("a heartbeat", async () => (await health()).replicas[0].up);
 });
 

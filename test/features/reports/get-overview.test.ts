@@ -12,9 +12,7 @@ const service = await startService({ now: () => NOW });
 const sql = await connectTo(service.databaseUrl);
 
 const NO_BOOKINGS = { bookings: 0, cancellations: 0, revenue: [] };
-const dollars = (paid: number, awaiting_payment: number) => [
-  { currency: "USD", paid, awaiting_payment },
-];
+const dollars = (paid: number, awaiting_payment: number) => [{ currency: "USD", paid, awaiting_payment }];
 
 const overviewOf = (apiKey: string, from_date?: string, to_date?: string) =>
   data(service.as(apiKey).getOverview({ from_date, to_date }));
@@ -199,8 +197,7 @@ test("a shipment's payment and cancellation change the figures of the day of its
   const { reference } = await book(service, apiKey);
   await sql.query("update shipment set created_at = $1 where workspace_id = $2", [NOW, id]);
   // Uses different days each time, so that no response comes from the cache.
-  const lastDay = async (from: string) =>
-    (await overviewOf(apiKey, from, "2031-05-20")).days.at(-1);
+  const lastDay = async (from: string) => (await overviewOf(apiKey, from, "2031-05-20")).days.at(-1);
   const day = { date: "2031-05-20", bookings: 1, cancellations: 0, quotes: 0 };
   expect(await lastDay("2031-05-01")).toEqual({ ...day, revenue: dollars(0, 12.69) });
   await takeStep(service, apiKey, reference, "pay");

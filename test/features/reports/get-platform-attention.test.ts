@@ -35,10 +35,12 @@ test("webhooks are an operator's matter after a day of failures, until 14 days, 
   const failing = async (hours: number, disabled: string | null = null) => {
     const name = `https://example.org/${hours}`;
     const { id } = (await addWebhook(service, apiKey, { url: name })).data;
-    await em.execute(
-      "update webhook set failing_since = ?, disabled_reason = ? where workspace_id = ? and id = ?",
-      [before(hours), disabled, workspace, id],
-    );
+    await em.execute("update webhook set failing_since = ?, disabled_reason = ? where workspace_id = ? and id = ?", [
+      before(hours),
+      disabled,
+      workspace,
+      id,
+    ]);
     return { workspace, owner: "Test", id, name, at: before(hours) };
   };
   await failing(23);
@@ -53,10 +55,7 @@ test("webhooks are an operator's matter after a day of failures, until 14 days, 
 test("a workspace whose provider stopped is named, its test twin and one that only begins are not", async () => {
   const [stopped, begun] = [await service.addWorkspace(), await service.addWorkspace()];
   const become = ({ id }: { id: number }, state: string) =>
-    em.execute(
-      "update payment_connection set provider = 'stripe', state = ? where workspace_id = ?",
-      [state, id],
-    );
+    em.execute("update payment_connection set provider = 'stripe', state = ? where workspace_id = ?", [state, id]);
   await become(stopped, "restricted");
   await become(stopped.twin, "revoked");
   await become(begun, "onboarding");

@@ -26,10 +26,11 @@ function hoursWith(calls: Readonly<Record<number, object>>) {
 
 /** Inserts a limit for quotes. It takes effect with the workspace's first call. */
 async function limitQuotes(workspace: number, { rate, burst }: { rate: number; burst: number }) {
-  await sql.query(
-    "insert into workspace_limit (workspace_id, limit_class, rate, burst) values ($1, 'quote', $2, $3)",
-    [workspace, rate, burst],
-  );
+  await sql.query("insert into workspace_limit (workspace_id, limit_class, rate, burst) values ($1, 'quote', $2, $3)", [
+    workspace,
+    rate,
+    burst,
+  ]);
 }
 
 async function insertUsage(workspace: number, hoursAgo: number, limitClass: string, calls: number) {

@@ -1,10 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import {
-  createRequestLog,
-  purgeRequests,
-  writeRequests,
-} from "../../../src/features/reports/request-log.ts";
+import { createRequestLog, purgeRequests, writeRequests } from "../../../src/features/reports/request-log.ts";
 import { refuse } from "../../../src/domain/refusal.ts";
 import type { ReceivedCall } from "../../../src/pipeline/call.ts";
 import { data, invalidFields } from "../../support/answers.ts";
@@ -95,9 +91,7 @@ test("calls that change something or are refused are listed, the newest first, t
     [booked.id],
     "",
   ]);
-  expect(await invalidFields(as.listRequests({ page_token, method: "GetShipment" }))).toEqual([
-    "page_token",
-  ]);
+  expect(await invalidFields(as.listRequests({ page_token, method: "GetShipment" }))).toEqual(["page_token"]);
 });
 
 test("a path has the values of its parameters on every transport, and an unread request has their names", async () => {
@@ -130,9 +124,7 @@ test("asking for a place that is not reported yet is not listed", async () => {
 
 test("a call that a key may not make is listed under the key's name", async () => {
   const { apiKey } = await service.addWorkspace();
-  const { api_key: reader } = (
-    await service.as(apiKey).createApiKey({ name: "Reader", scope: "read_only" })
-  ).body;
+  const { api_key: reader } = (await service.as(apiKey).createApiKey({ name: "Reader", scope: "read_only" })).body;
   await service.as(reader).createShipment(BOOKING);
   const [refused] = await untilListed(apiKey, 2);
   expect(refused).toMatchObject({
@@ -213,10 +205,7 @@ test("the newest 10,000 calls of a workspace are kept, and none for longer than 
       [id, count, age],
     );
   const left = async () => {
-    const { rows } = await sql.query(
-      "select count(*)::int as count from api_request where workspace_id = $1",
-      [id],
-    );
+    const { rows } = await sql.query("select count(*)::int as count from api_request where workspace_id = $1", [id]);
     return rows[0].count;
   };
   await insert(1_200, "169 hours");

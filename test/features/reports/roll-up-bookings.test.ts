@@ -182,9 +182,7 @@ test("what is counted is not counted again by an overview, until it changes", as
   clockMs = FIRST_DAY_MS;
   const { reference } = await book(service, workspace.apiKey);
   await countAll();
-  await sql.query("update booking_day set hours = '[[3, 9, 0, 0, 0, 0]]' where workspace_id = $1", [
-    workspace.id,
-  ]);
+  await sql.query("update booking_day set hours = '[[3, 9, 0, 0, 0, 0]]' where workspace_id = $1", [workspace.id]);
   const day = { fromDate: "2031-05-02", toDate: "2031-05-02" };
   const bookings = async () => Number((await overviewOf(workspace.id, day)).totals!.bookings);
   expect(await bookings()).toBe(9);
@@ -249,10 +247,7 @@ test("between two counts of a workspace the background rests", async () => {
   await book(service, apiKey);
   expect(await replicas[1].rollUp(signal)).toBeGreaterThanOrEqual(10_000);
   expect(await bookings()).toBe(1);
-  await sql.query(
-    "update booking_roll_up set rest_until = now() - interval '1 s' where workspace_id = $1",
-    [id],
-  );
+  await sql.query("update booking_roll_up set rest_until = now() - interval '1 s' where workspace_id = $1", [id]);
   await replicas[1].rollUp(signal);
   // Waits, because the service may be counting the workspace.
   await eventually("the count", async () => (await bookings()) === 2);
@@ -261,17 +256,15 @@ test("between two counts of a workspace the background rests", async () => {
 test("a workspace that cannot be counted keeps no other from being counted", async () => {
   const [first, second] = [await service.addWorkspace(), await service.addWorkspace()];
   // Adds the constraint before the service can count the workspace.
-  await sql.query(
-    `alter table booking_day add constraint refused check (workspace_id <> ${first.id})`,
-  );
+  await sql.query(`alter table booking_day add constraint refused check (workspace_id <> ${first.id})`);
   for (const { apiKey } of [first, second]) await book(service, apiKey);
   const counted = await eventually("a count", async () => {
     await endRests(sql);
     await replicas[0].rollUp(signal);
-    const { rows } = await sql.query(
-      "select workspace_id::int as id from booking_day where workspace_id in ($1, $2)",
-      [first.id, second.id],
-    );
+    const { rows } = await sql.query("select workspace_id::int as id from booking_day where workspace_id in ($1, $2)", [
+      first.id,
+      second.id,
+    ]);
     return rows.length > 0 && rows;
   });
   expect(counted).toEqual([{ id: second.id }]);

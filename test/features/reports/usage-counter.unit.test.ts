@@ -14,8 +14,7 @@ function callIn(workspace: number, limitClass: LimitClass): AnyCall {
 
 test("calls are counted by workspace and class, and listed in that order", () => {
   const counter = createUsageCounter();
-  for (const limitClass of ["write", "read", "read"] as const)
-    counter.count(callIn(20, limitClass));
+  for (const limitClass of ["write", "read", "read"] as const) counter.count(callIn(20, limitClass));
   counter.count(callIn(3, "quote"));
   expect(counter.unwritten()).toEqual([
     { workspace: 3, limitClass: "quote", calls: 1 },

@@ -6,9 +6,7 @@ import { connectTo, createDatabase, openOrm } from "../../support/database.ts";
 const database = await createDatabase();
 const orm = openOrm(database.url);
 const sql = await connectTo(database.url);
-await sql.query(
-  "insert into workspace (id, name, created_at) select i, 'Test', now() from generate_series(1, 6000) i",
-);
+await sql.query("insert into workspace (id, name, created_at) select i, 'Test', now() from generate_series(1, 6000) i");
 
 async function writtenCalls(): Promise<{ workspaces: number; calls: number }> {
   const { rows } = await sql.query(

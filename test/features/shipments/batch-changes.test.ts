@@ -168,10 +168,7 @@ test("a batch that is repeated under its idempotency key is answered as before, 
   expect(second.headers.get("idempotency-replayed")).toBe("true");
   expect(await read(shipment)).toMatchObject({ status: "in_transit", etag: "3" });
   const reused = await caller.batchAdvanceShipments({ shipments: [other] }, headers);
-  expect([reused.status, reused.body.errors]).toEqual([
-    422,
-    { idempotency_key: [expect.any(String)] },
-  ]);
+  expect([reused.status, reused.body.errors]).toEqual([422, { idempotency_key: [expect.any(String)] }]);
 });
 
 test("batches and single calls that race for the same shipments lose none of their changes", async () => {
@@ -205,23 +202,13 @@ test("a batch is of one to a hundred shipments, each named once and in full", as
     ["batchAdvanceShipments", { shipments: [] }, { shipments: ANY }],
     ["batchAdvanceShipments", { shipments: Array(101).fill(NO_REFERENCE) }, { shipments: ANY }],
     ["batchCancelShipments", { shipments: ["a"], reason: "rain" }, { reason: ANY }],
-    [
-      "batchCancelShipments",
-      { shipments: ["a", " "] },
-      { "shipments[1]": ["shipments[1] must not be blank."] },
-    ],
-    [
-      "batchCancelShipments",
-      { shipments: ["a", "b", "a"] },
-      { "shipments[2]": [`shipments[2] ${twice}`] },
-    ],
+    ["batchCancelShipments", { shipments: ["a", " "] }, { "shipments[1]": ["shipments[1] must not be blank."] }],
+    ["batchCancelShipments", { shipments: ["a", "b", "a"] }, { "shipments[2]": [`shipments[2] ${twice}`] }],
     [
       "batchRecordPayments",
       { payments: [payment, payment] },
       {
-        "payments[1].shipment": [
-          "payments[1].shipment is the same as payments[0].shipment. Name each shipment once.",
-        ],
+        "payments[1].shipment": ["payments[1].shipment is the same as payments[0].shipment. Name each shipment once."],
       },
     ],
     [

@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
 import { summarize } from "../../../src/domain/refusal.ts";
 import { invalidFields } from "../../support/answers.ts";
-import {
-  BOOKING_PRICE,
-  COVERED_ROUTE,
-  RPC_ROUTE,
-  WITHOUT_WINDOWS,
-} from "../../support/bookings.ts";
+import { BOOKING_PRICE, COVERED_ROUTE, RPC_ROUTE, WITHOUT_WINDOWS } from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -77,8 +72,8 @@ test("each result of a batch quote equals a single quote of that route", async (
     if (alone.status === 200) {
       expect({ quote, error }).toEqual({ quote: alone.body, error: null });
     } else {
-      const errors = Object.entries(alone.body.errors as Record<string, string[]>).flatMap(
-        ([field, texts]) => texts.map((text) => ({ field, text })),
+      const errors = Object.entries(alone.body.errors as Record<string, string[]>).flatMap(([field, texts]) =>
+        texts.map((text) => ({ field, text })),
       );
       expect({ quote, error }).toEqual({
         quote: null,

@@ -40,10 +40,10 @@ test("a pending shipment is cancelled, and its payment voided", async () => {
 test("of concurrent cancels exactly one wins", async () => {
   const booked = await book(service, apiKey);
   const cancels = await service.app.em.fork().transactional(async (holder) => {
-    await holder.execute(
-      "select 1 from shipment where workspace_id = ? and reference = ? for update",
-      [id, booked["reference"]],
-    );
+    await holder.execute("select 1 from shipment where workspace_id = ? and reference = ? for update", [
+      id,
+      booked["reference"],
+    ]);
     const begun = Array.from({ length: 10 }, () => cancel(booked));
     // One call waits for the row and the others for that call, because changes of a shipment are serialized.
     await eventually("ten cancels", async () => (await callsInFlight(service)) === 10);
@@ -101,16 +101,11 @@ describe("a reason for a cancel", () => {
 
   test("is refused when unknown or with too long a note, and cancels nothing", async () => {
     const booked = await book(service, apiKey);
-    const reasons =
-      "customer_request, booked_in_error, goods_unavailable, address_problem, payment_problem, other";
-    await expectRefused(
-      cancel(booked, { reason: "bored", note: "x".repeat(501) }),
-      "FIELD_INVALID",
-      {
-        reason: `reason must be one of ${reasons}.`,
-        note: "note must be at most 500 characters.",
-      },
-    );
+    const reasons = "customer_request, booked_in_error, goods_unavailable, address_problem, payment_problem, other";
+    await expectRefused(cancel(booked, { reason: "bored", note: "x".repeat(501) }), "FIELD_INVALID", {
+      reason: `reason must be one of ${reasons}.`,
+      note: "note must be at most 500 characters.",
+    });
     for (const reason of ["unspecified", "CANCEL_REASON_OTHER", 6, true]) {
       expect((await cancel(booked, { reason })).code).toBe("FIELD_INVALID");
     }

@@ -16,8 +16,7 @@ const NO_QUEUES = {
   failed: NONE,
 };
 
-const count = (apiKey: string, filters: object = {}) =>
-  data(service.as(apiKey).countShipments(filters));
+const count = (apiKey: string, filters: object = {}) => data(service.as(apiKey).countShipments(filters));
 
 function dollars(shipments: number, total: number) {
   return { count: shipments, more: false, totals: [{ currency: "USD", total }] };

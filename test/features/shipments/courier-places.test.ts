@@ -2,14 +2,7 @@ import { expect, test } from "vitest";
 import { runStatement } from "../../../src/db/statement.ts";
 import { purgePlaces } from "../../../src/features/shipments/courier-places.ts";
 import { data, expectRefused, invalidFields } from "../../support/answers.ts";
-import {
-  ANY_TIME,
-  book,
-  bookAnd,
-  IMPOSSIBLE_REFERENCE,
-  NO_REFERENCE,
-  takeStep,
-} from "../../support/bookings.ts";
+import { ANY_TIME, book, bookAnd, IMPOSSIBLE_REFERENCE, NO_REFERENCE, takeStep } from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -32,10 +25,7 @@ const age = (seconds: number, shipment: string) =>
   );
 
 test("of each shipment that is brought the newest place is kept, which is no change of it", async () => {
-  const [coming, going] = [
-    await bookAnd(service, apiKey, ["pay"]),
-    await bookAnd(service, apiKey, ["pay", "advance"]),
-  ];
+  const [coming, going] = [await bookAnd(service, apiKey, ["pay"]), await bookAnd(service, apiKey, ["pay", "advance"])];
   const [unpaid, foreign] = [
     await book(service, apiKey),
     await bookAnd(service, (await service.addWorkspace()).apiKey, ["pay"]),
@@ -131,10 +121,7 @@ test("a place is forgotten after an hour, and none is taken at the end", async (
 test("places that are none are refused by field", async () => {
   const invalid = (places: object[]) => invalidFields(courier.reportPlaces({ places } as any));
   expect(await invalid([])).toEqual(["places"]);
-  expect(await invalid([{ shipment: NO_REFERENCE, lat: 91 }])).toEqual([
-    "places[0].lat",
-    "places[0].lng",
-  ]);
+  expect(await invalid([{ shipment: NO_REFERENCE, lat: 91 }])).toEqual(["places[0].lat", "places[0].lng"]);
   const many = Array.from({ length: 101 }, () => ({ shipment: NO_REFERENCE, ...HERE }));
   expect(await invalid(many)).toEqual(["places"]);
 });

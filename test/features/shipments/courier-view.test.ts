@@ -71,41 +71,37 @@ const AT_DOOR = { shipment: "", received_by: "Grace" };
 const TO_DELIVER = ["pay", "advance"] as const;
 const DOORS: Door[] = ["json", "grpc", "Connect on the HTTP server"];
 
-describe.each(DOORS)(
-  "by %s, a courier's key gets no more of a shipment than a courier needs",
-  (door) => {
-    const courier = service.as(made.api_key, door);
+describe.each(DOORS)("by %s, a courier's key gets no more of a shipment than a courier needs", (door) => {
+  const courier = service.as(made.api_key, door);
 
-    test("from a read", async () => {
-      const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
-      await expectCourierView(await data(courier.getShipment({ shipment })), shipment);
-    });
+  test("from a read", async () => {
+    const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
+    await expectCourierView(await data(courier.getShipment({ shipment })), shipment);
+  });
 
-    test.each([
-      ["AdvanceShipment", ["pay"], courier.advanceShipment, {}],
-      ["ReturnShipment", TO_DELIVER, courier.returnShipment, {}],
-      ["SetCourier", ["pay"], courier.setCourier, { name: "Ada" }],
-      ["RemoveCourier", ["pay"], courier.removeCourier, {}],
-      ["ReportProgress", ["pay"], courier.reportProgress, { stage: "assigned" }],
-      ["RecordAttempt", ["pay"], courier.recordAttempt, { reason: "refused" }],
-      ["RecordProof", TO_DELIVER, courier.recordProof, AT_DOOR],
-    ] as const)("from %s and its repetition", async (_, steps, call, more) => {
-      const { reference: shipment } = await bookAnd(service, apiKey, steps, fields());
-      const headers = { "idempotency-key": `key-${DOORS.indexOf(door)}-${shipment}` };
-      const ways = [await call({ ...more, shipment } as never, headers)];
-      ways.push(await call({ ...more, shipment } as never, headers));
-      for (const answer of ways)
-        await expectCourierView(await data(Promise.resolve(answer)), shipment);
-    });
+  test.each([
+    ["AdvanceShipment", ["pay"], courier.advanceShipment, {}],
+    ["ReturnShipment", TO_DELIVER, courier.returnShipment, {}],
+    ["SetCourier", ["pay"], courier.setCourier, { name: "Ada" }],
+    ["RemoveCourier", ["pay"], courier.removeCourier, {}],
+    ["ReportProgress", ["pay"], courier.reportProgress, { stage: "assigned" }],
+    ["RecordAttempt", ["pay"], courier.recordAttempt, { reason: "refused" }],
+    ["RecordProof", TO_DELIVER, courier.recordProof, AT_DOOR],
+  ] as const)("from %s and its repetition", async (_, steps, call, more) => {
+    const { reference: shipment } = await bookAnd(service, apiKey, steps, fields());
+    const headers = { "idempotency-key": `key-${DOORS.indexOf(door)}-${shipment}` };
+    const ways = [await call({ ...more, shipment } as never, headers)];
+    ways.push(await call({ ...more, shipment } as never, headers));
+    for (const answer of ways) await expectCourierView(await data(Promise.resolve(answer)), shipment);
+  });
 
-    test("from a batch", async () => {
-      const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
-      const { body } = await courier.batchAdvanceShipments({ shipments: [shipment] });
-      const { status, payment_status, etag } = await data(as.getShipment({ shipment }));
-      expect(body.results).toEqual([{ shipment, status, payment_status, etag, error: null }]);
-    });
-  },
-);
+  test("from a batch", async () => {
+    const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());
+    const { body } = await courier.batchAdvanceShipments({ shipments: [shipment] });
+    const { status, payment_status, etag } = await data(as.getShipment({ shipment }));
+    expect(body.results).toEqual([{ shipment, status, payment_status, etag, error: null }]);
+  });
+});
 
 test("an agent with a courier's key gets no more", async () => {
   const { reference: shipment } = await bookAnd(service, apiKey, ["pay"], fields());

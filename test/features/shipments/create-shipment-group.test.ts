@@ -19,11 +19,8 @@ const service = await startService({ database: proxy });
 // Client that bypasses the proxy.
 const sql = await connectTo(database.url);
 
-const book = (
-  { apiKey }: TestWorkspace,
-  fields: object = {},
-  headers: Record<string, string> = {},
-) => service.as(apiKey).createShipment({ ...BOOKING, ...fields }, headers);
+const book = ({ apiKey }: TestWorkspace, fields: object = {}, headers: Record<string, string> = {}) =>
+  service.as(apiKey).createShipment({ ...BOOKING, ...fields }, headers);
 
 const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)));
@@ -31,10 +28,7 @@ const times = <T>(count: number, call: (i: number) => Promise<T>) =>
 const wrote = ({ status, body }: Answer) => ({ status, body });
 
 async function count(table: string, { id }: TestWorkspace): Promise<number> {
-  const { rows } = await sql.query(
-    `select count(*)::int as count from ${table} where workspace_id = $1`,
-    [id],
-  );
+  const { rows } = await sql.query(`select count(*)::int as count from ${table} where workspace_id = $1`, [id]);
   return rows[0].count;
 }
 
@@ -45,9 +39,7 @@ async function expectKept({ apiKey }: TestWorkspace, answer: Answer): Promise<vo
   const { reference: shipment } = booked;
   expect(await data(caller.getShipment({ shipment }))).toEqual(booked);
   const events = await data(caller.listShipmentEvents({ shipment }));
-  expect(events.map((event: any) => [event.type, event.data])).toEqual([
-    ["shipment.created", booked],
-  ]);
+  expect(events.map((event: any) => [event.type, event.data])).toEqual([["shipment.created", booked]]);
 }
 
 test("a booking grouped with those of other workspaces ends as it would alone, and its answer is what is stored", async () => {
@@ -58,18 +50,17 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
     customer_email: i % 2 === 0 ? "new@example.org" : "NEW@example.org",
     customer_id_number: String(i),
   });
-  const [plain, foreign, shared, uncovered, dearer, withoutProvider, named, namedThere, keyed] =
-    await Promise.all([
-      times(20, (i) => book(one, persons(i))),
-      times(20, (i) => book(other, persons(i))),
-      times(6, (i) => book(one, inAnyCase(i))),
-      times(5, () => book(one, { dropoff_lat: 0, dropoff_lng: 0 })),
-      times(5, () => book(other, { expected_total: 1 })),
-      times(5, () => book(unpaid)),
-      times(4, () => book(one, { external_reference: "order 1" })),
-      times(1, () => book(other, { external_reference: "order 1" })),
-      times(4, () => book(other, { customer_name: "Keyed" }, { "idempotency-key": "once" })),
-    ]);
+  const [plain, foreign, shared, uncovered, dearer, withoutProvider, named, namedThere, keyed] = await Promise.all([
+    times(20, (i) => book(one, persons(i))),
+    times(20, (i) => book(other, persons(i))),
+    times(6, (i) => book(one, inAnyCase(i))),
+    times(5, () => book(one, { dropoff_lat: 0, dropoff_lng: 0 })),
+    times(5, () => book(other, { expected_total: 1 })),
+    times(5, () => book(unpaid)),
+    times(4, () => book(one, { external_reference: "order 1" })),
+    times(1, () => book(other, { external_reference: "order 1" })),
+    times(4, () => book(other, { customer_name: "Keyed" }, { "idempotency-key": "once" })),
+  ]);
 
   const keyMade = keyed.filter(({ status }) => status === 201);
   const nameMade = named.filter(({ status }) => status === 201);
@@ -79,9 +70,7 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
   expect(plain.map(({ body }) => body.data.weight_kg)).toEqual(plain.map((_, i) => 1 + i));
 
   expect(new Set(shared.map(({ body }) => body.data.customer.id)).size).toBe(1);
-  expect(shared.map(({ body }) => body.data.customer.id_number)).toEqual(
-    shared.map((_, i) => String(i)),
-  );
+  expect(shared.map(({ body }) => body.data.customer.id_number)).toEqual(shared.map((_, i) => String(i)));
 
   const outside = "The dropoff point is outside the coverage zones, 8643 km from the nearest one.";
   const changed = "expected_total is 1 USD, but the booking would cost 12.69 USD.";
@@ -92,19 +81,12 @@ test("a booking grouped with those of other workspaces ends as it would alone, a
   for (const answer of uncovered) {
     await expectRefused(answer, "ROUTE_NOT_COVERED", { coverage: outside });
   }
-  expect(dearer.map(({ code, body }) => [code, body.message])).toEqual(
-    Array(5).fill(["PRICE_CHANGED", changed]),
-  );
+  expect(dearer.map(({ code, body }) => [code, body.message])).toEqual(Array(5).fill(["PRICE_CHANGED", changed]));
   for (const answer of withoutProvider) {
     await expectRefused(answer, "PAYMENT_PROVIDER_NOT_CONNECTED", { payment_provider: missing });
   }
   for (const answer of named.filter((it) => it !== nameMade[0])) {
-    await expectRefused(
-      answer,
-      "EXTERNAL_REFERENCE_TAKEN",
-      { external_reference: taken },
-      { shipment: taker },
-    );
+    await expectRefused(answer, "EXTERNAL_REFERENCE_TAKEN", { external_reference: taken }, { shipment: taker });
   }
   for (const answer of keyed) {
     if (answer.status === 201) expect(wrote(answer)).toEqual(wrote(keyMade[0]!));
@@ -130,9 +112,7 @@ test("concurrent bookings share transactions", async () => {
 
 test("a booking that the database refuses fails alone, and the rest of its group is booked once", async () => {
   const [one, other] = [await service.addWorkspace(), await service.addWorkspace()];
-  await sql.query(
-    "alter table shipment add constraint somewhere check (pickup_address <> 'Nowhere')",
-  );
+  await sql.query("alter table shipment add constraint somewhere check (pickup_address <> 'Nowhere')");
   const answers = await times(40, (i) =>
     book(i % 2 === 0 ? one : other, {
       customer_name: `Customer ${i}`,
@@ -203,11 +183,8 @@ test("bookings whose commit was not acknowledged are not repeated", async () => 
       execute function linger()`);
   await sql.query("select pg_advisory_lock(1)");
   const inCommit = async () =>
-    (
-      await sql.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
-      )
-    ).rowCount!;
+    (await sql.query("select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'"))
+      .rowCount!;
   // Starts each booking in its own transaction, because a group releases its locks after a tenth of a second.
   const alone = [book(one, { customer_name: "Customer 0" })];
   await eventually("the first commit", async () => (await inCommit()) === 1);

@@ -20,12 +20,10 @@ import { worldTariff } from "../../support/tariffs.ts";
 
 const service = await sharedService();
 
-const book = (apiKey: string, changes: object = {}) =>
-  service.as(apiKey).createShipment({ ...BOOKING, ...changes });
+const book = (apiKey: string, changes: object = {}) => service.as(apiKey).createShipment({ ...BOOKING, ...changes });
 
 /** Books and returns the linked customer. */
-const customerOf = async (apiKey: string, changes: object = {}) =>
-  (await data(book(apiKey, changes))).customer;
+const customerOf = async (apiKey: string, changes: object = {}) => (await data(book(apiKey, changes))).customer;
 
 function rows(sql: string, { id }: TestWorkspace): Promise<any[]> {
   return service.app.em.fork().execute(sql, [id]);
@@ -52,9 +50,9 @@ test("shipment references are not consecutive and do not repeat", async () => {
 test("each booking records the tariff version it was priced with", async () => {
   const workspace = await service.addWorkspace();
   await book(workspace.apiKey);
-  expect(
-    await rows("select tariff_version as version from shipment where workspace_id = ?", workspace),
-  ).toEqual([{ version: 1 }]);
+  expect(await rows("select tariff_version as version from shipment where workspace_id = ?", workspace)).toEqual([
+    { version: 1 },
+  ]);
 });
 
 describe("a booking is linked to a customer of the workspace", () => {
@@ -154,9 +152,9 @@ describe("a booking is linked to a customer of the workspace", () => {
     const eve = { customer_name: "Eve", customer_email: "eve@example.org" };
     const changed = { ...eve, customer_id: id, customer_id_number: "C3" };
     expect((await customerOf(workspace.apiKey, changed)).id_number).toBe("C3");
-    expect(
-      await rows("select name, id_number from customer where workspace_id = ?", workspace),
-    ).toEqual([{ name: BOOKING.customer_name, id_number: "C3" }]);
+    expect(await rows("select name, id_number from customer where workspace_id = ?", workspace)).toEqual([
+      { name: BOOKING.customer_name, id_number: "C3" },
+    ]);
   });
 
   test("created once by 30 concurrent bookings", async () => {
@@ -187,20 +185,13 @@ describe("a refused booking names every reason, and stores nothing", () => {
   const AWAY = { dropoff_lat: 0, dropoff_lng: 0 };
   const HEAVY = { weight_kg: 999 };
 
-  test.each<
-    [changes: object, hasProvider: boolean, reason: RefusalReason, errors: Record<string, string>]
-  >([
+  test.each<[changes: object, hasProvider: boolean, reason: RefusalReason, errors: Record<string, string>]>([
     [AWAY, true, "ROUTE_NOT_COVERED", { coverage }],
     [HEAVY, true, "WEIGHT_NOT_SERVED", { weight_kg: weight }],
     [{}, false, "PAYMENT_PROVIDER_NOT_CONNECTED", { payment_provider: provider }],
     [{ ...AWAY, ...HEAVY }, true, "ROUTE_NOT_COVERED", { coverage, weight_kg: weight }],
     [AWAY, false, "ROUTE_NOT_COVERED", { coverage, payment_provider: provider }],
-    [
-      { ...AWAY, ...HEAVY },
-      false,
-      "ROUTE_NOT_COVERED",
-      { coverage, weight_kg: weight, payment_provider: provider },
-    ],
+    [{ ...AWAY, ...HEAVY }, false, "ROUTE_NOT_COVERED", { coverage, weight_kg: weight, payment_provider: provider }],
   ])("%j, with a payment provider: %j", async (changes, hasProvider, reason, errors) => {
     const workspace = await service.addWorkspace({
       paymentProvider: hasProvider ? "manual" : undefined,

@@ -84,9 +84,7 @@ async function exported(apiKey: string, filters: Filters = {}): Promise<Record<s
 async function listed(apiKey: string, filters: Filters = {}): Promise<ShipmentJson[]> {
   const all: ShipmentJson[] = [];
   for (let page_token = ""; ;) {
-    const { body } = await service
-      .as(apiKey)
-      .listShipments({ ...filters, page_size: 100, page_token });
+    const { body } = await service.as(apiKey).listShipments({ ...filters, page_size: 100, page_token });
     all.push(...body.data);
     if ((page_token = body.next_page_token) === "") return all;
   }
@@ -210,8 +208,7 @@ test("the largest shipments behind small ones are exported in pieces that every 
   await sql.query("update shipment set metadata = $2 where workspace_id = $1", [own.id, metadata]);
   await insertShipments(sql, { ...bulk, createdAt: createdAt(2026), salt: "small" });
   const pieces: Buffer[] = [];
-  for await (const { csv } of service.grpcClient(own.apiKey).exportShipments({}))
-    pieces.push(Buffer.from(csv));
+  for await (const { csv } of service.grpcClient(own.apiKey).exportShipments({})) pieces.push(Buffer.from(csv));
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(1024 * 1024);
   const rows: ShipmentJson[] = parse(Buffer.concat(pieces), { columns: true, bom: true });
   expect(rows.map((row) => JSON.parse(row["metadata"] as string))).toEqual([
@@ -225,16 +222,13 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   await expectRefused(answer, "FIELD_INVALID", {
     color:
       "color is not a query parameter of this call, which takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.",
-    status:
-      "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled, returned.",
+    status: "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled, returned.",
   });
   expect((await service.as(undefined).exportShipments()).code).toBe("CREDENTIAL_REFUSED");
   const client = service.grpcClient(apiKey);
   const status = 77 as ShipmentStatus;
   const error = await rpcError(take(1, client.exportShipments({ status })));
-  expect(error).toEqual(
-    rpcRefusal("InvalidArgument", "FIELD_INVALID", expect.stringMatching(/^status /), "status"),
-  );
+  expect(error).toEqual(rpcRefusal("InvalidArgument", "FIELD_INVALID", expect.stringMatching(/^status /), "status"));
 });
 
 /** Creates a workspace whose export exceeds all buffers between service and client. */
@@ -248,17 +242,13 @@ async function addLarge() {
     salt: String(other.id),
   });
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [i, "-".repeat(500)]));
-  await sql.query("update shipment set metadata = $2 where workspace_id = $1", [
-    other.id,
-    metadata,
-  ]);
+  await sql.query("update shipment set metadata = $2 where workspace_id = $1", [other.id, metadata]);
   return other;
 }
 
 test("a workspace has four exports at a time in a process, and the next is refused until one ends", async () => {
   const { apiKey: own } = await addLarge();
-  const open = () =>
-    get(`${service.httpUrl}${PATH}`, { headers: { authorization: `Bearer ${own}` } });
+  const open = () => get(`${service.httpUrl}${PATH}`, { headers: { authorization: `Bearer ${own}` } });
   const requests = Array.from({ length: MAX_EXPORTS }, open);
   const responses = await Promise.all(requests.map((request) => once(request, "response")));
   expect(responses.map(([{ statusCode }]) => statusCode)).toEqual(Array(MAX_EXPORTS).fill(200));

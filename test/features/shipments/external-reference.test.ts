@@ -23,12 +23,7 @@ test.each(["json", "grpc"] as const)(
     const again = () => service.as(apiKey, door).createShipment({ ...BOOKING, external_reference });
     const { reference } = await bookAnd(service, apiKey, ["cancel"], { external_reference });
     const text = `external_reference already belongs to the shipment ${reference}.`;
-    await expectRefused(
-      again(),
-      "EXTERNAL_REFERENCE_TAKEN",
-      { external_reference: text },
-      { shipment: reference },
-    );
+    await expectRefused(again(), "EXTERNAL_REFERENCE_TAKEN", { external_reference: text }, { shipment: reference });
     const other = await service.addWorkspace();
     const elsewhere = await book(service, other.apiKey, { external_reference });
     expect(elsewhere).toMatchObject({ external_reference });

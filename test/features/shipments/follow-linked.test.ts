@@ -26,10 +26,7 @@ const bookAnother = () => bookAnd(service, apiKey, ["pay", "advance"]);
 test("who follows a shipment hears of its changes alone, until it has come to its end", async () => {
   const { tracking_url: url, reference } = await bookAnother();
   const { response, next } = await follow(url);
-  expect([response.status, response.headers.get("content-type")]).toEqual([
-    200,
-    "text/event-stream",
-  ]);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   expect(response.headers.get("cache-control")).toBe("private, no-store");
   expect(await next()).toBe(CHANGED);
   const elsewhere = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });

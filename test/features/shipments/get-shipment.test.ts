@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
-import {
-  book,
-  BOOKED_SHIPMENT,
-  IMPOSSIBLE_REFERENCE,
-  NO_REFERENCE,
-  NO_SHIPMENT,
-} from "../../support/bookings.ts";
+import { book, BOOKED_SHIPMENT, IMPOSSIBLE_REFERENCE, NO_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
 import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
@@ -15,9 +9,7 @@ const { apiKey } = await service.addWorkspace();
 test("a shipment that is read is the whole shipment as booked", async () => {
   const booked = await book(service, apiKey);
   expect(booked).toEqual(BOOKED_SHIPMENT);
-  expect(await data(service.as(apiKey).getShipment({ shipment: booked["reference"] }))).toEqual(
-    booked,
-  );
+  expect(await data(service.as(apiKey).getShipment({ shipment: booked["reference"] }))).toEqual(booked);
 });
 
 test("a missing shipment is 404, in any letter case", async () => {
@@ -27,16 +19,7 @@ test("a missing shipment is 404, in any letter case", async () => {
   }
 });
 
-test.each([
-  "SHP-1",
-  "SHP-0000000000ZZZ",
-  "SHP-0000000000ZI",
-  "0",
-  "%F0%9F%93%A6",
-  "a".repeat(4_000),
-  "..%2F..",
-  "%",
-])(
+test.each(["SHP-1", "SHP-0000000000ZZZ", "SHP-0000000000ZI", "0", "%F0%9F%93%A6", "a".repeat(4_000), "..%2F..", "%"])(
   "a text that cannot be a reference is 404, and the message says what one looks like: %s",
   async (name) => {
     const { status, body } = await service.request(`/v1/shipments/${name}`, { apiKey });
@@ -44,11 +27,8 @@ test.each([
   },
 );
 
-test.each(["json", "grpc"] as const)(
-  "a blank reference is refused as missing, by %s",
-  async (door) => {
-    await expectRefused(service.as(apiKey, door).getShipment({ shipment: " " }), "FIELD_INVALID", {
-      shipment: "shipment is required.",
-    });
-  },
-);
+test.each(["json", "grpc"] as const)("a blank reference is refused as missing, by %s", async (door) => {
+  await expectRefused(service.as(apiKey, door).getShipment({ shipment: " " }), "FIELD_INVALID", {
+    shipment: "shipment is required.",
+  });
+});

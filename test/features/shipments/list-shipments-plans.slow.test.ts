@@ -98,9 +98,7 @@ function expectReadInOrder(plan: readonly PlanNode[]): void {
     );
   }
   for (const rows of Object.values(rowsTouched(plan))) {
-    expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(
-      PAGE_ROWS + IN_ONE_INSTANT * MAX_PARTS,
-    );
+    expect(rows, JSON.stringify(plan, null, 1)).toBeLessThanOrEqual(PAGE_ROWS + IN_ONE_INSTANT * MAX_PARTS);
   }
 }
 
@@ -110,9 +108,7 @@ async function listQuery(path: string): Promise<SentQuery> {
     expect(await service.request(path, { apiKey: large.apiKey })).toMatchObject({ status: 200 });
   });
   // Excludes the background queries that count bookings by day.
-  const [query, ...more] = queries.filter(({ sql: text }) =>
-    /as shipment\b|"totalMinor"|from "?customer"?/.test(text),
-  );
+  const [query, ...more] = queries.filter(({ sql: text }) => /as shipment\b|"totalMinor"|from "?customer"?/.test(text));
   expect(more).toEqual([]);
   return query!;
 }
@@ -172,12 +168,9 @@ const ORDERED = [
   ),
   `order_by=pickup_window&${QUEUES[0]}&pickup_from=2026-03-02T00:00:00Z&pickup_before=2026-03-02T12:00:00Z`,
 ];
-const FAILED = [
-  ...OF_ANY_STATE,
-  "order_by=created_at",
-  "customer_id=BUSY",
-  "customer_id=QUIET",
-].map((it) => `failed=true&${it}`);
+const FAILED = [...OF_ANY_STATE, "order_by=created_at", "customer_id=BUSY", "customer_id=QUIET"].map(
+  (it) => `failed=true&${it}`,
+);
 
 function withCustomer(filter: string): string {
   return filter.replace("BUSY", String(busy)).replace("QUIET", String(busy + 15));
@@ -238,9 +231,7 @@ test("what the search box asks for is read from indexes, and little besides the 
   const reference = shipment.reference.slice(0, 6);
   for (const text of ["order 1", "order 4711", "from", "to", "cust", "c77", "none", reference]) {
     const path = `/v1/search?text=${encodeURIComponent(text)}`;
-    const sent = await queriesOf(service.app.em, () =>
-      service.request(path, { apiKey: large.apiKey }),
-    );
+    const sent = await queriesOf(service.app.em, () => service.request(path, { apiKey: large.apiKey }));
     // Excludes background queries that count calls.
     const searches = sent.filter(({ sql: asked }) =>
       /with recent as materialized|as slot cross join/.test(asked.replaceAll(/\s+/g, " ")),

@@ -107,9 +107,7 @@ describe("a list of shipments", async () => {
     expect(await list(workspace.apiKey)).toEqual({ data: all, next_page_token: "" });
   });
 
-  test.each(
-    FILTERS.map((it, i) => [`${it.name} ${it.value.length === 0 ? it.value([]) : i}`, it] as const),
-  )(
+  test.each(FILTERS.map((it, i) => [`${it.name} ${it.value.length === 0 ? it.value([]) : i}`, it] as const))(
     "filtered by %s, alone and with every other filter, has exactly what both match, page by page",
     async (_, filter) => {
       for (const [a, b] of PAIRS.filter(([first]) => first === filter)) {
@@ -132,9 +130,7 @@ describe("a list of shipments", async () => {
     const since = await grpc.listShipments({
       createdAfter: { seconds: seconds - 1n, nanos: 999_999_999 },
     });
-    expect(since.data.map((it) => it.reference)).toEqual(
-      all.slice(0, 6).map((it) => it["reference"]),
-    );
+    expect(since.data.map((it) => it.reference)).toEqual(all.slice(0, 6).map((it) => it["reference"]));
   });
 
   test("bounded by the first and the last time has every shipment", async () => {
@@ -265,9 +261,7 @@ describe("a list of shipments that failed", async () => {
   test("has those that need a hand, in either order of time, with other filters, page by page", async () => {
     const listed = async (query: Query) => references(await listAll(apiKey, query));
     expect(await listed({ failed: "true", page_size: 1 })).toEqual(failed);
-    expect(await listed({ failed: "true", order_by: "created_at", page_size: 2 })).toEqual(
-      failed.toReversed(),
-    );
+    expect(await listed({ failed: "true", order_by: "created_at", page_size: 2 })).toEqual(failed.toReversed());
     expect(await listed({ failed: "false" })).toHaveLength(CASES.length);
     expect(await listed({ failed: "true", customer_id: first })).toEqual(failed);
     expect(await listed({ failed: "true", customer_id: first + 1 })).toEqual([]);
@@ -277,17 +271,14 @@ describe("a list of shipments that failed", async () => {
     expect(await listed({ failed: "true", created_after: after })).toEqual(failed.slice(0, -1));
   });
 
-  test.each([{ status: "pending" }, { payment_status: "paid" }])(
-    "refuses %j besides",
-    async (status) => {
-      const { listShipments, countShipments } = service.as(apiKey);
-      for (const call of [listShipments, countShipments]) {
-        await expectRefused(call({ failed: true, ...status }), "FIELD_INVALID", {
-          failed: "failed finds shipments of any status. Omit status and payment_status.",
-        });
-      }
-    },
-  );
+  test.each([{ status: "pending" }, { payment_status: "paid" }])("refuses %j besides", async (status) => {
+    const { listShipments, countShipments } = service.as(apiKey);
+    for (const call of [listShipments, countShipments]) {
+      await expectRefused(call({ failed: true, ...status }), "FIELD_INVALID", {
+        failed: "failed finds shipments of any status. Omit status and payment_status.",
+      });
+    }
+  });
 });
 
 describe("the order of a list of shipments", async () => {
@@ -326,8 +317,7 @@ describe("the order of a list of shipments", async () => {
   };
   const all = await listAll(apiKey, { page_size: 100 });
 
-  const keyOf = (field: string, it: ShipmentJson) =>
-    `${KEYS[field]!(it)} ${it["created_at"]} ${it["reference"]}`;
+  const keyOf = (field: string, it: ShipmentJson) => `${KEYS[field]!(it)} ${it["created_at"]} ${it["reference"]}`;
 
   function sorted(field: string, [status, paymentStatus]: (typeof QUEUES)[number]): string[] {
     return all
@@ -356,10 +346,7 @@ describe("the order of a list of shipments", async () => {
     for (const queue of QUEUES.slice(0, 4)) {
       const keys = sorted("pickup_window", queue);
       const ranges: [Query, string[]][] = [
-        [
-          { pickup_from: from, pickup_before: before },
-          keys.filter((key) => key.startsWith("2026-03-02")),
-        ],
+        [{ pickup_from: from, pickup_before: before }, keys.filter((key) => key.startsWith("2026-03-02"))],
         [{ pickup_from: before }, keys.filter((key) => key.startsWith("2026-03-03"))],
         // Shipments without a window come first.
         [{ pickup_before: from }, keys.filter((key) => key < "2026-03-02")],
@@ -368,9 +355,7 @@ describe("the order of a list of shipments", async () => {
         expect(expected.length).toBeGreaterThan(6);
         const filter = { ...queue[2], ...range };
         expect(await listedBy("pickup_window", "pickup_window", filter)).toEqual(expected);
-        expect(await listedBy("pickup_window", "pickup_window desc", filter)).toEqual(
-          expected.toReversed(),
-        );
+        expect(await listedBy("pickup_window", "pickup_window desc", filter)).toEqual(expected.toReversed());
       }
     }
   });
@@ -378,10 +363,7 @@ describe("the order of a list of shipments", async () => {
   test("is narrowed by pickup in no other order, and to some time", async () => {
     const [status, pickup_from] = ["pending", "2026-03-02T08:00:00Z"];
     const cases: [Query, Record<string, string>][] = [
-      [
-        { status, pickup_from },
-        { pickup_from: "pickup_from requires order_by pickup_window or pickup_window desc." },
-      ],
+      [{ status, pickup_from }, { pickup_from: "pickup_from requires order_by pickup_window or pickup_window desc." }],
       [
         { status, pickup_before: pickup_from, order_by: "total" },
         { pickup_before: "pickup_before requires order_by pickup_window or pickup_window desc." },
@@ -452,15 +434,12 @@ describe("pages of shipments", async () => {
     createdAt: "timestamptz '2026-01-01' + ((i / 7) || ' seconds')::interval",
   });
 
-  test.each([1, 7, 24, 25, 26, 75, 100])(
-    "of %i have every shipment in order, each once",
-    async (page_size) => {
-      const listed = await listAll(workspace.apiKey, { page_size });
-      const keys = listed.map((it) => `${it["created_at"]} ${it["reference"]}`);
-      expect(new Set(keys).size).toBe(150);
-      expect(keys).toEqual(keys.toSorted().reverse());
-    },
-  );
+  test.each([1, 7, 24, 25, 26, 75, 100])("of %i have every shipment in order, each once", async (page_size) => {
+    const listed = await listAll(workspace.apiKey, { page_size });
+    const keys = listed.map((it) => `${it["created_at"]} ${it["reference"]}`);
+    expect(new Set(keys).size).toBe(150);
+    expect(keys).toEqual(keys.toSorted().reverse());
+  });
 
   test("have 25 shipments by default and 100 at most, and the last has no token", async () => {
     expect((await list(workspace.apiKey)).data).toHaveLength(25);
@@ -525,48 +504,37 @@ describe("pages of shipments", async () => {
       { maxLength: 6 },
     );
     await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 12 }),
-        inserts,
-        fc.boolean(),
-        async (page_size, plan, filtered) => {
-          const { id, apiKey } = await service.addWorkspace();
-          const [first] = [await insertCustomers(sql, id, 1)];
-          const insert = (count: number, createdAt: string) =>
-            insertShipments(sql, {
-              workspace: id,
-              count,
-              customer: String(first),
-              createdAt,
-              salt: String(round++),
-            });
-          const before = await insert(
-            18,
-            "timestamptz '2026-01-01' + ((i / 3) || ' seconds')::interval",
-          );
-          const seen: string[] = [];
-          const pending = [...plan];
-          let page_token = "";
-          do {
-            const page = await list(apiKey, {
-              page_size,
-              ...(filtered ? { status: "pending" } : {}),
-              ...(page_token === "" ? {} : { page_token }),
-            });
-            seen.push(...page.data.map((it) => it["reference"]));
-            const next = pending.shift();
-            if (next !== undefined) {
-              await insert(
-                next.count,
-                `timestamptz '2026-01-01' + interval '${next.second} seconds'`,
-              );
-            }
-            page_token = page.next_page_token;
-          } while (page_token !== "");
-          expect(new Set(seen).size).toBe(seen.length);
-          expect(before.filter((reference) => !seen.includes(reference))).toEqual([]);
-        },
-      ),
+      fc.asyncProperty(fc.integer({ min: 1, max: 12 }), inserts, fc.boolean(), async (page_size, plan, filtered) => {
+        const { id, apiKey } = await service.addWorkspace();
+        const [first] = [await insertCustomers(sql, id, 1)];
+        const insert = (count: number, createdAt: string) =>
+          insertShipments(sql, {
+            workspace: id,
+            count,
+            customer: String(first),
+            createdAt,
+            salt: String(round++),
+          });
+        const before = await insert(18, "timestamptz '2026-01-01' + ((i / 3) || ' seconds')::interval");
+        const seen: string[] = [];
+        const pending = [...plan];
+        let page_token = "";
+        do {
+          const page = await list(apiKey, {
+            page_size,
+            ...(filtered ? { status: "pending" } : {}),
+            ...(page_token === "" ? {} : { page_token }),
+          });
+          seen.push(...page.data.map((it) => it["reference"]));
+          const next = pending.shift();
+          if (next !== undefined) {
+            await insert(next.count, `timestamptz '2026-01-01' + interval '${next.second} seconds'`);
+          }
+          page_token = page.next_page_token;
+        } while (page_token !== "");
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(before.filter((reference) => !seen.includes(reference))).toEqual([]);
+      }),
       { numRuns: 20 },
     );
   });

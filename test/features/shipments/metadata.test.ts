@@ -13,8 +13,7 @@ const caller = service.as(apiKey);
 
 const create = (metadata: unknown) => caller.createShipment({ ...BOOKING, metadata });
 
-const update = (shipment: string, metadata: unknown) =>
-  caller.updateShipment({ shipment, metadata });
+const update = (shipment: string, metadata: unknown) => caller.updateShipment({ shipment, metadata });
 
 function notes(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, `value ${i}`]));

@@ -100,12 +100,10 @@ test("a recipient sees the address though the bucket does not answer, and keeps 
   const pictures = bucketSettings(port);
   const service = await startService({ pictures, publicUrl });
   const { apiKey } = await service.addWorkspace();
-  const { reference: shipment, tracking_url: url } = await bookAnd(
-    service,
-    apiKey,
-    ["pay", "advance"],
-    { recipient_phone: "+12025550123", dropoff_address: "95 Prospect Park West" },
-  );
+  const { reference: shipment, tracking_url: url } = await bookAnd(service, apiKey, ["pay", "advance"], {
+    recipient_phone: "+12025550123",
+    dropoff_address: "95 Prospect Park West",
+  });
   await data(service.as(apiKey).recordProof({ shipment, photo }));
   await data(service.as(apiKey).advanceShipment({ shipment }));
   const sql = await connectTo(service.databaseUrl);

@@ -26,23 +26,16 @@ test.each<[expectation: object, said: string, field?: string]>([
   [{ expected_total: 0 }, "0 USD"],
   [{ expected_total: 12.69, expected_currency: "EUR" }, "12.69 EUR"],
   [{ expected_currency: "JPY" }, "JPY", "expected_currency"],
-])(
-  "a booking whose expected price is wrong is refused: %o",
-  async (expectation, said, field = "expected_total") => {
-    const count = async () =>
-      (
-        await sql.query(
-          "select count(*) from shipment join customer using (workspace_id) where workspace_id = $1",
-          [id],
-        )
-      ).rows;
-    const before = await count();
-    const text = `${field} is ${said}, but the booking would cost 12.69 USD.`;
-    const booking = book({ ...expectation, customer_email: "new@example.org" });
-    await expectRefused(booking, "PRICE_CHANGED", { [field]: text }, PRICE_FACTS);
-    expect(await count()).toEqual(before);
-  },
-);
+])("a booking whose expected price is wrong is refused: %o", async (expectation, said, field = "expected_total") => {
+  const count = async () =>
+    (await sql.query("select count(*) from shipment join customer using (workspace_id) where workspace_id = $1", [id]))
+      .rows;
+  const before = await count();
+  const text = `${field} is ${said}, but the booking would cost 12.69 USD.`;
+  const booking = book({ ...expectation, customer_email: "new@example.org" });
+  await expectRefused(booking, "PRICE_CHANGED", { [field]: text }, PRICE_FACTS);
+  expect(await count()).toEqual(before);
+});
 
 test("an expected price of the wrong form is the error of that field", async () => {
   for (const [fields, field] of [

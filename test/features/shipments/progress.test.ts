@@ -10,8 +10,7 @@ const as = service.as(apiKey);
 const ADA = { name: "Ada Byron", phone: "+12125550123", vehicle: "Cargo bike", external_id: "c-7" };
 
 const NOW_MS = Date.now();
-const eta = (minutes: number) =>
-  new Date(NOW_MS - (NOW_MS % 1_000) + minutes * 60_000).toISOString();
+const eta = (minutes: number) => new Date(NOW_MS - (NOW_MS % 1_000) + minutes * 60_000).toISOString();
 
 /** Returns the event types of a shipment, without those of its booking or payment. */
 async function eventsOf(shipment: string): Promise<string[]> {

@@ -48,11 +48,7 @@ test("a shipment is delivered by the PIN that its recipient alone was sent", asy
 
   const other = pin === "0000" ? "1111" : "0000";
   const told = { shipment, received_by: "Grace", note: "At the gate", photo };
-  await expectRefused(
-    courier.recordProof({ ...told, pin: other }),
-    "PIN_WRONG",
-    WRONG("4 attempts are left"),
-  );
+  await expectRefused(courier.recordProof({ ...told, pin: other }), "PIN_WRONG", WRONG("4 attempts are left"));
   expect(await data(as.getShipment({ shipment }))).toEqual(moving);
   await expectRefused(as.getProofPhoto({ shipment }), "PICTURE_NOT_FOUND");
 
@@ -122,9 +118,7 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
   await expectPinWrong(shipment, pinAfter(dropoff_pin, 1), "4 attempts are left");
 
   expect((await courier.waiveVerification({ shipment, reason: "Lost it" })).status).toBe(403);
-  const waiver = service.as(
-    (await as.createApiKey({ name: "Night shift", scope: "full" })).body.api_key,
-  );
+  const waiver = service.as((await as.createApiKey({ name: "Night shift", scope: "full" })).body.api_key);
   const waived = await data(waiver.waiveVerification({ shipment, reason: "Lost it" }));
   expect(waived.proof).toEqual({ ...PROOF, waived: "Lost it" });
   const event = (await data(as.listShipmentEvents({ shipment }))).at(-1);
@@ -133,35 +127,30 @@ test("after five wrong PINs none is accepted until there is another PIN, or it i
   expect(await data(courier.advanceShipment({ shipment }))).toMatchObject({ status: "delivered" });
 });
 
-test.each(["photo", "signature"] as const)(
-  "a shipment is delivered by its %s, which can be read",
-  async (kind) => {
-    const { reference: shipment } = await bring(kind);
-    const other = kind === "photo" ? { signature } : { photo };
-    await data(courier.recordProof({ shipment, ...other, received_by: "Grace" }));
-    await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified(kind));
-    const { proof } = await data(courier.recordProof({ shipment, photo, signature }));
-    expect(proof).toEqual({ ...PROOF, received_by: "Grace", photo: true, signature: true });
-    await data(courier.advanceShipment({ shipment }));
+test.each(["photo", "signature"] as const)("a shipment is delivered by its %s, which can be read", async (kind) => {
+  const { reference: shipment } = await bring(kind);
+  const other = kind === "photo" ? { signature } : { photo };
+  await data(courier.recordProof({ shipment, ...other, received_by: "Grace" }));
+  await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified(kind));
+  const { proof } = await data(courier.recordProof({ shipment, photo, signature }));
+  expect(proof).toEqual({ ...PROOF, received_by: "Grace", photo: true, signature: true });
+  await data(courier.advanceShipment({ shipment }));
 
-    const path = `/v1/shipments/${shipment}/proof/${kind}`;
-    const read = await fetch(service.httpUrl + path, { headers: { "x-api-key": apiKey } });
-    expect(read.headers.get("content-type")).toBe(kind === "photo" ? "image/jpeg" : "image/png");
-    expect(Buffer.from(await read.arrayBuffer())).toEqual(SAMPLE_PICTURES[kind]);
-    const foreign = await service.addWorkspace();
-    const { status } = await service.request(path, { apiKey: foreign.apiKey });
-    expect(status).toBe(404);
-  },
-);
+  const path = `/v1/shipments/${shipment}/proof/${kind}`;
+  const read = await fetch(service.httpUrl + path, { headers: { "x-api-key": apiKey } });
+  expect(read.headers.get("content-type")).toBe(kind === "photo" ? "image/jpeg" : "image/png");
+  expect(Buffer.from(await read.arrayBuffer())).toEqual(SAMPLE_PICTURES[kind]);
+  const foreign = await service.addWorkspace();
+  const { status } = await service.request(path, { apiKey: foreign.apiKey });
+  expect(status).toBe(404);
+});
 
 test("what was told or waived counts for the verification that it was for alone", async () => {
   const { reference: shipment, dropoff_pin: first } = await bring("pin");
   await data(courier.recordProof({ shipment, pin: first, photo }));
   await data(as.updateShipment({ shipment, dropoff_verification: "signature" }));
   await data(as.waiveVerification({ shipment, reason: "No pen" }));
-  const { proof, dropoff_pin } = await data(
-    as.updateShipment({ shipment, dropoff_verification: "pin" }),
-  );
+  const { proof, dropoff_pin } = await data(as.updateShipment({ shipment, dropoff_verification: "pin" }));
   expect(proof).toEqual({ ...PROOF, photo: true });
   await expectRefused(courier.advanceShipment({ shipment }), "NOT_VERIFIED", unverified("PIN"));
   await data(courier.recordProof({ shipment, pin: dropoff_pin }));
@@ -170,9 +159,7 @@ test("what was told or waived counts for the verification that it was for alone"
     shipment: "The shipment does not require verification.",
   });
   const events = await data(as.listShipmentEvents({ shipment }));
-  expect(
-    events.slice(4).map(({ type }: { type: string }) => type.replace("shipment.", "")),
-  ).toEqual([
+  expect(events.slice(4).map(({ type }: { type: string }) => type.replace("shipment.", ""))).toEqual([
     "proof_recorded",
     "updated",
     "proof_recorded",
@@ -247,15 +234,14 @@ test("what proves nothing, and what is no picture, is refused by field", async (
   expect(await refused({ signature: photo })).toEqual(["signature"]);
   expect(await refused({ pin: "12345" })).toEqual(["pin"]);
   expect(await refused({ pin: "1234" })).toEqual(["pin"]);
-  expect(
-    await invalidFields(as.updateShipment({ shipment, dropoff_verification: "smile" })),
-  ).toEqual(["dropoff_verification"]);
+  expect(await invalidFields(as.updateShipment({ shipment, dropoff_verification: "smile" }))).toEqual([
+    "dropoff_verification",
+  ]);
 });
 
 test("pictures are kept for 90 days", async () => {
   const [old, recent] = await Promise.all([bring("photo"), bring("photo")]);
-  for (const { reference: shipment } of [old, recent])
-    await data(as.recordProof({ shipment, photo }));
+  for (const { reference: shipment } of [old, recent]) await data(as.recordProof({ shipment, photo }));
   await runStatement(
     service.app.em,
     `update proof_picture set recorded_at = now() - interval '90 days 1 minute'
@@ -291,9 +277,7 @@ test("a photo of the largest size arrives, and is known when it is sent again", 
   expect(first.body.data.proof.photo).toBe(true);
   expect((await call()).body).toEqual(first.body);
   expect(
-    await invalidFields(
-      as.recordProof({ shipment, photo: Buffer.concat([large, bytes]).toString("base64") }),
-    ),
+    await invalidFields(as.recordProof({ shipment, photo: Buffer.concat([large, bytes]).toString("base64") })),
   ).toEqual(["photo"]);
   await takeStep(service, apiKey, shipment, "advance");
 });

@@ -89,9 +89,7 @@ function expectOnly(outcomes: readonly Outcome[], legal: readonly Outcome[]): vo
 function step(kind: "pay" | "advance" | "cancel"): Call {
   return async (reference) => {
     const { status, body } = await takeStep(service, workspace.apiKey, reference, kind);
-    return status === 200
-      ? `${body.data.status}, ${body.data.payment_status}`
-      : `${status} ${body.message}`;
+    return status === 200 ? `${body.data.status}, ${body.data.payment_status}` : `${status} ${body.message}`;
   };
 }
 
@@ -175,14 +173,7 @@ test("of two concurrent updates with one etag exactly one wins, by JSON or by gR
 
 /** Returns the columns in the order in which the service reads them. */
 function rowOf(row: Record<string, unknown>): Record<string, unknown> {
-  const columns = [
-    "status",
-    "payment_status",
-    "version",
-    "cancelled",
-    "pickup_address",
-    "amount_minor",
-  ];
+  const columns = ["status", "payment_status", "version", "cancelled", "pickup_address", "amount_minor"];
   return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
@@ -208,9 +199,7 @@ test("of concurrent bookings with one external reference exactly one is made, an
   for (let round = 0; round < 20; round++) {
     const external_reference = `order ${round}`;
     const answers = await Promise.all(
-      Array.from({ length: 4 }, () =>
-        service.as(apiKey).createShipment({ ...BOOKING, external_reference }),
-      ),
+      Array.from({ length: 4 }, () => service.as(apiKey).createShipment({ ...BOOKING, external_reference })),
     );
     const made = answers.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
@@ -225,8 +214,6 @@ test("of concurrent bookings with one external reference exactly one is made, an
       );
     }
   }
-  const { rows } = await sql.query("select count(*)::int from shipment where workspace_id = $1", [
-    id,
-  ]);
+  const { rows } = await sql.query("select count(*)::int from shipment where workspace_id = $1", [id]);
   expect(rows).toEqual([{ count: 20 }]);
 });

@@ -51,28 +51,10 @@ const GRACE = grace["reference"] as string;
 
 test.each([
   ["a reference", ADA, [ADA], [], ["reference"]],
-  [
-    "the beginning of a reference, in any case",
-    ADA.slice(0, 11).toLowerCase(),
-    [ADA],
-    [],
-    ["reference"],
-  ],
+  ["the beginning of a reference, in any case", ADA.slice(0, 11).toLowerCase(), [ADA], [], ["reference"]],
   ["an external reference, its last word begun", "order 47", [ADA], [], ["external_reference"]],
-  [
-    "any word of a dropoff address, the newest first",
-    "PROSPECT",
-    [GRACE, ADA],
-    [],
-    ["dropoff_address"],
-  ],
-  [
-    "words of two addresses, in any order",
-    "pier brook",
-    [GRACE],
-    [],
-    ["dropoff_address", "pickup_address"],
-  ],
+  ["any word of a dropoff address, the newest first", "PROSPECT", [GRACE, ADA], [], ["dropoff_address"]],
+  ["words of two addresses, in any order", "pier brook", [GRACE], [], ["dropoff_address", "pickup_address"]],
   ["no part within a word", "rospect", [], [], []],
   ["words that are whole but for the last", "pros park", [], [], []],
   ["the recipient's name", "johns", [GRACE], [], ["recipient_name"]],
@@ -92,13 +74,7 @@ test.each([
   ["a street and a customer", "brooklyn ada l", [ADA], [], ["customer.name", "dropoff_address"]],
   ["a first name", "gra", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["a last name", "lovel", [ADA], ["Ada Lovelace"], ["customer.name"]],
-  [
-    "both in any order",
-    "hopper gr",
-    [GRACE],
-    ["Grace Hopper"],
-    ["customer.email", "customer.name"],
-  ],
+  ["both in any order", "hopper gr", [GRACE], ["Grace Hopper"], ["customer.email", "customer.name"]],
   ["an email", "COUNTESS@exam", [ADA], ["Ada Lovelace"], ["customer.email"]],
   ["a part of a phone", "7946 09", [ADA], ["Ada Lovelace"], ["customer.phone"]],
   ["the digits of a phone", "+442079", [ADA], ["Ada Lovelace"], ["customer.phone"]],
@@ -120,8 +96,7 @@ test.each(["s", "Sh", "SHP", "shp-"])(
     const { apiKey: own } = await service.addWorkspace();
     const addresses = ["SHP-Street 1", "Pier 90", "95 Prospect"];
     const booked = [];
-    for (const pickup_address of addresses)
-      booked.push(await book(service, own, { pickup_address }));
+    for (const pickup_address of addresses) booked.push(await book(service, own, { pickup_address }));
     const [named, second, newest] = booked;
     const { shipments } = await search(text, 2, own);
     expect(shipments).toEqual([named, newest]);

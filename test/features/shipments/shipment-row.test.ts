@@ -12,10 +12,7 @@ import { createFindShipment } from "../../../src/features/shipments/find-shipmen
 import { shipmentJson, shipmentMessage } from "../../../src/features/shipments/shipment-message.ts";
 import type { ShipmentRow } from "../../../src/features/shipments/shipment-row.ts";
 import { Shipment } from "../../../src/features/shipments/shipment.entity.ts";
-import {
-  insertShipments,
-  updateShipments,
-} from "../../../src/features/shipments/write-shipments.ts";
+import { insertShipments, updateShipments } from "../../../src/features/shipments/write-shipments.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { SAMPLE_TARIFF } from "../../support/tariffs.ts";
@@ -29,11 +26,8 @@ const { zones: _, ...FEES } = parseTariff(SAMPLE_TARIFF).tariff!;
 const encode = compileEncodeJson(ShipmentSchema);
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 /** Arbitrary text that PostgreSQL can store. */
-const text = fc
-  .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
-  .filter((it) => !it.includes("\0"));
-const coordinate = (most: number) =>
-  fc.double({ min: -most, max: most, noNaN: true }).map((it) => it + 0);
+const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((it) => !it.includes("\0"));
+const coordinate = (most: number) => fc.double({ min: -most, max: most, noNaN: true }).map((it) => it + 0);
 const minor = fc.nat({ max: 1e12 });
 const instant = fc.date({
   min: new Date(0),
@@ -166,10 +160,7 @@ const booked = fc.record({
 
 let customers = 1_000_000;
 /** Adds new keys on each run, because fast-check repeats a failing case to shrink it. */
-function withKeys<Fields>(
-  fields: Fields,
-  customer: Pick<ShipmentRow["customer"], "name" | "idNumber">,
-) {
+function withKeys<Fields>(fields: Fields, customer: Pick<ShipmentRow["customer"], "name" | "idNumber">) {
   const id = ++customers;
   return {
     ...fields,

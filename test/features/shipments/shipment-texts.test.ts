@@ -9,19 +9,12 @@ import {
 import { ANY_TIME, book, BOOKED_SHIPMENT, BOOKING, RPC_BOOKING } from "../../support/bookings.ts";
 import { inDialect } from "../../support/dialect.ts";
 import { sharedService } from "../../support/service.ts";
-import {
-  hasForm,
-  sampleText,
-  SHIPMENT_TEXTS,
-  UPDATED_TEXTS,
-} from "../../support/shipment-texts.ts";
+import { hasForm, sampleText, SHIPMENT_TEXTS, UPDATED_TEXTS } from "../../support/shipment-texts.ts";
 
 const service = await sharedService();
 
 test("all texts of a booking can be changed, but for what it is found by", () => {
-  const fixed = SHIPMENT_TEXTS.map(({ name }) => name).filter(
-    (name) => !UPDATED_TEXTS.includes(name),
-  );
+  const fixed = SHIPMENT_TEXTS.map(({ name }) => name).filter((name) => !UPDATED_TEXTS.includes(name));
   expect(fixed).toEqual(["external_reference"]);
 });
 

@@ -56,9 +56,7 @@ function explain(state: string, { who, step, answer }: Asked): string | undefine
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
   if (next !== undefined) return answer === next ? next : undefined;
-  return answer.startsWith(`The shipment cannot be ${PARTICIPLES[step]} because it`)
-    ? state
-    : undefined;
+  return answer.startsWith(`The shipment cannot be ${PARTICIPLES[step]} because it`) ? state : undefined;
 }
 
 /** Returns the possible states after concurrent calls: one for each order that explains all responses. */

@@ -35,10 +35,7 @@ function textOf(html: string): string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== "");
 }
 
-const GONE = [
-  "This link does not work any more",
-  "It has expired or was replaced. Ask the sender for a new link.",
-];
+const GONE = ["This link does not work any more", "It has expired or was replaced. Ask the sender for a new link."];
 
 test("every answer and event about a shipment has its tracking link, the same as long as it is", async () => {
   const { apiKey } = await service.addWorkspace();
@@ -83,17 +80,10 @@ test.each<[readonly Step[], readonly string[]]>([
   const { status, text, html } = await open(url);
   expect(status).toBe(200);
   expect(text.slice(0, 3)).toEqual(["Test", headline, "Progress"]);
-  const current =
-    /<li[^>]*aria-current="step"[^>]*><strong>(.*?)<\/strong><time datetime="(.*?)">/.exec(html);
+  const current = /<li[^>]*aria-current="step"[^>]*><strong>(.*?)<\/strong><time datetime="(.*?)">/.exec(html);
   expect(current?.slice(1)).toEqual([step, "2026-11-02T12:00:00.000Z"]);
   expect(text).toContain("Monday, November 2 at 12:00 PM");
-  expect(text.slice(-5)).toEqual([
-    "Reference",
-    reference,
-    "Area",
-    "Kings",
-    "Times are in the time zone UTC.",
-  ]);
+  expect(text.slice(-5)).toEqual(["Reference", reference, "Area", "Kings", "Times are in the time zone UTC."]);
 });
 
 test("in transit the courier's first name and vehicle are shown, when they come, and what went wrong; then the end", async () => {
@@ -190,9 +180,7 @@ test("a page has the logo of its workspace, of which nothing else is told, until
   const image = `<img class="logo" alt="" src="data:image/png;base64,${logo}">`;
   expect((await data(set(padded(40_000).toString("base64")))).tracking_logo).toBe(logo);
   expect((await open(url)).html).toContain(image);
-  expect(await invalidFields(set(SAMPLE_PICTURES.photo.toString("base64")))).toEqual([
-    "tracking_logo",
-  ]);
+  expect(await invalidFields(set(SAMPLE_PICTURES.photo.toString("base64")))).toEqual(["tracking_logo"]);
   expect((await data(as.getWorkspace())).tracking_logo).toBe(logo);
   expect((await data(set(""))).tracking_logo).toBeNull();
   expect((await open(url)).html).not.toContain("<img");
@@ -241,17 +229,10 @@ test("whoever has the link and knows how the phone number ends sees the address,
 test("five other digits are taken for a shipment, be they sent at once and to several servers, and then none", async () => {
   const { apiKey } = await service.addWorkspace();
   const replica = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
-  const { tracking_url: url, reference: shipment } = await bookAnd(
-    service,
-    apiKey,
-    ["pay"],
-    IN_FULL,
-  );
+  const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
   const said = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)?.[1];
   const guesses = ["0000", "", "55550123", "012", "1234", "4321", "9999"];
-  const answers = await Promise.all(
-    guesses.map((digits, i) => openBy(url, digits, i % 2 === 0 ? service : replica)),
-  );
+  const answers = await Promise.all(guesses.map((digits, i) => openBy(url, digits, i % 2 === 0 ? service : replica)));
   const wrong = (left: string) => `Those digits don’t match. You have ${left} left.`;
   const locked = "No tries are left. Please ask the sender.";
   const tries = ["4 tries", "3 tries", "2 tries", "1 try"].map(wrong);
@@ -279,14 +260,8 @@ test("one hundred matching entries at once are all accepted", async () => {
 
 test("a page that was opened is opened again without digits, until the phone number is another", async () => {
   const { apiKey } = await service.addWorkspace();
-  const { tracking_url: url, reference: shipment } = await bookAnd(
-    service,
-    apiKey,
-    ["pay"],
-    IN_FULL,
-  );
-  const recipientOf = ({ html }: { html: string }) =>
-    /<script data-recipient="(.{22})">/.exec(html)?.[1];
+  const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  const recipientOf = ({ html }: { html: string }) => /<script data-recipient="(.{22})">/.exec(html)?.[1];
   const recipient = recipientOf(await openBy(url, "0123"))!;
   for (let i = 0; i < 5; i++) await openBy(url, "9999");
   const again = await postOpen(url, { recipient });
@@ -322,13 +297,8 @@ test("a page that has not changed is not sent again, and reading it changes noth
   expect([again.status, again.html]).toEqual([304, ""]);
   await takeStep(service, apiKey, reference, "pay");
   const changed = await open(url, { "if-none-match": tag });
-  expect([changed.status, changed.text[1]]).toEqual([
-    200,
-    "Your delivery is waiting for the courier",
-  ]);
-  expect((await fetch(service.httpUrl + new URL(url).pathname, { method: "POST" })).status).toBe(
-    405,
-  );
+  expect([changed.status, changed.text[1]]).toEqual([200, "Your delivery is waiting for the courier"]);
+  expect((await fetch(service.httpUrl + new URL(url).pathname, { method: "POST" })).status).toBe(405);
   const events = await data(service.as(apiKey).listEvents());
   expect(events.map(({ type }: { type: string }) => type)).toEqual([
     "shipment.created",
@@ -342,12 +312,7 @@ test.each([
   ["pl, es;q=0.9, en;q=0.1", "es", "Su envío está reservado", "lunes, 2 de noviembre, 12:00"],
   ["fr", "fr", "Votre livraison est enregistrée", "lundi 2 novembre à 12:00"],
   ["en-GB, de;q=0.5", "en", "Your delivery is booked", "Monday 2 November at 12:00"],
-  [
-    "en-x-nonsense-" + "y".repeat(500),
-    "en",
-    "Your delivery is booked",
-    "Monday, November 2 at 12:00 PM",
-  ],
+  ["en-x-nonsense-" + "y".repeat(500), "en", "Your delivery is booked", "Monday, November 2 at 12:00 PM"],
   ["pl", "en", "Your delivery is booked", "Monday, November 2 at 12:00 PM"],
 ])("a reader of %s is told in %s", async (accepted, language, headline, time) => {
   const { apiKey } = await service.addWorkspace();
@@ -390,15 +355,9 @@ test("the windows of a shipment are told in their time zone, and whether it is l
   const zone = "Times are in the time zone America/New_York.";
   const pickup = "Collected by the courier: Monday, November 2, 9:00 – 10:00 AM";
   const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
-  const plain = async (at: string) =>
-    (await said(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
+  const plain = async (at: string) => (await said(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
   expect(await plain("2026-11-02T14:59:00Z")).toEqual([pickup, delivery, zone]);
-  expect(await plain("2026-11-02T15:00:01Z")).toEqual([
-    pickup,
-    delivery,
-    "Later than planned",
-    zone,
-  ]);
+  expect(await plain("2026-11-02T15:00:01Z")).toEqual([pickup, delivery, "Later than planned", zone]);
   await takeStep(service, apiKey, reference, "advance");
   expect(await plain("2026-11-02T20:59:00Z")).toEqual([delivery, zone]);
   expect(await plain("2026-11-02T21:00:01Z")).toEqual([delivery, "Later than planned", zone]);
@@ -409,18 +368,13 @@ test("the windows of a shipment are told in their time zone, and whether it is l
 test.each([
   ["+49 30 123456", '<a href="tel:+4930123456">+49 30 123456</a>'],
   ["help@example.org", '<a href="mailto:help@example.org">help@example.org</a>'],
-  [
-    "https://example.org/help",
-    '<a href="https://example.org/help" rel="noreferrer">https://example.org/help</a>',
-  ],
+  ["https://example.org/help", '<a href="https://example.org/help" rel="noreferrer">https://example.org/help</a>'],
   ['<b>Ada</b> & "co"', "&lt;b&gt;Ada&lt;/b&gt; &amp; &quot;co&quot;"],
   ["javascript:alert(1)", "javascript:alert(1)"],
 ])("a workspace may say whom to ask: %s", async (contact, shown) => {
   const { apiKey, twin } = await service.addWorkspace();
   const { updateWorkspace } = service.as(apiKey);
-  expect((await data(updateWorkspace({ tracking_contact: contact }))).tracking_contact).toBe(
-    contact,
-  );
+  expect((await data(updateWorkspace({ tracking_contact: contact }))).tracking_contact).toBe(contact);
   for (const key of [apiKey, twin.apiKey]) {
     const { html } = await open((await book(service, key)).tracking_url);
     expect(html).toContain(`<dt>Questions?</dt><dd dir="auto">${shown}</dd>`);
@@ -545,9 +499,7 @@ test("a page that is read too often asks to come back, as a page", async () => {
   const own = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { apiKey } = await own.addWorkspace();
   const { tracking_url: url } = await book(own, apiKey);
-  const pages = await Promise.all(
-    Array.from({ length: 150 }, () => open(url, { "accept-language": "de" }, own)),
-  );
+  const pages = await Promise.all(Array.from({ length: 150 }, () => open(url, { "accept-language": "de" }, own)));
   const busy = pages.find(({ status }) => status === 429)!;
   expect(busy.text[0]).toBe("Bitte versuchen Sie es gleich noch einmal");
   expect(Object.fromEntries(busy.headers)).toMatchObject({

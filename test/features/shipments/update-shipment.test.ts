@@ -56,8 +56,7 @@ test("an update of route or weight is priced with the tariff in force", async ()
   const { apiKey: key } = await own.addWorkspace();
   const booked = await book(own, key);
   await publishDocument(own.app.em, { ...SAMPLE_TARIFF, base_fee: "40.00" });
-  const patch = (fields: object) =>
-    data(own.as(key).updateShipment({ shipment: booked["reference"], ...fields }));
+  const patch = (fields: object) => data(own.as(key).updateShipment({ shipment: booked["reference"], ...fields }));
   const untouched = await patch({ pickup_address: "Elsewhere" });
   expect(untouched).toMatchObject({ total: 12.69, base_fee: 5 });
   const heavier = await patch({ weight_kg: 10 });
@@ -94,10 +93,7 @@ test("an update to a route that is not covered is refused like a booking, and ch
   const booked = await book(service, apiKey);
   const far = { dropoff_lat: 0, dropoff_lng: 0, weight_kg: 1_000 };
   const refused = await update(booked, { ...far, pickup_address: "X" });
-  expect([refused.code, Object.keys(refused.body.errors)]).toEqual([
-    "ROUTE_NOT_COVERED",
-    ["coverage", "weight_kg"],
-  ]);
+  expect([refused.code, Object.keys(refused.body.errors)]).toEqual(["ROUTE_NOT_COVERED", ["coverage", "weight_kg"]]);
   const booking = await caller.createShipment({ ...BOOKING, ...far });
   expect(booking.body).toEqual(refused.body);
   expect(await read(booked)).toEqual(booked);
@@ -116,15 +112,8 @@ describe("an update of a shipment that is", () => {
     const other = await book(service, apiKey, { customer_email: "other@example.org" });
     const ended = words === "delivered" || words === "cancelled";
     const refused = (what: string) =>
-      [
-        "SHIPMENT_STATE",
-        { shipment: `${what} cannot be changed because it is ${words}.` },
-      ] as const;
-    for (const fields of [
-      { weight_kg: 3 },
-      { pickup_lat: 40.75 },
-      { dropoff_lng: -73.95, metadata: { a: "b" } },
-    ]) {
+      ["SHIPMENT_STATE", { shipment: `${what} cannot be changed because it is ${words}.` }] as const;
+    for (const fields of [{ weight_kg: 3 }, { pickup_lat: 40.75 }, { dropoff_lng: -73.95, metadata: { a: "b" } }]) {
       const what = ended ? "The shipment" : "The shipment's route and weight";
       await expectRefused(update(shipment, fields), ...refused(what));
     }

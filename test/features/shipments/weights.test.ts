@@ -43,9 +43,7 @@ describe.each(WEIGHTS)("%d kg counts as %d kg, in the tier of %d", (sent, counte
   });
 
   test("in an update", async () => {
-    const { reference: shipment } = await data(
-      caller.createShipment({ ...BOOKING, weight_kg: 0.2 }),
-    );
+    const { reference: shipment } = await data(caller.createShipment({ ...BOOKING, weight_kg: 0.2 }));
     const updated = await data(caller.updateShipment({ shipment, weight_kg: sent }));
     expect(updated).toMatchObject(priced);
   });
@@ -60,9 +58,7 @@ function messagesOf(schema: DescMessage): DescMessage[] {
 test("every weight of every request is rounded to milligrams", async () => {
   const methods = await describedMethods("workspace");
   const messages = new Set(methods.flatMap(({ input }) => messagesOf(input)));
-  const weights = [...messages].flatMap(({ fields }) =>
-    fields.filter(({ name }) => name.includes("weight")),
-  );
+  const weights = [...messages].flatMap(({ fields }) => fields.filter(({ name }) => name.includes("weight")));
   expect(weights.length).toBeGreaterThan(4);
   expect(weights.filter((it) => !hasOption(it, decimals)).map(String)).toEqual([]);
 });

@@ -7,13 +7,7 @@ import { startService } from "../../support/service.ts";
 import { square, worldTariff, zonesOf } from "../../support/tariffs.ts";
 
 /** Time zones with a point in each. The zones are adjacent, start at 0° east and are 10° wide. */
-const TIME_ZONES = [
-  "Europe/Berlin",
-  "America/New_York",
-  "Australia/Lord_Howe",
-  "Africa/Casablanca",
-  "Pacific/Apia",
-];
+const TIME_ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia"];
 const pickupIn = (zone: number) => ({ pickup_lat: 5, pickup_lng: zone * 10 + 5 });
 const dropoffIn = (zone: number) => ({ dropoff_lat: 6, dropoff_lng: zone * 10 + 6 });
 

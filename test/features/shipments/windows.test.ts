@@ -131,9 +131,7 @@ test("a booking by a quote takes its windows, at its price, and other windows ar
   const { body: quote } = await caller.createQuote({ ...ROUTE, ...WINDOWS });
   const { weight_kg, ...rest } = ROUTE;
   const fields = Object.fromEntries(
-    Object.entries({ ...BOOKING, weight_kg, quote_id: quote.id }).filter(
-      ([name]) => !(name in rest),
-    ),
+    Object.entries({ ...BOOKING, weight_kg, quote_id: quote.id }).filter(([name]) => !(name in rest)),
   );
   const other = { ...fields, pickup_window: window("01T18:00", "01T19:00") };
   await expectRefused(
@@ -144,9 +142,12 @@ test("a booking by a quote takes its windows, at its price, and other windows ar
     },
     { pickup_window_start: EVENING.start, pickup_window_end: EVENING.end },
   );
-  expect(await data(caller.createShipment({ ...fields, dropoff_window: AFTERNOON }))).toMatchObject(
-    { ...PRICE, ...BOOKED_WINDOWS, breakdown: BREAKDOWN, quote_id: quote.id },
-  );
+  expect(await data(caller.createShipment({ ...fields, dropoff_window: AFTERNOON }))).toMatchObject({
+    ...PRICE,
+    ...BOOKED_WINDOWS,
+    breakdown: BREAKDOWN,
+    quote_id: quote.id,
+  });
   const { body: plain } = await caller.createQuote(ROUTE);
   const given = { ...fields, quote_id: plain.id, pickup_window: EVENING };
   expect((await caller.createShipment(given)).code).toBe("QUOTE_MISMATCH");
@@ -174,23 +175,18 @@ describe("windows that cannot be booked", () => {
     dropoff_next_available: "2026-12-01T13:00:00.000Z",
     dropoff_next_available_end: "2026-12-01T13:10:00.000Z",
   };
-  test.each(["quoteShipment", "createQuote", "createShipment"] as const)(
-    "are refused alike by %s",
-    async (method) => {
-      const { code, body } = await caller[method]({ ...BOOKING, ...REFUSED });
-      const message = `${errors.pickup_window[0]} (and 2 more errors)`;
-      expect({ code, body }).toEqual({
-        code: "CUT_OFF_PASSED",
-        body: { message, errors, metadata: facts },
-      });
-    },
-  );
+  test.each(["quoteShipment", "createQuote", "createShipment"] as const)("are refused alike by %s", async (method) => {
+    const { code, body } = await caller[method]({ ...BOOKING, ...REFUSED });
+    const message = `${errors.pickup_window[0]} (and 2 more errors)`;
+    expect({ code, body }).toEqual({
+      code: "CUT_OFF_PASSED",
+      body: { message, errors, metadata: facts },
+    });
+  });
   test("have what would do among the facts, beside everything else that is wrong", async () => {
     const unconnected = await service.addWorkspace({ paymentProvider: undefined });
     const pickup_window = window("02T06:00", "02T07:00");
-    const { code, body } = await service
-      .as(unconnected.apiKey)
-      .createShipment({ ...BOOKING, ...ROUTE, pickup_window });
+    const { code, body } = await service.as(unconnected.apiKey).createShipment({ ...BOOKING, ...ROUTE, pickup_window });
     expect({ code, subjects: Object.keys(body.errors), facts: body.metadata }).toEqual({
       code: "OUTSIDE_HOURS",
       subjects: ["pickup_window", "payment_provider"],
@@ -274,9 +270,7 @@ describe("pickup slots", () => {
   test("are listed of the dates that are asked for", async () => {
     const listed = await data(slots({ from_date: "2026-12-24", days: 2 }));
     // The next day is a holiday.
-    expect(listed.map((it: any) => it.local_start.slice(0, 10))).toEqual(
-      Array(6).fill("2026-12-24"),
-    );
+    expect(listed.map((it: any) => it.local_start.slice(0, 10))).toEqual(Array(6).fill("2026-12-24"));
   });
 
   test("are none where the zone has no schedule, where a booking without a window is as ever", async () => {

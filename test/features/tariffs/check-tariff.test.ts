@@ -99,9 +99,7 @@ test.each<[what: string, data: string | Buffer | undefined, text: RegExp, path?:
     const draft = await drafts.begin(worldTariff({ base_fee: "-1" }));
     if (data !== undefined) await drafts.upload(draft.id, data);
     const id =
-      data === undefined
-        ? (await as.createTariffDraft({ name: "Bare", fees: draft.fees })).body.data.id
-        : draft.id;
+      data === undefined ? (await as.createTariffDraft({ name: "Bare", fees: draft.fees })).body.data.id : draft.id;
     expect((await check(id)).body.faults).toEqual([
       { path: "base_fee", text: expect.any(String) },
       { path, text: expect.stringMatching(text) },

@@ -11,8 +11,7 @@ const zones = zonesOf(square(0, 0, 1, 1), square(2, 0, 3, 1));
 await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }));
 await publishDocument(service.app.em, SAMPLE_TARIFF);
 
-const compare = (from_version?: number, to_version?: number) =>
-  compareTariffVersions({ from_version, to_version });
+const compare = (from_version?: number, to_version?: number) => compareTariffVersions({ from_version, to_version });
 
 /** Returns the expected differences between zones. */
 const zonesIn = (unchanged_count: number, added: string[] = [], removed: string[] = []) => ({

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Zone } from "../../../src/domain/coverage/coverage.ts";
-import {
-  coverageDocument,
-  roundedToleranceM,
-} from "../../../src/features/tariffs/tasks/coverage-document.ts";
+import { coverageDocument, roundedToleranceM } from "../../../src/features/tariffs/tasks/coverage-document.ts";
 import type { Polygon } from "../../../src/domain/coverage/geo.ts";
 import { square } from "../../support/tariffs.ts";
 
@@ -69,8 +66,7 @@ describe("a document of the zones", () => {
 
   test("leaves out holes and islands no larger than the tolerance, but no zone", () => {
     const [outer] = square(0, 0, 1, 1) as [[number, number][]];
-    const holeOf = (west: number, size: number) =>
-      square(west, 0.5, west + size, 0.5 + size)[0]!.toReversed();
+    const holeOf = (west: number, size: number) => square(west, 0.5, west + size, 0.5 + size)[0]!.toReversed();
     // An edge of 0.001 degrees is 111 m long, a diagonal 157 m.
     const [small, large] = [holeOf(0.2, 0.0005), holeOf(0.25, 0.125)];
     const zones = [

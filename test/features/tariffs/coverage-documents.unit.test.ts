@@ -23,9 +23,7 @@ function documentsOf(sizes: readonly number[]) {
 
 test("a document is made once, however many ask for it, and one at a time", async () => {
   const { made, documents } = documentsOf([1, 1]);
-  const asked = await Promise.all(
-    [1, 2, 1, 2, 1].map((version) => documents.find(version, version === 1 ? 0 : 10)),
-  );
+  const asked = await Promise.all([1, 2, 1, 2, 1].map((version) => documents.find(version, version === 1 ? 0 : 10)));
   expect(made).toEqual(["1-0", "2-10"]);
   expect(new Set(asked).size).toBe(2);
   expect(asked[1]!.message()).toMatchObject({ tariffVersion: 2, toleranceM: 10 });
@@ -61,11 +59,7 @@ test("a document that cannot be made is tried anew", async () => {
 test("documents that differ have other entity tags, and equal ones of one version the same", async () => {
   const tags = async () => {
     const { documents } = documentsOf([1, 1]);
-    const all = await Promise.all([
-      documents.find(1, 0),
-      documents.find(2, 0),
-      documents.find(1, 10),
-    ]);
+    const all = await Promise.all([documents.find(1, 0), documents.find(2, 0), documents.find(1, 10)]);
     return all.map(({ document }) => document.etag);
   };
   const [one, again] = [await tags(), await tags()];

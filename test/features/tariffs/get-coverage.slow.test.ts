@@ -95,9 +95,7 @@ test("a new version's coverage is served by every replica soon after it is publi
   // The replica publishes its tariff when it starts.
   const second = await startReplica(first.databaseUrl, { tariff: worldTariff({ zones }) });
   for (const replica of [first, second]) {
-    await eventually("the new coverage", async () =>
-      (await ask(replica)).headers.get("etag")?.startsWith('"2-0-'),
-    );
+    await eventually("the new coverage", async () => (await ask(replica)).headers.get("etag")?.startsWith('"2-0-'));
   }
   const [one, other] = [await ask(first), await ask(second)];
   expect(one.body).toEqual({

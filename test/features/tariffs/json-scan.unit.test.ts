@@ -36,8 +36,7 @@ test("the positions of any features are counted, however their text is cut and s
       fc.integer({ min: 0, max: 2 }),
       (features, pieceBytes, spaces) => {
         const positions = features.reduce(
-          (count, it) =>
-            count + it.geometry.coordinates.flat(it.geometry.type === "Polygon" ? 1 : 2).length,
+          (count, it) => count + it.geometry.coordinates.flat(it.geometry.type === "Polygon" ? 1 : 2).length,
           0,
         );
         const text = JSON.stringify({ features }, null, spaces);
@@ -62,12 +61,9 @@ test.for([
   ['"a":0,', 150],
   ['{"a":0},', 250],
   ["{},", 64],
-] as const)(
-  "each %s counts for the memory that it may take among many, %i bytes",
-  ([item, bytes]) => {
-    expect(scanned(`[${item.repeat(1_000)}0]`).parsedBytes).toBeGreaterThan(1_000 * bytes - bytes);
-  },
-);
+] as const)("each %s counts for the memory that it may take among many, %i bytes", ([item, bytes]) => {
+  expect(scanned(`[${item.repeat(1_000)}0]`).parsedBytes).toBeGreaterThan(1_000 * bytes - bytes);
+});
 
 test("what is broken is read to its end", () => {
   for (const text of ["", "]]]}", '"', '{"coordinates":[[', "\\", "[1,[2", "\u0000\u00ff"]) {

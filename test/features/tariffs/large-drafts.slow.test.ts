@@ -1,10 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { LRUCache } from "lru-cache";
 import { expect, test } from "vitest";
-import {
-  checkStoredDraft,
-  type DraftDeps,
-} from "../../../src/features/tariffs/drafts/check-stored-draft.ts";
+import { checkStoredDraft, type DraftDeps } from "../../../src/features/tariffs/drafts/check-stored-draft.ts";
 import { TaskTooLargeError } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
 import type { TariffDraft } from "../../../src/features/tariffs/drafts/tariff-draft.entity.ts";
 import { data, expectRefused } from "../../support/answers.ts";
@@ -27,8 +24,7 @@ const zonesOf = (item: string, mib: number) =>
 
 /** Returns a process's memory in MiB, as the kernel reports it. */
 const memoryOf = (pid: number, field: "VmRSS" | "VmHWM") =>
-  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) /
-  1024;
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
 
 test("zones of 64 MiB are taken, stored in pieces of up to 1 MiB, and not a byte more", async () => {
   const max = 64 * MIB;
@@ -112,8 +108,7 @@ test("a draft that took too much memory to be checked is not tried again until i
     throw new TaskTooLargeError("check");
   };
   const tasks = { run, runAtOnce: run, checks: new LRUCache({ max: 1 }) };
-  const check = (revision: number) =>
-    checkStoredDraft({ tasks } as unknown as DraftDeps, { ...draft, revision });
+  const check = (revision: number) => checkStoredDraft({ tasks } as unknown as DraftDeps, { ...draft, revision });
   const text = "the zones need too much memory. Remove properties or simplify the outlines";
   const found = {
     faults: [{ path: "zones", text }],

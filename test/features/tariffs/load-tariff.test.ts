@@ -10,8 +10,7 @@ const service = await startService();
 const { apiKey } = await service.addWorkspace();
 const database = await connectTo(service.databaseUrl);
 
-const quote = async (route: object) =>
-  (await service.request("/v1/shipments/quote", { apiKey, body: route })).body;
+const quote = async (route: object) => (await service.request("/v1/shipments/quote", { apiKey, body: route })).body;
 
 /** Returns a closed ring with a radius of one degree around a point. */
 function circle(lng: number, lat: number, positions: number): [number, number][] {
@@ -23,18 +22,13 @@ function circle(lng: number, lat: number, positions: number): [number, number][]
 }
 
 async function untilBaseFeeIs(fee: number): Promise<void> {
-  await eventually(
-    `a base fee of ${fee}`,
-    async () => (await quote(COVERED_ROUTE)).base_fee === fee,
-  );
+  await eventually(`a base fee of ${fee}`, async () => (await quote(COVERED_ROUTE)).base_fee === fee);
 }
 
 test("a large tariff is not parsed in the thread that answers calls, and prices as a small one", async () => {
   const zones = zonesOf([circle(-74, 40.7, 100_000)], [circle(0, 0, 50)]);
   const parse = vi.spyOn(JSON, "parse");
-  expect(
-    await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" })),
-  ).toMatchObject({ zones: 2 });
+  expect(await publishDocument(service.app.em, worldTariff({ zones, base_fee: "31.00" }))).toMatchObject({ zones: 2 });
   await untilBaseFeeIs(31);
   const longest = Math.max(...parse.mock.calls.map(([text]) => text.length));
   parse.mockRestore();
@@ -46,9 +40,7 @@ test("a large tariff is not parsed in the thread that answers calls, and prices 
   });
   expect(await quote({ ...COVERED_ROUTE, dropoff_lat: 0, dropoff_lng: 2 })).toMatchObject({
     covered: false,
-    message: expect.stringMatching(
-      /^The dropoff point is outside .*, 11\d km from the nearest one/,
-    ),
+    message: expect.stringMatching(/^The dropoff point is outside .*, 11\d km from the nearest one/),
   });
 });
 
@@ -60,11 +52,7 @@ test.each([
   const { rows } = await database.query("select max(version) + 1 as version from tariff_version");
   await database.query(
     `insert into tariff_version (version, document, digest, published_at) values ($1, $2, $3, now())`,
-    [
-      rows[0].version,
-      JSON.stringify(worldTariff({ zones: zonesOf([crossing]), base_fee: `${n}.00` })),
-      `${n}`,
-    ],
+    [rows[0].version, JSON.stringify(worldTariff({ zones: zonesOf([crossing]), base_fee: `${n}.00` })), `${n}`],
   );
   await untilBaseFeeIs(n);
   const { text } = await service.request("/metrics");
@@ -79,10 +67,7 @@ test("a tariff that cannot be loaded leaves the one before in use, and stops no 
   );
   const { id, apiKey: ending } = await service.addWorkspace();
   await service.request("/v1/workspace", { apiKey: ending });
-  await database.query(
-    "update api_key set ends_at = now(), changed_at = now() where workspace_id = $1",
-    [id],
-  );
+  await database.query("update api_key set ends_at = now(), changed_at = now() where workspace_id = $1", [id]);
   await eventually("the key to end", async () => {
     const { status } = await service.request("/v1/workspace", { apiKey: ending });
     return status === 401;

@@ -19,9 +19,7 @@ const database = await connectTo(service.databaseUrl);
 let first: number;
 beforeEach(async () => {
   await database.query("delete from tariff_draft");
-  await database.query(
-    "update tariff_version set called_off_at = now() where effective_at > now()",
-  );
+  await database.query("update tariff_version set called_off_at = now() where effective_at > now()");
   first = (await publishDocument(service.app.em, worldTariff({ base_fee: "1.00" }))).version;
 });
 
@@ -97,9 +95,7 @@ test("a draft that is changed while it is checked is not published", async () =>
   // Holds the advisory lock that publishers acquire after the check.
   await lock.query("select pg_advisory_lock($1)", [0x5348_5002]);
   const publishing = drafts.publish(id, first);
-  await expect
-    .poll(async () => (await database.query("select from pg_locks where not granted")).rowCount)
-    .toBe(1);
+  await expect.poll(async () => (await database.query("select from pg_locks where not granted")).rowCount).toBe(1);
   await as.updateTariffDraft({ draft: id, name: "Other" });
   await lock.end();
   const text = "etag is stale because the draft was changed. Read it again.";
@@ -168,11 +164,7 @@ test("any version can be repeated, also one that was called off, but not what is
   const { version } = body.data;
   expect((await repeat(first, calledOff)).code).toBe("TARIFF_REPLACED");
   const none = repeat(version + 9, version);
-  await expectRefused(
-    none,
-    "TARIFF_VERSION_NOT_FOUND",
-    `There is no tariff version ${version + 9}.`,
-  );
+  await expectRefused(none, "TARIFF_VERSION_NOT_FOUND", `There is no tariff version ${version + 9}.`);
   const { rows } = await database.query(
     "select distinct document::text from tariff_version where version in ($1, $2)",
     [version, calledOff],
@@ -184,8 +176,7 @@ test("versions are listed page by page, the newest first, and tokens are checked
   for (const [i, fee] of ["2.00", "3.00", "4.00"].entries()) {
     await drafts.publish((await begin(fee)).id, first + i);
   }
-  const page = async (page_token?: string) =>
-    (await as.listTariffVersions({ page_size: 3, page_token })).body;
+  const page = async (page_token?: string) => (await as.listTariffVersions({ page_size: 3, page_token })).body;
   const { data: newest, next_page_token: next } = await page();
   const numbers = newest.map(({ version }: any) => version);
   expect(numbers).toEqual([first + 3, first + 2, first + 1]);
@@ -205,11 +196,7 @@ test("the zones of a version are given as they were uploaded, and once more only
   const again = await as.getTariffVersionZones({ version }, known);
   expect(again).toMatchObject({ status: 304, text: "" });
   const none = { version: version + 1 };
-  for (const call of [
-    as.getTariffVersion(none),
-    as.getTariffVersionZones(none),
-    as.getTariffVersionSchedules(none),
-  ]) {
+  for (const call of [as.getTariffVersion(none), as.getTariffVersionZones(none), as.getTariffVersionSchedules(none)]) {
     const text = `There is no tariff version ${version + 1}.`;
     await expectRefused(call, "TARIFF_VERSION_NOT_FOUND", text);
   }

@@ -17,8 +17,7 @@ const service = await startService();
 const database = await connectTo(service.databaseUrl);
 const { key: viewer } = await service.addOperator("viewer");
 /** Two workspaces with one customer each. */
-const workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[] =
-  [];
+const workspaces: { readonly id: number; readonly apiKey: string; readonly customer: number }[] = [];
 for (const { id, apiKey } of [await service.addWorkspace(), await service.addWorkspace()]) {
   const customer = await insertCustomers(database, id, 1);
   workspaces.push({ id, apiKey, customer });
@@ -29,10 +28,7 @@ beforeEach(async () => {
 });
 
 /** Inserts shipments on the given route, alternately in both workspaces, the newest last. */
-async function addShipments(
-  count: number,
-  route: readonly [string, string, string, string, string],
-): Promise<void> {
+async function addShipments(count: number, route: readonly [string, string, string, string, string]): Promise<void> {
   for (const [i, { id, customer }] of workspaces.entries()) {
     await insertShipments(database, {
       workspace: id,
@@ -77,16 +73,11 @@ async function addWindows(rows: readonly ReplayedRow[]): Promise<ReplayedRow[]> 
           feeMinor: 0,
         },
     );
-    await database.query(
-      "update shipment set windows = $3 where workspace_id = $1 and reference = $2",
-      [
-        row.workspace,
-        row.reference,
-        stored.some((it) => it !== undefined)
-          ? { pickup: stored[0] ?? null, dropoff: stored[1] ?? null }
-          : null,
-      ],
-    );
+    await database.query("update shipment set windows = $3 where workspace_id = $1 and reference = $2", [
+      row.workspace,
+      row.reference,
+      stored.some((it) => it !== undefined) ? { pickup: stored[0] ?? null, dropoff: stored[1] ?? null } : null,
+    ]);
     windowed.push({ ...row, ...windows });
   }
   return windowed;
@@ -94,11 +85,9 @@ async function addWindows(rows: readonly ReplayedRow[]): Promise<ReplayedRow[]> 
 
 const HALF_HOUR_MS = 1_800_000;
 
-const replay = (draft: number, fields: object = {}) =>
-  service.as(viewer).replayTariff({ draft, ...fields });
+const replay = (draft: number, fields: object = {}) => service.as(viewer).replayTariff({ draft, ...fields });
 
-const publish = async (document: unknown) =>
-  (await publishDocument(service.app.em, document)).version;
+const publish = async (document: unknown) => (await publishDocument(service.app.em, document)).version;
 
 /** Returns a worldwide tariff that charges by weight only. */
 function perKg(rate: string, changes: object = {}): object {
@@ -133,8 +122,7 @@ describe("a replay of shipments", () => {
       });
     const morning = hours(["05:00", "07:30"], ["11:00", "13:00"]);
     const evening = hours(["13:00", "16:00"], ["20:00", "00:00", "01:00"]);
-    const onDays = (of: typeof morning) =>
-      fc.tuple(someDays, of).map(([days, each]) => ({ days, ...each }));
+    const onDays = (of: typeof morning) => fc.tuple(someDays, of).map(([days, each]) => ({ days, ...each }));
     return fc.record({
       name: fc.constant(name),
       time_zone: fc.constantFrom(
@@ -176,22 +164,20 @@ describe("a replay of shipments", () => {
       currency: fc.constant(currency),
       base_fee: decimal(20, digitsOf[currency]),
       rate_per_km: decimal(1, 6),
-      tiers: fc
-        .uniqueArray(fc.integer({ min: 1, max: 10 }), { minLength: 1, maxLength: 4 })
-        .chain((ends) =>
-          fc.tuple(
-            ...ends
-              .toSorted((a, b) => a - b)
-              .map((max_kg, i, sorted) =>
-                fc.record({
-                  min_kg: fc.constant(sorted[i - 1] ?? 0),
-                  max_kg: fc.constant(max_kg),
-                  flat_fee: decimal(5, digitsOf[currency]),
-                  rate_per_kg: decimal(1, 6),
-                }),
-              ),
-          ),
+      tiers: fc.uniqueArray(fc.integer({ min: 1, max: 10 }), { minLength: 1, maxLength: 4 }).chain((ends) =>
+        fc.tuple(
+          ...ends
+            .toSorted((a, b) => a - b)
+            .map((max_kg, i, sorted) =>
+              fc.record({
+                min_kg: fc.constant(sorted[i - 1] ?? 0),
+                max_kg: fc.constant(max_kg),
+                flat_fee: decimal(5, digitsOf[currency]),
+                rate_per_kg: decimal(1, 6),
+              }),
+            ),
         ),
+      ),
       squares: fc.array(anySquare, { minLength: 1, maxLength: 4 }),
       schedules: fc.tuple(...["a", "b"].map((name) => scheduleIn(name, digitsOf[currency]))),
       scheduleOfSquare: fc.array(fc.constantFrom("a", "b", undefined), {
@@ -216,10 +202,7 @@ describe("a replay of shipments", () => {
     await addShipments(300, SCATTERED);
     const rows = await addWindows(await newest(250));
     const pair = anyCurrency.chain((currency) =>
-      fc.tuple(
-        tariffIn(currency),
-        fc.oneof({ weight: 4, arbitrary: tariffIn(currency) }, anyCurrency.chain(tariffIn)),
-      ),
+      fc.tuple(tariffIn(currency), fc.oneof({ weight: 4, arbitrary: tariffIn(currency) }, anyCurrency.chain(tariffIn))),
     );
     await fc.assert(
       fc.asyncProperty(pair, async ([inForce, ofDraft]) => {
@@ -289,8 +272,7 @@ describe("a replay of shipments", () => {
     });
   });
 
-  const OUTSIDE =
-    "The pickup and dropoff points are outside the coverage zones, 56 km and 56 km from the nearest one.";
+  const OUTSIDE = "The pickup and dropoff points are outside the coverage zones, 56 km and 56 km from the nearest one.";
 
   test("compares with the version whose time has come, not with one that is scheduled or called off", async () => {
     await addShipments(1, SCATTERED);
@@ -301,9 +283,7 @@ describe("a replay of shipments", () => {
       "update tariff_version set effective_at = now() + interval '1 day' where version in ($1, $2)",
       [scheduled, calledOff],
     );
-    await database.query("update tariff_version set called_off_at = now() where version = $1", [
-      calledOff,
-    ]);
+    await database.query("update tariff_version set called_off_at = now() where version = $1", [calledOff]);
     const draft = await insertDraft(database, perKg("2"));
     expect((await replay(draft)).body.in_force).toBe(inForce);
     await database.query("update tariff_version set effective_at = now(), called_off_at = null");
@@ -340,9 +320,7 @@ describe("a replay of routes", () => {
     const { body } = await replay(draft, { routes, shipments: 0 });
 
     const quotes = async () => {
-      const { body: quoted } = await service
-        .as(workspaces[0]!.apiKey)
-        .batchQuoteShipments({ routes });
+      const { body: quoted } = await service.as(workspaces[0]!.apiKey).batchQuoteShipments({ routes });
       return quoted.results.map(({ quote }: { quote: unknown }) => quote);
     };
     // Retries, because a replica may use the previous version for up to a second.
@@ -354,9 +332,7 @@ describe("a replay of routes", () => {
     const inForce = await quotesOnce(12.69);
     await publish(next);
     const ofDraft = await quotesOnce(100);
-    expect(body.routes).toEqual(
-      inForce.map((it: object, i: number) => ({ in_force: it, draft: ofDraft[i] })),
-    );
+    expect(body.routes).toEqual(inForce.map((it: object, i: number) => ({ in_force: it, draft: ofDraft[i] })));
     const covered = body.routes
       .slice(0, 3)
       .map((it: Record<"in_force" | "draft", any>) => [it.in_force.covered, it.draft.covered]);
@@ -371,8 +347,7 @@ describe("a replay of routes", () => {
     const draft = await insertDraft(database, perKg("2"));
     const bad = { ...COVERED_ROUTE, pickup_lat: 91, weight_kg: undefined };
     await expectRefused(replay(draft, { routes: [COVERED_ROUTE, bad] }), "FIELD_INVALID", {
-      "routes[1].pickup_lat":
-        "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
+      "routes[1].pickup_lat": "routes[1].pickup_lat must be greater than or equal to -90 and less than or equal to 90.",
       "routes[1].weight_kg": "routes[1].weight_kg is required.",
     });
     const many = Array.from({ length: 101 }, () => COVERED_ROUTE);
@@ -386,10 +361,7 @@ describe("a replay of routes", () => {
   });
 });
 
-const UNSTORABLE = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace(
-  '"Zone 1"',
-  '"Z","x":"\\u0000"',
-);
+const UNSTORABLE = JSON.stringify(zonesOf(square(0, 0, 1, 1))).replace('"Zone 1"', '"Z","x":"\\u0000"');
 
 test.each([
   ["fees", perKg("0.0000001", { base_fee: "-1" }), ["base_fee", "tiers[0].rate_per_kg"]],

@@ -1,14 +1,8 @@
 import type { MikroORM } from "@mikro-orm/postgresql";
 import type pg from "pg";
 import { beforeEach, expect, test } from "vitest";
-import {
-  createTariffTasks,
-  type TariffTasks,
-} from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
-import {
-  createTariffCache,
-  type TariffCache,
-} from "../../../src/features/tariffs/versions/tariff-cache.ts";
+import { createTariffTasks, type TariffTasks } from "../../../src/features/tariffs/tasks/run-tariff-task.ts";
+import { createTariffCache, type TariffCache } from "../../../src/features/tariffs/versions/tariff-cache.ts";
 import { createDatabase, type TestDatabase, connectTo, openOrm } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { publishDocument } from "../../support/publish-document.ts";
@@ -75,9 +69,7 @@ test("a scheduled version is loaded before its time, in use from its time on, an
   });
   expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 1]);
   expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 1 });
-  await client.query(
-    "update tariff_version set effective_at = date_trunc('milliseconds', now()) where version = 2",
-  );
+  await client.query("update tariff_version set effective_at = date_trunc('milliseconds', now()) where version = 2");
   expect(await cache.inForce(orm.em.fork())).toMatchObject({ version: 2 });
   expect([loads, cache.currentVersion()]).toEqual([[{ version: 2 }], 2]);
   // Transactions that have read the previous version as in force still use it.

@@ -60,9 +60,7 @@ test("every replica prices with a scheduled tariff from its time on, and soon wi
   expect(scheduled).toMatchObject({ state: "scheduled", effective_at });
   expect(await data(other.as(operator).getTariffInForce())).toEqual(before);
   // Makes the version take effect.
-  await database.query("update tariff_version set effective_at = now() where version = $1", [
-    scheduled.version,
-  ]);
+  await database.query("update tariff_version set effective_at = now() where version = $1", [scheduled.version]);
   await untilQuotedEverywhere(23);
   const version = { version: before.version, replaces: scheduled.version };
   const repeated = await data(other.as(operator).rollBackTariff(version));

@@ -95,10 +95,7 @@ test("schedules go with their draft: changed, checked, replayed, published, comp
   await patch(next, { schedules: [days, scheduleOf({ name: "more" })] });
   const replayed = await as.replayTariff({
     draft: next,
-    routes: [
-      booking,
-      { ...BOOKING, pickup_window: { start: "2026-12-01T10:00:00Z", end: "2026-12-01T11:00:00Z" } },
-    ],
+    routes: [booking, { ...BOOKING, pickup_window: { start: "2026-12-01T10:00:00Z", end: "2026-12-01T11:00:00Z" } }],
   });
   // In the draft, no zone has a schedule any more.
   const noSchedule = "pickup_window must be omitted: the zone of the pickup has no schedule.";

@@ -30,9 +30,7 @@ async function rowsOf({ id }: TestWorkspace): Promise<Record<string, number>> {
   const counts = DATA.map((table) =>
     sql.query(`select count(*)::int as rows from ${table} where workspace_id = $1`, [id]),
   );
-  return Object.fromEntries(
-    (await Promise.all(counts)).map(({ rows }, i) => [DATA[i]!, rows[0].rows]),
-  );
+  return Object.fromEntries((await Promise.all(counts)).map(({ rows }, i) => [DATA[i]!, rows[0].rows]));
 }
 
 /** Creates at least one row in each table. */
@@ -73,9 +71,7 @@ test("test data is deleted at once, and nothing of the live workspace; keys, web
   expect(await data(caller.listWebhooks())).toHaveLength(1);
   const booked = await caller.createShipment(BOOKING, KEPT);
   expect(booked.headers.get("idempotency-replayed")).toBeNull();
-  expect(await data(caller.listEvents({ after }))).toMatchObject([
-    { shipment: booked.body.data.reference },
-  ]);
+  expect(await data(caller.listEvents({ after }))).toMatchObject([{ shipment: booked.body.data.reference }]);
 });
 
 test("test data is not deleted with a live key", async () => {

@@ -24,8 +24,7 @@ const untilReceived = (receiver: Receiver, count: number) =>
 
 const typesOf = ({ received }: Receiver) => received.map(({ body }) => body.type);
 
-const idsOf = ({ received }: Receiver) =>
-  received.map(({ headers }) => String(headers["webhook-id"]));
+const idsOf = ({ received }: Receiver) => received.map(({ headers }) => String(headers["webhook-id"]));
 
 /** Waits until this many deliveries have ended. Returns them with their attempts, newest first. */
 async function endedDeliveries(apiKey: string, webhook: string, count: number) {
@@ -36,9 +35,7 @@ async function endedDeliveries(apiKey: string, webhook: string, count: number) {
   return Promise.all(
     ended.map(async (delivery) => ({
       status: delivery.status,
-      attempts: (await attemptsAt(service, apiKey, delivery)).map(
-        ({ status, answer }) => answer || status,
-      ),
+      attempts: (await attemptsAt(service, apiKey, delivery)).map(({ status, answer }) => answer || status),
     })),
   );
 }
@@ -65,9 +62,7 @@ test("duplicate_webhook sends what a call causes twice, under the same id, by ev
   const ids = references.map((reference) => `evt_${reference}_1`);
   expect(idsOf(receiver).toSorted()).toEqual([...ids, ...ids].toSorted());
   const once = { status: "delivered", attempts: [204] };
-  expect(await endedDeliveries(apiKey, webhook.id, 2 * ids.length)).toEqual(
-    [...ids, ...ids].map(() => once),
-  );
+  expect(await endedDeliveries(apiKey, webhook.id, 2 * ids.length)).toEqual([...ids, ...ids].map(() => once));
 });
 
 test("reorder_webhooks lets later events overtake what a call causes, whose last event comes first", async () => {
@@ -82,9 +77,7 @@ test("reorder_webhooks lets later events overtake what a call causes, whose last
   expect(typesOf(receiver)).toEqual(paid);
   await hurry(service);
   await untilReceived(receiver, 2 + references.length);
-  expect(idsOf(receiver).slice(2).toSorted()).toEqual(
-    references.map((reference) => `evt_${reference}_1`).toSorted(),
-  );
+  expect(idsOf(receiver).slice(2).toSorted()).toEqual(references.map((reference) => `evt_${reference}_1`).toSorted());
 
   const { reference } = await book(service, apiKey);
   await untilReceived(receiver, 3 + references.length);

@@ -37,8 +37,7 @@ async function addTwin({ frozen = true } = {}) {
     step: (shipment: string, step: string) => caller.takeTestStep({ shipment, step }),
     bookFor: async (scenario: Scenario, step_seconds = 60): Promise<string> =>
       (await book(service, apiKey, simulated(scenario, step_seconds)))["reference"],
-    statusOf: async (shipment: string): Promise<string> =>
-      (await data(caller.getShipment({ shipment }))).status,
+    statusOf: async (shipment: string): Promise<string> => (await data(caller.getShipment({ shipment }))).status,
   };
 }
 
@@ -148,33 +147,28 @@ test.each(SCENARIOS)("the history of the scenario %s, on a moved clock", async (
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
-test.each(["pin", "photo", "signature"] as const)(
-  "before it delivers, a simulation records the %s",
-  async (by) => {
-    const { apiKey, caller, move } = await addTwin();
-    const { reference: shipment } = await book(service, apiKey, {
-      dropoff_verification: by,
-      simulation: { scenario: "deliver", step_seconds: 60 },
-    });
-    await move("2026-12-02T00:00:00Z");
-    expect(await historyOf(apiKey, shipment)).toEqual([
-      ...DELIVERED.slice(0, -1),
-      "09:03:00 shipment.proof_recorded delivered paid",
-      "09:03:00 shipment.delivered delivered paid",
-    ]);
-    const { proof } = await data(caller.getShipment({ shipment }));
-    expect(proof).toMatchObject({ [by === "pin" ? "pin_verified" : by]: true, waived: null });
-    const read = { photo: caller.getProofPhoto, signature: caller.getProofSignature };
-    if (by !== "pin") expect((await read[by]({ shipment })).status).toBe(200);
-  },
-);
+test.each(["pin", "photo", "signature"] as const)("before it delivers, a simulation records the %s", async (by) => {
+  const { apiKey, caller, move } = await addTwin();
+  const { reference: shipment } = await book(service, apiKey, {
+    dropoff_verification: by,
+    simulation: { scenario: "deliver", step_seconds: 60 },
+  });
+  await move("2026-12-02T00:00:00Z");
+  expect(await historyOf(apiKey, shipment)).toEqual([
+    ...DELIVERED.slice(0, -1),
+    "09:03:00 shipment.proof_recorded delivered paid",
+    "09:03:00 shipment.delivered delivered paid",
+  ]);
+  const { proof } = await data(caller.getShipment({ shipment }));
+  expect(proof).toMatchObject({ [by === "pin" ? "pin_verified" : by]: true, waived: null });
+  const read = { photo: caller.getProofPhoto, signature: caller.getProofSignature };
+  if (by !== "pin") expect((await read[by]({ shipment })).status).toBe(200);
+});
 
 test("a simulated courier is where the last step brought them", async () => {
   const { caller, move, bookFor } = await addTwin();
   const shipment = await bookFor("failed_attempt");
-  const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng } = await data(
-    caller.getShipment({ shipment }),
-  );
+  const { pickup_lat, pickup_lng, dropoff_lat, dropoff_lng } = await data(caller.getShipment({ shipment }));
   const [pickup, dropoff] = [
     [pickup_lat, pickup_lng],
     [dropoff_lat, dropoff_lng],
@@ -209,10 +203,7 @@ test("a simulated delivery reports places on its way, and a failed attempt a wro
   expect((await data(caller.getShipment({ shipment }))).courier.name).toBe("Test courier");
   await move("2026-12-01T10:00:00Z");
   const { status, attempts } = await data(caller.getShipment({ shipment: locked }));
-  expect([status, attempts.map(({ note }: { note: string }) => note)]).toEqual([
-    "delivered",
-    ["The PIN was wrong."],
-  ]);
+  expect([status, attempts.map(({ note }: { note: string }) => note)]).toEqual(["delivered", ["The PIN was wrong."]]);
 });
 
 test("moving the clock on takes what is due by then alone, of several shipments in order", async () => {
@@ -271,10 +262,7 @@ test("a simulation runs by itself in real time, at any replica, and each step on
 test("a step that a killed process had leased is taken by another once its lease ends", async () => {
   const { id, bookFor, statusOf } = await addTwin({ frozen: false });
   const reference = await bookFor("stuck");
-  await sql.query("update simulation set leased_until = $2 where workspace_id = $1", [
-    id,
-    new Date(real + 65_000),
-  ]);
+  await sql.query("update simulation set leased_until = $2 where workspace_id = $1", [id, new Date(real + 65_000)]);
   try {
     real += 64_000;
     expect(await statusOf(reference)).toBe("pending");
@@ -318,20 +306,14 @@ test("a booking without a simulation is driven by hand, and a step that does not
   };
   expect(await step("deliver")).toBe("The shipment cannot be advanced because it is pending.");
   expect(await step("decline_payment")).toBe("pending");
-  expect(await step("decline_payment")).toBe(
-    "The shipment cannot be declined because it was declined already.",
-  );
+  expect(await step("decline_payment")).toBe("The shipment cannot be declined because it was declined already.");
   await data(takeStep(service, apiKey, reference, "pay"));
-  expect(await step("deliver")).toBe(
-    "The shipment cannot be delivered because it is awaiting pickup.",
-  );
+  expect(await step("deliver")).toBe("The shipment cannot be delivered because it is awaiting pickup.");
   expect(await step("pick_up")).toBe("in_transit");
   expect(await step("pick_up")).toBe("The shipment cannot be picked up because it is in transit.");
   expect(await step("open_dispute")).toBe("in_transit");
   expect(await step("win_dispute")).toBe("in_transit");
-  expect(await step("lose_dispute")).toBe(
-    "The shipment cannot have a dispute closed because none is open.",
-  );
+  expect(await step("lose_dispute")).toBe("The shipment cannot have a dispute closed because none is open.");
   expect(await step("deliver")).toBe("delivered");
 });
 
@@ -373,9 +355,7 @@ test("a simulation whose next step is a refund ends at a dispute that is open", 
   await move("2026-12-01T09:02:00Z");
   await data(step(reference, "open_dispute"));
   expect((await move("2026-12-01T09:03:00Z")).body.complete).toBe(true);
-  expect((await historyOf(apiKey, reference)).at(-1)).toBe(
-    "09:02:00 shipment.dispute_opened cancelled refund_pending",
-  );
+  expect((await historyOf(apiKey, reference)).at(-1)).toBe("09:02:00 shipment.dispute_opened cancelled refund_pending");
   expect(await simulationsOf(twin)).toEqual([]);
 });
 
@@ -393,10 +373,7 @@ test("simulations are listed by when they go on, and one whose next step is take
   const second = { ...first, shipment: late, scenario: "late", due_at: "2026-12-01T09:02:00.000Z" };
   expect(await listed()).toEqual({ data: [first, second], next_page_token: "" });
   const { data: page, next_page_token: page_token } = await listed({ page_size: 1 });
-  expect([page, await listed({ page_token })]).toEqual([
-    [first],
-    { data: [second], next_page_token: "" },
-  ]);
+  expect([page, await listed({ page_token })]).toEqual([[first], { data: [second], next_page_token: "" }]);
   await data(step(late, "pay"));
   await data(step(soon, "decline_payment"));
   expect((await listed()).data).toEqual([
@@ -435,9 +412,7 @@ test("where 960 simulations are under way, 40 of 60 that are asked for at two re
      select workspace_id, reference, 'stuck', 86400, $2, $2 from shipment where workspace_id = $1`,
     [twin.id, new Date(real + 86_400_000)],
   );
-  const answers = await Promise.all(
-    Array.from({ length: 60 }, (_, i) => ask(i % 2 === 0 ? service : other)),
-  );
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(i % 2 === 0 ? service : other)));
   const refused = answers.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(20);
   for (const answer of refused) {
@@ -452,10 +427,10 @@ test("where 960 simulations are under way, 40 of 60 that are asked for at two re
 
   const references = answers.flatMap(({ body }) => body.data?.reference ?? []);
   await takeStep(service, apiKey, references[0], "pay");
-  await sql.query(
-    "update simulation set due_at = $2, next_try_at = $2 where shipment_reference = any ($1)",
-    [references, now()],
-  );
+  await sql.query("update simulation set due_at = $2, next_try_at = $2 where shipment_reference = any ($1)", [
+    references,
+    now(),
+  ]);
   await eventually("the end of 40", async () => (await simulationsOf(twin)).length === 960);
   expect((await ask(service)).status).toBe(201);
 });
@@ -464,8 +439,7 @@ test("simulations of frozen clocks are not looked at, however many are overdue, 
   const { id, caller, move, bookFor, statusOf } = await addTwin();
   const moving = await addTwin({ frozen: false });
   const [first] = await Promise.all(Array.from({ length: 40 }, () => bookFor("dispute")));
-  const parked = async () =>
-    (await simulationsOf({ id })).every(({ next_try_at: time }) => time === null);
+  const parked = async () => (await simulationsOf({ id })).every(({ next_try_at: time }) => time === null);
   try {
     real += 600_000;
     await eventually("nobody to look at them", parked);
@@ -484,10 +458,7 @@ test("simulations of frozen clocks are not looked at, however many are overdue, 
 
     await caller.releaseTestClock();
     await eventually("the second step of all", async () => {
-      const { rows } = await sql.query(
-        "select from simulation where workspace_id = $1 and taken < 2",
-        [id],
-      );
+      const { rows } = await sql.query("select from simulation where workspace_id = $1 and taken < 2", [id]);
       return rows.length === 0;
     });
   } finally {

@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
 import { purgeTestData } from "../../../src/features/test-mode/delete-test-data.ts";
 import { data, expectRefused } from "../../support/answers.ts";
-import {
-  book,
-  bookAnd,
-  BOOKING,
-  COVERED_ROUTE,
-  takeStep,
-  type Step,
-} from "../../support/bookings.ts";
+import { book, bookAnd, BOOKING, COVERED_ROUTE, takeStep, type Step } from "../../support/bookings.ts";
 import { queriesOf } from "../../support/query-log.ts";
 import { EVERY_DAY, scheduleOf } from "../../support/schedules.ts";
 import { startReplica, startService, type TestWorkspace } from "../../support/service.ts";
@@ -53,8 +46,7 @@ test("a clock is the real time until it is frozen, stands until it is moved on, 
 
 test("a clock is moved neither back nor more than two years ahead", async () => {
   const { twin } = await service.addWorkspace();
-  const expectNot = (time: string, text: string) =>
-    expectRefused(move(twin, time), "FIELD_INVALID", { time: text });
+  const expectNot = (time: string, text: string) => expectRefused(move(twin, time), "FIELD_INVALID", { time: text });
   await expectNot(
     "2026-12-01T08:59:59.999Z",
     `time must not be before the clock's, which is ${REAL}. The clock only moves forward.`,
@@ -78,9 +70,7 @@ test("of calls that move a clock at the same time, the furthest counts", async (
 test("a clock that is frozen where it is may have been moved on meanwhile", async () => {
   const { twin } = await service.addWorkspace();
   const answers = await Promise.all(
-    [undefined, "2026-12-03T09:00:00Z", undefined, "2026-12-05T09:00:00Z", undefined].map((time) =>
-      move(twin, time),
-    ),
+    [undefined, "2026-12-03T09:00:00Z", undefined, "2026-12-05T09:00:00Z", undefined].map((time) => move(twin, time)),
   );
   expect([0, 2, 4].map((i) => answers[i]!.status)).toEqual([200, 200, 200]);
 });

@@ -8,14 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { TEST_MS } from "../../support/limits.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import {
-  addReceiver,
-  addWebhook,
-  attemptsAt,
-  deliveriesOf,
-  hurry,
-  untilAttempted,
-} from "../../support/webhooks.ts";
+import { addReceiver, addWebhook, attemptsAt, deliveriesOf, hurry, untilAttempted } from "../../support/webhooks.ts";
 
 /** Clock of the service. It is frozen while `ms` is set. */
 const clock: { ms?: number | undefined; skewMs: number } = { skewMs: 0 };
@@ -35,8 +28,7 @@ const untilSettled = (apiKey: string, webhook: string, at: TestService = service
 const answer500 = (response: ServerResponse) => response.writeHead(500).end();
 
 /** Returns the time until a delivery's next attempt, while the clock is frozen. */
-const waitMs = (delivery: any, attempt: any) =>
-  Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at);
+const waitMs = (delivery: any, attempt: any) => Date.parse(delivery.next_attempt_at) - Date.parse(attempt.started_at);
 
 /** Freezes the clock ahead of the database's clock. Further attempts then become due only when a test moves it. */
 function stopClock(): void {
@@ -137,16 +129,11 @@ test("a webhook gets only events of its types and of its workspace", async () =>
   const { reference } = await book(service, apiKey);
   await takeStep(service, apiKey, reference, "cancel");
   await untilSettled(apiKey, webhook.id);
-  expect(receiver.received.map(({ body }) => [body.type, body.shipment])).toEqual([
-    ["shipment.cancelled", reference],
-  ]);
+  expect(receiver.received.map(({ body }) => [body.type, body.shipment])).toEqual([["shipment.cancelled", reference]]);
 });
 
 const FAILURES = {
-  "answers 500": [
-    (response: any) => response.writeHead(500).end("oh"),
-    { status: 500, error: null, answer: "oh" },
-  ],
+  "answers 500": [(response: any) => response.writeHead(500).end("oh"), { status: 500, error: null, answer: "oh" }],
   "redirects elsewhere": [
     (response: any) => response.writeHead(302, { location: "/other" }).end(),
     { status: 302, error: null, answer: "" },
@@ -296,8 +283,7 @@ test("an event is redelivered on request, under its own id, whatever types the w
   const types = ["shipment.refunded"];
   const { data: webhook } = await addWebhook(service, apiKey, { url: receiver.url, types });
   const event = `evt_${reference}_1`;
-  const redeliver = (id: string) =>
-    service.as(apiKey).redeliverEvent({ webhook: webhook.id, event: id });
+  const redeliver = (id: string) => service.as(apiKey).redeliverEvent({ webhook: webhook.id, event: id });
   const delivery = await data(redeliver(event));
   expect(delivery).toMatchObject({ event, status: "pending", attempts: 0 });
   await eventually("the first message", () => receiver.received.length === 1);

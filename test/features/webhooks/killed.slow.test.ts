@@ -35,12 +35,8 @@ test("a process that is killed at random loses no webhook event, and sends none 
   const client = await connectTo(service.databaseUrl);
   const idsOf = async (sql: string): Promise<string[]> =>
     (await client.query(sql, [receiving.id])).rows.map(({ id }) => id);
-  const booked = await idsOf(
-    "select 'evt_' || reference || '_1' as id from shipment where workspace_id = $1",
-  );
-  const written = await idsOf(
-    "select 'evt_' || subject || '_' || number as id from event where workspace_id = $1",
-  );
+  const booked = await idsOf("select 'evt_' || reference || '_1' as id from shipment where workspace_id = $1");
+  const written = await idsOf("select 'evt_' || subject || '_' || number as id from event where workspace_id = $1");
   expect(written.toSorted()).toEqual(booked.toSorted());
   const sent = await untilDelivered(service, receiving, booked.length);
   expect(new Set(sent)).toEqual(new Set(booked));

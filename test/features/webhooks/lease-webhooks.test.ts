@@ -8,9 +8,7 @@ const QUOTA = { healthy: 10, failing: 10 };
 let orm: MikroORM;
 beforeEach(async () => {
   orm = openOrm((await createDatabase()).url);
-  await orm.em.execute(
-    "insert into workspace (id, name, created_at) values (1, 'A', now()), (2, 'B', now())",
-  );
+  await orm.em.execute("insert into workspace (id, name, created_at) values (1, 'A', now()), (2, 'B', now())");
 });
 
 const leasesOf = (worker: string) => createWebhookLeases(orm.em.fork(), worker);

@@ -108,8 +108,7 @@ test("a webhook with many deliveries is disabled, and they are deleted in batche
   );
   const last = Math.max(...rows.map((row) => Number(row.id)));
   const count = async (table: string) =>
-    (await sql.query(`select count(*)::int from ${table} where workspace_id = $1`, [id])).rows[0]
-      .count;
+    (await sql.query(`select count(*)::int from ${table} where workspace_id = $1`, [id])).rows[0].count;
   const holder = await connectTo(service.databaseUrl);
   await holder.query("begin");
   const hold = "select from webhook_delivery where workspace_id = $1 and id = $2 for update";

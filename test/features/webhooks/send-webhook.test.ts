@@ -58,9 +58,7 @@ test("a webhook by http is sent only to a host name that resolves to this machin
 });
 
 test("a webhook is sent to the address that was checked, and no more once its host name resolves to a private one", async () => {
-  const closing = await startReceiver((response) =>
-    response.writeHead(204, { connection: "close" }).end(),
-  );
+  const closing = await startReceiver((response) => response.writeHead(204, { connection: "close" }).end());
   const { apiKey } = await service.addWorkspace();
   // The first lookup returns this machine, which the service may call over http. Later lookups
   // return another address.

@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type {
-  DueDelivery,
-  WebhookTarget,
-} from "../../../src/features/webhooks/load-due-deliveries.ts";
+import type { DueDelivery, WebhookTarget } from "../../../src/features/webhooks/load-due-deliveries.ts";
 import {
   MAX_CONCURRENCY,
   createWebhookQueue,

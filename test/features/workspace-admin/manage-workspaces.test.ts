@@ -103,9 +103,7 @@ test("workspaces are listed by name, page by page, narrowed by any part of it in
 });
 
 test("a page token leads on after the longest name that can be, and is of these filters alone", async () => {
-  const names = ["\u0001", "🚲", "x"].map(
-    (letter) => `Long ${key.slice(-6)} ${letter.repeat(188)}`,
-  );
+  const names = ["\u0001", "🚲", "x"].map((letter) => `Long ${key.slice(-6)} ${letter.repeat(188)}`);
   for (const name of names) await data(as.createWorkspace({ name }));
   const filters = { name_contains: `Long ${key.slice(-6)}`, page_size: 1 };
   const seen: string[] = [];
@@ -128,9 +126,7 @@ test("workspaces are listed by whether they are suspended", async () => {
   const [running, suspended] = [(await add("State")).id, (await add("State")).id];
   await as.suspendWorkspace({ workspace: suspended });
   const idsOf = async (filter: object) =>
-    (await data(as.listWorkspaces({ name_contains: nameOf("State"), ...filter }))).map(
-      ({ id }: any) => id,
-    );
+    (await data(as.listWorkspaces({ name_contains: nameOf("State"), ...filter }))).map(({ id }: any) => id);
   expect(await idsOf({})).toEqual([running, suspended]);
   expect(await idsOf({ suspended: true })).toEqual([suspended]);
   expect(await idsOf({ suspended: false })).toEqual([running]);

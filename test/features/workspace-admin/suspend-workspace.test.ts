@@ -29,9 +29,7 @@ const statuses = async (apiKey = workspace.apiKey) => {
   return (await Promise.all(calls)).map(({ status }) => status);
 };
 const untilAll = (status: number, apiKey?: string) =>
-  eventually(`${status} everywhere`, async () =>
-    (await statuses(apiKey)).every((it) => it === status),
-  );
+  eventually(`${status} everywhere`, async () => (await statuses(apiKey)).every((it) => it === status));
 
 test("calls of a suspended workspace are soon refused on every replica, until it is resumed, and nothing is lost", async () => {
   const shipment = await book(service, workspace.apiKey);

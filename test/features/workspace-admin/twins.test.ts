@@ -53,8 +53,7 @@ test.each([false, true])(
 
 test("one idempotency key makes a booking in each mode", async () => {
   const { apiKey, twin } = await service.addWorkspace();
-  const bookWith = (key: string) =>
-    data(service.as(key).createShipment(BOOKING, { "idempotency-key": "the-same" }));
+  const bookWith = (key: string) => data(service.as(key).createShipment(BOOKING, { "idempotency-key": "the-same" }));
   const [live, inTest] = [await bookWith(apiKey), await bookWith(twin.apiKey)];
   expect(inTest.reference).not.toBe(live.reference);
   expect(await bookWith(twin.apiKey)).toEqual(inTest);
@@ -98,8 +97,7 @@ test("members act in test mode in their role, and strangers and those who have l
   const email = `viewer${one.id}@example.org`;
   await signIn(service, one.apiKey, { email: `first${one.id}@example.org`, role: "admin" });
   const viewer = await signIn(service, one.apiKey, { email, role: "viewer" });
-  const listIn = (id: number) =>
-    viewer.request("/v1/shipments", { headers: { "x-workspace": String(id) } });
+  const listIn = (id: number) => viewer.request("/v1/shipments", { headers: { "x-workspace": String(id) } });
   expect((await listIn(one.twin.id)).status).toBe(200);
   const headers = { "x-workspace": String(one.twin.id) };
   const booking = viewer.request("/v1/shipments", { headers, body: BOOKING });
@@ -119,8 +117,7 @@ test("members act in test mode in their role, and strangers and those who have l
 
 test("members are managed in live mode alone", async () => {
   const { twin } = await service.addWorkspace();
-  const text =
-    "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.";
+  const text = "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.";
   await expectRefused(service.as(twin.apiKey).listMembers(), "LIVE_MODE_ONLY", text);
 });
 

@@ -78,11 +78,7 @@ describe("a refusal of a call that was counted says how many calls are left", ()
   test("a limit that is simulated, with none left", async () => {
     const headers = { simulate: "rate_limited" };
     const answer = await service.request(QUOTE, { apiKey: testKey, body: COVERED_ROUTE, headers });
-    expect([answer.status, ...policy(answer.headers)]).toEqual([
-      429,
-      '"quote";q=20000;w=2',
-      '"quote";r=0;t=1',
-    ]);
+    expect([answer.status, ...policy(answer.headers)]).toEqual([429, '"quote";q=20000;w=2', '"quote";r=0;t=1']);
   });
 
   test("but not one of a call without a key", async () => {
@@ -162,10 +158,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     const database = await createDatabase();
     const redis = await startRedis();
     const options = { redisUrl: redis.url };
-    const replicas = [
-      await startReplica(database.url, options),
-      await startReplica(database.url, options),
-    ] as const;
+    const replicas = [await startReplica(database.url, options), await startReplica(database.url, options)] as const;
     onTestFinished(async () => void (await Promise.all(replicas.map((it) => it.close()))));
     const { id, apiKey } = await replicas[0].addWorkspace();
     await setLimit(replicas[0].app.em, id, "read", { rate: 1, burst: 20 });

@@ -2,11 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT } from "../../../src/db/orm.ts";
-import {
-  CALL_LIMITS,
-  DATABASE_CONNECTIONS,
-  SERVER_LIMITS,
-} from "../../../src/pipeline/bounds/limits.ts";
+import { CALL_LIMITS, DATABASE_CONNECTIONS, SERVER_LIMITS } from "../../../src/pipeline/bounds/limits.ts";
 
 const SOURCE = join(import.meta.dirname, "../../../src");
 

@@ -115,8 +115,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
 
   test("a limit set anew begins with what is left", async () => {
     const { limiter } = await startLimiter();
-    const left = async (burst: number) =>
-      (await limiter.consume(1, "read", { rate: SELDOM, burst })).remaining;
+    const left = async (burst: number) => (await limiter.consume(1, "read", { rate: SELDOM, burst })).remaining;
     expect([await left(3), await left(90), await left(1)]).toEqual([2, 1, 0]);
   });
 

@@ -29,10 +29,7 @@ interface Keys {
 }
 
 const service = await startService();
-const [{ apiKey: good }, { apiKey: other }] = [
-  await service.addWorkspace(),
-  await service.addWorkspace(),
-];
+const [{ apiKey: good }, { apiKey: other }] = [await service.addWorkspace(), await service.addWorkspace()];
 const keys = { good, other, unknown: createSecretKey("shp_"), typo: withTypo(good) };
 
 /** Changes one random character of a key. */
@@ -80,10 +77,7 @@ const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {
   "a bare key as authorization": [NOT_BEARER, ({ good }) => [["authorization", good]]],
   "an empty bearer": [NOT_BEARER, () => [["authorization", "Bearer"]]],
   "basic authentication": [NOT_BEARER, () => [["authorization", "Basic c2hwOng="]]],
-  "two words after bearer": [
-    NOT_BEARER,
-    ({ good }) => [["authorization", `Bearer ${good} ${good}`]],
-  ],
+  "two words after bearer": [NOT_BEARER, ({ good }) => [["authorization", `Bearer ${good} ${good}`]]],
   "a good key beside basic authentication": [
     NOT_BEARER,
     ({ good }) => [
@@ -131,14 +125,11 @@ describe("on the HTTP server", () => {
     expect((await quote(credentials(keys))).status).toBe(200);
   });
 
-  test.each(Object.entries(REFUSED))(
-    "a credential is refused: %s",
-    async (_, [wrong, credentials]) => {
-      const { status, headers, body } = await quote(credentials(keys));
-      expect([status, body]).toEqual([401, errorBody(messageOf(wrong))]);
-      expect(headers.get("www-authenticate")).toBe("Bearer");
-    },
-  );
+  test.each(Object.entries(REFUSED))("a credential is refused: %s", async (_, [wrong, credentials]) => {
+    const { status, headers, body } = await quote(credentials(keys));
+    expect([status, body]).toEqual([401, errorBody(messageOf(wrong))]);
+    expect(headers.get("www-authenticate")).toBe("Bearer");
+  });
 });
 
 describe("on the gRPC server", () => {
@@ -211,10 +202,8 @@ test("only the SHA-256 and the last four characters of a key are stored", async 
 });
 
 describe("a working key stops working", () => {
-  const statusWith = async (apiKey: string) =>
-    (await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status;
-  const refused = (apiKey: string) =>
-    eventually("the key's refusal", async () => (await statusWith(apiKey)) === 401);
+  const statusWith = async (apiKey: string) => (await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status;
+  const refused = (apiKey: string) => eventually("the key's refusal", async () => (await statusWith(apiKey)) === 401);
 
   test("once it is revoked, and the workspace's other keys go on working", async () => {
     const { id, apiKey } = await service.addWorkspace();

@@ -24,22 +24,14 @@ describe("text is normalized", () => {
     expect(nameOf(sent)).toBe(stored);
   });
 
-  test.each([
-    "",
-    " ",
-    "\u200b",
-    "\u2060",
-    "\u00ad",
-    "\u202e",
-    "\u3164",
-    "\u2800",
-    "\u0007",
-    "\ufe0f",
-  ])("%j is blank", (text) => {
-    expect(nameOf(text)).toBe("");
-    expect(nameOf(` ${text}${text} `)).toBe("");
-    expect(normalize({ recipientName: text }).request.recipientName).toBeUndefined();
-  });
+  test.each(["", " ", "\u200b", "\u2060", "\u00ad", "\u202e", "\u3164", "\u2800", "\u0007", "\ufe0f"])(
+    "%j is blank",
+    (text) => {
+      expect(nameOf(text)).toBe("");
+      expect(nameOf(` ${text}${text} `)).toBe("");
+      expect(normalize({ recipientName: text }).request.recipientName).toBeUndefined();
+    },
+  );
 });
 
 describe("an email", () => {

@@ -7,9 +7,7 @@ import { describedMethods } from "../../support/described-services.ts";
 const ONE_LINE = "^[^\\n\\r]*$";
 
 test("every pattern but that of one line says what it means", async () => {
-  const methods = await Promise.all(
-    (["workspace", "operator", "person"] as const).map(describedMethods),
-  );
+  const methods = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
   const unsaid = methods.flat().flatMap(({ input }) => unsaidIn(input));
   expect([...new Set(unsaid)]).toEqual([]);
 });
@@ -28,10 +26,6 @@ function unsaidIn({ fields, typeName }: DescMessage): string[] {
 function patternsOf({ type }: FieldRules): string[] {
   if (type.case === "string") return type.value.pattern === "" ? [] : [type.value.pattern];
   const inner =
-    type.case === "repeated"
-      ? [type.value.items]
-      : type.case === "map"
-        ? [type.value.keys, type.value.values]
-        : [];
+    type.case === "repeated" ? [type.value.items] : type.case === "map" ? [type.value.keys, type.value.values] : [];
   return inner.flatMap((each) => (each === undefined ? [] : patternsOf(each)));
 }

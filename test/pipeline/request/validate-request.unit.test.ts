@@ -2,10 +2,7 @@ import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { file_buf_validate_validate as theirs } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, test } from "vitest";
-import {
-  field as ourOption,
-  file_buf_validate_validate as ours,
-} from "../../../gen/buf/validate/validate_pb.js";
+import { field as ourOption, file_buf_validate_validate as ours } from "../../../gen/buf/validate/validate_pb.js";
 
 /** Returns the properties on which a field's encoding and meaning depend. */
 function shapeOf(field: DescField) {
@@ -31,9 +28,7 @@ describe("the validation rules we declare match Protovalidate's in name, number 
 
   test.each(fields.map((field) => [field.toString(), field] as const))("%s", (_, field) => {
     const { fields: known } = messageIn(theirs, field.parent.typeName);
-    expect(shapeOf(field)).toEqual(
-      shapeOf(known.find((it) => it.name === field.name) as DescField),
-    );
+    expect(shapeOf(field)).toEqual(shapeOf(known.find((it) => it.name === field.name) as DescField));
   });
 
   test("and so does the option that carries them", () => {

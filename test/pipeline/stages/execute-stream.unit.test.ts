@@ -30,11 +30,7 @@ test.for([
 });
 
 test.for([
-  [
-    "a watch",
-    EventService.method.watchEvents,
-    unavailable("The service is shutting down. Reconnect."),
-  ],
+  ["a watch", EventService.method.watchEvents, unavailable("The service is shutting down. Reconnect.")],
   ["a file", ShipmentService.method.exportShipments, "left"],
 ] as const)("at a shutdown %s ends as it should", async ([, method, outcome]) => {
   const shutdown = new AbortController();

@@ -7,12 +7,7 @@ import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { eventually } from "../../support/eventually.ts";
 import { parsePrometheus, type Metric } from "../../support/metrics.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import {
-  OF_PROCESS,
-  startServiceProcess,
-  type LogLine,
-  type ServiceProcess,
-} from "../../support/service-process.ts";
+import { OF_PROCESS, startServiceProcess, type LogLine, type ServiceProcess } from "../../support/service-process.ts";
 import { startService } from "../../support/service.ts";
 
 const QUOTE_PATH = "/v1/shipments/quote";
@@ -32,9 +27,7 @@ const { id: keyId } = rows[0]!;
 const calls = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === "call");
 
 const callOf = (log: () => readonly LogLine[], requestId: string): Promise<LogLine> =>
-  eventually(`the log line of ${requestId}`, () =>
-    calls(log()).find((line) => line.requestId === requestId),
-  );
+  eventually(`the log line of ${requestId}`, () => calls(log()).find((line) => line.requestId === requestId));
 
 test("every call is logged in one line with its caller, method and outcome, or the path that led nowhere", async () => {
   const call = (requestId: string, path: string, body: object, key: string | undefined) =>
@@ -211,8 +204,7 @@ test("metrics count and time calls by method and code, and report the pool and t
     expect(found, name).toBeDefined();
     return found as Metric;
   };
-  const counted = (method: string, code: string) =>
-    valueOf(metric("shipments_requests_total"), { method, code });
+  const counted = (method: string, code: string) => valueOf(metric("shipments_requests_total"), { method, code });
   expect(metric("shipments_requests_total").type).toBe("counter");
   expect(counted(QUOTE, "ok")).toBe(3);
   expect(counted(QUOTE, "invalid_argument")).toBe(2);
@@ -220,9 +212,7 @@ test("metrics count and time calls by method and code, and report the pool and t
 
   const durations = metric("shipments_request_duration_seconds");
   expect(durations.type).toBe("histogram");
-  const quotes = durations.samples.filter(
-    ({ labels }) => labels.method === QUOTE && labels.code === "ok",
-  );
+  const quotes = durations.samples.filter(({ labels }) => labels.method === QUOTE && labels.code === "ok");
   const buckets = quotes.filter(({ name }) => name.endsWith("_bucket"));
   const counts = buckets.map(({ value }) => value);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));

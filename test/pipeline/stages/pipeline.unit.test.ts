@@ -3,10 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { Registry } from "@prometheus-io/client";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  GetShipmentRequestSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { GetShipmentRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { readCallHeaders } from "../../../src/pipeline/call-headers.ts";
 import { receiveCall } from "../../../src/pipeline/call.ts";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
@@ -67,8 +64,7 @@ test("a workspace's calls beyond its share of a process wait, and those of other
     begun.push(caller.account as number);
     return new Promise((resolve) => ends.push(() => resolve(ANSWER)));
   });
-  const execute = async (workspaceId: number) =>
-    pipeline.execute(rpc, { request: REQUEST }, callOf(workspaceId));
+  const execute = async (workspaceId: number) => pipeline.execute(rpc, { request: REQUEST }, callOf(workspaceId));
   const calls = Array.from({ length: 252 }, () => execute(1));
   calls.push(execute(2));
   expect(begun).toEqual([...Array.from({ length: 250 }, () => 1), 2]);

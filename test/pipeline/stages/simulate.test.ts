@@ -67,18 +67,8 @@ async function count(workspace: number): Promise<number> {
 const lostBy = (protocol: Name) => (protocol.endsWith("gRPC server") ? "Internal" : "Aborted");
 
 const REFUSALS = [
-  [
-    "unavailable",
-    503,
-    "Unavailable",
-    "The service is unavailable, as requested by Simulate. Try again.",
-  ],
-  [
-    "rate_limited",
-    429,
-    "ResourceExhausted",
-    "The workspace has used up its calls, as requested by Simulate.",
-  ],
+  ["unavailable", 503, "Unavailable", "The service is unavailable, as requested by Simulate. Try again."],
+  ["rate_limited", 429, "ResourceExhausted", "The workspace has used up its calls, as requested by Simulate."],
 ] as const;
 
 test.each(REFUSALS)("%s refuses a call", async (fault, status, _, text) => {
@@ -121,11 +111,7 @@ const RPCS: readonly {
 ];
 
 /** Returns the outcome of a call over a protocol, and the simulation named in the response. */
-async function outcomeBy(
-  protocol: Name,
-  { service: of, method, fields }: (typeof RPCS)[number],
-  simulate: string,
-) {
+async function outcomeBy(protocol: Name, { service: of, method, fields }: (typeof RPCS)[number], simulate: string) {
   let simulated: string | null = null;
   const client = rpcClient(of, PROTOCOLS[protocol], service, apiKey) as any;
   const headers = { simulate };
@@ -148,8 +134,7 @@ describe.each(RPCS)("$method", (rpc) => {
     const answer = await service.request(rpc.path, options).catch(() => undefined);
     return answer && { status: answer.status, simulated: answer.headers.get("simulated") };
   }
-  const byAll = (simulate: string) =>
-    Promise.all(NAMES.map((protocol) => outcomeBy(protocol, rpc, simulate)));
+  const byAll = (simulate: string) => Promise.all(NAMES.map((protocol) => outcomeBy(protocol, rpc, simulate)));
   const ofAll = (outcome: object) => NAMES.map(() => outcome);
 
   test.each(REFUSALS)("is refused by %s", async (simulated, status, code) => {

@@ -1,9 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import {
-  CreateShipmentRequestSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { CreateShipmentRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { createSecretKey } from "../../../src/domain/secret-key.ts";
 import { REASONS } from "../../../src/domain/refusal-reasons.ts";
 import { BOOKING } from "../../support/bookings.ts";
@@ -56,20 +53,8 @@ describe("an error by gRPC has in its details what JSON answers", () => {
       "InvalidArgument",
       "BadRequest",
     ],
-    [
-      "no payment provider",
-      BOOKING,
-      "PAYMENT_PROVIDER_NOT_CONNECTED",
-      "FailedPrecondition",
-      "PreconditionFailure",
-    ],
-    [
-      "too heavy",
-      { ...BOOKING, weight_kg: 1e9 },
-      "WEIGHT_NOT_SERVED",
-      "FailedPrecondition",
-      "PreconditionFailure",
-    ],
+    ["no payment provider", BOOKING, "PAYMENT_PROVIDER_NOT_CONNECTED", "FailedPrecondition", "PreconditionFailure"],
+    ["too heavy", { ...BOOKING, weight_kg: 1e9 }, "WEIGHT_NOT_SERVED", "FailedPrecondition", "PreconditionFailure"],
     [
       "not covered, too heavy",
       { ...BOOKING, ...AWAY, weight_kg: 1e9 },
@@ -112,12 +97,7 @@ describe.each([
 
   test("has all of them by Connect", async () => {
     const json = await service.request("/v1/shipments", { apiKey, body });
-    const client = rpcClient(
-      ShipmentService,
-      PROTOCOLS["Connect on the HTTP server"],
-      service,
-      apiKey,
-    );
+    const client = rpcClient(ShipmentService, PROTOCOLS["Connect on the HTTP server"], service, apiKey);
     const facts = await rpcError(client.createShipment(request));
     expect({ message: facts.message, errors: errorsIn(facts) }).toEqual(json.body);
   });
@@ -136,34 +116,25 @@ describe.each([
 test.each([
   ["a compression", "/grpc.health.v1.Health/Check", { "grpc-encoding": '"'.repeat(12_000) }],
   ["a content type", CREATE, { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
-  [
-    "an unknown RPC's content type",
-    "/no.Such/Rpc",
-    { "content-type": `application/grpc+${"x".repeat(9_000)}` },
-  ],
-])(
-  "%s that is as long as headers can be is refused in less than clients take",
-  async (_, path, given) => {
-    const { headers, trailers } = await rawGrpc(
-      service.grpcUrl,
-      path,
-      { "content-type": "application/grpc", te: "trailers", ...given },
-      frame(new Uint8Array()),
-    );
-    const status = trailers["grpc-status"] ?? headers["grpc-status"];
-    expect(Number(status)).not.toBe(0);
-    expect(headerBytes({ ...headers, ...trailers })).toBeLessThan(TAKEN_BYTES);
-  },
-);
+  ["an unknown RPC's content type", "/no.Such/Rpc", { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
+])("%s that is as long as headers can be is refused in less than clients take", async (_, path, given) => {
+  const { headers, trailers } = await rawGrpc(
+    service.grpcUrl,
+    path,
+    { "content-type": "application/grpc", te: "trailers", ...given },
+    frame(new Uint8Array()),
+  );
+  const status = trailers["grpc-status"] ?? headers["grpc-status"];
+  expect(Number(status)).not.toBe(0);
+  expect(headerBytes({ ...headers, ...trailers })).toBeLessThan(TAKEN_BYTES);
+});
 
 test("a number by gRPC that is not finite is out of range", async () => {
   const route = { pickupLat: NaN, pickupLng: -Infinity, dropoffLat: 0, dropoffLng: 0, weightKg: 1 };
   const facts = await rpcError(service.grpcClient(apiKey).quoteShipment(route));
   const { fieldViolations } = facts.details.BadRequest as { fieldViolations: { field: string }[] };
   expect(facts.code).toBe("InvalidArgument");
-  expect(new Set(fieldViolations.map(({ field }) => field))).toEqual(
-    new Set(["pickup_lat", "pickup_lng"]),
-  );
+  expect(new Set(fieldViolations.map(({ field }) => field))).toEqual(new Set(["pickup_lat", "pickup_lng"]));
 });
 
 test("an error that a retry can solve has RetryInfo with the delay", async () => {

@@ -1,9 +1,6 @@
 import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import {
-  Health,
-  HealthCheckResponse_ServingStatus as Status,
-} from "../../../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/grpc/health/v1/health_pb.js";
 import { PROTOCOLS } from "../../support/rpc-client.ts";
 import { rpcError } from "../../support/rpc-error.ts";
 import { startService, startUnprepared } from "../../support/service.ts";

@@ -68,17 +68,14 @@ test.each([
   ["events by Connect", "shipments.v1.EventService/WatchEvents", leaveByConnect],
   ["health by gRPC", "grpc.health.v1.Health/Watch", leaveByGrpc],
   ["health by Connect", "grpc.health.v1.Health/Watch", leaveByConnect],
-])(
-  "callers that leave a stream of %s are logged as that, and as no defect",
-  async (_, method, leave) => {
-    const service = await startServiceProcess({ DATABASE_URL: database.url });
-    await service.untilReady();
-    await leave(service, `/${method}`);
-    const calls = await eventually("a line for every stream", () => {
-      const lines = service.log().filter((line) => line.method === method);
-      return lines.length === STREAMS && lines;
-    });
-    expect(new Set(calls.map(({ code }) => code))).toEqual(new Set(["canceled"]));
-    expect(service.log().filter(({ msg }) => msg === "defect")).toEqual([]);
-  },
-);
+])("callers that leave a stream of %s are logged as that, and as no defect", async (_, method, leave) => {
+  const service = await startServiceProcess({ DATABASE_URL: database.url });
+  await service.untilReady();
+  await leave(service, `/${method}`);
+  const calls = await eventually("a line for every stream", () => {
+    const lines = service.log().filter((line) => line.method === method);
+    return lines.length === STREAMS && lines;
+  });
+  expect(new Set(calls.map(({ code }) => code))).toEqual(new Set(["canceled"]));
+  expect(service.log().filter(({ msg }) => msg === "defect")).toEqual([]);
+});

@@ -3,14 +3,8 @@ import { toBinary, create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport } from "@connectrpc/connect-node";
 import { describe, expect, test } from "vitest";
-import {
-  QuoteShipmentRequestSchema,
-  QuoteShipmentResponseSchema,
-} from "../../../gen/shipments/v1/quote_pb.js";
-import {
-  CancelShipmentResponseSchema,
-  ShipmentService,
-} from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "../../../gen/shipments/v1/quote_pb.js";
+import { CancelShipmentResponseSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { compileEncodeJson } from "../../../src/json/encode-json.ts";
 import { BOOKING, COVERED_ROUTE, RPC_ROUTE } from "../../support/bookings.ts";
 import { errorBody } from "../../support/endpoints.ts";
@@ -74,21 +68,13 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     ]);
   });
 
-  test.each([65, 5_000])(
-    "a message of %i KiB is refused, and leaves no call in flight",
-    async (kib) => {
-      const shipment = "x".repeat(kib * 1024);
-      expect(await rpcError(client().cancelShipment({ shipment }))).toEqual(
-        rpcRefusal(
-          "ResourceExhausted",
-          "BODY_TOO_LARGE",
-          "The body is larger than 64 KiB.",
-          "body",
-        ),
-      );
-      await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
-    },
-  );
+  test.each([65, 5_000])("a message of %i KiB is refused, and leaves no call in flight", async (kib) => {
+    const shipment = "x".repeat(kib * 1024);
+    expect(await rpcError(client().cancelShipment({ shipment }))).toEqual(
+      rpcRefusal("ResourceExhausted", "BODY_TOO_LARGE", "The body is larger than 64 KiB.", "body"),
+    );
+    await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
+  });
 
   test("the caller's request id is returned", async () => {
     let returned: string | null = null;
@@ -101,11 +87,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   test("a deadline that has passed ends the call", async () => {
     const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
     expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
-      rpcRefusal(
-        "DeadlineExceeded",
-        "DEADLINE_EXCEEDED",
-        "The caller's deadline passed before the response.",
-      ),
+      rpcRefusal("DeadlineExceeded", "DEADLINE_EXCEEDED", "The caller's deadline passed before the response."),
     );
   });
 
@@ -113,10 +95,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     "a timeout of %s is refused as the timeout, by its form",
     async (value) => {
       const [field, description] = protocol.startsWith("gRPC")
-        ? [
-            "grpc_timeout",
-            "grpc-timeout must be 1 to 8 digits and a unit, one of H, M, S, m, u and n.",
-          ]
+        ? ["grpc_timeout", "grpc-timeout must be 1 to 8 digits and a unit, one of H, M, S, m, u and n."]
         : ["connect_timeout_ms", "connect-timeout-ms must be 1 to 10 digits."];
       const headers = { "grpc-timeout": value, "connect-timeout-ms": value };
       expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
@@ -166,10 +145,7 @@ describe("JSON that has a member twice is refused by its path", () => {
 
   test("application/json", async () => {
     const answer = await service.request(QUOTE, { apiKey, body });
-    expect([answer.status, answer.body]).toMatchObject([
-      400,
-      { code: "invalid_argument", message: text },
-    ]);
+    expect([answer.status, answer.body]).toMatchObject([400, { code: "invalid_argument", message: text }]);
   });
 
   test("application/grpc+json", async () => {
@@ -190,9 +166,7 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
       description: "The request is not a message of this RPC.",
     },
   ];
-  const good = Buffer.from(
-    toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE)),
-  );
+  const good = Buffer.from(toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE)));
   const zipped = gzipSync(good);
 
   test.each<[what: string, headers: Record<string, string>, body: Uint8Array]>([
@@ -204,20 +178,14 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
     ["gzip that is none", { "grpc-encoding": "gzip" }, frame(good, 1)],
     ["gzip cut short", { "grpc-encoding": "gzip" }, frame(zipped.subarray(0, 20), 1)],
     ["brotli that is none", { "grpc-encoding": "br" }, frame(Buffer.from([1, 2, 3]), 1)],
-    [
-      "brotli cut short",
-      { "grpc-encoding": "br" },
-      frame(brotliCompressSync(good).subarray(0, 9), 1),
-    ],
+    ["brotli cut short", { "grpc-encoding": "br" }, frame(brotliCompressSync(good).subarray(0, 9), 1)],
     ["JSON that is none", { "content-type": "application/grpc+json" }, frame(Buffer.from("{nope"))],
     ["a JSON list", { "content-type": "application/grpc+json" }, frame(Buffer.from("[1]"))],
   ])("gRPC: %s", async (_, headers, body) => {
     const grpc = { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey };
     const { trailers } = await rawGrpc(service.grpcUrl, QUOTE, { ...grpc, ...headers }, body);
     expect(trailers["grpc-status"]).toBe(String(Code.InvalidArgument));
-    expect(decodeURIComponent(trailers["grpc-message"] as string)).toBe(
-      "The request is not a message of this RPC.",
-    );
+    expect(decodeURIComponent(trailers["grpc-message"] as string)).toBe("The request is not a message of this RPC.");
   });
 
   test.each<[what: string, headers: Record<string, string>, body: string | Uint8Array]>([
@@ -237,11 +205,7 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
   test("Connect: a JSON field of the wrong type is named", async () => {
     const answer = await service.request(QUOTE, { apiKey, body: { pickup_lat: "north" } });
     const text = "pickup_lat is of the wrong type.";
-    expect([answer.status, answer.body.code, answer.body.message]).toEqual([
-      400,
-      "invalid_argument",
-      text,
-    ]);
+    expect([answer.status, answer.body.code, answer.body.message]).toEqual([400, "invalid_argument", text]);
     expect(answer.body.details[1].debug).toEqual({
       fieldViolations: [{ field: "pickup_lat", description: text }],
     });
@@ -295,11 +259,7 @@ describe("a request to no known RPC", () => {
   ])("is UNIMPLEMENTED in gRPC: %s", async (path) => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
     const answer = await rawGrpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
-    expect([answer.status, answer.headers["grpc-status"], answer.text]).toEqual([
-      200,
-      String(Code.Unimplemented),
-      "",
-    ]);
+    expect([answer.status, answer.headers["grpc-status"], answer.text]).toEqual([200, String(Code.Unimplemented), ""]);
   });
 
   test("leaves no call in flight, however large its body", async () => {
@@ -326,10 +286,7 @@ describe("an invalid host is refused, and the service goes on", () => {
         service.httpUrl,
         `POST ${QUOTE} HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
       );
-      expect([answer.status, answer.headers.get("content-type")]).toEqual([
-        400,
-        "application/json",
-      ]);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/json"]);
       expect((await service.request("/readyz")).status).toBe(200);
     },
   );

@@ -7,18 +7,11 @@ import {
   type FileRegistry,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
-import {
-  FileDescriptorProtoSchema,
-  FileDescriptorSetSchema,
-  type FileDescriptorProto,
-} from "@bufbuild/protobuf/wkt";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema, type FileDescriptorProto } from "@bufbuild/protobuf/wkt";
 import { Code, createClient, type Transport } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
-import {
-  ServerReflection,
-  type ServerReflectionRequestSchema,
-} from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection, type ServerReflectionRequestSchema } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { file_shipments_v1_shipment_service } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ACCOUNT_SERVICES } from "../../../src/server/services.ts";
@@ -31,9 +24,7 @@ import { sharedService } from "../../support/service.ts";
 
 const service = await sharedService();
 
-type Question = NonNullable<
-  MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]
->;
+type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
 
 /** Sends requests in one stream without a credential, and returns the responses. */
 async function ask(...questions: Question[]) {
@@ -57,9 +48,7 @@ async function askOver(
 async function filesFor(question: Question): Promise<string[]> {
   const [answer] = await ask(question);
   if (answer?.case !== "fileDescriptorResponse") throw new Error(JSON.stringify(answer));
-  return answer.value.fileDescriptorProto.map(
-    (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
-  );
+  return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name);
 }
 
 const symbol = (value: string): Question => ({ case: "fileContainingSymbol", value });
@@ -70,27 +59,24 @@ const extension = (containingType: string, extensionNumber: number): Question =>
 });
 
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
-  test.each([ServerReflection, ServerReflectionV1alpha])(
-    "reflection is served as %s",
-    async (version) => {
-      const answers = await askOver(
-        transportTo(service),
-        version,
-        symbol("shipments.v1.ShipmentService"),
-        file("nope.proto"),
-        extension("google.protobuf.MethodOptions", 50201),
-        { case: "allExtensionNumbersOfType", value: "google.protobuf.FieldOptions" },
-        { case: "listServices", value: "" },
-      );
-      expect(answers.map((it) => it.case)).toEqual([
-        "fileDescriptorResponse",
-        "errorResponse",
-        "fileDescriptorResponse",
-        "allExtensionNumbersResponse",
-        "listServicesResponse",
-      ]);
-    },
-  );
+  test.each([ServerReflection, ServerReflectionV1alpha])("reflection is served as %s", async (version) => {
+    const answers = await askOver(
+      transportTo(service),
+      version,
+      symbol("shipments.v1.ShipmentService"),
+      file("nope.proto"),
+      extension("google.protobuf.MethodOptions", 50201),
+      { case: "allExtensionNumbersOfType", value: "google.protobuf.FieldOptions" },
+      { case: "listServices", value: "" },
+    );
+    expect(answers.map((it) => it.case)).toEqual([
+      "fileDescriptorResponse",
+      "errorResponse",
+      "fileDescriptorResponse",
+      "allExtensionNumbersResponse",
+      "listServicesResponse",
+    ]);
+  });
 });
 
 test("reflection lists the services", async () => {
@@ -114,11 +100,7 @@ test.each([
   ["an extension", "shipments.v1.success_status", "shipments/v1/options.proto"],
   ["another package's extension", "google.api.http", "google/api/annotations.proto"],
   ["a rule", "buf.validate.DoubleRules", "buf/validate/validate.proto"],
-  [
-    "a service of operators",
-    "shipments.admin.v1.OperatorService",
-    "shipments/admin/v1/operator_service.proto",
-  ],
+  ["a service of operators", "shipments.admin.v1.OperatorService", "shipments/admin/v1/operator_service.proto"],
   ["the role it needs", "shipments.admin.v1.minimum_role", "shipments/admin/v1/options.proto"],
   ["a well-known type", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
   ["an error's detail", "google.rpc.ErrorInfo", "google/rpc/error_details.proto"],
@@ -176,9 +158,7 @@ test("a stream is sent no file twice but the one it asks for", async () => {
   const answers = await ask(quote, quote);
   const files = answers.map((answer) =>
     answer.case === "fileDescriptorResponse"
-      ? answer.value.fileDescriptorProto.map(
-          (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
-        )
+      ? answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name)
       : [],
   );
   expect(files[0]!.length).toBeGreaterThan(1);
@@ -223,9 +203,7 @@ async function rebuild(...symbols: string[]): Promise<FileRegistry> {
       wanted.push(...proto.dependency.filter((name) => !found.has(name)).map(file));
     }
   }
-  return createFileRegistry(
-    create(FileDescriptorSetSchema, { file: inOrder([...found.values()]) }),
-  );
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder([...found.values()]) }));
 }
 
 /** Sorts files so that each follows its imports, as a registry requires. */

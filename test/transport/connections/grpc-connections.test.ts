@@ -138,9 +138,7 @@ test("an answer of which nothing is taken is reset, and others go on", () =>
       others.push(await call(reading));
       await sleep(20);
     }
-    expect(new Set(await Promise.all(answers))).toEqual(
-      new Set([`reset ${constants.NGHTTP2_CANCEL}`]),
-    );
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([`reset ${constants.NGHTTP2_CANCEL}`]));
     expect(new Set(others)).toEqual(new Set(["0"]));
   }));
 
@@ -196,9 +194,7 @@ test("calls beyond what may wait on a server are refused as not begun", async ()
 test.each([0.14, 0.5])(
   "calls are not harmed by the cancelling of others on their connection, a share of %d of 1,500",
   async (share) => {
-    const port = await start({}, (stream) =>
-      setTimeout(() => !stream.destroyed && answerAtOnce(stream), 2),
-    );
+    const port = await start({}, (stream) => setTimeout(() => !stream.destroyed && answerAtOnce(stream), 2));
     const session = await openSession(port);
     const answers: string[] = [];
     for (let round = 0; round < 5; round++) {

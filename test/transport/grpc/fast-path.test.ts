@@ -2,13 +2,7 @@ import { once } from "node:events";
 import { connect, type ClientHttp2Session } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import {
-  create,
-  toBinary,
-  type DescMessage,
-  type MessageInitShape,
-  type MessageShape,
-} from "@bufbuild/protobuf";
+import { create, toBinary, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { QuoteShipmentRequestSchema } from "../../../gen/shipments/v1/quote_pb.js";
@@ -268,12 +262,10 @@ test.each(Object.entries(CASES))(
   "the fast path answers and counts as Connect does: %s",
   async (_, { headers = keyed, body = GOOD, method = "QuoteShipment", sending, status }) => {
     const path = `${SERVICE}/${method}`;
-    const call = (to: string) =>
-      counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
+    const call = (to: string) => counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
     const first = await call(throughConnect(path));
     // Repeats the booking, because the response to a repeated booking differs from the first.
-    const connect =
-      first.answer.trailers["grpc-status"] === "0" ? await call(throughConnect(path)) : first;
+    const connect = first.answer.trailers["grpc-status"] === "0" ? await call(throughConnect(path)) : first;
     const byFastPath = await call(path);
     expect(comparable(byFastPath.answer)).toEqual(comparable(connect.answer));
     expect(byFastPath.answer.trailers["grpc-status"]).toBe(String(status));
@@ -333,9 +325,7 @@ describe("a gRPC caller that goes away", () => {
     return stream.on("error", () => undefined).resume();
   };
 
-  const MOMENTS: Readonly<
-    Record<string, (session: ClientHttp2Session) => Promise<unknown> | void>
-  > = {
+  const MOMENTS: Readonly<Record<string, (session: ClientHttp2Session) => Promise<unknown> | void>> = {
     "before the body": async (session) => {
       const stream = begin(session);
       await sleep(20);
@@ -371,8 +361,7 @@ describe("a gRPC caller that goes away", () => {
       session.destroy();
     },
     "with its connection, with calls of every kind": async (session) => {
-      for (let i = 0; i < 50; i++)
-        begin(session, i % 2 ? "QuoteShipment" : "ListShipments").end(LIST);
+      for (let i = 0; i < 50; i++) begin(session, i % 2 ? "QuoteShipment" : "ListShipments").end(LIST);
       await sleep(3);
       session.destroy();
     },

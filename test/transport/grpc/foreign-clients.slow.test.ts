@@ -69,9 +69,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
       text: "There is no such RPC.",
       error: rpcRefusal("Unimplemented", "NO_SUCH_METHOD", "There is no such RPC."),
     };
-    expect(answers.map(({ code, text, error }) => ({ code, text, error }))).toEqual(
-      answers.map(() => expected),
-    );
+    expect(answers.map(({ code, text, error }) => ({ code, text, error }))).toEqual(answers.map(() => expected));
   });
 
   test("is told that its key is refused before its body has arrived", async () => {
@@ -85,15 +83,9 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
   });
 
   test("is told that its body is too large", async () => {
-    const answers = await callByGrpcio(
-      service.grpcUrl,
-      often({ path: QUOTE, message: LARGE, metadata }),
-    );
+    const answers = await callByGrpcio(service.grpcUrl, often({ path: QUOTE, message: LARGE, metadata }));
     expect(answers.map(({ code, error }) => [code, error?.details["ErrorInfo"]])).toEqual(
-      answers.map(() => [
-        "RESOURCE_EXHAUSTED",
-        { reason: "BODY_TOO_LARGE", domain: "shipments.v1" },
-      ]),
+      answers.map(() => ["RESOURCE_EXHAUSTED", { reason: "BODY_TOO_LARGE", domain: "shipments.v1" }]),
     );
   });
 
@@ -112,9 +104,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     const call = { path: QUOTE, message: LARGE, metadata, compression: "deflate" } as const;
     const answers = await callByGrpcio(service.grpcUrl, often(call));
     const known = 'unknown compression "deflate": supported encodings are gzip,br';
-    expect(answers.map(({ code, text }) => [code, text])).toEqual(
-      answers.map(() => ["UNIMPLEMENTED", known]),
-    );
+    expect(answers.map(({ code, text }) => [code, text])).toEqual(answers.map(() => ["UNIMPLEMENTED", known]));
   });
 
   test("sends and takes compressed messages", async () => {
@@ -163,11 +153,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
       path: "/grpc.health.v1.Health/Watch",
       message: Buffer.alloc(0),
     };
-    const [answer] = await callByGrpcio(
-      closing.grpcUrl,
-      [call],
-      () => (closed ??= closing.close()),
-    );
+    const [answer] = await callByGrpcio(closing.grpcUrl, [call], () => (closed ??= closing.close()));
     const statuses = answer!.messages.map((it) => fromBinary(HealthCheckResponseSchema, it).status);
     expect(statuses).toEqual([Status.SERVING, Status.NOT_SERVING]);
     expect(answer!.code).toBe("OK");
@@ -189,9 +175,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     expect(listed?.messageResponse).toMatchObject({
       case: "listServicesResponse",
       value: {
-        service: expect.arrayContaining([
-          expect.objectContaining({ name: "shipments.v1.ShipmentService" }),
-        ]),
+        service: expect.arrayContaining([expect.objectContaining({ name: "shipments.v1.ShipmentService" })]),
       },
     });
     expect(answer!.code).toBe("OK");

@@ -3,12 +3,8 @@ import { createUnaryHeadersReader } from "../../../src/transport/grpc/unary-head
 import { listRpcs } from "../../../src/pipeline/rpc.ts";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 
-const functions = Object.fromEntries(
-  ShipmentService.methods.map((method) => [method.localName, () => undefined]),
-);
-const read = createUnaryHeadersReader(
-  listRpcs(ShipmentService, functions as never, undefined, undefined as never),
-);
+const functions = Object.fromEntries(ShipmentService.methods.map((method) => [method.localName, () => undefined]));
+const read = createUnaryHeadersReader(listRpcs(ShipmentService, functions as never, undefined, undefined as never));
 
 const QUOTE = {
   ":method": "POST",
@@ -23,11 +19,7 @@ test.each<[string, object, object]>([
   ["with an encoding of identity", { "grpc-encoding": "identity" }, {}],
   ["with a deadline", { "grpc-timeout": "1500u" }, { timeoutMs: 1 }],
   ["to another host", { ":authority": "[::1]" }, {}],
-  [
-    "that accepts brotli first",
-    { "grpc-accept-encoding": "br,gzip" },
-    { compression: { name: "br" } },
-  ],
+  ["that accepts brotli first", { "grpc-accept-encoding": "br,gzip" }, { compression: { name: "br" } }],
   ["that accepts what there is not", { "grpc-accept-encoding": "zstd" }, { compression: null }],
 ])("the fast path takes a call %s", (_, headers, expected) => {
   const rpc = { name: "shipments.v1.ShipmentService/QuoteShipment" };

@@ -76,9 +76,7 @@ test("the OpenAPI document is not sent to a caller who has it", async () => {
   const headers = { "accept-encoding": "identity" };
   const first = await service.request("/openapi.json", { headers });
   const etag = first.headers.get("etag")!;
-  expect(first.headers.get("content-length")).toBe(
-    String(Buffer.byteLength(documentAt(service.httpUrl))),
-  );
+  expect(first.headers.get("content-length")).toBe(String(Buffer.byteLength(documentAt(service.httpUrl))));
   const again = await service.request("/openapi.json", {
     headers: { ...headers, "if-none-match": etag },
   });

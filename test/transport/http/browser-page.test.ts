@@ -6,8 +6,7 @@ const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 
 const service = await startUnprepared();
 
-const get = (path: string, accept: string, method = "GET") =>
-  service.request(path, { method, headers: { accept } });
+const get = (path: string, accept: string, method = "GET") => service.request(path, { method, headers: { accept } });
 
 /** Links that programs get in the response from `/`. */
 const linksOf = (address: string) => ({
@@ -50,19 +49,16 @@ test.each([
   "application/json, text/html",
   "text/html;q=0.5, application/json",
   "text/html;q=0",
-])(
-  "a program that accepts %o gets a list of links at /, and elsewhere the JSON error",
-  async (accept) => {
-    const links = await get("/?from=curl", accept);
-    expect(links).toMatchObject({ status: 200, body: linksOf(service.httpUrl) });
-    expect(links.headers.get("vary")).toBe("Accept");
-    const { status, body } = await get("/nowhere", accept);
-    expect({ status, body }).toEqual({
-      status: 404,
-      body: { message: "This path does not exist.", errors: {} },
-    });
-  },
-);
+])("a program that accepts %o gets a list of links at /, and elsewhere the JSON error", async (accept) => {
+  const links = await get("/?from=curl", accept);
+  expect(links).toMatchObject({ status: 200, body: linksOf(service.httpUrl) });
+  expect(links.headers.get("vary")).toBe("Accept");
+  const { status, body } = await get("/nowhere", accept);
+  expect({ status, body }).toEqual({
+    status: 404,
+    body: { message: "This path does not exist.", errors: {} },
+  });
+});
 
 test("a browser that posts gets the JSON error, and one that asks for HEAD no body", async () => {
   expect(await get("/", BROWSER, "POST")).toMatchObject({ status: 404, body: { errors: {} } });
@@ -111,11 +107,7 @@ describe("with the dashboard", async () => {
 
   test.each([
     ["/favicon.ico", "image/svg+xml", /^<svg /],
-    [
-      "/robots.txt",
-      "text/plain; charset=utf-8",
-      /^User-agent: \*\nAllow: \/docs\nAllow: \/llms\.txt\nDisallow: \/\n$/,
-    ],
+    ["/robots.txt", "text/plain; charset=utf-8", /^User-agent: \*\nAllow: \/docs\nAllow: \/llms\.txt\nDisallow: \/\n$/],
   ])("%s is %s", async (path, type, text) => {
     const answer = await withDashboard.request(path);
     expect(answer.status).toBe(200);

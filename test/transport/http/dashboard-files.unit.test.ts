@@ -134,11 +134,7 @@ describe("compression", () => {
     const answer = await fetchBytes("/assets/index-abc.js", accepted);
     expect(answer.coding).toBe(coding);
     const plain =
-      coding === "br"
-        ? brotliDecompressSync(answer.body)
-        : coding === "gzip"
-          ? gunzipSync(answer.body)
-          : answer.body;
+      coding === "br" ? brotliDecompressSync(answer.body) : coding === "gzip" ? gunzipSync(answer.body) : answer.body;
     expect(plain.toString()).toBe(SCRIPT);
   });
 });

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  BOOKING,
-  COVERED_ROUTE,
-  IMPOSSIBLE_REFERENCE,
-  NO_SHIPMENT,
-} from "../../support/bookings.ts";
+import { BOOKING, COVERED_ROUTE, IMPOSSIBLE_REFERENCE, NO_SHIPMENT } from "../../support/bookings.ts";
 import { errorBody } from "../../support/endpoints.ts";
 import { rawHttp } from "../../support/raw-http.ts";
 import { sharedService } from "../../support/service.ts";
@@ -116,8 +111,7 @@ describe("a JSON request", () => {
       pickup_lng: "pickup_lng must be a number.",
       dropoff_address: "dropoff_address is required.",
       dropoff_lat: "dropoff_lat is required.",
-      dropoff_lng:
-        "dropoff_lng must be greater than or equal to -180 and less than or equal to 180.",
+      dropoff_lng: "dropoff_lng must be greater than or equal to -180 and less than or equal to 180.",
       weight_kg: "weight_kg must be greater than or equal to 0.01.",
     };
     expect(status).toBe(422);
@@ -301,10 +295,7 @@ describe("what a request has that there is not", () => {
       apiKey,
       body: { routes, note: "x" },
     });
-    expect([batch.status, batch.headers.get("ignored-fields")]).toEqual([
-      200,
-      "routes[1].pickup, note",
-    ]);
+    expect([batch.status, batch.headers.get("ignored-fields")]).toEqual([200, "routes[1].pickup, note"]);
   });
 
   test.each([
@@ -317,10 +308,7 @@ describe("what a request has that there is not", () => {
     const body = { ...others, [written]: value, note: "n" };
     const text = `${name} is required; the request has "${written}", which is no field.`;
     const refused = await quote(body);
-    expect([refused.status, refused.headers.get("ignored-fields")]).toEqual([
-      422,
-      `${written}, note`,
-    ]);
+    expect([refused.status, refused.headers.get("ignored-fields")]).toEqual([422, `${written}, note`]);
     expect(refused.body).toEqual(errorBody(text, name));
     const routes = [COVERED_ROUTE, body];
     const batch = await service.request("/v1/shipments/quote/batch", { apiKey, body: { routes } });
@@ -332,11 +320,9 @@ describe("what a request has that there is not", () => {
     const { status, headers, body: refused } = await quote(body);
     expect([status, headers.get("ignored-fields")]).toEqual([422, "hint"]);
     expect(refused).toEqual({
-      message:
-        "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
+      message: "dropoff_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
       errors: each({
-        dropoff_lat:
-          "dropoff_lat must be greater than or equal to -90 and less than or equal to 90.",
+        dropoff_lat: "dropoff_lat must be greater than or equal to -90 and less than or equal to 90.",
         weight_kg: "weight_kg is required.",
       }),
     });
@@ -370,10 +356,7 @@ describe("what a request has that there is not", () => {
       expect(answered.get("preference-applied")).toBe("handling=strict");
       expect(answered.get("ignored-fields")).toBeNull();
       const plain = await strict(prefer, COVERED_ROUTE);
-      expect([plain.status, plain.headers.get("preference-applied")]).toEqual([
-        200,
-        "handling=strict",
-      ]);
+      expect([plain.status, plain.headers.get("preference-applied")]).toEqual([200, "handling=strict"]);
     },
   );
 
@@ -424,11 +407,7 @@ describe("a request without fields needs no body", () => {
     ["{}, plain text", "Content-Type: text/plain\r\nContent-Length: 2\r\n", "{}"],
     ["{ }, a form", "Content-Type: multipart/form-data\r\nContent-Length: 4\r\n", "{ }\n"],
     ["{}, JSON", "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}"],
-    [
-      "fields it does not have",
-      "Content-Type: application/json\r\nContent-Length: 7\r\n",
-      '{"a":1}',
-    ],
+    ["fields it does not have", "Content-Type: application/json\r\nContent-Length: 7\r\n", '{"a":1}'],
   ])("%s", async (_, headers, body) => {
     const answer = await rawHttp(
       service.httpUrl,
@@ -458,8 +437,7 @@ describe("a request without fields needs no body", () => {
 });
 
 describe("the shipment in the path", () => {
-  const cancel = (segment: string) =>
-    service.request(`/v1/shipments/${segment}/cancel`, { apiKey, method: "POST" });
+  const cancel = (segment: string) => service.request(`/v1/shipments/${segment}/cancel`, { apiKey, method: "POST" });
 
   test("is percent-decoded and trimmed", async () => {
     const { body } = await book(BOOKING);
@@ -506,17 +484,12 @@ describe("X-Request-Id", () => {
   const MADE = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   const ask = async (id: string | undefined, path = "/v1/shipments/quote") => {
     const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
-    return (await service.request(path, { apiKey, body: COVERED_ROUTE, headers })).headers.get(
-      "x-request-id",
-    );
+    return (await service.request(path, { apiKey, body: COVERED_ROUTE, headers })).headers.get("x-request-id");
   };
 
-  test.each(["a", "!~", "x".repeat(128), "0b3c-1/2"])(
-    "is returned when the caller sends %s",
-    async (id) => {
-      expect(await ask(id)).toBe(id);
-    },
-  );
+  test.each(["a", "!~", "x".repeat(128), "0b3c-1/2"])("is returned when the caller sends %s", async (id) => {
+    expect(await ask(id)).toBe(id);
+  });
 
   test.each(["", "x".repeat(129), "a b", "a\tb", "é"])(
     "is replaced when it is not 1 to 128 visible characters: %j",

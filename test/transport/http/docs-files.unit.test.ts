@@ -11,8 +11,7 @@ const OTHER = "no document";
 const folder = ownFolder("docs");
 const serve = createDocsFiles(folder);
 const url = await listenWith((request, response) => {
-  if (!serve(request, response, "request-1"))
-    response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
+  if (!serve(request, response, "request-1")) response.writeHead(404, { "content-length": OTHER.length }).end(OTHER);
 });
 
 /** Requests a file with Node's client, which does not normalize paths. */
@@ -119,21 +118,16 @@ test.each([
 test.each([
   ["http://127.0.0.1:19090", "http://127.0.0.1:19090", "127.0.0.1:19090"],
   ["https://grpc.example.org", "https://grpc.example.org", "127.0.0.1:9090"],
-])(
-  "examples call gRPC at %s, with and without a scheme",
-  async (publicGrpcUrl, origin, authority) => {
-    const own = ownFolder("docs-grpc");
-    const page = (at: string, host: string) =>
-      `at 127.0.0.1:9090\n\n\`\`\`sh\ncurl ${at}\n\`\`\`\n\n\`\`\`python\ninsecure_channel("${host}")\n\`\`\`\n`;
-    mkdirSync(join(own, "assets"));
-    writeFileSync(join(own, "index.html"), "");
-    writeFileSync(join(own, "generating.md"), page("http://127.0.0.1:9090", "127.0.0.1:9090"));
-    const files = createDocsFiles(own, { publicGrpcUrl });
-    const address = await listenWith(
-      (request, response) => void files(request, response, "request-1"),
-    );
-    const head = "host: localhost\r\nconnection: close\r\ncontent-length: 0\r\n";
-    const { text } = await rawHttp(address, `GET /docs/generating.md HTTP/1.1\r\n${head}\r\n`);
-    expect(text).toBe(page(origin, authority));
-  },
-);
+])("examples call gRPC at %s, with and without a scheme", async (publicGrpcUrl, origin, authority) => {
+  const own = ownFolder("docs-grpc");
+  const page = (at: string, host: string) =>
+    `at 127.0.0.1:9090\n\n\`\`\`sh\ncurl ${at}\n\`\`\`\n\n\`\`\`python\ninsecure_channel("${host}")\n\`\`\`\n`;
+  mkdirSync(join(own, "assets"));
+  writeFileSync(join(own, "index.html"), "");
+  writeFileSync(join(own, "generating.md"), page("http://127.0.0.1:9090", "127.0.0.1:9090"));
+  const files = createDocsFiles(own, { publicGrpcUrl });
+  const address = await listenWith((request, response) => void files(request, response, "request-1"));
+  const head = "host: localhost\r\nconnection: close\r\ncontent-length: 0\r\n";
+  const { text } = await rawHttp(address, `GET /docs/generating.md HTTP/1.1\r\n${head}\r\n`);
+  expect(text).toBe(page(origin, authority));
+});

@@ -6,13 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { DocumentResponse } from "../../../src/pipeline/rpc-response.ts";
 import { everLonger } from "../../support/ever-longer.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  OWN_KEY,
-  startOwnService,
-  type MakeParcel,
-  type OwnService,
-  type Parcel,
-} from "../../support/own-service.ts";
+import { OWN_KEY, startOwnService, type MakeParcel, type OwnService, type Parcel } from "../../support/own-service.ts";
 import { openSocket, rawHttp } from "../../support/raw-http.ts";
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 
@@ -101,9 +95,7 @@ describe("a document by HTTP", () => {
   test("is compressed once, however many ask for it at once", async () => {
     const again = documentOf(1n, Buffer.from(TEXT), () => ({}) as Parcel);
     answers.set(9n, again);
-    const asked = await Promise.all(
-      Array.from({ length: 10 }, () => get("/v1/parcels/9", ["Accept-Encoding: gzip"])),
-    );
+    const asked = await Promise.all(Array.from({ length: 10 }, () => get("/v1/parcels/9", ["Accept-Encoding: gzip"])));
     const lengths = new Set(asked.map(({ headers }) => Number(headers.get("content-length"))));
     expect([again.heldBytes]).toEqual([...lengths].map((length) => TEXT.length + length));
   });
@@ -144,11 +136,7 @@ describe("a document by HTTP", () => {
     ['"x"\r\nIf-None-Match: "v1"'],
   ])("is not sent again to a caller that has it: If-None-Match: %s", async (tags) => {
     const answer = await get("/v1/parcels/1", [`If-None-Match: ${tags}`]);
-    expect([answer.status, headersOf(answer), answer.text]).toEqual([
-      304,
-      { ...KEPT, etag: '"v1"' },
-      "",
-    ]);
+    expect([answer.status, headersOf(answer), answer.text]).toEqual([304, { ...KEPT, etag: '"v1"' }, ""]);
   });
 
   test("is not sent again in the compressed form that a caller has", async () => {
@@ -177,9 +165,7 @@ describe("a document by HTTP", () => {
     const path = (id: number) => `GET /v1/parcels/${id} HTTP/1.1\r\nHost: here\r\n`;
     const key = `X-Api-Key: ${OWN_KEY}\r\n`;
     const socket = openSocket(service.httpUrl);
-    socket.write(
-      `${path(1)}${key}\r\n${path(3)}${key}\r\n${path(2)}${key}Connection: close\r\n\r\n`,
-    );
+    socket.write(`${path(1)}${key}\r\n${path(3)}${key}\r\n${path(2)}${key}Connection: close\r\n\r\n`);
     const pieces: Buffer[] = [];
     socket.on("data", (piece: Buffer) => pieces.push(piece));
     await once(socket, "close");
@@ -241,8 +227,7 @@ describe("a caller that stops in the middle of a large document", async () => {
       await Promise.all(unread.map(({ socket }) => once(socket, "readable")));
       // A caller that reads nothing for a second may be disconnected.
       await sleep(waitMs);
-      for (const one of unread)
-        one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
+      for (const one of unread) one.socket.on("data", (piece: Buffer) => (one.taken += piece.length));
       await eventually("the end of each", () =>
         unread.every(({ socket, taken }) => socket.destroyed || taken > HUGE.length),
       );

@@ -48,8 +48,7 @@ describe("400: a body that is not a JSON object", () => {
   const empty = about("body", "The body is empty; send a JSON object.");
   const notObject = about("body", "The body must be a JSON object.");
   const notUtf8 = about("body", "The body is not UTF-8.");
-  const twice = (path: string) =>
-    about("body", `The body has ${path} twice. Send each member once.`);
+  const twice = (path: string) => about("body", `The body has ${path} twice. Send each member once.`);
   test.each<[what: string, body: string | Uint8Array, answer: object]>([
     ["nothing", "", empty],
     ["blank", " \n ", empty],
@@ -92,15 +91,8 @@ test("401 says that a key belongs in a header, not in the query", async () => {
 });
 
 test("HEAD is answered as GET, without a body", async () => {
-  for (const path of [
-    "/v1/shipments",
-    "/v1/shipments/SHP-0000000000ZZ",
-    "/v1/coverage",
-    "/v1/shipments/export",
-  ]) {
-    const [head, get] = await Promise.all(
-      ["HEAD", "GET"].map((method) => service.request(path, { apiKey, method })),
-    );
+  for (const path of ["/v1/shipments", "/v1/shipments/SHP-0000000000ZZ", "/v1/coverage", "/v1/shipments/export"]) {
+    const [head, get] = await Promise.all(["HEAD", "GET"].map((method) => service.request(path, { apiKey, method })));
     const typed = ({ status, headers }: Answer) => [status, headers.get("content-type")];
     expect([...typed(head!), head!.text]).toEqual([...typed(get!), ""]);
   }
@@ -224,13 +216,10 @@ describe("413: a body over 64 KiB", () => {
     expect(status).toBe(200);
   });
 
-  test.each([64 * KIB + 1, 5_000 * KIB])(
-    "%i bytes by content length are refused",
-    async (bytes) => {
-      const answer = await service.request(QUOTE, { apiKey, body: padded(bytes) });
-      expectError(answer, 413, about("body", TOO_LARGE));
-    },
-  );
+  test.each([64 * KIB + 1, 5_000 * KIB])("%i bytes by content length are refused", async (bytes) => {
+    const answer = await service.request(QUOTE, { apiKey, body: padded(bytes) });
+    expectError(answer, 413, about("body", TOO_LARGE));
+  });
 
   test.each([64 * KIB + 1, 5_000 * KIB])("%i bytes in a stream are refused", async (bytes) => {
     const chunks = padded(bytes).match(/.{1,16000}/gs) as string[];
@@ -263,10 +252,7 @@ describe("413: a body over 64 KiB", () => {
 
 describe("415: a body whose content type is not JSON", () => {
   const type = (sent: string) =>
-    about(
-      "body",
-      `Content-Type is "${sent}". Send a JSON body with Content-Type: application/json.`,
-    );
+    about("body", `Content-Type is "${sent}". Send a JSON body with Content-Type: application/json.`);
   const encoding = about("body", "The body must be sent without Content-Encoding.");
   test.each<readonly [headers: Record<string, string>, answer: object]>([
     ...[
@@ -282,11 +268,7 @@ describe("415: a body whose content type is not JSON", () => {
     [{ "content-encoding": "br" }, encoding],
     [{ "content-encoding": "identity, gzip" }, encoding],
   ])("%j", async (headers, answer) => {
-    expectError(
-      await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers }),
-      415,
-      answer,
-    );
+    expectError(await service.request(QUOTE, { apiKey, body: COVERED_ROUTE, headers }), 415, answer);
   });
 
   test.each<[headers: Record<string, string>]>([
@@ -400,24 +382,9 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
       400,
       invalid,
     ],
-    [
-      "a length and chunks",
-      `POST ${QUOTE} HTTP/1.1\r\n${chunked}Content-Length: 3\r\n\r\n0\r\n\r\n`,
-      400,
-      invalid,
-    ],
-    [
-      "a negative length",
-      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`,
-      400,
-      invalid,
-    ],
-    [
-      "a huge header",
-      `GET ${QUOTE} HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`,
-      431,
-      overflow,
-    ],
+    ["a length and chunks", `POST ${QUOTE} HTTP/1.1\r\n${chunked}Content-Length: 3\r\n\r\n0\r\n\r\n`, 400, invalid],
+    ["a negative length", `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n`, 400, invalid],
+    ["a huge header", `GET ${QUOTE} HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`, 431, overflow],
     ["a huge path", `GET /${"x".repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, overflow],
   ])("%s", async (_, request, status, body) => {
     const answer = await rawHttp(service.httpUrl, request);
@@ -449,29 +416,23 @@ test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
   expect((await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status).toBe(200);
 });
 
-test.each(["", "x".repeat(200_000)])(
-  "HTTP/1.1 on the gRPC server is told where JSON is",
-  async (rest) => {
-    const text =
-      "This port serves gRPC over HTTP/2. The JSON API and the dashboard are on the port PORT.";
-    const answer = await rawHttp(
-      service.grpcUrl,
-      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,
-    );
-    const { status, body, headers } = answer;
-    expect([status, body, headers.get("connection")]).toEqual([400, errorBody(text), "close"]);
-    const client = service.grpcClient(apiKey);
-    expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
-  },
-);
+test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server is told where JSON is", async (rest) => {
+  const text = "This port serves gRPC over HTTP/2. The JSON API and the dashboard are on the port PORT.";
+  const answer = await rawHttp(
+    service.grpcUrl,
+    `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,
+  );
+  const { status, body, headers } = answer;
+  expect([status, body, headers.get("connection")]).toEqual([400, errorBody(text), "close"]);
+  const client = service.grpcClient(apiKey);
+  expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
+});
 
 test("a caller that leaves in the middle of its body leaves no call in flight", async () => {
   for (const text of ["", "{", '{"pickup_lat": 1']) {
     const socket = openSocket(service.httpUrl);
     await once(socket, "connect");
-    socket.write(
-      `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 99\r\n\r\n${text}`,
-    );
+    socket.write(`POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Length: 99\r\n\r\n${text}`);
     await eventually("the call in flight", async () => (await callsInFlight(service)) === 1);
     socket.destroy();
     await eventually("the call over", async () => (await callsInFlight(service)) === 0);
@@ -500,9 +461,6 @@ test("a request target in absolute form, as sent to proxies, means its path", as
 });
 
 test("an unknown expectation is ignored", async () => {
-  const answer = await rawHttp(
-    service.httpUrl,
-    `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`,
-  );
+  const answer = await rawHttp(service.httpUrl, `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`);
   expectError(answer, 404, { message: "This path does not exist.", errors: {} });
 });

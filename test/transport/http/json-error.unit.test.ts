@@ -27,12 +27,7 @@ test.each([
 
 test("the position is where JSON.parse misses a character, and the end for what it reads", () => {
   const broken = fc
-    .tuple(
-      fc.json({ maxDepth: 4 }),
-      fc.nat(),
-      fc.nat(1),
-      fc.constantFrom(...'{}[]:,"\\x1-.eE \n\u0001'),
-    )
+    .tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.nat(1), fc.constantFrom(...'{}[]:,"\\x1-.eE \n\u0001'))
     .map(([text, at, cut, put]) => {
       const index = at % (text.length + 1);
       return text.slice(0, index) + put + text.slice(index + cut);
@@ -46,9 +41,7 @@ test("the position is where JSON.parse misses a character, and the end for what 
       const [, line, column] = MISSED.exec(message ?? "") ?? [];
       if (line === undefined) return;
       compared++;
-      expect(error.endsWith(` at line ${line}, column ${column}`), `${message}: ${error}`).toBe(
-        true,
-      );
+      expect(error.endsWith(` at line ${line}, column ${column}`), `${message}: ${error}`).toBe(true);
     }),
     { numRuns: 2_000, seed: 1 },
   );
@@ -59,9 +52,7 @@ test("a text of many megabytes costs what it is long", () => {
   expect(describeJsonError(`["${"x".repeat(5_000_000)}"${',""'.repeat(500_000)}`)).toBe(
     "it ends too early, at line 1, column 6500004",
   );
-  expect(describeJsonError("[".repeat(1_000_000))).toBe(
-    "it ends too early, at line 1, column 1000001",
-  );
+  expect(describeJsonError("[".repeat(1_000_000))).toBe("it ends too early, at line 1, column 1000001");
 });
 
 /**

@@ -102,8 +102,7 @@ test("a file that cannot be read is opened anew by the next request, and what wa
   const file = join(folder, "cut");
   writeFileSync(file, "0123456789");
   const url = await serve({ file, attribution: "" }, () => refuse("INTERNAL", "Not now."));
-  const statusOf = async () =>
-    (await get(url, "/map/tiles.pmtiles", { range: "bytes=5-9" })).status;
+  const statusOf = async () => (await get(url, "/map/tiles.pmtiles", { range: "bytes=5-9" })).status;
   expect(await statusOf()).toBe(206);
   for (let times = 0; times < 5; times++) {
     truncateSync(file, 3);

@@ -10,12 +10,7 @@ import { describe, expect, test } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
 import { success_status } from "../../../gen/shipments/v1/options_pb.js";
-import {
-  compileRoutes,
-  readRoutes,
-  type MatchRoute,
-  type Route,
-} from "../../../src/transport/http/routes.ts";
+import { compileRoutes, readRoutes, type MatchRoute, type Route } from "../../../src/transport/http/routes.ts";
 import type { Rpc } from "../../../src/pipeline/rpc.ts";
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
@@ -95,9 +90,7 @@ describe("routes are read from the RPCs' options", () => {
   });
 
   test("additional bindings are routes of their own", () => {
-    const additionalBindings = [at("patch", "/v1/b"), at("delete", "/v1/c")].map((it) =>
-      create(HttpRuleSchema, it),
-    );
+    const additionalBindings = [at("patch", "/v1/b"), at("delete", "/v1/c")].map((it) => create(HttpRuleSchema, it));
     const routes = readRoutes([rpcWith("X", { ...at("put", "/v1/a"), additionalBindings })]);
     expect(routes.map((route) => route.httpMethod)).toEqual(["PUT", "PATCH", "DELETE"]);
   });

@@ -136,42 +136,39 @@ describe("the list of tools", async () => {
   });
 });
 
-test.each([false, true])(
-  "an agent quotes, books, finds and cancels (by the revision of 2026: %s)",
-  async (modern) => {
-    const { apiKey } = await service.addWorkspace();
-    const { call, client } = await connectAgent(service, apiKey, { modern });
-    // Lists the tools, so that the client validates results with their schemas.
-    await client.listTools();
-    const quote = await call("create_quote", COVERED_ROUTE);
-    expect(quote.json).toMatchObject({ notice: RESULT_NOTE, covered: true, total: 12.69 });
+test.each([false, true])("an agent quotes, books, finds and cancels (by the revision of 2026: %s)", async (modern) => {
+  const { apiKey } = await service.addWorkspace();
+  const { call, client } = await connectAgent(service, apiKey, { modern });
+  // Lists the tools, so that the client validates results with their schemas.
+  await client.listTools();
+  const quote = await call("create_quote", COVERED_ROUTE);
+  expect(quote.json).toMatchObject({ notice: RESULT_NOTE, covered: true, total: 12.69 });
 
-    const { pickup_address, dropoff_address, customer_name, customer_email } = BOOKING;
-    const texts = { pickup_address, dropoff_address, customer_name, customer_email };
-    const booked = await call("create_shipment", { ...texts, quote_id: quote.json.id });
-    const { reference: shipment } = booked.json.data;
-    const stored = () => data(service.as(apiKey).getShipment({ shipment }));
-    expect(booked.json).toEqual({ notice: RESULT_NOTE, data: withoutUnset(await stored()) });
+  const { pickup_address, dropoff_address, customer_name, customer_email } = BOOKING;
+  const texts = { pickup_address, dropoff_address, customer_name, customer_email };
+  const booked = await call("create_shipment", { ...texts, quote_id: quote.json.id });
+  const { reference: shipment } = booked.json.data;
+  const stored = () => data(service.as(apiKey).getShipment({ shipment }));
+  expect(booked.json).toEqual({ notice: RESULT_NOTE, data: withoutUnset(await stored()) });
 
-    const found = await call("search_shipments", { text: "prospect park" });
-    expect(found.json.shipments).toEqual([booked.json.data]);
-    const listed = await call("list_shipments", { status: "pending" });
-    expect(listed.json).toEqual({
-      notice: RESULT_NOTE,
-      data: [booked.json.data],
-      next_page_token: "",
-    });
+  const found = await call("search_shipments", { text: "prospect park" });
+  expect(found.json.shipments).toEqual([booked.json.data]);
+  const listed = await call("list_shipments", { status: "pending" });
+  expect(listed.json).toEqual({
+    notice: RESULT_NOTE,
+    data: [booked.json.data],
+    next_page_token: "",
+  });
 
-    const cancelled = await call("cancel_shipment", { shipment, reason: "customer_request" });
-    expect(cancelled.json).toEqual({ notice: RESULT_NOTE, data: withoutUnset(await stored()) });
-    expect(cancelled.json.data.status).toBe("cancelled");
-    const again = await call("cancel_shipment", { reason: "customer_request", shipment });
-    expect(again.json).toEqual({ ...cancelled.json, notice: `${REPLAYED} ${RESULT_NOTE}` });
-    const events = await call("list_events");
-    const types = events.json.data.map(({ type }: { type: string }) => type);
-    expect(types).toEqual(["shipment.created", "shipment.cancelled"]);
-  },
-);
+  const cancelled = await call("cancel_shipment", { shipment, reason: "customer_request" });
+  expect(cancelled.json).toEqual({ notice: RESULT_NOTE, data: withoutUnset(await stored()) });
+  expect(cancelled.json.data.status).toBe("cancelled");
+  const again = await call("cancel_shipment", { reason: "customer_request", shipment });
+  expect(again.json).toEqual({ ...cancelled.json, notice: `${REPLAYED} ${RESULT_NOTE}` });
+  const events = await call("list_events");
+  const types = events.json.data.map(({ type }: { type: string }) => type);
+  expect(types).toEqual(["shipment.created", "shipment.cancelled"]);
+});
 
 describe("a booking that is made again", async () => {
   const { apiKey } = await service.addWorkspace();
@@ -219,8 +216,7 @@ describe("a booking that is made again", async () => {
     const { call } = await connectAgent(service, apiKey);
     const booked = await call("create_shipment", { ...BOOKING, idempotency_key: "changed" });
     const { reference: shipment } = booked.json.data;
-    const changeTo = (dropoff_address: string) =>
-      call("update_shipment", { shipment, dropoff_address });
+    const changeTo = (dropoff_address: string) => call("update_shipment", { shipment, dropoff_address });
     await changeTo("1 First Street");
     await changeTo("2 Second Street");
     expect((await changeTo("1 First Street")).json).toMatchObject({
@@ -244,9 +240,7 @@ describe("a refusal says what to change", async () => {
         code: "FIELD_INVALID",
         errors: {
           weight_kg: ["weight_kg must be a number."],
-          custmer_name: [
-            "custmer_name is not a field of this request. Did you mean customer_name?",
-          ],
+          custmer_name: ["custmer_name is not a field of this request. Did you mean customer_name?"],
           customer_name: ["customer_name is required."],
         },
         request_id,
@@ -290,8 +284,7 @@ describe("a refusal says what to change", async () => {
   test("a tool that the key may not call is refused as the RPC is", async () => {
     const { call } = await connectAgent(service, await keyOf("read_only"));
     expect((await call("create_shipment", BOOKING)).json).toEqual({
-      message:
-        "CreateShipment requires a key with the scope full. Your key has the scope read_only.",
+      message: "CreateShipment requires a key with the scope full. Your key has the scope read_only.",
       errors: {},
       code: "SCOPE_INSUFFICIENT",
       request_id,
@@ -313,9 +306,7 @@ describe("a refusal says what to change", async () => {
 });
 
 describe("a result is bounded", () => {
-  const metadata = Object.fromEntries(
-    Array.from({ length: 20 }, (_, i) => [`note ${i}`, "\u00e9".repeat(400)]),
-  );
+  const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`note ${i}`, "\u00e9".repeat(400)]));
 
   test("a page has what fits, and leads to the rest", async () => {
     const { apiKey } = await service.addWorkspace();
@@ -335,9 +326,7 @@ describe("a result is bounded", () => {
       token = page.json.next_page_token;
       const { length } = page.json.data;
       const why = `Only ${length} of 10 fit, because a result has at most 20 kB.`;
-      expect(page.json.notice).toBe(
-        token === "" ? RESULT_NOTE : `${why} ${continues("page_token", token!)}`,
-      );
+      expect(page.json.notice).toBe(token === "" ? RESULT_NOTE : `${why} ${continues("page_token", token!)}`);
     } while (token !== "");
     expect(listed).toEqual(references);
   });

@@ -5,9 +5,7 @@ import { minorDigitsOf, toMajor } from "../../../domain/pricing/money.ts";
  * (https://docs.stripe.com/currencies). This includes ISK and UGX, although they have no minor
  * unit.
  */
-const ZERO_DECIMALS = new Set(
-  "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "),
-);
+const ZERO_DECIMALS = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));
 const THREE_DECIMALS = new Set("BHD JOD KWD OMR TND".split(" "));
 
 /**
@@ -57,7 +55,5 @@ export function stripeAmountFault(amountMinor: number, currency: string): string
     return `must be a multiple of ${amountText(step)} to be paid at a checkout.`;
   }
   const most = fromStripeAmount(MOST, currency);
-  return amountMinor > most
-    ? `must be at most ${amountText(most)} to be paid at a checkout.`
-    : undefined;
+  return amountMinor > most ? `must be at most ${amountText(most)} to be paid at a checkout.` : undefined;
 }

@@ -164,12 +164,7 @@ function isRefusal(fault: StripeFault, { ownKey }: ModeAccess): boolean {
   const { statusCode } = fault;
   if (isStoredFailure(fault)) return true;
   if (statusCode === 401 && ownKey === undefined) return false;
-  return (
-    statusCode !== undefined &&
-    statusCode >= 400 &&
-    statusCode < 500 &&
-    !/409|429/.test(String(statusCode))
-  );
+  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 && !/409|429/.test(String(statusCode));
 }
 
 /** Whether Stripe replayed the failure of an earlier call with the same idempotency key. Stripe does so for a day. */
@@ -179,8 +174,7 @@ function isStoredFailure({ statusCode = 0, headers }: StripeFault): boolean {
 
 function refused(fault: StripeFault): ProviderRefused {
   const { statusCode, code, message = "" } = fault;
-  if (isStoredFailure(fault))
-    return new ProviderRefused("An earlier attempt failed.", "failed", code);
+  if (isStoredFailure(fault)) return new ProviderRefused("An earlier attempt failed.", "failed", code);
   return new ProviderRefused(withoutKeys(message), kindOf(statusCode, code), code);
 }
 

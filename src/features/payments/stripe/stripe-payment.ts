@@ -23,10 +23,7 @@ export interface UnknownStatus {
  *
  * @param report receives each status that is missing from the maps below
  */
-export function paymentSnapshot(
-  payment: StripePayment,
-  report: (unknown: UnknownStatus) => void,
-): PaymentSnapshot {
+export function paymentSnapshot(payment: StripePayment, report: (unknown: UnknownStatus) => void): PaymentSnapshot {
   const { session, intent } = payment;
   const currency = (intent?.currency ?? session.currency ?? "").toUpperCase();
   const { workspace, shipment } = session.metadata ?? {};
@@ -49,11 +46,7 @@ export function paymentSnapshot(
 }
 
 /** Statuses that the SDK lists, without its placeholder for future statuses. */
-type Known<Status extends string> = Status extends string
-  ? string extends Status
-    ? never
-    : Status
-  : never;
+type Known<Status extends string> = Status extends string ? (string extends Status ? never : Status) : never;
 
 /** Maps a status. Reports an unknown status and returns `fallback`. */
 function mapStatus<Ours>(
@@ -68,9 +61,7 @@ function mapStatus<Ours>(
 }
 
 /** Status of an intent after its checkout is complete. An intent that is still open waits for a bank. */
-const INTENT_STATUS: Readonly<
-  Record<Known<Stripe.PaymentIntent.Status>, "failed" | "processing" | "paid">
-> = {
+const INTENT_STATUS: Readonly<Record<Known<Stripe.PaymentIntent.Status>, "failed" | "processing" | "paid">> = {
   canceled: "failed",
   processing: "processing",
   requires_action: "processing",
@@ -85,23 +76,16 @@ function statusOf(
   intent: Stripe.PaymentIntent | null,
   report: (unknown: UnknownStatus) => void,
 ): PaymentSnapshot["status"] {
-  const ofIntent =
-    intent === null ? "failed" : mapStatus(INTENT_STATUS, intent, "processing", report);
+  const ofIntent = intent === null ? "failed" : mapStatus(INTENT_STATUS, intent, "processing", report);
   if (ofIntent === "paid") return "paid";
   if (status === "open") return "unpaid";
   return status === "expired" ? "failed" : ofIntent;
 }
 
-function errorOf(
-  { status }: Stripe.Checkout.Session,
-  intent: Stripe.PaymentIntent | null,
-): string | null {
+function errorOf({ status }: Stripe.Checkout.Session, intent: Stripe.PaymentIntent | null): string | null {
   const message = intent?.last_payment_error?.message ?? null;
   if (status === "open") return message;
-  return (
-    message ??
-    (status === "expired" ? "The checkout expired before it was paid." : "The payment failed.")
-  );
+  return message ?? (status === "expired" ? "The checkout expired before it was paid." : "The payment failed.");
 }
 
 /** Refund statuses from Stripe's documentation. The SDK types them as strings. */
@@ -125,8 +109,7 @@ function refundSnapshot(
     status,
     amountMinor: fromStripeAmount(refund.amount, currency),
     attempt: Number.isInteger(attempt) ? attempt : null,
-    error:
-      status === "failed" ? `The refund failed: ${refund.failure_reason ?? refund.status}.` : null,
+    error: status === "failed" ? `The refund failed: ${refund.failure_reason ?? refund.status}.` : null,
   };
 }
 
@@ -162,9 +145,7 @@ function disputed(
   const lost = known.filter(({ status }) => status === "lost");
   return {
     dispute: FOREMOST.find((each) => known.some(({ status }) => status === each)) ?? null,
-    isRefundBlocked: known.some(
-      ({ status, is_charge_refundable }) => status === "open" && !is_charge_refundable,
-    ),
+    isRefundBlocked: known.some(({ status, is_charge_refundable }) => status === "open" && !is_charge_refundable),
     lostMinor: lost.reduce((sum, { amount }) => sum + fromStripeAmount(amount, currency), 0),
   };
 }

@@ -15,12 +15,7 @@ import {
   type SignedEvent,
 } from "../payment-provider.ts";
 import { stripeAmountFault, toStripeAmount } from "./stripe-amounts.ts";
-import {
-  createStripeCalls,
-  type StripeCall,
-  type StripeCallOptions,
-  stripeKeyFault,
-} from "./stripe-calls.ts";
+import { createStripeCalls, type StripeCall, type StripeCallOptions, stripeKeyFault } from "./stripe-calls.ts";
 import { LISTED_EVENT_TYPES, TOLERANCE_SECONDS, toProviderEvent } from "./stripe-event.ts";
 import { paymentSnapshot, type StripePayment } from "./stripe-payment.ts";
 
@@ -62,9 +57,9 @@ export function createStripe(options: StripeCallOptions): PaymentProvider {
         return { url: link.url, expiresAt: new Date(link.expires_at * 1_000) };
       }),
     readAccount: (access) =>
-      call("read_account", access, async (stripe) =>
-        accountOf(await readAccount(stripe, access)),
-      ).catch((error: unknown) => revokedAccount(error, access)),
+      call("read_account", access, async (stripe) => accountOf(await readAccount(stripe, access))).catch(
+        (error: unknown) => revokedAccount(error, access),
+      ),
     amountFault: stripeAmountFault,
     ...paymentCalls(call, options.onUnknownStatus),
     listEvents: (access, { from, to, after }) =>
@@ -132,10 +127,7 @@ function contextOf({ account, ownKey }: AccountAccess): Stripe.RequestOptions {
   return ownKey === undefined ? { stripeContext: account } : {};
 }
 
-function sessionParams(
-  checkout: NewCheckout,
-  installation: string,
-): Stripe.Checkout.SessionCreateParams {
+function sessionParams(checkout: NewCheckout, installation: string): Stripe.Checkout.SessionCreateParams {
   const { workspace, shipment, amountMinor, currency } = checkout;
   const metadata = { installation, workspace: String(workspace), shipment };
   return {
@@ -162,19 +154,9 @@ function sessionParams(
 /** Maximum number of refunds that are read for a payment. */
 const MAX_REFUNDS = 1_000;
 
-async function readPayment(
-  stripe: Stripe,
-  checkout: string,
-  options: Stripe.RequestOptions,
-): Promise<StripePayment> {
-  const session = assertIs(
-    "checkout.session",
-    await stripe.checkout.sessions.retrieve(checkout, {}, options),
-  );
-  const id =
-    typeof session.payment_intent === "string"
-      ? session.payment_intent
-      : session.payment_intent?.id;
+async function readPayment(stripe: Stripe, checkout: string, options: Stripe.RequestOptions): Promise<StripePayment> {
+  const session = assertIs("checkout.session", await stripe.checkout.sessions.retrieve(checkout, {}, options));
+  const id = typeof session.payment_intent === "string" ? session.payment_intent : session.payment_intent?.id;
   if (id === undefined) return { session, intent: null, refunds: [], disputes: [] };
   const intent = assertIs("payment_intent", await stripe.paymentIntents.retrieve(id, {}, options));
   if (intent.status !== "succeeded") return { session, intent, refunds: [], disputes: [] };
@@ -226,9 +208,7 @@ async function readEvent(
     // A platform's live endpoint also receives test events of connected accounts and events of the
     // platform's own account.
     if (event?.livemode !== (mode === "live")) return undefined;
-    return (own === undefined) === (event.account !== undefined)
-      ? toProviderEvent(event)
-      : undefined;
+    return (own === undefined) === (event.account !== undefined) ? toProviderEvent(event) : undefined;
   }
   throw new ProviderRefused("The event is not signed by the payment provider.", "other");
 }

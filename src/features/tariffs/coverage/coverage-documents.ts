@@ -87,20 +87,13 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
  * Creates the response. Its entity tag contains a hash of the document, because another release may
  * simplify differently.
  */
-function toResponse(
-  geojson: Uint8Array,
-  tariffVersion: number,
-  toleranceM: number,
-): CoverageResponse {
+function toResponse(geojson: Uint8Array, tariffVersion: number, toleranceM: number): CoverageResponse {
   const body = Buffer.from(geojson.buffer as ArrayBuffer, geojson.byteOffset, geojson.byteLength);
   const digest = hash("sha256", body, "base64url").slice(0, 16);
-  return new DocumentResponse(
-    () => create(GetCoverageResponseSchema, { geojson, tariffVersion, toleranceM }),
-    {
-      contentType: GEOJSON,
-      body,
-      etag: `${tariffVersion}-${toleranceM}-${digest}`,
-      cacheControl: CACHE_CONTROL,
-    },
-  );
+  return new DocumentResponse(() => create(GetCoverageResponseSchema, { geojson, tariffVersion, toleranceM }), {
+    contentType: GEOJSON,
+    body,
+    etag: `${tariffVersion}-${toleranceM}-${digest}`,
+    cacheControl: CACHE_CONTROL,
+  });
 }

@@ -31,13 +31,9 @@ export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, 
  * Returns the name of the zone at a point in the tariff in force. Returns `undefined` outside all
  * zones or if no tariff is in force.
  */
-export function zoneNameAt(
-  tariffs: Pick<TariffCache, "current" | "currentVersion">,
-  point: Point,
-): string | undefined {
+export function zoneNameAt(tariffs: Pick<TariffCache, "current" | "currentVersion">, point: Point): string | undefined {
   if (tariffs.currentVersion() === undefined) return undefined;
   return zoneOf(tariffs.current().pricing, point)?.name;
 }
 
-const zoneOf = (pricing: Pricing, point: Point) =>
-  zoneIdentityAt(pricing, pricing.coverage.zoneAt(point));
+const zoneOf = (pricing: Pricing, point: Point) => zoneIdentityAt(pricing, pricing.coverage.zoneAt(point));

@@ -4,11 +4,7 @@ import type { TariffFault } from "../../../domain/faults.ts";
 import { Refusal, type Violation } from "../../../domain/refusal.ts";
 import { loadAndCheckDraft } from "../tasks/tariff-tasks.ts";
 import { TOO_MUCH_MEMORY } from "../tasks/json-scan.ts";
-import {
-  TaskTooLargeError,
-  type CheckedDraft,
-  type TariffTasks,
-} from "../tasks/run-tariff-task.ts";
+import { TaskTooLargeError, type CheckedDraft, type TariffTasks } from "../tasks/run-tariff-task.ts";
 import { draftEtag } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
 
@@ -44,10 +40,7 @@ export async function checkStoredDraft(
   return loadAndCheckDraft({ query }, id);
 }
 
-async function checkLarge(
-  tasks: TariffTasks,
-  draft: TariffDraft,
-): Promise<CheckedDraft | undefined> {
+async function checkLarge(tasks: TariffTasks, draft: TariffDraft): Promise<CheckedDraft | undefined> {
   const etag = draftEtag(draft);
   const checking = tasks.checks.get(etag) ?? checkInThread(tasks, draft);
   tasks.checks.set(etag, checking);
@@ -66,10 +59,7 @@ async function checkLarge(
  * Checks a draft in a worker thread. Running out of memory counts as a result, because another
  * check would need as much.
  */
-async function checkInThread(
-  tasks: TariffTasks,
-  { id, revision }: TariffDraft,
-): Promise<CheckedDraft | undefined> {
+async function checkInThread(tasks: TariffTasks, { id, revision }: TariffDraft): Promise<CheckedDraft | undefined> {
   try {
     return await tasks.run("check", { draft: id });
   } catch (error) {

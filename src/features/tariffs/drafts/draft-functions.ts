@@ -18,22 +18,11 @@ import { createTariffDraft } from "./create-tariff-draft.ts";
 import { publishTariff } from "./publish-tariff.ts";
 import { replayTariff } from "./replay-tariff.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
-import {
-  auditedFees,
-  deleteDraft,
-  draftEtag,
-  draftMessage,
-  draftNotFoundError,
-  findDraft,
-} from "./tariff-drafts.ts";
+import { auditedFees, deleteDraft, draftEtag, draftMessage, draftNotFoundError, findDraft } from "./tariff-drafts.ts";
 import { uploadTariffZones } from "./upload-tariff-zones.ts";
 
 export const DRAFT_FUNCTIONS: Pick<
-  ServiceFunctions<
-    typeof TariffService,
-    OperatorCall,
-    DraftDeps & { readonly loadZones: LoadZones }
-  >,
+  ServiceFunctions<typeof TariffService, OperatorCall, DraftDeps & { readonly loadZones: LoadZones }>,
   | "createTariffDraft"
   | "listTariffDrafts"
   | "getTariffDraft"

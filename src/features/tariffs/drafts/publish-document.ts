@@ -61,9 +61,7 @@ export async function publishDocument(
       call: callOf(method.deleteTariffDraft),
     };
     // Ignores errors while deleting the draft, because the publishing error is more useful.
-    await transact(deleting, ({ em }) => deleteDraft(em, deleting.call, draft)).catch(
-      () => undefined,
-    );
+    await transact(deleting, ({ em }) => deleteDraft(em, deleting.call, draft)).catch(() => undefined);
     throw error;
   }
 }

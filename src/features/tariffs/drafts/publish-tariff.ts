@@ -18,13 +18,7 @@ import { addVersion, lockPublishing } from "../versions/add-version.ts";
 import { versionMessage, type VersionRow } from "../versions/load-version.ts";
 import type { CheckedDraft } from "../tasks/run-tariff-task.ts";
 import { checkStoredDraft, faultyTariffError, type DraftDeps } from "./check-stored-draft.ts";
-import {
-  removal,
-  draftEtag,
-  draftNotFoundError,
-  findDraft,
-  findDraftIfAny,
-} from "./tariff-drafts.ts";
+import { removal, draftEtag, draftNotFoundError, findDraft, findDraftIfAny } from "./tariff-drafts.ts";
 import { TariffDraft } from "./tariff-draft.entity.ts";
 
 /**
@@ -53,10 +47,7 @@ const UNSTORABLE = {
   text: "must be JSON that the database can store: without numbers of thousands of digits, and without lists of hundreds of megabytes",
 };
 
-async function checkRequested(
-  request: PublishTariffRequest,
-  deps: DraftDeps,
-): Promise<CheckedDraft | undefined> {
+async function checkRequested(request: PublishTariffRequest, deps: DraftDeps): Promise<CheckedDraft | undefined> {
   const reading = deps.em.fork();
   const draft = await findDraftIfAny(reading, request.draft ?? 0n);
   if (draft === null) return undefined;

@@ -45,11 +45,9 @@ export async function replayTariff(
     windows: windowsOf(route),
     atMs,
   }));
-  const replayed = await tasks
-    .run("replay", { draft, inForce, shipments, routes })
-    .catch((error: unknown) => {
-      throw error instanceof TaskTooLargeError ? faultyTariffError([TOO_LARGE]) : error;
-    });
+  const replayed = await tasks.run("replay", { draft, inForce, shipments, routes }).catch((error: unknown) => {
+    throw error instanceof TaskTooLargeError ? faultyTariffError([TOO_LARGE]) : error;
+  });
   switch (replayed.outcome) {
     case "no_such_draft":
       throw draftNotFoundError();

@@ -14,25 +14,16 @@ import { changesBetween, recordChange, type RecordedChange } from "../../audit/r
 import { readDocument } from "../versions/document-message.ts";
 
 /** @throws Refusal TARIFF_DRAFT_NOT_FOUND */
-export async function findDraft(
-  em: EntityManager,
-  id: bigint,
-  lock?: "lock",
-): Promise<TariffDraft> {
+export async function findDraft(em: EntityManager, id: bigint, lock?: "lock"): Promise<TariffDraft> {
   const found = await findDraftIfAny(em, id, lock);
   if (found === null) throw draftNotFoundError();
   return found;
 }
 
-export async function findDraftIfAny(
-  em: EntityManager,
-  id: bigint,
-  lock?: "lock",
-): Promise<TariffDraft | null> {
+export async function findDraftIfAny(em: EntityManager, id: bigint, lock?: "lock"): Promise<TariffDraft | null> {
   const draft = readRecordId(id);
   if (draft === undefined) return null;
-  if (lock !== undefined)
-    await runStatement(em, "select from tariff_draft where id = $1 for update", [draft]);
+  if (lock !== undefined) await runStatement(em, "select from tariff_draft where id = $1 for update", [draft]);
   return em.findOne(TariffDraft, { id: draft });
 }
 
@@ -89,11 +80,7 @@ export function removal({ id, name, fees }: TariffDraft): RecordedChange {
 }
 
 /** @throws Refusal TARIFF_DRAFT_NOT_FOUND */
-export async function deleteDraft(
-  tx: EntityManager,
-  call: OperatorCall,
-  sent: bigint,
-): Promise<object> {
+export async function deleteDraft(tx: EntityManager, call: OperatorCall, sent: bigint): Promise<object> {
   const draft = await findDraft(tx, sent, "lock");
   await tx.nativeDelete(TariffDraft, { id: draft.id });
   recordChange(tx, call, removal(draft));

@@ -73,12 +73,7 @@ function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequ
 const DELETE_PIECES = "delete from tariff_draft_piece where draft_id = $1";
 
 /** Inserts chunks with many small statements, each of which stays within the database's statement timeout. */
-async function insertPieces(
-  tx: EntityManager,
-  draft: number,
-  offset: number,
-  data: Uint8Array,
-): Promise<void> {
+async function insertPieces(tx: EntityManager, draft: number, offset: number, data: Uint8Array): Promise<void> {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   for (let begin = 0; begin < bytes.length; begin += PIECE_BYTES) {
     const piece = bytes.subarray(begin, begin + PIECE_BYTES);

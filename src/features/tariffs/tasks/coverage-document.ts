@@ -1,10 +1,5 @@
 import type { Zone } from "../../../domain/coverage/coverage.ts";
-import {
-  haversineKm,
-  type Polygon,
-  type Position,
-  type Ring,
-} from "../../../domain/coverage/geo.ts";
+import { haversineKm, type Polygon, type Position, type Ring } from "../../../domain/coverage/geo.ts";
 import { boundsOf, packPolygons } from "../../../domain/coverage/packed-polygons.ts";
 import { simplifyPolygons } from "../../../domain/coverage/simplify-polygons.ts";
 

@@ -18,8 +18,7 @@ export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
   return undefined;
 }
 
-export const TOO_MUCH_MEMORY =
-  "the zones need too much memory. Remove properties or simplify the outlines";
+export const TOO_MUCH_MEMORY = "the zones need too much memory. Remove properties or simplify the outlines";
 
 /*
  * Sizes in V8 on 64-bit machines. A comma counts as a slot in a list that grows by doubling. A key

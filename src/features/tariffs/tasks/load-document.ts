@@ -9,10 +9,9 @@ import { oversizeOf } from "./json-scan.ts";
  * @throws Error if the version does not exist
  */
 export async function loadVersionDocument(client: Client, version: number): Promise<object> {
-  const { rows } = await client.query<{ document: object }>(
-    "select document from tariff_version where version = $1",
-    [version],
-  );
+  const { rows } = await client.query<{ document: object }>("select document from tariff_version where version = $1", [
+    version,
+  ]);
   if (rows[0] === undefined) throw new Error(`there is no tariff version ${version}`);
   return rows[0].document;
 }
@@ -28,17 +27,11 @@ export interface DraftDocument {
 
 /** A database connection, in a worker thread or in the service. */
 export interface Queryable {
-  query<Row extends object>(
-    sql: string,
-    values: unknown[],
-  ): Promise<{ readonly rows: readonly Row[] }>;
+  query<Row extends object>(sql: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }>;
 }
 
 /** Loads a consistent snapshot of a draft. Returns `undefined` if it does not exist. */
-export async function loadDraftDocument(
-  client: Queryable,
-  draftId: number,
-): Promise<DraftDocument | undefined> {
+export async function loadDraftDocument(client: Queryable, draftId: number): Promise<DraftDocument | undefined> {
   const { rows } = await client.query<DraftRow>(SELECT_DRAFT, [draftId]);
   const [first] = rows;
   if (first === undefined) return undefined;

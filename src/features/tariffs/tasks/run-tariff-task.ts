@@ -100,10 +100,7 @@ export interface TaskRequest<Name extends keyof Tasks> {
   readonly input: Tasks[Name]["input"];
 }
 
-type RunTask = <Name extends keyof Tasks>(
-  name: Name,
-  input: Tasks[Name]["input"],
-) => Promise<Tasks[Name]["output"]>;
+type RunTask = <Name extends keyof Tasks>(name: Name, input: Tasks[Name]["input"]) => Promise<Tasks[Name]["output"]>;
 
 /** Runs tariff tasks in worker threads, so that this thread stays available for calls. */
 export interface TariffTasks {

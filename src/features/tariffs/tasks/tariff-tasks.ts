@@ -7,19 +7,9 @@ import type { TariffFault } from "../../../domain/faults.ts";
 import { createPricing, pricingOf, type Pricing } from "../../../domain/pricing/pricing.ts";
 import { quoteBookable } from "../../../domain/pricing/windows.ts";
 import { replayShipments, type ReplayedShipment } from "../../../domain/pricing/replay.ts";
-import {
-  MAX_FAULTS,
-  parseTariff,
-  type ParsedTariff,
-  parseValidTariff,
-} from "../../../domain/pricing/tariff.ts";
+import { MAX_FAULTS, parseTariff, type ParsedTariff, parseValidTariff } from "../../../domain/pricing/tariff.ts";
 import { unstorableFault } from "./unstorable-fault.ts";
-import {
-  loadDraftDocument,
-  loadVersionDocument,
-  type DraftDocument,
-  type Queryable,
-} from "./load-document.ts";
+import { loadDraftDocument, loadVersionDocument, type DraftDocument, type Queryable } from "./load-document.ts";
 import type { CheckedDraft, TariffTask, LoadedTariff } from "./run-tariff-task.ts";
 import type { Span } from "../../../domain/schedule/calendar.ts";
 import { validZones } from "../../../domain/coverage/parse-zones.ts";
@@ -55,13 +45,9 @@ export const compareTask: TariffTask<"compare"> = async (client, { from, to }) =
   return { unknown: [...unknownFrom, ...(after === undefined ? (["to"] as const) : [])] };
 };
 
-export const checkTask: TariffTask<"check"> = (client, { draft }) =>
-  loadAndCheckDraft(client, draft);
+export const checkTask: TariffTask<"check"> = (client, { draft }) => loadAndCheckDraft(client, draft);
 
-export async function loadAndCheckDraft(
-  client: Queryable,
-  draftId: number,
-): Promise<CheckedDraft | undefined> {
+export async function loadAndCheckDraft(client: Queryable, draftId: number): Promise<CheckedDraft | undefined> {
   const draft = await loadDraftDocument(client, draftId);
   if (draft === undefined) return undefined;
   const { revision, document } = draft;
@@ -82,8 +68,7 @@ function checkDraft({ document, zonesFault }: DraftDocument): ParsedTariff {
     zonesFault !== undefined && fault.path === "zones" ? zonesFault : fault,
   );
   const unstorable = unstorableFault(document);
-  if (unstorable !== undefined)
-    return { faults: [...(faults ?? []), unstorable].slice(0, MAX_FAULTS) };
+  if (unstorable !== undefined) return { faults: [...(faults ?? []), unstorable].slice(0, MAX_FAULTS) };
   return faults === undefined ? parsed : { faults };
 }
 
@@ -155,29 +140,17 @@ async function loadLatest(client: Client, count: number): Promise<ReplayedShipme
     values: [count],
     rowMode: "array",
   });
-  return rows.map(
-    ([
-      workspace,
-      reference,
-      pickupLat,
-      pickupLng,
-      dropoffLat,
-      dropoffLng,
+  return rows.map(([workspace, reference, pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg, windows, atMs]) => ({
+    workspace,
+    reference,
+    route: {
+      pickup: { lat: pickupLat, lng: pickupLng },
+      dropoff: { lat: dropoffLat, lng: dropoffLng },
       weightKg,
-      windows,
-      atMs,
-    ]) => ({
-      workspace,
-      reference,
-      route: {
-        pickup: { lat: pickupLat, lng: pickupLng },
-        dropoff: { lat: dropoffLat, lng: dropoffLng },
-        weightKg,
-      },
-      windows: { pickup: spanOf(windows?.pickup), dropoff: spanOf(windows?.dropoff) },
-      atMs,
-    }),
-  );
+    },
+    windows: { pickup: spanOf(windows?.pickup), dropoff: spanOf(windows?.dropoff) },
+    atMs,
+  }));
 }
 
 function spanOf(window: StoredWindow | null | undefined): Span | undefined {

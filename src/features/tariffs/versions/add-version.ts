@@ -2,12 +2,7 @@ import { announceChange } from "../../../db/change-feed.ts";
 import type { EntityManager } from "../../../db/orm.ts";
 import { runStatement } from "../../../db/statement.ts";
 import { refuse } from "../../../domain/refusal.ts";
-import {
-  loadScheduledVersion,
-  loadVersion,
-  loadVersionInForce,
-  type VersionRow,
-} from "./load-version.ts";
+import { loadScheduledVersion, loadVersion, loadVersionInForce, type VersionRow } from "./load-version.ts";
 
 /** Number of the advisory lock that serializes publishing. */
 const PUBLISH_LOCK = 0x5348_5002;

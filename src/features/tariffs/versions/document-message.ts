@@ -32,10 +32,7 @@ export function readDocument<Desc extends DescMessage>(
   document: object,
 ): RecordOf<MessageShape<Desc>> & MessageInitShape<Desc> {
   const json = document as Json;
-  const fields = schema.fields.map((field) => [
-    field.localName,
-    readField(field, json[field.name]),
-  ]);
+  const fields = schema.fields.map((field) => [field.localName, readField(field, json[field.name])]);
   return Object.fromEntries(fields) as RecordOf<MessageShape<Desc>> & MessageInitShape<Desc>;
 }
 

@@ -84,11 +84,7 @@ export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | un
 }
 
 /** Loads versions below a version, in descending order. */
-export function loadVersionsBelow(
-  em: EntityManager,
-  version: number,
-  limit: number,
-): Promise<VersionRow[]> {
+export function loadVersionsBelow(em: EntityManager, version: number, limit: number): Promise<VersionRow[]> {
   const sql = `${SELECT_VERSIONS} where version < $1 order by version desc limit $2`;
   return runStatement<VersionRow>(em, sql, [version, limit]);
 }

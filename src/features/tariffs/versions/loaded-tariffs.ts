@@ -28,8 +28,7 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
     async load(version: number): Promise<PricedTariff> {
       const known = [newest, previous, upcoming].find((tariff) => tariff?.version === version);
       if (known !== undefined) return known;
-      const loading =
-        loads.get(version) ?? loadPriced(version).finally(() => loads.delete(version));
+      const loading = loads.get(version) ?? loadPriced(version).finally(() => loads.delete(version));
       loads.set(version, loading);
       return loading;
     },
@@ -66,11 +65,7 @@ const MAX_BYTES_HERE = 32 * 1024;
  *
  * @throws Error if the version does not exist or the database fails
  */
-export async function loadTariff(
-  em: EntityManager,
-  tasks: TariffTasks,
-  version: number,
-): Promise<Pricing> {
+export async function loadTariff(em: EntityManager, tasks: TariffTasks, version: number): Promise<Pricing> {
   const document = await loadSmall(em, version);
   const { fees, indexed, zones } =
     document === undefined ? await tasks.runAtOnce("load", { version }) : indexTariff(document);

@@ -34,9 +34,7 @@ export function createVersionFees(em: EntityManager): VersionFees {
   async function load(found: Map<number, Fees>, missing: readonly number[]) {
     // A load can be requested within a transaction but must not join it.
     const outside = em.fork({ disableContextResolution: true });
-    const rows = await runStatement<{ version: number; fees: object }>(outside, SELECT, [
-      JSON.stringify(missing),
-    ]);
+    const rows = await runStatement<{ version: number; fees: object }>(outside, SELECT, [JSON.stringify(missing)]);
     for (const { version, fees } of rows) {
       const parsed = parseValidFees(fees);
       known.set(version, parsed);

@@ -12,11 +12,7 @@ import type { OperatorCall } from "../../../pipeline/call.ts";
 import { endPage, readPage } from "../../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
-import {
-  TaskTooLargeError,
-  type CompareInput,
-  type TariffTasks,
-} from "../tasks/run-tariff-task.ts";
+import { TaskTooLargeError, type CompareInput, type TariffTasks } from "../tasks/run-tariff-task.ts";
 import { addVersion, lockPublishing } from "./add-version.ts";
 import {
   loadVersion,
@@ -69,9 +65,7 @@ export const VERSION_FUNCTIONS: Pick<
     const [first] = rows;
     if (first === undefined) throw versionNotFoundError(version);
     const pieces = rows.map(({ piece }) => piece);
-    return zonesResponse(pieces, first.digest, (geojson) =>
-      create(GetTariffVersionZonesResponseSchema, { geojson }),
-    );
+    return zonesResponse(pieces, first.digest, (geojson) => create(GetTariffVersionZonesResponseSchema, { geojson }));
   },
 
   async getTariffVersionSchedules({ version }, _call, { em }) {
@@ -83,11 +77,9 @@ export const VERSION_FUNCTIONS: Pick<
 
   async compareTariffVersions({ fromVersion, toVersion }, _call, { tasks }) {
     const versions = { from: fromVersion, to: toVersion };
-    const { differences, unknown } = await tasks
-      .run("compare", versions)
-      .catch((error: unknown) => {
-        throw error instanceof TaskTooLargeError ? unavailable(TOO_LARGE_TOGETHER) : error;
-      });
+    const { differences, unknown } = await tasks.run("compare", versions).catch((error: unknown) => {
+      throw error instanceof TaskTooLargeError ? unavailable(TOO_LARGE_TOGETHER) : error;
+    });
     if (unknown !== undefined) throw versionsNotFoundError(unknown, versions);
     return differences;
   },
@@ -167,13 +159,9 @@ const SELECT_ZONES = `
   ) as version, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as start
   order by start`;
 
-const TOO_LARGE_TOGETHER =
-  "The two versions are too large to be compared. Compare their zones with another tool.";
+const TOO_LARGE_TOGETHER = "The two versions are too large to be compared. Compare their zones with another tool.";
 
-function versionsNotFoundError(
-  unknown: readonly (keyof CompareInput)[],
-  versions: CompareInput,
-): Refusal {
+function versionsNotFoundError(unknown: readonly (keyof CompareInput)[], versions: CompareInput): Refusal {
   const violations = unknown.map((end): Violation => ({
     reason: "TARIFF_VERSION_NOT_FOUND",
     subject: `${end}_version`,

@@ -1,9 +1,6 @@
 import type Stripe from "stripe";
 import { expect, test } from "vitest";
-import {
-  paymentSnapshot,
-  type UnknownStatus,
-} from "../../../../src/features/payments/stripe/stripe-payment.ts";
+import { paymentSnapshot, type UnknownStatus } from "../../../../src/features/payments/stripe/stripe-payment.ts";
 
 /** Reads a paid session that has one object with the given status. */
 function read(found: {
