@@ -99,7 +99,8 @@ export function guardConnections(pool: Pool, shares: ConnectionShares, waited: (
     const isIdle = !(taken instanceof Promise) && pool.idleCount > pool.waitingCount;
     let release: (() => void) | undefined;
     try {
-      release = await taken;
+      // Without a wait, the pool queues the call in this tick, so that the next call counts it.
+      release = taken instanceof Promise ? await taken : taken;
       return releasedWhenLost(await connect(), release);
     } catch (error) {
       release?.();
