@@ -5,7 +5,7 @@ import { startAndMemory } from "./cases/start-and-memory.ts";
 import { webhooks } from "./cases/webhooks.ts";
 import { measureContest, type Bench, type Contest } from "./contest.ts";
 import * as operation from "./operations.ts";
-import { chooseSides, FASTIFY, GO, GRPC_JS, OURS, ours, peer } from "./sides.ts";
+import { chooseSides, FASTIFY, FASTIFY_DEPLOYED, GO, GRPC_JS, OURS, ours, peer } from "./sides.ts";
 
 /** A case of `npm run bench`. */
 export interface Case {
@@ -17,7 +17,7 @@ export interface Case {
 /** All cases in the order of the results. */
 export const CASES: Readonly<Record<string, Case>> = {
   "quote-json": contest("Quote, JSON", {
-    sides: [OURS, FASTIFY, ...GO, peer("bare node:http, a constant (the limit)", "bare-http.ts")],
+    sides: [OURS, FASTIFY_DEPLOYED, FASTIFY, ...GO, peer("bare node:http, a constant (the limit)", "bare-http.ts")],
     loads: [[operation.quoteJson, 64]],
   }),
   "quote-grpc": contest("Quote, gRPC", {
@@ -25,11 +25,11 @@ export const CASES: Readonly<Record<string, Case>> = {
     loads: [[operation.quoteGrpc, 64]],
   }),
   create: contest("Create", {
-    sides: [OURS, FASTIFY, ...GO],
+    sides: [OURS, FASTIFY_DEPLOYED, FASTIFY, ...GO],
     loads: [[operation.create, 1, 16, 64]],
   }),
   reads: contest("Get and list, JSON", {
-    sides: [OURS, FASTIFY, ...GO],
+    sides: [OURS, FASTIFY_DEPLOYED, FASTIFY, ...GO],
     loads: [
       [operation.get, 1, 16, 64],
       [operation.list, 1, 16, 64],

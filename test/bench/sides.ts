@@ -62,13 +62,13 @@ export function ours(
 }
 
 /** Returns a peer whose script is in `servers/`. */
-export function peer(name: string, script: string): Side {
+export function peer(name: string, script: string, extra: Readonly<Record<string, string>> = {}): Side {
   return {
     name,
     isPeer: true,
     shipments: SHIPMENTS,
     async start(owned, database) {
-      const environment = environmentOf(database);
+      const environment = { ...environmentOf(database), ...extra };
       const { pid, hello } = await startWorker(owned, `servers/${script}`, environment);
       return [{ pid, ports: hello as Ports }];
     },
@@ -110,6 +110,8 @@ export const GO: readonly Side[] =
 
 export const OURS = ours("ours");
 export const FASTIFY = peer("Fastify and pg, SQL by hand", "fastify.ts");
+/** Fastify with request log, request id, rate limit and metrics. */
+export const FASTIFY_DEPLOYED = peer("Fastify and pg, as deployed", "fastify.ts", { DEPLOYED: "1" });
 export const GRPC_JS = peer("@grpc/grpc-js and pg, SQL by hand", "grpc-js.ts");
 
 /**

@@ -1,8 +1,9 @@
-/** The JSON peer: Fastify with ajv and response schemas. */
+/** The JSON peer: Fastify with ajv and response schemas. With DEPLOYED=1 also with the usual parts of a deployment. */
 import type { AddressInfo } from "node:net";
 import fastify from "fastify";
 import { advance, book, breakdownOf, cancel, get, list, pay, update } from "./bookings.ts";
 import { priceOf, Refused, type Row, toDollars } from "./bookings.ts";
+import { addDeployedParts, DEPLOYED_OPTIONS } from "./deployed.ts";
 import * as schemas from "./fastify-schemas.ts";
 import { announce, workspaceOf } from "./peer.ts";
 
@@ -17,7 +18,9 @@ declare module "fastify" {
   }
 }
 
-const app = fastify({ logger: false, bodyLimit: 64 * 1024 });
+const isDeployed = process.env["DEPLOYED"] === "1";
+const app = fastify({ ...(isDeployed ? DEPLOYED_OPTIONS : { logger: false }), bodyLimit: 64 * 1024 });
+if (isDeployed) await addDeployedParts(app);
 app.decorateRequest("workspace", 0);
 app.addHook("onRequest", async (request, reply) => {
   request.workspace = workspaceOf(request.headers.authorization) ?? 0;
