@@ -81,7 +81,7 @@ function sentenceFor(
   switch (code) {
     case "EADDRINUSE":
       return (
-        `port ${port} at ${host} is taken: stop the program that has it, or set ${variable} to another port` +
+        `port ${port} at ${host} is in use: stop the program that uses it, or set ${variable} to another port` +
         (reusePort ? "; processes that share it must run as one account, each with REUSE_PORT=true" : "")
       );
     case "ENOTSUP":

@@ -46,7 +46,7 @@ test.each(["PORT", "GRPC_PORT", "OPERATIONS_PORT"])(
     const folder = unusedFolder();
     await expectFailure(
       { DATA_DIR: folder, [name]: String(port) },
-      `port ${port} at 127.0.0.1 is taken: stop the program that has it, or set ${name} to another port`,
+      `port ${port} at 127.0.0.1 is in use: stop the program that uses it, or set ${name} to another port`,
     );
     expect(existsSync(folder)).toBe(false);
   },
@@ -63,7 +63,7 @@ test("a start at a port that another program does not share fails and says what 
   });
   expect(ended).toMatchObject({
     code: 1,
-    stderr: `port ${port} at 127.0.0.1 is taken: stop the program that has it, or set PORT to another port; processes that share it must run as one account, each with REUSE_PORT=true\n`,
+    stderr: `port ${port} at 127.0.0.1 is in use: stop the program that uses it, or set PORT to another port; processes that share it must run as one account, each with REUSE_PORT=true\n`,
   });
 });
 
