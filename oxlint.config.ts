@@ -77,7 +77,7 @@ const FLOORS: readonly Floor[] = [
       "features/payments": "features/payments/stripe/* features/{shipments,events,idempotency,audit,workspaces}/*",
       "features/payments/stripe": "features/payments/* features/workspaces/*",
       "features/shipments": `features/tariffs/versions/* features/quotes/*
-        features/{audit,customers,events,idempotency,mails,workspaces}/*`,
+        features/{audit,couriers,customers,events,idempotency,mails,workspaces}/*`,
       "features/recipients": `features/{shipments,mails,workspaces}/*
         features/customers/link-customers.ts`,
       "features/addresses": "features/shipments/shipment-filters.ts",
@@ -88,6 +88,7 @@ const FLOORS: readonly Floor[] = [
         features/operators/operator.entity.ts features/operators/operator-key.entity.ts
         features/tariffs/versions/load-version.ts features/workspaces/*`,
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
+      "features/couriers": "features/audit/*",
       "features/customers": "features/{idempotency,workspaces}/*",
       "features/events": "features/workspaces/*",
       "features/tariffs/drafts": "features/tariffs/{versions,tasks}/* features/{idempotency,audit}/*",

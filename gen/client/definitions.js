@@ -3,6 +3,7 @@ export * from "../shipments/v1/api_key_pb.js";
 export * from "../shipments/v1/api_key_service_pb.js";
 export * from "../shipments/v1/batch_pb.js";
 export * from "../shipments/v1/courier_pb.js";
+export * from "../shipments/v1/courier_service_pb.js";
 export * from "../shipments/v1/coverage_service_pb.js";
 export * from "../shipments/v1/customer_pb.js";
 export * from "../shipments/v1/customer_service_pb.js";

@@ -2,6 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import {
   AddressService,
   ApiKeyService,
+  CourierService,
   CoverageService,
   CustomerService,
   EventService,
@@ -38,6 +39,7 @@ export interface ClientOptions extends Endpoint {
 export interface Client {
   readonly addresses: Calls<typeof AddressService>;
   readonly apiKeys: Calls<typeof ApiKeyService>;
+  readonly couriers: Calls<typeof CourierService>;
   readonly coverage: Calls<typeof CoverageService>;
   readonly customers: Calls<typeof CustomerService>;
   readonly events: Calls<typeof EventService> & {
@@ -68,6 +70,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     addresses: createCalls(AddressService, transport),
     apiKeys: createCalls(ApiKeyService, transport),
+    couriers: createCalls(CourierService, transport),
     coverage: createCalls(CoverageService, transport),
     customers: createCalls(CustomerService, transport),
     events: { ...events, follow: (following) => followEvents(events, following) },

@@ -43,7 +43,7 @@ if (fileName === "") {
   const tables = diff.up.flatMap((sql) => OF_WORKSPACES.exec(sql)?.[1] ?? []);
   append(
     DISTRIBUTED,
-    /(?<=DISTRIBUTED_TABLES[^\]]*\[[^\]]*)(?=\];\n)/,
+    /(?<=DISTRIBUTED_TABLES[^=]*= \[[^\]]*)(?=\];\n)/,
     tables.map((table) => `  "${table}",\n`),
   );
   paths.push(...written.map((file) => pathOf(`${file}.ts`)));

@@ -31,6 +31,7 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "booking_day",
   "booking_roll_up",
   "api_request",
+  "courier",
 ];
 
 const DISTRIBUTION_COLUMN = "workspace_id";

@@ -56,4 +56,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128073600-person-name.ts")).Migration20261128073600_person_name,
   "20261128073700-shown-names": async () =>
     (await import("./migrations/20261128073700-shown-names.ts")).Migration20261128073700_shown_names,
+  "20261128144543-couriers": async () =>
+    (await import("./migrations/20261128144543-couriers.ts")).Migration20261128144543_couriers,
 };

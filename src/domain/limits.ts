@@ -10,6 +10,8 @@ export const MAX_PAGE_SIZE = 100;
 export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 export const MAX_BATCH_ROUTES = 100;
 export const MAX_WEBHOOKS = 20;
+/** Maximum number of couriers in one workspace that are not archived. */
+export const MAX_COURIERS = 5_000;
 export const MAX_SAVED_FILTERS = 50;
 export const MAX_MEMBERS = 200;
 /** Maximum number of API keys without an expiry in one workspace. */

@@ -1,5 +1,6 @@
 import {
   MAX_API_KEYS,
+  MAX_COURIERS,
   MAX_MEMBERS,
   MAX_SAVED_FILTERS,
   MAX_SIMULATIONS,
@@ -83,6 +84,7 @@ export const REASONS = {
       "Check the shipment's `proof` first.",
     ],
     CUSTOMER_NOT_FOUND: ["There is no such customer.", "Find the id with `ListCustomers`."],
+    COURIER_NOT_FOUND: ["There is no such courier, or the courier is archived.", "Find the id with `ListCouriers`."],
     EVENT_NOT_FOUND: ["There is no such event.", "Check the id. The event may have been deleted."],
     WEBHOOK_NOT_FOUND: ["There is no such webhook.", "Find the id with `ListWebhooks`."],
     DELIVERY_NOT_FOUND: ["There is no such delivery.", "Check the id. Deliveries are kept for 30 days."],
@@ -112,6 +114,10 @@ export const REASONS = {
     EXTERNAL_REFERENCE_TAKEN: [
       "e.g. external_reference: external_reference already belongs to the shipment SHP-4T8ZK2M0QWXE.",
       "Use the shipment in `metadata`, or another reference.",
+    ],
+    COURIER_TAKEN: [
+      "external_id: Another courier of the workspace has this external_id.",
+      "Find that courier with `ListCouriers`, or use another external id.",
     ],
     QUOTE_USED: [
       "e.g. quote_id: quote_id was already booked as the shipment SHP-4T8ZK2M0QWXE.",
@@ -263,6 +269,10 @@ export const REASONS = {
     GEOCODER_NOT_CONFIGURED: [
       "geocoder: The platform has no geocoder. An operator can set GEOCODER and GEOCODER_URL.",
       "Send coordinates, or ask an operator to set `GEOCODER`.",
+    ],
+    COURIER_LIMIT: [
+      `courier: The workspace has reached its limit of ${MAX_COURIERS.toLocaleString("en-US")} couriers. Archive one first.`,
+      "Archive a courier.",
     ],
     WEBHOOK_LIMIT: [
       `webhook: The workspace has reached its limit of ${MAX_WEBHOOKS} webhooks. Delete one first.`,

@@ -101,7 +101,7 @@ export function unavailable(
  * @throws Refusal ETAG_STALE if the etag is not current
  */
 export function assertEtag(
-  of: "shipment" | "customer" | "draft",
+  of: "shipment" | "customer" | "courier" | "draft",
   etag: string | undefined,
   ...current: readonly string[]
 ): void {

@@ -4,6 +4,7 @@ import { AuditEntry } from "../features/audit/audit-entry.entity.ts";
 import { BookingDay } from "../features/reports/booking-day.entity.ts";
 import { BookingRollUp } from "../features/reports/booking-roll-up.entity.ts";
 import { CourierPlace } from "../features/shipments/courier-place.entity.ts";
+import { CourierProfile } from "../features/couriers/courier.entity.ts";
 import { CustomerAlias } from "../features/customers/customer-alias.entity.ts";
 import { Customer } from "../features/customers/customer.entity.ts";
 import { Event } from "../features/events/event.entity.ts";
@@ -50,6 +51,7 @@ export const ENTITIES = [
   BookingDay,
   BookingRollUp,
   CourierPlace,
+  CourierProfile,
   CustomerAlias,
   Customer,
   Event,

@@ -1,6 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AddressService } from "../../gen/shipments/v1/address_service_pb.js";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CourierService } from "../../gen/shipments/v1/courier_service_pb.js";
 import { CoverageService } from "../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { EventService } from "../../gen/shipments/v1/event_service_pb.js";
@@ -23,6 +24,7 @@ import type { EntityManager, DatabaseDeps } from "../db/orm.ts";
 import { ADDRESS_FUNCTIONS, type AddressDeps } from "../features/addresses/address-functions.ts";
 import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
+import { COURIER_FUNCTIONS } from "../features/couriers/couriers.ts";
 import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
 import { EVENT_FUNCTIONS, type WatchDeps } from "../features/events/event-functions.ts";
@@ -81,6 +83,7 @@ export const SERVICES = [
   TestService,
   PaymentConnectionService,
   AddressService,
+  CourierService,
 ];
 
 const METHODS: ReadonlyMap<string, DescMethod> = new Map(
@@ -146,6 +149,7 @@ export function implementServices(given: ServiceDeps): {
       ...list(TestService, TEST_MODE_FUNCTIONS, TEST_MODE_FUNCTIONS),
       ...list(PaymentConnectionService, PAYMENT_CONNECTION_FUNCTIONS),
       ...list(AddressService, ADDRESS_FUNCTIONS),
+      ...list(CourierService, COURIER_FUNCTIONS),
     ],
     streams,
   };

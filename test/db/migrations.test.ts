@@ -236,6 +236,7 @@ const HASH = "h".repeat(43);
 const FORMED: Readonly<Record<string, Row>> = {
   payment_connection: { provider: "manual" },
   customer: { email: "Ada@example.org", email_lower: "ada@example.org" },
+  courier: { external_id: "c-7" },
   api_key: { hash: HASH },
   shipment: {
     reference: "SHP-0123456789AB",

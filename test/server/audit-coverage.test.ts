@@ -2,6 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CourierService } from "../../gen/shipments/v1/courier_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { MemberService } from "../../gen/shipments/v1/member_service_pb.js";
 import { PaymentConnectionService } from "../../gen/shipments/v1/payment_connection_service_pb.js";
@@ -75,6 +76,9 @@ const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = 
     merged_customer: [null, String(from)],
     moved_shipments: [null, "1"],
   }),
+  CreateCourier: (sent) => become("name vehicle", sent),
+  UpdateCourier: ({ name }) => ({ name: [WORDS, name] }),
+  ArchiveCourier: (_, { archived_at }) => ({ archived_at: [null, archived_at] }),
   WaiveVerification: ({ reason }) => ({ waived: [null, reason] }),
   AcceptUncountedPayment: () => ({ accepted_payment: [null, NUMBER] }),
   InviteMember: () => ({ role: [null, "viewer"] }),
@@ -144,6 +148,7 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
   [/Member$/, "person", "person"],
   [/Operator/, "operator", "operator"],
   [/Customers$/, "customer", "customer"],
+  [/Courier$/, "courier", "courier"],
   [/WaiveVerification|AcceptUncountedPayment/, "shipment", "shipment"],
   [/Draft$|Zones$/, "tariff_draft", "draft"],
   [/Tariff$/, "tariff_version", "version"],
@@ -160,7 +165,13 @@ function subjectOf({ name, parent }: DescMethod, sent: Fields, data: any, caller
 }
 
 /** Services with which a workspace changes who can act for it. */
-const OWN_SERVICES = [ApiKeyService, MemberService, WorkspaceService, PaymentConnectionService] as const;
+const OWN_SERVICES = [
+  ApiKeyService,
+  MemberService,
+  WorkspaceService,
+  PaymentConnectionService,
+  CourierService,
+] as const;
 
 const changesSomething = ({ idempotency }: DescMethod) =>
   idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
@@ -252,7 +263,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     async (_, method) => {
       const names = method.input.fields.map(({ name }) => name);
       const ids = names.filter((name) =>
-        /^(operator|workspace|draft|version|key|person|customer|from|shipment)$/.test(name),
+        /^(operator|workspace|draft|version|key|person|customer|courier|from|shipment)$/.test(name),
       );
       const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
       const others = { replaces: 1, name: "New", role: "viewer", time_zone: "Nowhere" };

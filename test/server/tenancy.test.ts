@@ -40,6 +40,8 @@ const NAMING: Readonly<Record<string, string>> = {
   "ListCustomers.name": "customerName",
   "SearchShipments.text": "email",
   external_reference: "externalReference",
+  "ListCouriers.external_id": "courierExternalId",
+  courier_id: "courier",
   quote_id: "quote",
   event: "event",
   "ListEvents.subject": "shipment",
@@ -214,6 +216,9 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   const asked = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
   const invited = { email: `member-${of.id}@example.org`, role: "admin" };
   const member = await service.request("/v1/members", { apiKey: stranger.apiKey, body: invited });
+  const named = { name: "Theirs", external_id: reference };
+  await service.request("/v1/couriers", { apiKey, body: { name: "Theirs" } });
+  const courier = (await service.request("/v1/couriers", { apiKey, body: named })).body.data;
   const key = (await get("/v1/api_keys")).data[0].id;
   const pair = (foreign: string | number, missing: string | number): Pair => ({ foreign, missing });
   return {
@@ -221,6 +226,8 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
     shipment: pair(shipment["reference"], NO_REFERENCE),
     pending: pair(pending["reference"], NO_REFERENCE),
     cancelled: pair(cancelled["reference"], NO_REFERENCE),
+    courier: pair(courier.id, `cou_${"0".repeat(24)}`),
+    courierExternalId: pair(courier.external_id, "nobody's"),
     customer: pair(shipment["customer"].id, 2 ** 40),
     externalReference: pair(reference, "nobody's"),
     email: pair(email, "nobody@example.org"),
@@ -298,7 +305,7 @@ function comparable(answers: readonly Seen[], named: string | number): unknown {
     return JSON.stringify(answer)
       .replaceAll(/SHP-[0-9A-Z]{12}/g, "a reference")
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time")
-      .replaceAll(/wh_[0-9a-f]{24}/g, "a webhook")
+      .replaceAll(/(wh|cou)_[0-9a-f]{24}/g, "an id")
       .replaceAll(/whsec_[A-Za-z0-9+/]+=/g, "a secret")
       .replaceAll(/\\"(id|customer)\\":(\\")?\d+/g, "an id")
       .replaceAll(/\["content-length","\d+"\]/g, "a length")

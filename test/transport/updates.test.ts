@@ -7,6 +7,7 @@ import { OperatorService } from "../../gen/shipments/admin/v1/operator_service_p
 import { TariffService } from "../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyService } from "../../gen/shipments/v1/api_key_service_pb.js";
+import { CourierService } from "../../gen/shipments/v1/courier_service_pb.js";
 import { CustomerService } from "../../gen/shipments/v1/customer_service_pb.js";
 import { ShipmentService } from "../../gen/shipments/v1/shipment_service_pb.js";
 import { WorkspaceService } from "../../gen/shipments/v1/workspace_service_pb.js";
@@ -93,6 +94,32 @@ const UPDATES: readonly Update[] = [
       notes: "Door 2\nThird floor",
     },
     cleared: { id_number: null, phone: null, notes: null },
+  },
+  {
+    method: CourierService.method.updateCourier,
+    name: "courier",
+    make: async () => {
+      const texts = {
+        phone: "+12125550123",
+        vehicle: "Bike",
+        external_id: `courier${made++}`,
+        locale: "de",
+        note: "Mornings",
+      };
+      return (await data(caller.createCourier({ name: "Ada", ...texts }))).id;
+    },
+    values: {
+      name: "Grace",
+      phone: "+12125550124",
+      vehicle: "Van",
+      // Unique in the workspace.
+      get external_id() {
+        return `courier${made++}`;
+      },
+      locale: "fr",
+      note: "Late\nshift",
+    },
+    cleared: { phone: null, vehicle: null, external_id: null, locale: null, note: null },
   },
   {
     method: WorkspaceService.method.updateWorkspace,
@@ -302,5 +329,5 @@ const OWN = /^(id|last4|reference|created_at|updated_at|etag|customer|keys|figur
 /** Returns the fields in which both records must agree. */
 function withoutOwn(data: object): Record<string, unknown> {
   const alike = Object.entries(data).filter(([name]) => !OWN.test(name));
-  return JSON.parse(JSON.stringify(Object.fromEntries(alike)).replace(/(Customer |deployer)\d+/g, "$1"));
+  return JSON.parse(JSON.stringify(Object.fromEntries(alike)).replace(/(Customer |deployer|courier)\d+/g, "$1"));
 }

@@ -44,6 +44,13 @@ export declare type Courier = Message<"shipments.v1.Courier"> & {
    * @generated from field: optional string external_id = 4;
    */
   externalId?: string | undefined;
+
+  /**
+   * Id of the courier in CourierService. Unset if the courier was given by details.
+   *
+   * @generated from field: optional string courier_id = 5;
+   */
+  courierId?: string | undefined;
 };
 
 export declare type CourierValid = Courier;

@@ -1593,7 +1593,7 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
 
   /**
    * Courier's name, one line of at most 100 characters. The tracking page shows its first word, or no name if there is a
-   * comma, as in `Lovelace, Ada`.
+   * comma, as in `Lovelace, Ada`. Required unless `courier_id` is given.
    *
    * @generated from field: string name = 2;
    */
@@ -1620,6 +1620,21 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
    * @generated from field: optional string external_id = 5;
    */
   externalId?: string | undefined;
+
+  /**
+   * Id of a courier of CourierService, instead of the details.
+   *
+   * @generated from field: optional string courier_id = 6;
+   */
+  courierId?: string | undefined;
+
+  /**
+   * Etag of the shipment that you read. If the shipment has been changed since, the call is refused. Not
+   * checked if not set.
+   *
+   * @generated from field: optional string etag = 7;
+   */
+  etag?: string | undefined;
 };
 
 /**
@@ -1635,7 +1650,7 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
 
   /**
    * Courier's name, one line of at most 100 characters. The tracking page shows its first word, or no name if there is a
-   * comma, as in `Lovelace, Ada`.
+   * comma, as in `Lovelace, Ada`. Required unless `courier_id` is given.
    *
    * @generated from field: string name = 2;
    */
@@ -1662,6 +1677,21 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
    * @generated from field: optional string external_id = 5;
    */
   externalId?: string | undefined;
+
+  /**
+   * Id of a courier of CourierService, instead of the details.
+   *
+   * @generated from field: optional string courier_id = 6;
+   */
+  courierId?: string | undefined;
+
+  /**
+   * Etag of the shipment that you read. If the shipment has been changed since, the call is refused. Not
+   * checked if not set.
+   *
+   * @generated from field: optional string etag = 7;
+   */
+  etag?: string | undefined;
 };
 
 /**
@@ -3045,8 +3075,9 @@ export declare const ShipmentService: GenService<{
     output: typeof ReturnShipmentResponseSchema;
   },
   /**
-   * Assigns a courier to a shipment that is awaiting pickup or in transit. Replacing the courier clears the
-   * reported progress and ETAs. Couriers are compared by `external_id` if both have one, otherwise by name.
+   * Assigns a courier to a shipment that is awaiting pickup or in transit: a courier of CourierService, or one
+   * given by details. Replacing the courier clears the reported progress and ETAs. Couriers are compared by
+   * `courier_id` or `external_id` if both have one, otherwise by name.
    *
    * @generated from rpc shipments.v1.ShipmentService.SetCourier
    */

@@ -10,6 +10,8 @@ export interface Courier {
   readonly vehicle: string | null;
   /** Id of the courier in the caller's system. */
   readonly externalId: string | null;
+  /** Id of the courier in the workspace. `undefined` if the courier was given by details. */
+  readonly courierId?: string;
 }
 
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";
@@ -100,9 +102,10 @@ export function isCourierReplaced({ courier }: DeliveryProgress, by: Courier | n
   return courier !== null && !isSameCourier(courier, by);
 }
 
-/** Compares couriers by id if both have one, otherwise by name. */
+/** Compares couriers by an id that both have, otherwise by name. */
 function isSameCourier(one: Courier, other: Courier | null): boolean {
   if (other === null) return false;
+  if (one.courierId !== undefined && other.courierId !== undefined) return one.courierId === other.courierId;
   if (one.externalId !== null && other.externalId !== null) {
     return one.externalId === other.externalId;
   }

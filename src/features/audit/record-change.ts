@@ -4,6 +4,7 @@ import { OperatorService } from "../../../gen/shipments/admin/v1/operator_servic
 import { TariffService } from "../../../gen/shipments/admin/v1/tariff_service_pb.js";
 import { WorkspaceAdminService } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import { ApiKeyService } from "../../../gen/shipments/v1/api_key_service_pb.js";
+import { CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
 import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
 import { MemberService } from "../../../gen/shipments/v1/member_service_pb.js";
@@ -29,6 +30,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
   MemberService,
   PaymentConnectionService,
   WorkspaceService,
+  CourierService,
 ]
   .flatMap(({ methods }) => methods)
   .filter(({ idempotency }) => idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
@@ -46,6 +48,7 @@ export const SUBJECT_KINDS = [
   "api_key",
   "person",
   "customer",
+  "courier",
   "operator",
   "tariff_draft",
   "tariff_version",

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { AttemptReasonSchema, DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
-import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import { refuse } from "../../domain/refusal.ts";
+import { type SetCourierRequestValid, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { Transaction } from "../../db/transaction.ts";
+import { assertEtag, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
 import type { End } from "../../domain/route-ends.ts";
 import {
   type AttemptReason,
@@ -21,6 +22,7 @@ import {
 import { withOtherPin } from "../../domain/shipment/delivery-proof.ts";
 import { stateError, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import { compileEnumName } from "../../json/records.ts";
+import { findAssignable } from "../couriers/couriers.ts";
 import { applyTrigger, stateAfter } from "./change-shipment.ts";
 import { forgetPlace } from "./courier-places.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
@@ -35,14 +37,29 @@ const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff
 
 /** Changes that couriers' systems report for paid shipments. */
 export const PROGRESS_CHANGES = {
-  setCourier: changeCourier(method.setCourier, ({ name, phone = null, vehicle = null, externalId = null }) => ({
-    name,
-    phone,
-    vehicle,
-    externalId,
-  })),
+  setCourier(request, call, { changeShipment }) {
+    const { courierId, name, phone = null, vehicle = null, externalId = null } = request;
+    if (courierId === undefined) {
+      const details = { name, phone, vehicle, externalId };
+      return changeShipment({
+        method: method.setCourier,
+        request,
+        call,
+        ...courierChange(request, call, () => details),
+      });
+    }
+    assertNoDetails(request);
+    return changeShipment({
+      method: method.setCourier,
+      request,
+      call,
+      ...courierChange(request, call, (found: Courier) => found),
+      load: (tx) => findAssignable(tx, call.caller.workspaceId, courierId),
+    });
+  },
 
-  removeCourier: changeCourier(method.removeCourier, () => null),
+  removeCourier: (request, call, { changeShipment }) =>
+    changeShipment({ method: method.removeCourier, request, call, ...courierChange(request, call, () => null) }),
 
   reportProgress: changeBy(method.reportProgress, (row, { stage, pickupEta, dropoffEta }, at) => {
     if ((stage ?? pickupEta ?? dropoffEta) === undefined) {
@@ -162,28 +179,39 @@ export function report(
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
 }
 
-/** Returns the handler of a method that changes the courier. The position of a replaced courier is deleted. */
-function changeCourier<M extends DescMethodUnary>(
-  of: M,
-  courierOf: (request: MessageShape<M["input"]>) => Courier | null,
+/** @throws Refusal FIELD_INVALID if `courier_id` is combined with details */
+function assertNoDetails(request: SetCourierRequestValid): void {
+  const { name, phone, vehicle, externalId } = request;
+  const details = { name: name || undefined, phone, vehicle, external_id: externalId };
+  const given = Object.entries(details).flatMap(([field, value]): Violation[] => {
+    const text = `${field} cannot be combined with courier_id. Send one or the other.`;
+    return value === undefined ? [] : [{ reason: "FIELD_INVALID", subject: field, text }];
+  });
+  refuseAny(given);
+}
+
+/**
+ * Returns the change of a shipment's courier. The position of a replaced courier is deleted.
+ *
+ * @param courierOf returns the new courier from the loaded data
+ * @throws Refusal ETAG_STALE
+ */
+function courierChange<Facts>(
+  { shipment, etag }: { readonly shipment: string; readonly etag?: string | undefined },
+  { caller }: Call,
+  courierOf: (facts: Facts) => Courier | null,
 ) {
-  return (
-    request: MessageShape<M["input"]> & { readonly shipment: string },
-    call: Call,
-    { changeShipment }: Pick<ShipmentDeps, "changeShipment">,
-  ) => {
-    const courier = courierOf(request);
-    const key = { workspace: call.caller.workspaceId, reference: request.shipment };
-    return changeShipment({
-      method: of,
-      request,
-      call,
-      change: (row, _facts, at) => ({
+  const key = { workspace: caller.workspaceId, reference: shipment };
+  return {
+    change(row: ShipmentRow, facts: Facts, at: Date) {
+      assertEtag("shipment", etag, String(row.version));
+      const courier = courierOf(facts);
+      return {
         row: assignCourier(row, courier, at),
         made: isCourierReplaced(row.progress ?? NO_PROGRESS, courier),
-      }),
-      write: (tx, isReplaced: boolean) => isReplaced && forgetPlace(tx, key),
-    });
+      };
+    },
+    write: (tx: Transaction, isReplaced: boolean) => isReplaced && forgetPlace(tx, key),
   };
 }
 

@@ -137,7 +137,7 @@ function progressRecord({ status, progress }: ShipmentRow) {
   const reported = progress ?? NO_PROGRESS;
   const { courier, etas, attempts, proof } = reported;
   return {
-    courier,
+    courier: courier && { courierId: null, ...courier },
     stage: stageOf(status, reported),
     pickupEta: etas.pickup,
     dropoffEta: etas.dropoff,

@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import { LockMode } from "@mikro-orm/core";
+import {
+  type CourierProfile as CourierMessage,
+  CourierProfileSchema,
+  type CourierService,
+} from "../../../gen/shipments/v1/courier_service_pb.js";
+import { isUniqueViolation } from "../../db/database-error.ts";
+import { lockAndLoad } from "../../db/lock-and-load.ts";
+import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { isInstant } from "../../domain/instant.ts";
+import { MAX_COURIERS } from "../../domain/limits.ts";
+import { assertEtag, refuse } from "../../domain/refusal.ts";
+import type { Courier } from "../../domain/shipment/delivery-progress.ts";
+import { compileToMessage } from "../../json/records.ts";
+import type { Call } from "../../pipeline/call.ts";
+import { endPage, readPage } from "../../pipeline/page.ts";
+import type { ServiceFunctions } from "../../pipeline/rpc.ts";
+import { changesBetween, recordChange } from "../audit/record-change.ts";
+import { CourierProfile } from "./courier.entity.ts";
+
+type CourierFunctions = ServiceFunctions<typeof CourierService, Call, DatabaseDeps & { readonly now: () => Date }>;
+
+/** Fields that callers set. */
+const FIELDS = ["name", "phone", "vehicle", "externalId", "locale", "note"] as const;
+
+export const COURIER_FUNCTIONS: CourierFunctions = {
+  async createCourier(request, call, { em, now }) {
+    const { workspaceId: workspace } = call.caller;
+    const active = { workspace, archivedAt: null };
+    const count = await lockAndLoad(em, "couriers", workspace, () => em.count(CourierProfile, active));
+    if (count >= MAX_COURIERS) throw refuse("COURIER_LIMIT");
+    const at = now();
+    const given = Object.fromEntries(FIELDS.map((field) => [field, request[field] || null]));
+    const id = `cou_${randomBytes(12).toString("hex")}`;
+    const courier = em.create(CourierProfile, {
+      ...given,
+      name: request.name,
+      id,
+      ...active,
+      createdAt: at,
+      updatedAt: at,
+    });
+    return writeCourier(em, call, courier, {});
+  },
+
+  async listCouriers(request, { caller: { workspaceId: workspace } }, { em }) {
+    const { externalId, includeArchived } = request;
+    const where = { workspace, ...(externalId && { externalId }), ...(!includeArchived && { archivedAt: null }) };
+    const { after, ...page } = readPage(request, where, toPosition);
+    const older = after && { $or: [{ createdAt: { $lt: after.at } }, { createdAt: after.at, id: { $lt: after.id } }] };
+    const found = await em
+      .fork()
+      .find(CourierProfile, { ...where, ...older }, { orderBy: { createdAt: "desc", id: "desc" }, limit: page.limit });
+    const { rows, nextPageToken } = endPage(found, { after, ...page }, ({ createdAt, id }) => [
+      createdAt.getTime(),
+      id,
+    ]);
+    return { data: rows.map(courierMessage), nextPageToken };
+  },
+
+  async getCourier({ courier }, call, { em }) {
+    return { data: courierMessage(await loadCourier(em.fork(), call, courier)) };
+  },
+
+  async updateCourier(request, call, { em, now }) {
+    const courier = await loadCourier(em, call, request.courier, "lock");
+    assertEtag("courier", request.etag, String(courier.version));
+    const before = { ...courier };
+    for (const field of FIELDS) {
+      const given = request[field];
+      if (given !== undefined) Object.assign(courier, { [field]: given || null });
+    }
+    if (changesBetween(before, courier).length > 0) courier.updatedAt = now();
+    return writeCourier(em, call, courier, before);
+  },
+
+  async archiveCourier({ courier: id }, call, { em, now }) {
+    const courier = await loadCourier(em, call, id, "lock");
+    const before = { ...courier };
+    courier.archivedAt = courier.updatedAt = now();
+    return writeCourier(em, call, courier, before);
+  },
+};
+
+/**
+ * Loads a courier of the caller's workspace. With `lock`, locks the row and finds only a courier who is not archived.
+ *
+ * @throws Refusal COURIER_NOT_FOUND, also for a courier of another workspace
+ */
+async function loadCourier(em: EntityManager, { caller }: Call, id: string, lock?: "lock"): Promise<CourierProfile> {
+  const of = { workspace: caller.workspaceId, id };
+  const courier =
+    lock === undefined
+      ? await em.findOne(CourierProfile, of)
+      : await em.findOne(CourierProfile, { ...of, archivedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (courier === null) throw refuse("COURIER_NOT_FOUND");
+  return courier;
+}
+
+/**
+ * Writes a courier and records the change.
+ *
+ * @throws Refusal COURIER_TAKEN
+ */
+async function writeCourier(tx: EntityManager, call: Call, courier: CourierProfile, before: Partial<CourierProfile>) {
+  await tx.flush().catch((error: unknown) => {
+    throw isUniqueViolation(error) ? refuse("COURIER_TAKEN") : error;
+  });
+  const { id, workspace: workspaceId } = courier;
+  const changes = changesBetween(audited(before), audited(courier));
+  if (courier.version !== before.version) recordChange(tx, call, { subject: `courier/${id}`, workspaceId, changes });
+  return { data: courierMessage(courier) };
+}
+
+/** Returns the audited fields. The audit log is kept forever, so it contains no phone number or note. */
+function audited({ name, vehicle, externalId: external_id, locale, archivedAt: archived_at }: Partial<CourierProfile>) {
+  return { name, vehicle, external_id, locale, archived_at };
+}
+
+const FIND = `
+  select id as "courierId", name, phone, vehicle, external_id as "externalId" from courier
+  where workspace_id = $1 and id = $2 and archived_at is null`;
+
+/**
+ * Returns a courier as assigned to shipments.
+ *
+ * @throws Refusal COURIER_NOT_FOUND, also for an archived courier
+ */
+export async function findAssignable(tx: Transaction, workspace: number, id: string): Promise<Courier> {
+  const [courier] = await tx.send<Courier>(FIND, [workspace, id]);
+  if (courier === undefined) throw refuse("COURIER_NOT_FOUND");
+  return courier;
+}
+
+const toMessage = compileToMessage(CourierProfileSchema);
+
+function courierMessage(courier: CourierProfile): CourierMessage {
+  return toMessage({ ...courier, etag: String(courier.version) });
+}
+
+function toPosition([createdAtMs, id]: readonly unknown[]) {
+  return isInstant(createdAtMs) && typeof id === "string" ? { at: new Date(createdAtMs), id } : undefined;
+}

@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { data, expectRefused } from "../../support/answers.ts";
+import { ANY_TIME, bookAnd } from "../../support/bookings.ts";
+import { connectTo } from "../../support/database.ts";
+import { sharedService } from "../../support/service.ts";
+
+const service = await sharedService();
+
+const ADA = {
+  name: "Ada Byron",
+  phone: "+12125550123",
+  vehicle: "Cargo bike",
+  external_id: "c-7",
+  locale: "fr-CA",
+  note: "Mornings only",
+};
+
+/** Returns the calls of a new workspace. */
+async function newWorkspace() {
+  const { apiKey, id } = await service.addWorkspace();
+  return { apiKey, id, as: service.as(apiKey) };
+}
+
+test("a courier is created, read, listed, changed with its etag, and archived", async () => {
+  const { as } = await newWorkspace();
+  const { status, body } = await as.createCourier(ADA);
+  const created = {
+    id: expect.stringMatching(/^cou_[0-9a-f]{24}$/),
+    ...ADA,
+    etag: "1",
+    created_at: ANY_TIME,
+    updated_at: body.data.created_at,
+    archived_at: null,
+  };
+  expect([status, body]).toEqual([201, { data: created }]);
+  const courier = body.data.id;
+  expect(await data(as.getCourier({ courier }))).toEqual(body.data);
+  expect((await as.listCouriers({})).body).toEqual({ data: [body.data], next_page_token: "" });
+
+  const update = (fields: object) => as.updateCourier({ courier, ...fields });
+  const changed = await data(update({ etag: "1", name: "Ada King", note: "" }));
+  expect(changed).toEqual({ ...created, name: "Ada King", note: null, etag: "2", updated_at: ANY_TIME });
+  expect(await data(update({ name: "Ada King" }))).toEqual(changed);
+  const stale = { etag: "etag is stale because the courier was changed. Read it again." };
+  await expectRefused(update({ etag: "1", name: "Ada" }), "ETAG_STALE", stale);
+
+  const archived = await data(as.archiveCourier({ courier }));
+  expect(archived).toEqual({ ...changed, etag: "3", updated_at: ANY_TIME, archived_at: archived.updated_at });
+  expect(await data(as.getCourier({ courier }))).toEqual(archived);
+  expect(await data(as.listCouriers({}))).toEqual([]);
+  expect(await data(as.listCouriers({ include_archived: true }))).toEqual([archived]);
+  for (const call of [update({ name: "Ada" }), as.archiveCourier({ courier })]) {
+    await expectRefused(call, "COURIER_NOT_FOUND");
+  }
+});
+
+test("the external id belongs to one courier who is not archived, and finds that courier", async () => {
+  const { as } = await newWorkspace();
+  const { id } = await data(as.createCourier(ADA));
+  const grace = await data(as.createCourier({ name: "Grace", external_id: "c-8" }));
+  await expectRefused(as.createCourier({ name: "Other", external_id: "c-7" }), "COURIER_TAKEN");
+  await expectRefused(as.updateCourier({ courier: grace.id, external_id: "c-7" }), "COURIER_TAKEN");
+  expect(await data(as.listCouriers({ external_id: "c-8" }))).toEqual([grace]);
+  await data(as.archiveCourier({ courier: id }));
+  const again = await data(as.createCourier({ name: "Other", external_id: "c-7" }));
+  expect(await data(as.listCouriers({ external_id: "c-7" }))).toEqual([again]);
+});
+
+test("a list shows every courier once, the newest first, page by page", async () => {
+  const { as } = await newWorkspace();
+  const made: unknown[] = [];
+  for (const name of ["A", "B", "C"]) made.unshift(await data(as.createCourier({ name })));
+  const first = await as.listCouriers({ page_size: 2 });
+  const second = await as.listCouriers({ page_size: 2, page_token: first.body.next_page_token });
+  expect([...first.body.data, ...second.body.data]).toEqual(made);
+  expect(second.body.next_page_token).toBe("");
+});
+
+test("a workspace has at most 5,000 couriers who are not archived", async () => {
+  const { as, id } = await newWorkspace();
+  const { id: courier } = await data(as.createCourier({ name: "Ada" }));
+  const sql = await connectTo(service.databaseUrl);
+  await sql.query(
+    `insert into courier (workspace_id, id, name, created_at, updated_at)
+     select $1, 'cou_' || i, 'Ada', now(), now() from generate_series(2, 5000) i`,
+    [id],
+  );
+  await expectRefused(as.createCourier({ name: "Grace" }), "COURIER_LIMIT");
+  await data(as.archiveCourier({ courier }));
+  await data(as.createCourier({ name: "Grace" }));
+});
+
+test("a courier is assigned by id, with its details at that time", async () => {
+  const { as, apiKey } = await newWorkspace();
+  const { id: courier_id } = await data(as.createCourier(ADA));
+  const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+  const { name, phone, vehicle, external_id } = ADA;
+  const details = { name, phone, vehicle, external_id };
+  const assigned = await data(as.setCourier({ shipment, courier_id }));
+  expect(assigned.courier).toEqual({ ...details, courier_id });
+  await data(as.updateCourier({ courier: courier_id, name: "Ada King" }));
+  expect(await data(as.getShipment({ shipment }))).toEqual(assigned);
+
+  const both = "cannot be combined with courier_id. Send one or the other.";
+  await expectRefused(as.setCourier({ shipment, courier_id, ...details }), "FIELD_INVALID", {
+    name: `name ${both}`,
+    phone: `phone ${both}`,
+    vehicle: `vehicle ${both}`,
+    external_id: `external_id ${both}`,
+  });
+  await expectRefused(as.setCourier({ shipment }), "FIELD_INVALID", { name: "name is required." });
+  await expectRefused(as.setCourier({ shipment, courier_id: "cou_0" }), "COURIER_NOT_FOUND");
+  const stale = { etag: "etag is stale because the shipment was changed. Read it again." };
+  await expectRefused(as.setCourier({ shipment, name: "Grace", etag: "1" }), "ETAG_STALE", stale);
+  await data(as.archiveCourier({ courier: courier_id }));
+  await expectRefused(as.setCourier({ shipment, courier_id }), "COURIER_NOT_FOUND");
+});
