@@ -67,8 +67,8 @@ function streamCall(method: DescMethodServerStreaming, transport: Transport) {
   return async function* (request: Fields, options: CallOptions = {}) {
     const { signal, onHeader } = options;
     // Aborts the stream when the caller stops reading.
-    const taken = new AbortController();
-    const ends = signal === undefined ? taken.signal : AbortSignal.any([signal, taken.signal]);
+    const reader = new AbortController();
+    const ends = signal === undefined ? reader.signal : AbortSignal.any([signal, reader.signal]);
     try {
       const one = (async function* () {
         yield request;
@@ -80,7 +80,7 @@ function streamCall(method: DescMethodServerStreaming, transport: Transport) {
     } catch (thrown) {
       throwShipmentsError(thrown);
     } finally {
-      taken.abort();
+      reader.abort();
     }
   };
 }

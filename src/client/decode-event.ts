@@ -18,11 +18,11 @@ function decodeMessage(schema: DescMessage, json: unknown): object {
   if (schema.typeName === "google.protobuf.Timestamp") {
     return timestampFromDate(new Date(json as string));
   }
-  const given = json as Readonly<Record<string, unknown>>;
+  const fields = json as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     schema.fields
-      .filter(({ name }) => (given[name] ?? null) !== null)
-      .map((field) => [field.localName, decodeField(field, given[field.name])]),
+      .filter(({ name }) => (fields[name] ?? null) !== null)
+      .map((field) => [field.localName, decodeField(field, fields[field.name])]),
   );
 }
 

@@ -33,7 +33,7 @@ export interface Endpoint {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-type GivenHeaders = Parameters<Transport["unary"]>[3];
+type RequestHeaders = Parameters<Transport["unary"]>[3];
 
 type Send = (request: UnaryRequest | StreamRequest, body: Uint8Array) => Promise<Response>;
 
@@ -56,10 +56,10 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
     return response;
   };
 
-  function requestTo(method: DescMethod, timeoutMs: number | undefined, given: GivenHeaders) {
+  function requestTo(method: DescMethod, timeoutMs: number | undefined, headers: RequestHeaders) {
     const to = createMethodUrl(url, method);
     assertSendable(to, authorization);
-    const header = requestHeader(method.methodKind, true, timeoutMs, given, false);
+    const header = requestHeader(method.methodKind, true, timeoutMs, headers, false);
     header.set("authorization", authorization);
     return {
       service: method.parent,
@@ -71,8 +71,8 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
   }
 
   return {
-    unary(method, signal, givenMs, header, message) {
-      const timeoutMs = givenMs || undefined;
+    unary(method, signal, limitMs, header, message) {
+      const timeoutMs = limitMs || undefined;
       const req = {
         stream: false,
         method,
@@ -86,8 +86,8 @@ export function createFetchTransport({ url, key, fetch = globalThis.fetch }: End
         next: async (request) => ({ ...request, ...(await callUnary(request, send)) }),
       });
     },
-    stream(method, signal, givenMs, header, message) {
-      const timeoutMs = givenMs || undefined;
+    stream(method, signal, limitMs, header, message) {
+      const timeoutMs = limitMs || undefined;
       const req = {
         stream: true,
         method,

@@ -65,8 +65,8 @@ export function retryCalls(
 
   return {
     stream: transport.stream,
-    async unary(method, signal, timeoutMs = TIMEOUT_MS, given, request) {
-      const headers = new Headers(given);
+    async unary(method, signal, timeoutMs = TIMEOUT_MS, requestHeaders, request) {
+      const headers = new Headers(requestHeaders);
       if (writes(method) && !headers.has(IDEMPOTENCY_KEY)) {
         // The key has 128 random bits. `randomUUID` is unavailable on pages without TLS.
         headers.set(IDEMPOTENCY_KEY, crypto.getRandomValues(new Uint32Array(4)).join("-"));

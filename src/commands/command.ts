@@ -34,13 +34,13 @@ export function commandGroup(name: string, description: string, ...commands: rea
  * @param options options besides `--json`, in the order of the help text
  * @param waitMs maximum wait for an unreachable database, in milliseconds
  */
-export function databaseCommand<Given extends object>(
+export function databaseCommand<Options extends object>(
   usage: string,
   description: string,
   options: readonly Option[],
   run: (
     database: CommandDatabase,
-    given: Given & { readonly json: boolean },
+    values: Options & { readonly json: boolean },
     argument: string,
   ) => Promise<CommandResult>,
   waitMs = 0,
@@ -50,9 +50,9 @@ export function databaseCommand<Given extends object>(
   if (argument !== undefined) command.argument(argument);
   for (const option of [...options, jsonOption()]) command.addOption(option);
   return command.action(async () => {
-    const given = command.opts<Given & { json: boolean }>();
+    const values = command.opts<Options & { json: boolean }>();
     await withDatabase(waitMs, async (database) => {
-      printResult(given.json, await run(database, given, command.args[0]!));
+      printResult(values.json, await run(database, values, command.args[0]!));
     });
   });
 }
@@ -65,11 +65,11 @@ export function printResult(json: boolean, result: CommandResult): void {
   process.stdout.write(`${json ? JSON.stringify(result.json) : result.lines.join("\n")}\n`);
 }
 
-export function wholeNumber(flags: string, description: string, [least, most]: readonly [number, number]): Option {
+export function wholeNumber(flags: string, description: string, [min, max]: readonly [number, number]): Option {
   return new Option(flags, description).argParser((text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   });
 }
 

@@ -52,7 +52,7 @@ type Json<T> = T extends Timestamp
 export type ResponseJson<M extends DescMethodUnary> = Json<MessageShape<M["output"]>>;
 
 /** Options, or request fields in the JSON dialect. */
-export type Given = Readonly<Record<string, string | number | true | undefined>>;
+export type OptionValues = Readonly<Record<string, string | number | true | undefined>>;
 type Spec = readonly [flags: string, description: string];
 type Options<M extends DescMethodUnary> = Readonly<
   Partial<Record<keyof Json<MessageShape<M["input"]>> | "test" | "last4", Spec | Option>>
@@ -80,7 +80,11 @@ export function rpcCommand<M extends DescMethodUnary>(
   description: string,
   method: M,
   options: Options<M>,
-  result: (response: ResponseJson<M>, given: Given, em: EntityManager) => CommandResult | Promise<CommandResult>,
+  result: (
+    response: ResponseJson<M>,
+    values: OptionValues,
+    em: EntityManager,
+  ) => CommandResult | Promise<CommandResult>,
 ): Command {
   const named = Object.entries<Spec | Option | undefined>(options).map(([field, spec]) => {
     const known = method.input.fields.find((it) => it.name === field);
@@ -88,8 +92,8 @@ export function rpcCommand<M extends DescMethodUnary>(
     return [field, known ? fieldOption(known, ...spec!) : new Option(...spec!)] as const;
   });
   const all = named.map(([, option]) => option);
-  return databaseCommand<Given>(name, description, all, async ({ em }, given) => {
-    const fields = Object.fromEntries(named.map(([field, option]) => [field, given[option.attributeName()]]));
+  return databaseCommand<OptionValues>(name, description, all, async ({ em }, values) => {
+    const fields = Object.fromEntries(named.map(([field, option]) => [field, values[option.attributeName()]]));
     const call = "page_size" in options ? callRpc : callForAll;
     return result(await call(em, method, await withIds(em, fields)), fields, em);
   });
@@ -126,18 +130,22 @@ export function fieldOption(field: DescField, flags: string, description: string
 }
 
 /** Returns a request in which `test` and `last4` are replaced by ids. */
-export async function withIds(em: EntityManager, { test, last4, ...request }: Given): Promise<Given> {
+export async function withIds(em: EntityManager, { test, last4, ...request }: OptionValues): Promise<OptionValues> {
   const named = test === true ? { ...request, workspace: await twinOf(em, request) } : request;
   return last4 === undefined ? named : { ...named, key: await keyEndingIn(em, named, last4) };
 }
 
-async function twinOf(em: EntityManager, { workspace }: Given): Promise<number> {
+async function twinOf(em: EntityManager, { workspace }: OptionValues): Promise<number> {
   const { data } = await callRpc(em, WorkspaceAdminService.method.getWorkspace, { workspace });
   if (data?.test_workspace) return data.test_workspace;
   throw new CommandRefused(`Workspace ${workspace} has no test twin.`);
 }
 
-async function keyEndingIn(em: EntityManager, { workspace, operator }: Given, last4: Given[string]): Promise<string> {
+async function keyEndingIn(
+  em: EntityManager,
+  { workspace, operator }: OptionValues,
+  last4: OptionValues[string],
+): Promise<string> {
   const keys =
     operator === undefined
       ? (await callRpc(em, WorkspaceAdminService.method.listWorkspaceApiKeys, { workspace })).data
@@ -165,7 +173,7 @@ export async function callRpc<M extends DescMethodUnary>(
 async function callForAll<M extends DescMethodUnary>(
   em: EntityManager,
   method: M,
-  fields: Given,
+  fields: OptionValues,
 ): Promise<ResponseJson<M>> {
   if (!method.input.fields.some(({ name }) => name === "page_token")) return callRpc(em, method, fields);
   const data: unknown[] = [];
@@ -201,7 +209,7 @@ export function pick<T extends object, K extends keyof T>(from: T, ...names: rea
 }
 
 /** Returns a line about the expiry of one replaced key, or of all other keys. */
-export function replacedLine(overlap: Given[string], owner: string, last4?: Given[string]): string {
+export function replacedLine(overlap: OptionValues[string], owner: string, last4?: OptionValues[string]): string {
   const [all, others, one] = [
     `Every other key of the ${owner}`,
     `The other keys of the ${owner}`,

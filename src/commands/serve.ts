@@ -26,7 +26,7 @@ const IDLE_MS = 1_000;
 /** Interval of checking for the first tariff, in milliseconds. */
 const POLL_MS = 10;
 /** Time without a tariff after which the missing tariff is logged, in milliseconds. */
-const SAY_AFTER_MS = 1_000;
+const REPORT_AFTER_MS = 1_000;
 
 export const serveCommand = new Command("serve")
   .description("run the service until SIGTERM or SIGINT")
@@ -152,15 +152,15 @@ async function startTracing(
 
 /** Waits for the first tariff. Returns false if the service shuts down first. */
 async function untilServing(app: App, log: Logger): Promise<boolean> {
-  const waiting = () => app.closedBecause() === undefined && !app.hasTariff();
+  const waiting = () => app.closedReason() === undefined && !app.hasTariff();
   // In the demo, the tariff has just been published and will be loaded soon.
   for (let waitedMs = 0; waiting(); waitedMs += POLL_MS) {
-    if (waitedMs === SAY_AFTER_MS) {
+    if (waitedMs === REPORT_AFTER_MS) {
       log.warn(`waiting for the first tariff: publish one with \`${COMMAND} tariff publish <file>\``);
     }
     await sleep(POLL_MS);
   }
-  return app.closedBecause() === undefined;
+  return app.closedReason() === undefined;
 }
 
 type Database = Pick<Lease, "url" | "release">;

@@ -14,7 +14,7 @@ import {
   TEST,
   withIds,
   WORKSPACE,
-  type Given,
+  type OptionValues,
   type ResponseJson,
 } from "./rpc-command.ts";
 
@@ -172,7 +172,7 @@ const { field } = NewRateLimitSchema;
 export const limitsCommand = commandGroup(
   "limits",
   "rate limits of workspaces",
-  databaseCommand<Given>(
+  databaseCommand<OptionValues>(
     "set",
     "limit how often a workspace may call one class of methods",
     [

@@ -108,10 +108,10 @@ export const VARIABLE_NAMES: readonly string[] = Object.keys(environment.shape);
  * @throws ConfigError that names every invalid variable
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
-  const given = Object.fromEntries(
+  const variables = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
   );
-  const read = parseVariables(environment, given);
+  const read = parseVariables(environment, variables);
   assertPortsDiffer(read);
   assertPortsShareable(read);
   return Object.freeze({
@@ -126,7 +126,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     pictures: readPictures(read),
     tracing: readTracing(read),
     /** Warnings for variables that have no effect and nearly match a known name. */
-    warnings: findMisspelt(Object.keys(given)),
+    warnings: findMisspelt(Object.keys(variables)),
   });
 }
 
@@ -144,11 +144,11 @@ function camelCased(read: Variables) {
   };
 }
 
-function findMisspelt(given: readonly string[]): string[] {
-  return given.flatMap((name) => {
+function findMisspelt(names: readonly string[]): string[] {
+  return names.flatMap((name) => {
     if (VARIABLE_NAMES.includes(name)) return [];
-    const meant = nearestName(name, VARIABLE_NAMES) ?? onlyCompletion(name, VARIABLE_NAMES);
-    return meant === undefined ? [] : `${name} has no effect; the service reads ${meant}`;
+    const candidate = nearestName(name, VARIABLE_NAMES) ?? onlyCompletion(name, VARIABLE_NAMES);
+    return candidate === undefined ? [] : `${name} has no effect; the service reads ${candidate}`;
   });
 }
 

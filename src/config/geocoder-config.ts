@@ -23,10 +23,10 @@ export const GEOCODER_VARIABLES = {
 type Variables = z.output<z.ZodObject<typeof GEOCODER_VARIABLES>>;
 
 /** @throws ConfigError if the geocoder settings are incomplete, or the geocoder does not support them */
-export function readGeocoder(given: Variables) {
-  const { GEOCODER: kind, GEOCODER_URL: url, GEOCODER_KEY: key } = given;
+export function readGeocoder(variables: Variables) {
+  const { GEOCODER: kind, GEOCODER_URL: url, GEOCODER_KEY: key } = variables;
   if (kind === undefined) {
-    const set = Object.keys(GEOCODER_VARIABLES).find((name) => given[name as keyof Variables]);
+    const set = Object.keys(GEOCODER_VARIABLES).find((name) => variables[name as keyof Variables]);
     if (set === undefined) return undefined;
     throw new ConfigError(`GEOCODER: must be photon, nominatim or pelias for ${set}`);
   }
@@ -36,10 +36,10 @@ export function readGeocoder(given: Variables) {
   if (kind !== "pelias" && key !== undefined) {
     throw new ConfigError(`GEOCODER_KEY: must not be set for ${kind}, which takes no key`);
   }
-  if (key === undefined && given.GEOCODER_KEY_HEADER !== undefined) {
+  if (key === undefined && variables.GEOCODER_KEY_HEADER !== undefined) {
     throw new ConfigError("GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER");
   }
-  const header = given.GEOCODER_KEY_HEADER ?? "Authorization";
-  const attribution = given.GEOCODER_ATTRIBUTION;
+  const header = variables.GEOCODER_KEY_HEADER ?? "Authorization";
+  const attribution = variables.GEOCODER_ATTRIBUTION;
   return { kind, url, key: key === undefined ? undefined : { header, value: key }, attribution };
 }

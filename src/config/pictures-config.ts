@@ -15,10 +15,10 @@ export const PICTURES_VARIABLES = {
 type Variables = z.output<z.ZodObject<typeof PICTURES_VARIABLES>>;
 
 /** @throws ConfigError if the bucket settings are incomplete */
-export function readPictures(given: Variables) {
-  const { PICTURES_S3_URL, PICTURES_S3_ACCESS_KEY_ID, PICTURES_S3_SECRET_ACCESS_KEY } = given;
+export function readPictures(variables: Variables) {
+  const { PICTURES_S3_URL, PICTURES_S3_ACCESS_KEY_ID, PICTURES_S3_SECRET_ACCESS_KEY } = variables;
   const own = { PICTURES_S3_URL, PICTURES_S3_ACCESS_KEY_ID, PICTURES_S3_SECRET_ACCESS_KEY };
-  const region = given.PICTURES_S3_REGION;
+  const region = variables.PICTURES_S3_REGION;
   if (region === undefined && Object.values(own).every((value) => value === undefined)) {
     return undefined;
   }

@@ -54,21 +54,21 @@ export const TRACING_VARIABLES = Object.fromEntries(Object.keys(variables.shape)
   keyof typeof variables.shape,
   typeof text
 >;
-type Given = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
+type Environment = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
 
 /** @throws ConfigError if tracing is enabled and a variable is invalid */
-export function readTracing(given: Given) {
-  if (!isOn(given)) return undefined;
-  const read = parseVariables(variables, given);
+export function readTracing(env: Environment) {
+  if (!isOn(env)) return undefined;
+  const read = parseVariables(variables, env);
   const url = read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? tracesUrl(read.OTEL_EXPORTER_OTLP_ENDPOINT);
   if (url === undefined) return undefined;
   return { url, sampler: read.OTEL_TRACES_SAMPLER, ratio: read.OTEL_TRACES_SAMPLER_ARG };
 }
 
-function isOn(given: Given): boolean {
-  if (flag.safeParse(given.OTEL_SDK_DISABLED).data === true) return false;
-  if (given.OTEL_TRACES_EXPORTER === "none") return false;
-  return Boolean(given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_ENDPOINT);
+function isOn(env: Environment): boolean {
+  if (flag.safeParse(env.OTEL_SDK_DISABLED).data === true) return false;
+  if (env.OTEL_TRACES_EXPORTER === "none") return false;
+  return Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT);
 }
 
 /** Returns the URL for traces. The common endpoint has one path per signal. */

@@ -7,11 +7,11 @@ export class ConfigError extends Error {}
 /** Marks variables whose values must not be shown. */
 export const SECRET = { secret: true };
 
-export function wholeNumber(least: number, most: number) {
+export function wholeNumber(min: number, max: number) {
   return z
     .string()
-    .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most, {
-      error: `must be a whole number from ${least} to ${most}`,
+    .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
     })
     .transform(Number);
 }

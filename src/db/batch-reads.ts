@@ -1,5 +1,5 @@
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
-import { createPermits, type WorkspaceNode } from "./nodes.ts";
+import { createSemaphores, type WorkspaceNode } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 
 const MAX_KEYS = 100;
@@ -24,7 +24,7 @@ export function batchReads<Key extends { readonly workspace: number }, Result>(
     workspaceOf: ({ workspace }) => workspace,
     serializeBy: () => undefined,
     observe,
-    permitsOf: createPermits(em, MAX_IN_FLIGHT),
+    semaphoreOf: createSemaphores(em, MAX_IN_FLIGHT),
     send: readBatch,
   });
 

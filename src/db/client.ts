@@ -72,7 +72,7 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
       if (error) this.#closeIfBroken(error, batch.failedFirst && isBegin(statements[0]![0]));
     });
     this.query(batch);
-    return batch.answers;
+    return batch.results;
   }
 
   /** Sends a statement with the others of the tick and returns its rows. */
@@ -87,8 +87,8 @@ export class DatabaseClient extends pg.Client implements BatchConnection {
   #sendOfTick(): void {
     const batch = this.#ofTick;
     this.#ofTick = [];
-    const answers = this.sendTogether(batch.map(({ statement }) => statement));
-    batch.forEach(({ resolve }, i) => resolve(answers[i]!));
+    const results = this.sendTogether(batch.map(({ statement }) => statement));
+    batch.forEach(({ resolve }, i) => resolve(results[i]!));
   }
 
   /** Closes the connection at once, which rejects the queries in flight. */

@@ -52,7 +52,7 @@ export function insertionOf(
 ): (workspace: number, rows: readonly object[]) => Statement {
   const names = columns.map(({ name }) => name);
   const into = `insert into ${table} (${["workspace_id", ...names, ...Object.keys(computed)].join(", ")})`;
-  const listed = (given: readonly string[]) => ["$1", ...given, ...Object.values(computed)].join(", ");
+  const listed = (expressions: readonly string[]) => ["$1", ...expressions, ...Object.values(computed)].join(", ");
   const one = `${into} values (${listed(names.map((_, i) => `$${i + 2}`))}) ${onConflict}`;
   const many = `${into} select ${listed(names)}
     from json_populate_recordset(null::${table}, $2) ${onConflict}`;

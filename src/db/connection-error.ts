@@ -19,7 +19,7 @@ export class ConnectionError extends Error {
 const OLDEST_VERSION = 15_00_00;
 
 /** Fixes by SQLSTATE or Node error code. */
-const WAYS_OUT: Readonly<Record<string, string>> = {
+const ADVICE: Readonly<Record<string, string>> = {
   "28P01": "correct the user and password in DATABASE_URL",
   "28000": "correct the user or the sslmode in DATABASE_URL, or let it in by pg_hba.conf",
   "3D000": "create it, or name another in DATABASE_URL",
@@ -41,8 +41,8 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 /** Describes why a connection failed, or which privilege the database user lacks. */
 export function connectionError(error: unknown, databaseUrl: string): ConnectionError {
   if (error instanceof ConnectionError) return error;
-  const { reason, wayOut, mayPass } = explain(error, databaseUrl);
-  return new ConnectionError(`${reason}; ${wayOut}`, mayPass, error);
+  const { reason, advice, mayPass } = explain(error, databaseUrl);
+  return new ConnectionError(`${reason}; ${advice}`, mayPass, error);
 }
 
 /** Describes why no server in a list can be used. */
@@ -52,15 +52,15 @@ export function noPrimaryError(
   const explained = failures.map(({ url, error }) => explain(error, url));
   const reasons = new Set(explained.map(({ reason }) => reason));
   const mayPass = explained.some((one) => one.mayPass);
-  const { wayOut } = explained.findLast((one) => one.mayPass === mayPass)!;
+  const { advice } = explained.findLast((one) => one.mayPass === mayPass)!;
   const errors = failures.map(({ error }) => error);
-  return new ConnectionError(`${[...reasons].join(", ")}; ${wayOut}`, mayPass, new AggregateError(errors));
+  return new ConnectionError(`${[...reasons].join(", ")}; ${advice}`, mayPass, new AggregateError(errors));
 }
 
 function explain(error: unknown, databaseUrl: string) {
   const { code = "", message } = firstOf(error);
   const isUndecided = error instanceof UndecidedPrimaryError;
-  const wayOut = isUndecided ? error.wayOut : (WAYS_OUT[code] ?? "check DATABASE_URL");
+  const advice = isUndecided ? error.advice : (ADVICE[code] ?? "check DATABASE_URL");
   // The message comes from pg and does not name the server.
   const timedOut = message === "timeout expired";
   const cut = message === "Connection terminated unexpectedly";
@@ -68,7 +68,7 @@ function explain(error: unknown, databaseUrl: string) {
   const behaviour = timedOut ? "does not answer" : "closes the connection at once";
   const reason = timedOut || cut ? `${hostText(databaseUrl)} ${behaviour}` : describeError(error);
   const right = rightOn(reason);
-  return { reason: right ? `${reason}, which takes ${right}` : reason, wayOut, mayPass };
+  return { reason: right ? `${reason}, which takes ${right}` : reason, advice, mayPass };
 }
 
 /** Returns the missing privilege, which PostgreSQL's message does not name. `undefined` for other messages. */
@@ -81,9 +81,9 @@ function rightOn(reason: string): string | undefined {
 /** @throws ConnectionError if the version, as in `server_version_num`, is older than 15 */
 export function assertVersion(version: number, databaseUrl: string): void {
   if (version >= OLDEST_VERSION) return;
-  const given = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
+  const found = version >= 10_00_00 ? Math.floor(version / 10_000) : version / 10_000;
   const needed = OLDEST_VERSION / 10_000;
-  const reason = `${hostText(databaseUrl)} is PostgreSQL ${Math.floor(given)}`;
+  const reason = `${hostText(databaseUrl)} is PostgreSQL ${Math.floor(found)}`;
   throw new ConnectionError(`${reason}, and the service needs ${needed} or newer; set DATABASE_URL to one`, false);
 }
 

@@ -23,7 +23,7 @@ export function onBehalfOfAll<T>(work: () => T): T {
 export type ConnectionShares = ReturnType<typeof createConnectionShares>;
 
 interface Share {
-  held: number;
+  inUse: number;
   readonly waiting: Set<() => void>;
 }
 
@@ -35,17 +35,17 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
   let waiting = 0;
 
   /** Returns a function that passes a connection on to the next waiter, once. */
-  function returned(account: Account, share: Share): () => void {
-    let isReturned = false;
+  function releaseOnce(account: Account, share: Share): () => void {
+    let isReleased = false;
     return () => {
-      if (isReturned) return;
-      isReturned = true;
+      if (isReleased) return;
+      isReleased = true;
       const [next] = share.waiting;
       if (next !== undefined) {
         share.waiting.delete(next);
         return next();
       }
-      if (--share.held === 0) shares.delete(account);
+      if (--share.inUse === 0) shares.delete(account);
     };
   }
 
@@ -59,7 +59,7 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
     waiting++;
     try {
       await promise;
-      return returned(account, share);
+      return releaseOnce(account, share);
     } finally {
       clearTimeout(timer);
       waiting--;
@@ -74,10 +74,10 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
     acquire(): (() => void) | Promise<() => void> {
       const account = accounts.getStore();
       if (account === undefined) return NOTHING;
-      const share = shares.getOrInsertComputed(account, () => ({ held: 0, waiting: new Set() }));
-      if (share.held >= most) return acquireLater(account, share);
-      share.held++;
-      return returned(account, share);
+      const share = shares.getOrInsertComputed(account, () => ({ inUse: 0, waiting: new Set() }));
+      if (share.inUse >= most) return acquireLater(account, share);
+      share.inUse++;
+      return releaseOnce(account, share);
     },
     waiting: () => waiting,
   };
@@ -88,36 +88,36 @@ export function createConnectionShares(most: number, maxWaitMs = MAX_WAIT_MS) {
  * Kysely, used by the ORM, never releases a connection whose `begin` or `rollback` failed, so each would
  * occupy a slot of the pool forever. `pool.query` no longer works, because it calls `connect` with a callback.
  *
- * @param waited called with the wait time for a connection, in milliseconds, including failed waits. 0 if
+ * @param observeWait called with the wait time for a connection, in milliseconds, including failed waits. 0 if
  *   an idle one was available
  */
-export function guardConnections(pool: Pool, shares: ConnectionShares, waited: (ms: number) => void): void {
+export function guardConnections(pool: Pool, shares: ConnectionShares, observeWait: (ms: number) => void): void {
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
   pool.connect = (async () => {
     const startedMs = performance.now();
-    const taken = shares.acquire();
-    const isIdle = !(taken instanceof Promise) && pool.idleCount > pool.waitingCount;
+    const acquired = shares.acquire();
+    const isIdle = !(acquired instanceof Promise) && pool.idleCount > pool.waitingCount;
     let release: (() => void) | undefined;
     try {
       // Without a wait, the pool queues the call in this tick, so that the next call counts it.
-      release = taken instanceof Promise ? await taken : taken;
+      release = acquired instanceof Promise ? await acquired : acquired;
       return releasedWhenLost(await connect(), release);
     } catch (error) {
       release?.();
       throw error;
     } finally {
-      waited(isIdle ? 0 : performance.now() - startedMs);
+      observeWait(isIdle ? 0 : performance.now() - startedMs);
     }
   }) as Pool["connect"];
 }
 
 /** Releases a connection when it is lost. Its user may then release it again. */
 function releasedWhenLost(client: PoolClient, released: () => void): PoolClient {
-  const giveBack = client.release;
+  const releaseClient = client.release;
   const release = (error?: Error | boolean) => {
     client.off("end", discard);
     client.release = () => undefined;
-    giveBack(error);
+    releaseClient(error);
     released();
   };
   const discard = () => release(true);

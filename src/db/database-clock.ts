@@ -12,11 +12,11 @@ export function createDatabaseClock() {
     nowMs: () => performance.now() + offsetMs,
     /** Reads the database's clock, accurate to half of the round trip. */
     async read(reader: Reader): Promise<void> {
-      const askedMs = performance.now();
+      const sentMs = performance.now();
       const { rows } = await reader.query<{ ms: number }>(
         "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms",
       );
-      offsetMs = rows[0]!.ms - (askedMs + performance.now()) / 2;
+      offsetMs = rows[0]!.ms - (sentMs + performance.now()) / 2;
     },
   };
 }

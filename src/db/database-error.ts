@@ -44,11 +44,11 @@ export class ReadOnlyServerError extends Error {
 export class UndecidedPrimaryError extends Error {
   /** SQLSTATE sqlserver_rejected_establishment_of_sqlconnection. */
   readonly code = "08004";
-  readonly wayOut: string;
+  readonly advice: string;
 
-  constructor(reason: string, wayOut: string) {
+  constructor(reason: string, advice: string) {
     super(reason);
-    this.wayOut = wayOut;
+    this.advice = advice;
   }
 }
 

@@ -29,12 +29,12 @@ const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/s;
  */
 export function parseDatabaseUrl(databaseUrl: string): DatabaseServers {
   const [, scheme = "", user = "", hosts = "", rest = ""] = PARTS.exec(databaseUrl) ?? [];
-  const given = new URLSearchParams(/\?([^#]*)/.exec(rest)?.[1]).get("target_session_attrs");
+  const requested = new URLSearchParams(/\?([^#]*)/.exec(rest)?.[1]).get("target_session_attrs");
   if (!hosts.includes(",")) {
-    return { urls: [databaseUrl], target: TARGETS.find((target) => target === given) };
+    return { urls: [databaseUrl], target: TARGETS.find((target) => target === requested) };
   }
   const urls = hosts.split(",").map((host) => `${scheme}${user}${host}${rest}`);
-  return { urls, target: given === "primary" ? "primary" : "read-write" };
+  return { urls, target: requested === "primary" ? "primary" : "read-write" };
 }
 
 /** Describes what is wrong with a URL, without quoting it. Returns `undefined` for a valid URL. */

@@ -23,16 +23,16 @@ const LOCK_WAIT_MS = 30_000;
  *
  * @param shards number of shards, used only the first time
  */
-export async function distribute(databaseUrl: string, shards: number, say: (step: string) => void): Promise<void> {
+export async function distribute(databaseUrl: string, shards: number, report: (step: string) => void): Promise<void> {
   await withMigrationLock(databaseUrl, { lockWaitMs: LOCK_WAIT_MS }, async (client) => {
     await assertCluster(client);
     const pending = await pendingTables(client);
     if (pending.length > 0) {
       await assertAlone(client);
-      await inTransaction(client, () => distributeTables(client, pending, shards, say));
-      say("Committed: the tables are distributed.");
+      await inTransaction(client, () => distributeTables(client, pending, shards, report));
+      report("Committed: the tables are distributed.");
     }
-    await removeCopies(client, say);
+    await removeCopies(client, report);
   });
 }
 
@@ -81,8 +81,8 @@ async function assertCluster(client: Client): Promise<void> {
   }
 }
 
-function refuse(reason: string, wayOut: string): never {
-  throw new ConnectionError(`${reason}; ${wayOut}`, false);
+function refuse(reason: string, advice: string): never {
+  throw new ConnectionError(`${reason}; ${advice}`, false);
 }
 
 /** @throws ConnectionError while the service is running, because its plans refer to the undistributed tables */
@@ -123,16 +123,16 @@ async function distributeTables(
   client: Client,
   tables: readonly string[],
   shards: number,
-  say: (step: string) => void,
+  report: (step: string) => void,
 ): Promise<void> {
   const foreignKeys = await dropForeignKeys(client, tables);
   for (const table of tables) {
     const sql = table === DISTRIBUTED_TABLES[0] ? distributeFirstSql(shards) : distributeTableSql(table);
     await client.query(sql!);
-    say(REFERENCE_TABLES.includes(table) ? `Copied ${table} to every node.` : `Distributed ${table}.`);
+    report(REFERENCE_TABLES.includes(table) ? `Copied ${table} to every node.` : `Distributed ${table}.`);
   }
   for (const sql of foreignKeys) await client.query(sql);
-  say(`Made ${foreignKeys.length} foreign keys again.`);
+  report(`Made ${foreignKeys.length} foreign keys again.`);
   await client.query("select create_distributed_function('assert_shards(bigint[], boolean)')");
 }
 
@@ -159,11 +159,11 @@ async function dropForeignKeys(client: Client, tables: readonly string[]): Promi
 }
 
 /** Deletes the coordinator's local copies of distributed tables. */
-async function removeCopies(client: Client, say: (step: string) => void): Promise<void> {
+async function removeCopies(client: Client, report: (step: string) => void): Promise<void> {
   for (const table of [...REFERENCE_TABLES, ...DISTRIBUTED_TABLES].toReversed()) {
     const { rows } = await client.query<{ size: string }>("select pg_relation_size(to_regclass($1)) as size", [table]);
     if (rows[0]!.size === "0") continue;
     await client.query("select truncate_local_data_after_distributing_table($1)", [table]);
-    say(`Removed the coordinator's own copy of ${table}.`);
+    report(`Removed the coordinator's own copy of ${table}.`);
   }
 }

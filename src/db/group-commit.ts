@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGroupQueue, isLate, rejectLate, type ObserveGroups, type Waiting } from "./group-queue.ts";
-import { createPermits, type WorkspaceNode } from "./nodes.ts";
+import { createSemaphores, type WorkspaceNode } from "./nodes.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
@@ -63,15 +63,15 @@ export type CreateGroup = <Member, Result>(
  * workspaces of a group are on one node.
  */
 export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups, maxWaitMs?: number): CreateGroup {
-  const permitsOf = createPermits(em, MAX_TRANSACTIONS);
+  const semaphoreOf = createSemaphores(em, MAX_TRANSACTIONS);
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,
       em,
       observe: observeGroups(options.name),
       maxWaitMs,
-      permitsOf,
-      send: createGroupWriter(em, permitsOf, options),
+      semaphoreOf,
+      send: createGroupWriter(em, semaphoreOf, options),
     });
     return (member: Member): Promise<Result> => add(member, options.deadlineMs(member));
   };
@@ -85,7 +85,7 @@ type Group<Member, Result> = readonly Waiting<Member, Result>[];
  */
 function createGroupWriter<Member, Result>(
   em: EntityManager,
-  permitsOf: (node: WorkspaceNode) => Semaphore,
+  semaphoreOf: (node: WorkspaceNode) => Semaphore,
   {
     work,
     workspaceOf,
@@ -129,7 +129,7 @@ function createGroupWriter<Member, Result>(
 
   /** Writes a member individually once a permit is available. Not awaited, so that other groups are not delayed. */
   function writeLater(waiting: Waiting<Member, Result>, node: WorkspaceNode): void {
-    const transactions = permitsOf(node);
+    const transactions = semaphoreOf(node);
     void transactions
       .acquire()
       .then(() => (isLate(waiting) ? rejectLate(waiting) : writeMember(waiting, node)))

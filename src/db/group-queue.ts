@@ -51,7 +51,7 @@ export interface QueueOptions<Member, Result> {
   readonly observe: ObserveGroup;
   readonly maxWaitMs?: number | undefined;
   /** Returns the semaphore of a server. Each group in flight holds one permit. */
-  readonly permitsOf: (node: WorkspaceNode) => Semaphore;
+  readonly semaphoreOf: (node: WorkspaceNode) => Semaphore;
   /** Sends a group and settles its members. Must not reject. */
   readonly send: (group: readonly Waiting<Member, Result>[], node: WorkspaceNode) => Promise<void>;
 }
@@ -68,7 +68,7 @@ export function createGroupQueue<Member, Result>(
   options: QueueOptions<Member, Result>,
 ): (member: Member, deadlineMs: number) => Promise<Result> {
   const { em, workspaceOf, onCoordinator = false } = options;
-  const lanes = new Map<WorkspaceNode, Lane<Member, Result> & { members: number }>();
+  const queues = new Map<WorkspaceNode, NodeQueue<Member, Result> & { members: number }>();
   let sweeping: NodeJS.Timeout | undefined;
 
   /**
@@ -76,38 +76,41 @@ export function createGroupQueue<Member, Result>(
    * creating one per member is expensive.
    */
   function sweep(): void {
-    for (const [node, lane] of lanes) {
-      lane.sweep();
-      if (lane.members === 0) lanes.delete(node);
+    for (const [node, queue] of queues) {
+      queue.sweep();
+      if (queue.members === 0) queues.delete(node);
     }
-    sweeping = lanes.size === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
+    sweeping = queues.size === 0 ? undefined : setTimeout(sweep, SWEEP_MS);
   }
 
   return async (member, deadlineMs) => {
     const workspace = workspaceOf(member);
     const node = onCoordinator ? workspace : await nodeOf(em, workspace);
-    const lane = lanes.getOrInsertComputed(node, () => ({
-      ...createLane(options, node),
+    const queue = queues.getOrInsertComputed(node, () => ({
+      ...createNodeQueue(options, node),
       members: 0,
     }));
     sweeping ??= setTimeout(sweep, SWEEP_MS);
-    lane.members++;
+    queue.members++;
     try {
-      return await lane.add(member, deadlineMs);
+      return await queue.add(member, deadlineMs);
     } finally {
-      if (--lane.members > 0) lane.drain();
+      if (--queue.members > 0) queue.drain();
     }
   };
 }
 
-interface Lane<Member, Result> {
+interface NodeQueue<Member, Result> {
   add(member: Member, deadlineMs: number): Promise<Result>;
   /** Sends waiting members at the end of the tick. */
   drain(): void;
   sweep(): void;
 }
 
-function createLane<Member, Result>(options: QueueOptions<Member, Result>, node: WorkspaceNode): Lane<Member, Result> {
+function createNodeQueue<Member, Result>(
+  options: QueueOptions<Member, Result>,
+  node: WorkspaceNode,
+): NodeQueue<Member, Result> {
   const queue = createQueue<Member, Result>(options);
   const sendAll = createDrain(queue, options, node);
   let isScheduled = false;
@@ -145,8 +148,8 @@ function createQueue<Member, Result>({
    * Marks the key as in flight until the member settles. The key is released first, so that the next
    * member with the key can follow.
    */
-  function holdKey(taken: Waiting<Member, Result>, key: string | undefined) {
-    if (key === undefined) return taken;
+  function holdKey(entry: Waiting<Member, Result>, key: string | undefined) {
+    if (key === undefined) return entry;
     keysInFlight.add(key);
     const release = <T>(settle: (value: T) => void) => {
       return (value: T) => {
@@ -154,7 +157,7 @@ function createQueue<Member, Result>({
         settle(value);
       };
     };
-    return { ...taken, resolve: release(taken.resolve), reject: release(taken.reject) };
+    return { ...entry, resolve: release(entry.resolve), reject: release(entry.reject) };
   }
 
   return {
@@ -175,14 +178,14 @@ function createQueue<Member, Result>({
      * Removes and returns the members of the next group, except members whose key is in flight. The
      * caller must settle the returned members.
      */
-    takeGroup(): Waiting<Member, Result>[] {
+    nextGroup(): Waiting<Member, Result>[] {
       const group: typeof waiting = [];
       const left: typeof waiting = [];
       const nowMs = performance.now();
       for (const one of waiting) {
         const key = serializeBy(one.member);
-        const isHeldUp = key !== undefined && keysInFlight.has(key);
-        if (isHeldUp || isLate(one, nowMs) || group.length === maxMembers) left.push(one);
+        const isKeyInFlight = key !== undefined && keysInFlight.has(key);
+        if (isKeyInFlight || isLate(one, nowMs) || group.length === maxMembers) left.push(one);
         else group.push(holdKey(one, key));
       }
       waiting = left;
@@ -195,10 +198,10 @@ function createQueue<Member, Result>({
 /** Creates a function that sends a queue's groups until the queue is empty. */
 function createDrain<Member, Result>(
   queue: Queue<Member, Result>,
-  { permitsOf, send }: QueueOptions<Member, Result>,
+  { semaphoreOf, send }: QueueOptions<Member, Result>,
   node: WorkspaceNode,
 ): () => Promise<void> {
-  const all = permitsOf(node);
+  const all = semaphoreOf(node);
   const fast = createSemaphore(GROUPS_IN_FLIGHT);
   let isDraining = false;
   return async () => {
@@ -207,7 +210,7 @@ function createDrain<Member, Result>(
     while (queue.hasMembers()) {
       await fast.acquire();
       await all.acquire();
-      const group = queue.takeGroup();
+      const group = queue.nextGroup();
       const sent = send(group, node).finally(all.release);
       void settledOrAfter(SLOW_GROUP_MS, sent).then(fast.release);
       // The keys of all remaining members are in flight. When such a member settles, the queue is drained again.

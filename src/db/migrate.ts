@@ -126,7 +126,7 @@ export async function migrateWhenReachable(
 ): Promise<string[]> {
   const deadlineMs = performance.now() + withinMs;
   const applied: string[] = [];
-  let said = { reason: "", atMs: 0 };
+  let reported = { reason: "", atMs: 0 };
   for (;;) {
     signal?.throwIfAborted();
     try {
@@ -136,9 +136,9 @@ export async function migrateWhenReachable(
       const atMs = performance.now();
       if (!(error instanceof Error) || !mayPass(error) || atMs >= deadlineMs) throw error;
       const reason = error instanceof ConnectionError ? error.reason : error.message;
-      if (reason !== said.reason || atMs - said.atMs > REPEAT_MS) {
+      if (reason !== reported.reason || atMs - reported.atMs > REPEAT_MS) {
         onWaiting(reason);
-        said = { reason, atMs };
+        reported = { reason, atMs };
       }
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -218,7 +218,7 @@ export async function tryNode(node: Node): Promise<(DatabaseClient & PoolClient)
 }
 
 /** Creates a semaphore for each node, and one for the server that the ORM connects to. */
-export function createPermits(em: EntityManager, permits: number): (node: WorkspaceNode) => Semaphore {
+export function createSemaphores(em: EntityManager, permits: number): (node: WorkspaceNode) => Semaphore {
   const ofServers = new WeakMap<Node | EntityManager, Semaphore>();
   return (node) => {
     const server = typeof node === "object" ? node : em;

@@ -43,7 +43,7 @@ interface Sent {
 export class StatementBatch implements pg.Submittable {
   /** Called at the end. pg replaces it to clear its timeout. */
   callback: (error?: Error | null) => void;
-  readonly answers: readonly Promise<unknown[]>[];
+  readonly results: readonly Promise<unknown[]>[];
   readonly #connection: BatchConnection;
   readonly #statements: Sent[] = [];
   /** Number of completed statements. */
@@ -59,9 +59,9 @@ export class StatementBatch implements pg.Submittable {
   ) {
     this.#connection = connection;
     this.callback = ended;
-    this.answers = statements.map(([sql, values, given]) => {
+    this.results = statements.map(([sql, values, statementName]) => {
       const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
-      this.#statements.push({ sql, values, name: batchName(sql, values, given), resolve, reject });
+      this.#statements.push({ sql, values, name: batchName(sql, values, statementName), resolve, reject });
       return promise;
     });
   }
@@ -129,8 +129,8 @@ export class StatementBatch implements pg.Submittable {
 }
 
 /** Batches use separate names, because pg tracks the statements that its queries prepare. */
-function batchName(...[sql, values, given]: NamedStatement): string | undefined {
-  const name = given ?? nameOf(sql, values);
+function batchName(...[sql, values, statementName]: NamedStatement): string | undefined {
+  const name = statementName ?? nameOf(sql, values);
   return name && `${name} in a batch`;
 }
 

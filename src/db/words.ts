@@ -35,7 +35,7 @@ export async function searchWords<Row>(em: EntityManager, sql: string, values: r
 }
 
 /** Maximum number of matching rows that a search compares. */
-export const MOST_FOUND = 1_000;
+export const MAX_MATCHES = 1_000;
 
 /**
  * Word index of a table, by workspace and slot. All slots contain about the same number of rows. A
@@ -49,7 +49,7 @@ export interface WordIndex {
    * Returns SQL for the rows of the workspace `$1` that contain all words of a query, slot by slot and
    * otherwise unordered. `searchQuery` creates the query and `searchWords` runs the SQL.
    */
-  found(columns: string, query: string): string;
+  matches(columns: string, query: string): string;
 }
 
 /**
@@ -62,7 +62,7 @@ export function wordIndex(table: string, texts: readonly string[], slot: string,
   const words = wordsOf(texts, `workspace_id::text || '.' || ${slot} || '${PREFIX_MARK}'`);
   return {
     words,
-    found: (columns, query) => {
+    matches: (columns, query) => {
       const prefix = `$1::bigint::text || '.' || slot || '${PREFIX_MARK}'`;
       return `select ${columns} from unnest(${slots}) as slot cross join lateral (
         select * from ${table} where ${OF_WORKSPACE} and ${words} @@ replace(lower(${query}), '${PREFIX_MARK}', ${prefix})::tsquery) as ${table}`;

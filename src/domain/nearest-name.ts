@@ -8,11 +8,11 @@ export const MAX_CHARACTERS = 200;
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
-  const wanted = plain(name);
+  const target = plain(name);
   let nearest: string[] = [];
-  let fewest = wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
+  let fewest = target.length < 4 ? 0 : target.length < 8 ? 1 : 2;
   for (const candidate of new Set(names)) {
-    const errors = typingErrors(wanted, plain(candidate), fewest);
+    const errors = typingErrors(target, plain(candidate), fewest);
     if (errors < fewest) nearest = [];
     if (errors <= fewest) nearest.push(candidate);
     fewest = Math.min(fewest, errors);
@@ -40,8 +40,8 @@ function isAnotherWord(a: string, b: string): boolean {
 export function nearestByWords(name: string, names: readonly string[]): string | undefined {
   const nearest = nearestName(name, names);
   if (nearest !== undefined || name.length > MAX_CHARACTERS) return nearest;
-  const wanted = wordsOf(name);
-  const alike = names.filter((it) => it.length <= MAX_CHARACTERS && haveWords(wanted, wordsOf(it)));
+  const target = wordsOf(name);
+  const alike = names.filter((it) => it.length <= MAX_CHARACTERS && haveWords(target, wordsOf(it)));
   return alike.length === 1 ? alike[0] : undefined;
 }
 
@@ -70,17 +70,17 @@ function plain(name: string): string {
  * Returns the optimal string alignment distance, that is, the number of inserted, deleted, replaced
  * and transposed characters. Exact up to `most`, otherwise any larger number. Takes linear time.
  */
-function typingErrors(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return Infinity;
+function typingErrors(a: string, b: string, max: number): number {
+  if (Math.abs(a.length - b.length) > max) return Infinity;
   const rows = [0, 1, 2].map(() => Array.from({ length: b.length + 2 }, () => Infinity));
-  for (let j = 0; j <= most; j++) rows[0]![j] = j;
+  for (let j = 0; j <= max; j++) rows[0]![j] = j;
   for (let i = 1; i <= a.length; i++) {
     const [before, above, row] = [rows[(i + 1) % 3]!, rows[(i + 2) % 3]!, rows[i % 3]!];
     // Cells farther from the diagonal exceed `most`.
-    const first = Math.max(1, i - most);
+    const first = Math.max(1, i - max);
     row[first - 1] = first === 1 ? i : Infinity;
     let fewest = row[first - 1]!;
-    for (let j = first; j <= Math.min(b.length, i + most); j++) {
+    for (let j = first; j <= Math.min(b.length, i + max); j++) {
       const wrong = a[i - 1] === b[j - 1] ? 0 : 1;
       let errors = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + wrong);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
@@ -89,7 +89,7 @@ function typingErrors(a: string, b: string, most: number): number {
       row[j] = errors;
       fewest = Math.min(fewest, errors);
     }
-    if (fewest > most) return Infinity;
+    if (fewest > max) return Infinity;
   }
   return rows[a.length % 3]![b.length]!;
 }

@@ -362,8 +362,8 @@ function answered<C extends string, const T extends Readonly<Record<string, Text
   httpStatus: number,
   texts: T,
 ) {
-  const reasons = Object.entries(texts).map(([reason, [given, remedy]]) => {
-    const [, example, subject, text] = /^(e\.g\. )?(?:([a-z_]+): )?(.*)$/.exec(given)!;
+  const reasons = Object.entries(texts).map(([reason, [template, remedy]]) => {
+    const [, example, subject, text] = /^(e\.g\. )?(?:([a-z_]+): )?(.*)$/.exec(template)!;
     return [reason, { code, httpStatus, isFixed: example === undefined, subject, text, remedy }];
   });
   return Object.fromEntries(reasons) as {

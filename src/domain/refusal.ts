@@ -67,11 +67,11 @@ export function refuse(
 ): Refusal;
 export function refuse(
   reason: RefusalReason,
-  given?: string | RefusalOptions,
+  textOrOptions?: string | RefusalOptions,
   { subject, ...options }: RefusalOptions & { readonly subject?: string } = {},
 ): Refusal {
-  if (typeof given !== "string") return new Refusal([fixedViolation(reason as FixedReason)], given);
-  const violation = { reason, text: given };
+  if (typeof textOrOptions !== "string") return new Refusal([fixedViolation(reason as FixedReason)], textOrOptions);
+  const violation = { reason, text: textOrOptions };
   return new Refusal([subject === undefined ? violation : { ...violation, subject }], options);
 }
 

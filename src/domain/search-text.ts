@@ -34,8 +34,8 @@ const MIN_LAST_DIGITS = 4;
 /** Splits a search text in NFC into terms: words, the last of which may be incomplete, and phone numbers. */
 export function searchTerms(text: string): readonly SearchTerm[] {
   const terms: SearchTerm[] = [];
-  const add = (given: string, digits: readonly string[]) => {
-    const words = wordsIn(given);
+  const add = (segment: string, digits: readonly string[]) => {
+    const words = wordsIn(segment);
     if (digits.length > 0) terms.push({ words, digits, isOpen: false });
     else for (const word of words) terms.push({ words: [word], digits: lastDigits(word), isOpen: false });
   };

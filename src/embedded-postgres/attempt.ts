@@ -4,14 +4,14 @@ const POLL_MS = 10;
 
 /** Calls `poll` until it returns a value. Throws after the deadline, which is in milliseconds since the epoch. */
 export async function until<T>(
-  wanted: string,
+  description: string,
   deadline: number,
   poll: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
   for (;;) {
     const found = await poll();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() >= deadline) throw new Error(`gave up waiting for ${wanted}`);
+    if (Date.now() >= deadline) throw new Error(`gave up waiting for ${description}`);
     await sleep(POLL_MS);
   }
 }

@@ -47,7 +47,7 @@ export async function acquireEmbeddedPostgres(dataDir: string, options: StartOpt
     });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`no embedded PostgreSQL in ${dataDir}: ${reason}${wayOut(reason)}`, { cause });
+    throw new Error(`no embedded PostgreSQL in ${dataDir}: ${reason}${adviceFor(reason)}`, { cause });
   }
 }
 
@@ -60,7 +60,7 @@ async function takeLease(folder: DataFolder, postmaster: Postmaster): Promise<Le
   let released: Promise<void> | undefined;
 
   async function release(): Promise<void> {
-    const isLast = await giveUp(client!).catch(() => undefined);
+    const isLast = await releaseLock(client!).catch(() => undefined);
     if (isLast) await stopPostmaster(folder.cluster, postmaster);
     await client!.end();
     if (isLast !== undefined || !findPostmaster(folder.cluster)) return;
@@ -86,27 +86,27 @@ async function connect(connectionString: string): Promise<pg.Client | undefined>
     return client;
   } catch (error) {
     await client.end();
-    if (isLasting(error)) throw error;
+    if (isPermanent(error)) throw error;
     return undefined;
   }
 }
 
 /** Returns whether this was the last lease. The client then holds the lock exclusively. */
-async function giveUp(client: pg.Client): Promise<boolean> {
+async function releaseLock(client: pg.Client): Promise<boolean> {
   await client.query("select pg_advisory_unlock_shared($1)", [LEASE_LOCK]);
-  const tried = await client.query("select pg_try_advisory_lock($1) as alone", [LEASE_LOCK]);
-  return tried.rows[0].alone;
+  const lock = await client.query("select pg_try_advisory_lock($1) as alone", [LEASE_LOCK]);
+  return lock.rows[0].alone;
 }
 
 /**
  * Whether an error is permanent. Errors are temporary if PostgreSQL is not running, starting or stopping
  * (class 57) or full (class 53), or if another process is creating the database (42P04, 23505).
  */
-function isLasting(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(5[37]|42P04|23505)/.test(error.code ?? "");
 }
 
-function wayOut(reason: string): string {
+function adviceFor(reason: string): string {
   if (/ENOSPC|No space left|wrote only/.test(reason)) return "; make room on the disk, or choose another DATA_DIR";
   const denied = /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR): |Permission denied/.test(reason);
   return denied ? "; choose a DATA_DIR that this account may write to, or set DATABASE_URL" : "";

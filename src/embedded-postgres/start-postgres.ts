@@ -50,9 +50,9 @@ export async function startPostgres(
   const isReady = () => findPostmaster(cluster)?.ready;
   await until("PostgreSQL to start", deadline, () => hasEnded() || isReady());
   if (findPostmaster(cluster)) return;
-  const said = readFileSync(folder.log).subarray(begun).toString().trim();
-  const end = said.split("\n").slice(-10).join("\n");
-  if (!TRANSIENT.test(said)) throw new Error(`it ended:\n${end}`);
+  const output = readFileSync(folder.log).subarray(begun).toString().trim();
+  const end = output.split("\n").slice(-10).join("\n");
+  if (!TRANSIENT.test(output)) throw new Error(`it ended:\n${end}`);
   removeRemains(cluster);
   await sleep(100);
 }
@@ -105,8 +105,8 @@ async function portFor(cluster: string, port: number | undefined): Promise<numbe
 }
 
 /** Returns the requested port if it is free, or any free port for 0. Rejects if the port is taken. */
-async function freePort(wished: number): Promise<number> {
-  const server = createServer().listen(wished, HOST);
+async function freePort(preferred: number): Promise<number> {
+  const server = createServer().listen(preferred, HOST);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   server.close();

@@ -42,7 +42,7 @@ export function createMapperCompiler(form: Form): (schema: DescMessage) => Mappe
     const names = converters.map((_, i) => `c${i}`).join(", ");
     const source = `return ({${names}}) => (fields) => ({ ${entries.join(", ")} })`;
     // oxlint-disable-next-line typescript/no-implied-eval -- of names of the proto files alone
-    const bind = new Function(source)() as (given: object) => Mapper;
+    const bind = new Function(source)() as (byName: object) => Mapper;
     mapper = bind(Object.fromEntries(converters.map((converter, i) => [`c${i}`, converter])));
     known.set(schema, mapper);
     return mapper;

@@ -119,12 +119,12 @@ function createDiscovery(settings: OidcSettings): () => Promise<Discovered> {
   let known: { readonly found: Promise<Discovered>; readonly untilMs: number } | undefined;
   return () => {
     if (known !== undefined && performance.now() < known.untilMs) return known.found;
-    const asked = { found: discoverNow(settings), untilMs: performance.now() + REMEMBER_MS };
-    known = asked;
-    asked.found.catch(() => {
-      if (known === asked) known = undefined;
+    const lookup = { found: discoverNow(settings), untilMs: performance.now() + REMEMBER_MS };
+    known = lookup;
+    lookup.found.catch(() => {
+      if (known === lookup) known = undefined;
     });
-    return asked.found;
+    return lookup.found;
   };
 }
 
@@ -182,8 +182,8 @@ async function findClaims(
     idTokenExpected: true,
   });
   const claims = tokens.claims()!;
-  const isSaid = claims["email"] !== undefined && claims["email_verified"] !== undefined;
-  if (isSaid || provider.serverMetadata().userinfo_endpoint === undefined) return claims;
+  const isStated = claims["email"] !== undefined && claims["email_verified"] !== undefined;
+  if (isStated || provider.serverMetadata().userinfo_endpoint === undefined) return claims;
   return library.fetchUserInfo(provider, tokens.access_token, claims.sub);
 }
 

@@ -61,7 +61,7 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
     if (!forms.has(name)) {
       forms.set(name, form);
       const isNeeded = (it: DescField) =>
-        form === "response" || (isRequired(rulesOf(it, options, registry)) && !hasStandIn(it, options));
+        form === "response" || (isRequired(rulesOf(it, options, registry)) && !hasPlaceholder(it, options));
       const required = fields.filter(isNeeded).map((it) => it.name);
       components[name] = {
         type: "object",
@@ -81,7 +81,7 @@ export function createSchemas(options: Options, registry: Registry): Schemas {
   };
 }
 
-function hasStandIn(field: DescField, options: Options): boolean {
+function hasPlaceholder(field: DescField, options: Options): boolean {
   return options(field, "shipments.v1.required_unless") !== undefined;
 }
 

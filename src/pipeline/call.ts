@@ -170,7 +170,7 @@ export function codeName(code: Code | 0): string {
 
 interface Simulation {
   /** Value of the response header `Simulated`: the simulated faults, or `ignored`. */
-  readonly said: string;
+  readonly result: string;
   /** Whether the connection (HTTP/2: the stream) is closed without a response after the work is finished. */
   readonly losesAnswer: boolean;
   /** Faults of the webhook deliveries caused by the call. */

@@ -72,9 +72,9 @@ function readNetwork(text: string): Network | undefined {
   const [before = "", bits, ...rest] = text.split("/");
   const address = readAddress(before);
   if (address === undefined || rest.length > 0) return undefined;
-  const most = address.kind() === "ipv4" ? 32 : 128;
-  if (bits === undefined) return [address, most];
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? [address, Number(bits)] : undefined;
+  const maxBits = address.kind() === "ipv4" ? 32 : 128;
+  if (bits === undefined) return [address, maxBits];
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits ? [address, Number(bits)] : undefined;
 }
 
 function isWithin(network: Network | undefined, address: Address): boolean {

@@ -66,7 +66,7 @@ import {
 /** The whole service: both servers on one database. */
 export interface App extends Lifecycle {
   /** Returns the reason why the public ports are closed or closing. `undefined` while open. */
-  closedBecause(): string | undefined;
+  closedReason(): string | undefined;
   /**
    * Makes the service not ready while it continues to serve, so that load balancers stop sending calls.
    * Returns whether the service was open.
@@ -136,12 +136,12 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
   const addresses = createAddresses({ ...instruments, ...outside, config, limiter, log });
   const watched = watchDatabase(em, contact, { ...outside, now });
-  const readiness = createReadiness(tariffs.currentVersion, watched.degradedBecause);
+  const readiness = createReadiness(tariffs.currentVersion, watched.degradedReason);
   const mails = createMails({ ...stores, ...instruments, config, outside, now, log });
   const payments = createPayments({ ...stores, limiter, now, log });
-  const given = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
+  const shared = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
-    ...implementAll({ ...stores, ...payments, ...given, addresses }),
+    ...implementAll({ ...stores, ...payments, ...shared, addresses }),
     providerEvents: createEventOptions({ ...stores, ...payments, now }),
     tracking: createTrackingPages({ ...stores, now }),
     keys,
@@ -179,9 +179,9 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
     disconnect: () => closeAll([limiter, orm, deliver.sender, addresses]),
     closeTracing: async () => tracing?.close(),
   });
-  const { closedBecause, leave } = readiness;
+  const { closedReason, leave } = readiness;
   const hasTariff = () => tariffs.currentVersion() !== undefined;
-  return { ...lifecycle, em, tasks, closedBecause, leave, hasTariff, maxDatabaseConnections };
+  return { ...lifecycle, em, tasks, closedReason, leave, hasTariff, maxDatabaseConnections };
 }
 
 function recordersOf({ usage, requestLog }: Pick<Stores, "usage" | "requestLog">) {
@@ -197,8 +197,8 @@ function watchDatabase(
   const { log } = contact;
   const databaseClock = createDatabaseClock(log, clockMs);
   const databaseFigures = createDatabaseFigures({ em, log, now });
-  const degradedBecause = () => contact.lostBecause() ?? databaseClock.wrongBecause();
-  return { contact, databaseClock, databaseFigures, degradedBecause };
+  const degradedReason = () => contact.lostReason() ?? databaseClock.offReason();
+  return { contact, databaseClock, databaseFigures, degradedReason };
 }
 
 function createDelivering(
@@ -221,11 +221,9 @@ async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]
 }
 
 /** Returns all RPCs of all services with their functions. */
-function implementAll(
-  given: Omit<ServiceDeps & AdminDeps & Stores & InviteDeps, "validateQuote" | "validateNewQuote">,
-) {
+function implementAll(base: Omit<ServiceDeps & AdminDeps & Stores & InviteDeps, "validateQuote" | "validateNewQuote">) {
   const deps = {
-    ...given,
+    ...base,
     validateQuote: compileValidateRequest(QuoteShipmentRequestSchema),
     validateNewQuote: compileValidateRequest(CreateQuoteRequestSchema),
   };

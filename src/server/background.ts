@@ -101,8 +101,8 @@ export function createBackground(options: BackgroundDeps): Background {
 
   return {
     async start() {
-      await new Promise<void>((looked) => {
-        feed = follow(options, looked);
+      await new Promise<void>((loaded) => {
+        feed = follow(options, loaded);
       });
       signal.throwIfAborted();
       deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
@@ -132,7 +132,7 @@ export function createBackground(options: BackgroundDeps): Background {
 }
 
 /** Follows changes by other processes. Calls `looked` once keys and tariff have been loaded. */
-function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
+function follow(options: BackgroundDeps, loaded: () => void): ChangeFeed {
   const { databaseUrl, log, tariffs, keys, events, pollMs } = options;
   return followChanges({
     databaseUrl,
@@ -153,14 +153,14 @@ function follow(options: BackgroundDeps, looked: () => void): ChangeFeed {
         options.quoteKeys.refresh(reader),
         tariffs.refresh(reader),
       ]);
-      looked();
+      loaded();
     },
   });
 }
 
 /** Runs workers until shutdown. Then waits for started work. */
-async function runWorkers(running: Running, failure: string, { begin, idle }: Workers): Promise<void> {
-  await repeatJob(running, failure, begin);
+async function runWorkers(running: Running, failure: string, { startDue, idle }: Workers): Promise<void> {
+  await repeatJob(running, failure, startDue);
   await idle();
 }
 

@@ -14,11 +14,11 @@ export interface DatabaseClock {
    * Returns the reason why the service is not ready: the database is read-only or the clocks differ by
    * too much. `undefined` if it is ready.
    */
-  wrongBecause(): string | undefined;
+  offReason(): string | undefined;
 }
 
 /** Clock difference above which a warning is logged, in milliseconds. */
-const SAID_MS = 2_000;
+const LOGGED_MS = 2_000;
 /** Clock difference above which the service is not ready, in milliseconds. */
 const UNREADY_MS = 30_000;
 /** Maximum round trip of a reading, in milliseconds. Slower readings are inaccurate and ignored. */
@@ -49,14 +49,14 @@ export function createDatabaseClock(
       const differed = differs;
       aheadMs = clockMs() - roundTripMs / 2 - rows[0]!.ms;
       // The lower threshold afterwards avoids a log line at each reading if the difference is near the limit.
-      differs = Math.abs(aheadMs) > (differed ? SAID_MS / 2 : SAID_MS);
+      differs = Math.abs(aheadMs) > (differed ? LOGGED_MS / 2 : LOGGED_MS);
       if (differs === differed) return;
       const seconds = aheadSeconds();
       if (differed) log.info({ seconds }, "the clock agrees with the database's again");
       else log.warn({ seconds }, "the clock differs from the database's: keep both by NTP");
     },
     aheadSeconds,
-    wrongBecause() {
+    offReason() {
       if (isReadOnly) return "its database is read-only";
       return Math.abs(aheadMs) >= UNREADY_MS ? "off its database's clock" : undefined;
     },

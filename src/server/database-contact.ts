@@ -9,7 +9,7 @@ export interface DatabaseContact {
   /** Seconds since the last response, or since startup if there has been none. */
   ageSeconds(): number;
   /** Returns the reason why the service is not ready after a long outage. Otherwise `undefined`. */
-  lostBecause(): string | undefined;
+  lostReason(): string | undefined;
   /**
    * A log that combines the warnings during an outage into one line, "database unavailable":
    * immediately, then every ten seconds with the number of omitted warnings. The first line contains
@@ -19,7 +19,7 @@ export interface DatabaseContact {
 }
 
 /** Interval of log lines during an outage, in milliseconds. */
-const SAY_MS = 10_000;
+const LOG_MS = 10_000;
 /** Minimum duration of an outage, in seconds, for its end to be logged. */
 const MIN_SECONDS = 2;
 
@@ -27,13 +27,13 @@ export function createDatabaseContact(options: {
   readonly log: Logger;
   /** Monotonic clock, in milliseconds. */
   readonly nowMs?: (() => number) | undefined;
-  /** Configures the maximum outage, after which `lostBecause` returns a reason. */
+  /** Configures the maximum outage, after which `lostReason` returns a reason. */
   readonly config: Partial<Pick<Config, "maxDatabaseOutageSeconds">>;
 }): DatabaseContact {
   const { nowMs = () => performance.now() } = options;
   const { maxDatabaseOutageSeconds: maxSeconds = DEFAULT_MAX_DATABASE_OUTAGE_SECONDS } = options.config;
   let reachedMs = nowMs();
-  let saidMs = -Infinity;
+  let loggedMs = -Infinity;
   let notLogged = 0;
   /** Whether an operation has failed since the last response. */
   let isAway = false;
@@ -43,10 +43,10 @@ export function createDatabaseContact(options: {
     if (!isTransientDatabaseError(err) || isStatementTimeout(err)) return options.log.warn(fields, during);
     // Contention errors mean that the database responds.
     isAway ||= !isContention(err);
-    if (nowMs() - saidMs < SAY_MS) return void notLogged++;
-    const told = saidMs >= reachedMs ? { ...others, reason: describeError(err) } : fields;
-    saidMs = nowMs();
-    options.log.warn({ ...told, during, notLogged }, "database unavailable");
+    if (nowMs() - loggedMs < LOG_MS) return void notLogged++;
+    const logged = loggedMs >= reachedMs ? { ...others, reason: describeError(err) } : fields;
+    loggedMs = nowMs();
+    options.log.warn({ ...logged, during, notLogged }, "database unavailable");
     notLogged = 0;
   }
 
@@ -59,13 +59,13 @@ export function createDatabaseContact(options: {
       // because it loaded a large tariff.
       if (isAway && seconds >= MIN_SECONDS) {
         options.log.info({ seconds, notLogged }, "database reached");
-        saidMs = -Infinity;
+        loggedMs = -Infinity;
         notLogged = 0;
       }
       isAway = false;
     },
     ageSeconds,
-    lostBecause: () => (maxSeconds > 0 && ageSeconds() >= maxSeconds ? "cut off from its database" : undefined),
+    lostReason: () => (maxSeconds > 0 && ageSeconds() >= maxSeconds ? "cut off from its database" : undefined),
     log: Object.assign(Object.create(options.log) as Logger, { warn }),
   };
 }

@@ -31,7 +31,7 @@ import { Shipment } from "../features/shipments/shipment.entity.ts";
 import { SignInLink, SpentAttempt } from "../features/people/sign-in-link.entity.ts";
 import { Simulation } from "../features/shipments/simulation.entity.ts";
 import { StoredResponse } from "../features/idempotency/stored-response.entity.ts";
-import { TariffDraft, TariffDraftPiece } from "../features/tariffs/drafts/tariff-draft.entity.ts";
+import { TariffDraft, TariffDraftChunk } from "../features/tariffs/drafts/tariff-draft.entity.ts";
 import { TariffVersion } from "../features/tariffs/versions/tariff.entity.ts";
 import { TestClock } from "../features/workspaces/test-clock.entity.ts";
 import { UsageHour } from "../features/reports/usage-hour.entity.ts";
@@ -80,7 +80,7 @@ export const ENTITIES = [
   Simulation,
   StoredResponse,
   TariffDraft,
-  TariffDraftPiece,
+  TariffDraftChunk,
   TariffVersion,
   TestClock,
   UsageHour,

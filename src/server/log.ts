@@ -87,8 +87,8 @@ function describe(line: CallLine, message: string): string {
   if (durationMs === undefined) {
     return requestId === undefined ? message : `${message}, request ${requestId}`;
   }
-  const said = { workspace, key, from: address, request: requestId, trace: line.traceId };
-  const rest = Object.entries(said).filter(([, value]) => value !== undefined);
+  const callFields = { workspace, key, from: address, request: requestId, trace: line.traceId };
+  const rest = Object.entries(callFields).filter(([, value]) => value !== undefined);
   const what = `${method ?? path ?? "no method"} ${status} ${code}`;
   const took = `${Number(durationMs).toFixed(1)} ms`;
   return [what, took, ...rest.map((pair) => pair.join(" "))].join(", ");

@@ -10,7 +10,7 @@ import type { Servers } from "./servers.ts";
 
 /** Sources of the metrics that are read for each scrape. */
 export interface MetricSources {
-  readonly readiness: Pick<Readiness, "unreadyBecause">;
+  readonly readiness: Pick<Readiness, "unreadyReason">;
   readonly contact: Pick<DatabaseContact, "ageSeconds">;
   readonly databaseClock: Pick<DatabaseClock, "aheadSeconds">;
   readonly tariffs: Pick<TariffCache, "currentVersion" | "lagSeconds">;
@@ -62,7 +62,7 @@ function addStateGauges(addGauge: AddGauge, { readiness, contact, databaseClock,
     { node: process.versions.node },
   );
   addGauge("shipments_ready", "1 while /readyz is 200, else 0.", () =>
-    readiness.unreadyBecause() === undefined ? 1 : 0,
+    readiness.unreadyReason() === undefined ? 1 : 0,
   );
   addGauge(
     "shipments_database_contact_age_seconds",

@@ -5,22 +5,22 @@ export type Readiness = ReturnType<typeof createReadiness>;
  * tariff, but serves calls that need no tariff, such as publishing the first.
  *
  * @param tariffVersion returns the version in force, `undefined` if absent
- * @param degradedBecause returns the reason why work is only partly possible or late, `undefined` if absent
+ * @param degradedReason returns the reason why work is only partly possible or late, `undefined` if absent
  */
-export function createReadiness(tariffVersion: () => number | undefined, degradedBecause: () => string | undefined) {
+export function createReadiness(tariffVersion: () => number | undefined, degradedReason: () => string | undefined) {
   const shutdown = new AbortController();
   const end = new AbortController();
   let phase: "starting" | "open" | "shutting down" = "starting";
   /** Returns the reason why the service is not open, such as "starting". `undefined` if it is open. */
-  const closedBecause = () => (phase === "open" ? undefined : phase);
+  const closedReason = () => (phase === "open" ? undefined : phase);
   const tariffMissing = () => (tariffVersion() === undefined ? "waiting for its first tariff" : undefined);
   return {
-    closedBecause,
+    closedReason,
     /**
      * Returns the reason why the service should receive no calls: it is closed, without a tariff, or
      * degraded. `undefined` if it is ready.
      */
-    unreadyBecause: () => closedBecause() ?? tariffMissing() ?? degradedBecause(),
+    unreadyReason: () => closedReason() ?? tariffMissing() ?? degradedReason(),
     open(): void {
       phase = "open";
     },

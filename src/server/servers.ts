@@ -83,7 +83,7 @@ interface ServersOptions extends Omit<
  */
 export function createServers(options: ServersOptions): Servers {
   const { rpcs, streams, registry, config } = options;
-  const { unreadyBecause, shutdownSignal, endSignal } = options.readiness;
+  const { unreadyReason, shutdownSignal, endSignal } = options.readiness;
   const clientAddress = createClientAddress(config.trustedProxies ?? []);
   const isHttps = config.publicUrl?.startsWith("https:") ?? false;
   const pipeline = createPipeline({
@@ -98,7 +98,7 @@ export function createServers(options: ServersOptions): Servers {
   const isOpen = config.operationsPort === undefined;
   const { toRefusal } = pipeline;
   const callers = { clientAddress, toRefusal };
-  const probes = (shown: Registry | undefined) => createProbes({ unreadyBecause, registry: shown, toRefusal });
+  const probes = (shown: Registry | undefined) => createProbes({ unreadyReason, registry: shown, toRefusal });
   const rpcHandler = (grpc: boolean) =>
     createRpcHandler({
       rpcs,
@@ -165,11 +165,11 @@ function withPort(server: TransportServer): TransportServer & { port(): number |
 
 /** Adds the services without credentials: health, and reflection of the given services. */
 function withoutCredential(
-  { unreadyBecause, shutdownSignal }: Readiness,
+  { unreadyReason, shutdownSignal }: Readiness,
   reflected: readonly DescService[],
 ): (router: ConnectRouter) => void {
   return (router) => {
-    addHealth(router, SERVED.map(nameOf), () => unreadyBecause() === undefined, shutdownSignal);
+    addHealth(router, SERVED.map(nameOf), () => unreadyReason() === undefined, shutdownSignal);
     addReflection(router, [...reflected, ...WITHOUT_CREDENTIAL], shutdownSignal);
   };
 }

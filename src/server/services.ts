@@ -106,16 +106,16 @@ export type ServiceDeps = Omit<ShipmentDeps, "findShipment"> &
     readonly testTimes: TestTimes;
   };
 
-export function implementServices(given: ServiceDeps): {
+export function implementServices(base: ServiceDeps): {
   readonly rpcs: readonly Rpc[];
   readonly streams: readonly StreamRpc[];
 } {
   const deps = {
-    ...given,
-    findShipment: createFindShipment(given.em, given.observeGroups, given.versionFees),
+    ...base,
+    findShipment: createFindShipment(base.em, base.observeGroups, base.versionFees),
     loadCustomerFigures,
     methods: METHODS,
-    hasGeocoder: given.addresses !== undefined,
+    hasGeocoder: base.addresses !== undefined,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
   };
   const streams: StreamRpc[] = [];
@@ -166,8 +166,8 @@ export const ADMIN_SERVICES = [
 
 export type AdminDeps = DraftDeps & PlatformOverviewDeps & HealthDeps;
 
-export function implementAdminServices(given: AdminDeps): readonly Rpc[] {
-  const deps = { ...given, loadZones: createZonesLoader(given.em) };
+export function implementAdminServices(base: AdminDeps): readonly Rpc[] {
+  const deps = { ...base, loadZones: createZonesLoader(base.em) };
   const transact = createTransact(deps);
   const list = <S extends DescService>(service: S, functions: ServiceFunctions<S, OperatorCall, typeof deps>) =>
     listRpcs(service, functions, deps, transact);

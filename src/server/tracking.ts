@@ -27,24 +27,24 @@ export function createTrackingPages({
       const { tracked } = (await findLinked(link, { ...deps, zoneAt })) ?? {};
       return tracked && trackingPage(tracked, readerOf(tracked.recipientLocale), { link });
     },
-    async open(asked, readerOf) {
-      const linked = await openLinked(asked, { ...deps, zoneAt });
+    async open(request, readerOf) {
+      const linked = await openLinked(request, { ...deps, zoneAt });
       if (linked === undefined) return undefined;
       const { opened } = linked;
-      const { tracked } = linked.found;
+      const { tracked } = linked.shipment;
       const reader = readerOf(tracked.recipientLocale);
       return async () =>
         trackingPage(tracked, reader, {
-          link: asked.link,
+          link: request.link,
           opened: opened && "address" in opened ? { ...opened, photo: await opened.loadPhoto() } : opened,
         });
     },
     follow: (link, changed) => followLinked(link, changed, { ...deps, zoneAt, watch }),
-    async unsubscribe(asked, readerOf) {
-      const found = await unsubscribe(asked, { ...deps, zoneAt });
+    async unsubscribe(request, readerOf) {
+      const found = await unsubscribe(request, { ...deps, zoneAt });
       if (found === undefined) return undefined;
       const { sender, recipientLocale } = found;
-      return unsubscribePage(sender, asked.isConfirmed, readerOf(recipientLocale));
+      return unsubscribePage(sender, request.isConfirmed, readerOf(recipientLocale));
     },
     missing: missingPage,
     busy: busyPage,

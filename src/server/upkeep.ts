@@ -26,7 +26,7 @@ export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart")
  */
 export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat {
   const turn = createSemaphore(1);
-  async function lookInTurn(work: () => Promise<number>): Promise<number> {
+  async function runInTurn(work: () => Promise<number>): Promise<number> {
     await turn.acquire();
     try {
       return signal.aborted ? 0 : await work();
@@ -35,7 +35,7 @@ export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat 
     }
   }
   return async (work, rests = "apart") => {
-    let restMs = await lookInTurn(work);
+    let restMs = await runInTurn(work);
     while (!signal.aborted) {
       const longestMs = Math.min(restMs, maxRestMs);
       const ms =

@@ -45,17 +45,17 @@ const REPEAT_MS = 60_000;
  * Without the limit, an unreachable receiver would cause a message for every batch.
  */
 export function createFailureLog(log: Pick<Logger, "warn">, nowMs: () => number = () => performance.now()): FailureLog {
-  let saidMs = -Infinity;
-  let unsaid = 0;
+  let loggedMs = -Infinity;
+  let unlogged = 0;
   return {
     warn(message) {
-      if (nowMs() - saidMs < REPEAT_MS) {
-        unsaid++;
+      if (nowMs() - loggedMs < REPEAT_MS) {
+        unlogged++;
         return;
       }
-      log.warn({ notLogged: unsaid }, `tracing: ${message}`);
-      saidMs = nowMs();
-      unsaid = 0;
+      log.warn({ notLogged: unlogged }, `tracing: ${message}`);
+      loggedMs = nowMs();
+      unlogged = 0;
     },
   };
 }

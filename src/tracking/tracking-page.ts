@@ -165,9 +165,11 @@ export function trackingPage(
   const opened = at.opened && "address" in at.opened ? at.opened : undefined;
   const { address, photo } = opened ?? {};
   const away = courier?.distanceKm ? texts.away(kilometers(reader).format(courier.distanceKm)) : undefined;
-  const bringer = [courier?.firstName, courier?.vehicle, away].flatMap((part) => (part ? [isolatedHtml(part)] : []));
+  const courierParts = [courier?.firstName, courier?.vehicle, away].flatMap((part) =>
+    part ? [isolatedHtml(part)] : [],
+  );
   const facts: (readonly [string, string])[] = [
-    ...(bringer.length > 0 ? [[texts.courier, bringer.join(" · ")] as const] : []),
+    ...(courierParts.length > 0 ? [[texts.courier, courierParts.join(" · ")] as const] : []),
     [texts.reference, escapeHtml(reference)],
     ...(address === undefined ? [] : [[texts.open.address, isolatedHtml(address)] as const]),
     ...(area === undefined ? [] : [[texts.area, isolatedHtml(area)] as const]),
@@ -203,13 +205,13 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
 function openForm({ open }: TrackingTexts, link: string, problem: { readonly triesLeft: number } | undefined): string {
   const isLocked = problem?.triesLeft === 0;
   const text = problem && (isLocked ? open.locked : open.wrong(problem.triesLeft));
-  const said = text === undefined ? "" : `<p class="note" role="alert">${escapeHtml(text)}</p>`;
-  if (isLocked) return `<aside>${said}</aside>\n`;
+  const alert = text === undefined ? "" : `<p class="note" role="alert">${escapeHtml(text)}</p>`;
+  if (isLocked) return `<aside>${alert}</aside>\n`;
   return `<aside><form method="post" action="/t/${link}/open">
 <label for="digits">${escapeHtml(open.digits)}</label>
 <input id="digits" name="digits" inputmode="numeric" autocomplete="off" pattern="[0-9]{4}" maxlength="4" required>
 <button>${escapeHtml(open.show)}</button>
-${said}</form></aside>
+${alert}</form></aside>
 `;
 }
 
@@ -218,25 +220,25 @@ function kilometers({ locale }: Reader): Intl.NumberFormat {
 }
 
 export function missingPage(reader: Reader): string {
-  const { missing, missingWhy } = TEXTS[reader.language];
-  return html(reader, missing, saying(missing, missingWhy));
+  const { missing, missingReason } = TEXTS[reader.language];
+  return html(reader, missing, messageHtml(missing, missingReason));
 }
 
 /** Renders the page shown while the service cannot respond. */
 export function busyPage(reader: Reader): string {
-  const { busy, busyWhy } = TEXTS[reader.language];
-  return html(reader, busy, saying(busy, busyWhy));
+  const { busy, busyReason } = TEXTS[reader.language];
+  return html(reader, busy, messageHtml(busy, busyReason));
 }
 
 /** Renders the unsubscribe page. It asks for confirmation, because programs that show previews also open links. */
 export function unsubscribePage(sender: string, isDone: boolean, reader: Reader): string {
   const { mail } = TEXTS[reader.language];
-  const asked = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
+  const question = (isDone ? mail.stopped : mail.mayStop)(isolateText(sender));
   const form = isDone ? "" : `<form method="post"><button>${escapeHtml(mail.stopNow)}</button></form>`;
-  return html(reader, mail.stop, `<h1>${escapeHtml(asked)}</h1>\n${form}`);
+  return html(reader, mail.stop, `<h1>${escapeHtml(question)}</h1>\n${form}`);
 }
 
-function saying(what: string, why: string): string {
+function messageHtml(what: string, why: string): string {
   return `<h1>${escapeHtml(what)}</h1>\n<p>${escapeHtml(why)}</p>`;
 }
 

@@ -27,9 +27,9 @@ export interface TrackingTexts {
   readonly timeZone: (name: string) => string;
   readonly test: string;
   readonly missing: string;
-  readonly missingWhy: string;
+  readonly missingReason: string;
   readonly busy: string;
-  readonly busyWhy: string;
+  readonly busyReason: string;
   /** Texts for the verified recipient. */
   readonly open: {
     readonly digits: string;

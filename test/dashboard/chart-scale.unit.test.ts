@@ -11,18 +11,18 @@ test.each([
   [21, 4, true, 30, [0, 10, 20, 30]],
   [0.3, 2, false, 0.4, [0, 0.2, 0.4]],
   [1_234_567, 4, false, 1_500_000, [0, 500_000, 1_000_000, 1_500_000]],
-])("an axis to %d in about %d steps", (peak, steps, isWhole, most, ticks) => {
-  expect(scaleTo(peak, steps, isWhole)).toEqual({ most, ticks });
+])("an axis to %d in about %d steps", (peak, steps, isWhole, max, ticks) => {
+  expect(scaleTo(peak, steps, isWhole)).toEqual({ max, ticks });
 });
 
 test("an axis reaches its peak in few steps, whatever that is", () => {
   const peaks = fc.double({ min: 1e-6, max: 1e15, noNaN: true });
   fc.assert(
     fc.property(peaks, fc.boolean(), (peak, isWhole) => {
-      const { most, ticks } = scaleTo(peak, 4, isWhole);
-      expect(most).toBeGreaterThanOrEqual(peak * (1 - 1e-8));
+      const { max, ticks } = scaleTo(peak, 4, isWhole);
+      expect(max).toBeGreaterThanOrEqual(peak * (1 - 1e-8));
       expect(ticks.length).toBeLessThanOrEqual(6);
-      expect(ticks.at(-1)).toBe(most);
+      expect(ticks.at(-1)).toBe(max);
       if (isWhole) expect(ticks.every((tick) => tick % 1 === 0)).toBe(true);
     }),
   );
@@ -36,6 +36,6 @@ test.each([
   [30, 4, [0, 10, 29]],
   [92, 2, [0, 91]],
   [92, 1, [0]],
-])("of %d points, with room for %d names, are named", (count, most, named) => {
-  expect(namedPoints(count, most)).toEqual(named);
+])("of %d points, with room for %d names, are named", (count, max, named) => {
+  expect(namedPoints(count, max)).toEqual(named);
 });

@@ -7,8 +7,8 @@ function startWorkers(due: WorkItem[]) {
   const failures: unknown[] = [];
   const workers = createWorkers(
     {
-      atOnce: 3,
-      ofWorkspace: 2,
+      concurrency: 3,
+      workspaceConcurrency: 2,
       find: async (limit, except) => due.filter(({ workspace }) => !except.includes(workspace)).slice(0, limit),
       work(item) {
         due.splice(due.indexOf(item), 1);
@@ -28,33 +28,33 @@ const piecesOf = (workspace: number, ...references: string[]): WorkItem[] =>
 test("the next piece is begun as soon as one has ended, whatever hangs", async () => {
   const due = [...piecesOf(1, "hangs"), ...piecesOf(2, "a", "b"), ...piecesOf(3, "c", "d")];
   const { workers, begun, names } = startWorkers(due);
-  expect(await workers.begin()).toBe(true);
+  expect(await workers.startDue()).toBe(true);
   expect(names()).toEqual(["hangs", "a", "b"]);
-  const next = workers.begin();
+  const next = workers.startDue();
   begun.get("b")!.end();
   expect(await next).toBe(true);
   expect(names()).toEqual(["hangs", "a", "b", "c"]);
   begun.get("c")!.end();
-  await workers.begin();
+  await workers.startDue();
   expect(names()).toEqual(["hangs", "a", "b", "c", "d"]);
 });
 
 test("a workspace whose pieces all hang leaves room for others", async () => {
   const due = [...piecesOf(1, "a", "b", "c", "d"), ...piecesOf(2, "e")];
   const { workers, names } = startWorkers(due);
-  expect(await workers.begin()).toBe(true);
-  expect(await workers.begin()).toBe(true);
+  expect(await workers.startDue()).toBe(true);
+  expect(await workers.startDue()).toBe(true);
   expect(names()).toEqual(["a", "b", "e"]);
 });
 
 test("the next piece of a workspace that has its share is begun as soon as one has ended", async () => {
   const due = piecesOf(1, "a", "b", "c");
   const { workers, begun, names } = startWorkers(due);
-  await workers.begin();
-  const next = workers.begin();
+  await workers.startDue();
+  const next = workers.startDue();
   begun.get("a")!.end();
   expect(await next).toBe(true);
-  await workers.begin();
+  await workers.startDue();
   expect(names()).toEqual(["a", "b", "c"]);
 });
 
@@ -63,8 +63,8 @@ test("what is found again while it is in hand takes no room of what is due after
   const names: (string | undefined)[] = [];
   const workers = createWorkers(
     {
-      atOnce: 3,
-      ofWorkspace: 2,
+      concurrency: 3,
+      workspaceConcurrency: 2,
       find: async (limit) => due.slice(0, limit),
       async work({ reference }) {
         names.push(reference);
@@ -74,20 +74,20 @@ test("what is found again while it is in hand takes no room of what is due after
     },
     () => undefined,
   );
-  await workers.begin();
-  await workers.begin();
+  await workers.startDue();
+  await workers.startDue();
   expect(names).toEqual(["a", "b", "c", "d"]);
 });
 
 test("what fails is told, and makes room", async () => {
   const due = piecesOf(1, "a", "b", "c");
   const { workers, begun, failures, names } = startWorkers(due);
-  await workers.begin();
+  await workers.startDue();
   const error = new Error("it failed");
   begun.get("a")!.fail(error);
   begun.get("b")!.end();
   await workers.idle();
   expect(failures).toEqual([error]);
-  expect(await workers.begin()).toBe(false);
+  expect(await workers.startDue()).toBe(false);
   expect(names()).toEqual(["a", "b", "c"]);
 });

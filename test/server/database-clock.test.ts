@@ -24,7 +24,7 @@ function compared() {
   const look = async (aheadMs: number, roundTripMs = 100) => {
     Object.assign(time, { aheadMs, roundTripMs });
     await clock.poll(client as never);
-    return [clock.aheadSeconds(), clock.wrongBecause()];
+    return [clock.aheadSeconds(), clock.offReason()];
   };
   return { look, said, time };
 }

@@ -27,9 +27,9 @@ export async function getDocument(path: string, signal: AbortSignal, workspace?:
  *
  * @throws ConnectError from the service
  */
-export async function putPiece(path: string, contentType: string, piece: Blob): Promise<unknown> {
+export async function putChunk(path: string, contentType: string, chunk: Blob): Promise<unknown> {
   const headers = { "content-type": contentType };
-  return (await send(path, { method: "PUT", headers, body: piece })).json();
+  return (await send(path, { method: "PUT", headers, body: chunk })).json();
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

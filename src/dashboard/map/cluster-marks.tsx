@@ -19,7 +19,7 @@ interface ClusterMapProps<T> {
   /** Returns the name of a cluster, such as `3 shipments`. */
   readonly nameOf: (cluster: Cluster<T>) => string;
   /** Returns the color of a single mark. Clusters use the map's color. */
-  readonly colourOf: (member: T) => Tone;
+  readonly colorOf: (member: T) => Tone;
   /** Called to open a single mark. If omitted, the mark's card is shown. */
   readonly open?: ((member: T) => void) | undefined;
   /** Renders the card of the marks at one point. `members` is cut off if there are many. */
@@ -72,7 +72,7 @@ export function ClusterMap<T>(props: ClusterMapProps<T>) {
             key={cluster.key}
             cluster={cluster}
             name={props.nameOf(cluster)}
-            colour={cluster.count === 1 ? props.colourOf(cluster.members()[0]!) : ""}
+            colour={cluster.count === 1 ? props.colorOf(cluster.members()[0]!) : ""}
             isReached={focus.isReached(cluster, i)}
             isOpen={isOnePoint(cluster) ? cluster === open : undefined}
             choose={() => choose(cluster)}

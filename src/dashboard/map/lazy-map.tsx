@@ -4,11 +4,11 @@ import { useQuery } from "../api/use-query.ts";
 import { lazily } from "../ui/lazily.tsx";
 import type { LatLng, Zones } from "./map-geometry.ts";
 import type { PointEnd } from "./map-pins.tsx";
-import { MapRoom } from "./map-room.tsx";
+import { MapPlaceholder } from "./map-placeholder.tsx";
 import type { MapProps } from "./map.tsx";
 
 /** A `ZoneMap` whose code is loaded on first use. */
-export const LazyMap = lazily<MapProps>(() => import("./map.tsx").then(({ ZoneMap }) => ZoneMap), MapRoom);
+export const LazyMap = lazily<MapProps>(() => import("./map.tsx").then(({ ZoneMap }) => ZoneMap), MapPlaceholder);
 
 const NO_LAYERS: MapProps["layers"] = [];
 
@@ -42,6 +42,6 @@ export function CoverageMap(
     ...(dropoff ? [{ end: "dropoff" as const, ...dropoff }] : []),
     ...(courier ? [{ end: "courier" as const, ...courier }] : []),
   ];
-  if (data === undefined && isLoading) return <MapRoom />;
+  if (data === undefined && isLoading) return <MapPlaceholder />;
   return <LazyMap label={label} layers={data ?? NO_LAYERS} points={points} onPick={onPick} onMove={onMove} {...over} />;
 }

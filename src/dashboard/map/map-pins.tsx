@@ -86,10 +86,10 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
   const { end, lat, lng } = props.point;
   const { spot, drag, drop, putBack } = pinMoves(props);
   /** Offset from the pointer to the dragged pin. */
-  const held = useRef<Spot>(undefined);
+  const dragged = useRef<Spot>(undefined);
   const release = (settle: () => void) => {
-    if (held.current !== undefined) settle();
-    held.current = undefined;
+    if (dragged.current !== undefined) settle();
+    dragged.current = undefined;
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -118,10 +118,10 @@ function MovablePin(props: PinsProps & { readonly point: MapPoint }) {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
         const [x, y] = spot();
-        held.current = [x - event.clientX, y - event.clientY];
+        dragged.current = [x - event.clientX, y - event.clientY];
       }}
       onPointerMove={({ clientX, clientY }) => {
-        if (held.current !== undefined) drag([clientX + held.current[0], clientY + held.current[1]]);
+        if (dragged.current !== undefined) drag([clientX + dragged.current[0], clientY + dragged.current[1]]);
       }}
       onPointerUp={() => release(drop)}
       onPointerCancel={() => release(putBack)}

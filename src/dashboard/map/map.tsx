@@ -46,10 +46,10 @@ const ZOOM_STEP = 1.5;
  * wheel, the arrow keys, `+`, `-` and `0`. Load it through `LazyMap`.
  */
 export function ZoneMap(props: MapProps) {
-  const { label, layers, points: given = NONE, marked, inView, onPick, onMove } = props;
+  const { label, layers, marked, inView, onPick, onMove } = props;
   const target = useRef<HTMLDivElement>(null);
   const moving = useMovingPin();
-  const points = given.map((point) => moving.shownAs(point));
+  const points = (props.points ?? NONE).map((point) => moving.shownAs(point));
   const [pointed, setPointed] = useState("");
   const scale = useRef<HTMLElement>(null);
   const pick = (spot: Spot) => {

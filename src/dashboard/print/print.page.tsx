@@ -27,13 +27,13 @@ import { loadManifest, type Manifest } from "./manifest.ts";
 import "./print.css";
 
 /** Maximum number of labels. The list's selection and the points per request have the same limit. */
-const MOST = 100;
+const MAX_SHEETS = 100;
 
 /** Prints labels for the shipments in the URL's `shipment` parameters, without duplicates. */
 export function LabelsPage() {
   const { query } = useLocation();
   const chosen = new Set(query.getAll("shipment"));
-  const references = [...chosen].slice(0, MOST);
+  const references = [...chosen].slice(0, MAX_SHEETS);
   const labels = useLabels(references);
   const [only] = references;
   const up =
@@ -56,9 +56,9 @@ export function LabelsPage() {
         )
       }
     >
-      {chosen.size > MOST && (
+      {chosen.size > MAX_SHEETS && (
         <p class="problem attention">
-          These are the first {MOST} of {chosen.size} that are selected. Select the others and print them apart.
+          These are the first {MAX_SHEETS} of {chosen.size} that are selected. Select the others and print them apart.
         </p>
       )}
     </PrintPage>

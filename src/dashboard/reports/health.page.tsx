@@ -127,8 +127,8 @@ const MIGRATION_COLUMNS: readonly Column<AppliedMigration>[] = [
 /** Delivery wait that implies several failed attempts, in milliseconds. The first attempts are minutes apart. */
 const LATE_DELIVERY_MS = 3_600_000;
 /** Maximum that the service counts to. */
-const MOST_DELIVERIES = 1_000_000n;
-const MOST_PAYMENTS = 10_000;
+const MAX_DELIVERIES = 1_000_000n;
+const MAX_PAYMENTS = 10_000;
 
 /**
  * Returns the state of each part of the platform, with a matching color.
@@ -187,7 +187,7 @@ function tariffFigure(tariff: TariffHealth): Figure {
 function webhookFigure(webhooks: WebhookHealth, now: number): Figure {
   const { pendingDeliveries, oldestPendingAt } = webhooks;
   const isLate = oldestPendingAt !== undefined && now - timestampMs(oldestPendingAt) > LATE_DELIVERY_MS;
-  const more = pendingDeliveries >= MOST_DELIVERIES ? "More than " : "";
+  const more = pendingDeliveries >= MAX_DELIVERIES ? "More than " : "";
   return {
     term: "Webhooks",
     value: state(
@@ -220,6 +220,6 @@ function paymentFigure(payments: PaymentHealth): Figure {
 
 function countText(count: number, one: string, several: string): string | undefined {
   if (count === 0) return undefined;
-  const more = count >= MOST_PAYMENTS ? "more than " : "";
+  const more = count >= MAX_PAYMENTS ? "more than " : "";
   return `${more}${numberText(count)} ${count === 1 ? one : several}`;
 }

@@ -13,7 +13,7 @@ type Given<T> = { readonly [Name in keyof T]: string | bigint };
  * Parameters that a link requires. The workspace defaults to the page's. After an asynchronous
  * call, pass it explicitly, because the user may have switched workspaces.
  */
-type GivenIn<P extends string> = P extends `/w/:workspace${infer Rest}`
+type ParametersIn<P extends string> = P extends `/w/:workspace${infer Rest}`
   ? Partial<Given<{ workspace: string }>> & Given<Parameters<Rest>>
   : Given<Parameters<P>>;
 
@@ -22,9 +22,9 @@ type Query = Readonly<Record<string, string | undefined>>;
 /** Builder for a page's URL. Call it with parameters and a query to get a link's `href`. */
 export interface Path<P extends string> {
   (
-    ...given: object extends GivenIn<P>
-      ? [parameters?: GivenIn<P>, query?: Query]
-      : [parameters: GivenIn<P>, query?: Query]
+    ...given: object extends ParametersIn<P>
+      ? [parameters?: ParametersIn<P>, query?: Query]
+      : [parameters: ParametersIn<P>, query?: Query]
   ): string;
   /** Returns the parameters in a path, or `undefined` if the path belongs to another page. */
   match(pathname: string): Parameters<P> | undefined;
@@ -57,11 +57,11 @@ export function workspaceIn(pathname: string): string | undefined {
 }
 
 function match(segments: readonly string[], pathname: string): object | undefined {
-  const given = pathname.split("/");
-  if (given.length !== segments.length) return undefined;
+  const parts = pathname.split("/");
+  if (parts.length !== segments.length) return undefined;
   const parameters: Record<string, string> = {};
   for (const [i, segment] of segments.entries()) {
-    const text = given[i]!;
+    const text = parts[i]!;
     if (!segment.startsWith(":")) {
       if (segment !== text) return undefined;
     } else if (text === "") return undefined;
@@ -80,8 +80,8 @@ function decode(text: string): string {
 }
 
 export function withQuery(pathname: string, query: object): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  const text = new URLSearchParams(given as [string, string][]).toString();
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  const text = new URLSearchParams(entries as [string, string][]).toString();
   return text === "" ? pathname : `${pathname}?${text}`;
 }
 

@@ -11,7 +11,7 @@ import { recentShipments } from "../shipments/newest-shipments.ts";
 import { connectionLoader, generalActs, shipmentActs } from "./acts.tsx";
 import type { Hit } from "./hit.ts";
 
-const MOST = 8;
+const MAX_HITS = 8;
 
 export type Groups = readonly (readonly [name: string, hits: readonly Hit[]])[];
 
@@ -146,14 +146,14 @@ function platformFinder(): Finder {
     async find(text, signal) {
       if (text === "") return [];
       const [ofWorkspaces, ofOperators, ofDrafts] = await Promise.all([
-        workspaces.listWorkspaces({ nameContains: text, pageSize: MOST }, { signal }),
+        workspaces.listWorkspaces({ nameContains: text, pageSize: MAX_HITS }, { signal }),
         operators.listOperators({ pageSize: 100 }, { signal }),
         tariffs.listTariffDrafts({}, { signal }),
       ]);
       const named = <Row extends { readonly name: string }>(rows: readonly Row[], hrefOf: (row: Row) => string) =>
         rows
           .filter(({ name }) => hasWords(name, text))
-          .slice(0, MOST)
+          .slice(0, MAX_HITS)
           .map((row) => ({ href: hrefOf(row), label: row.name }));
       return [
         [

@@ -105,8 +105,11 @@ function useHits(text: string, { workspace, pages }: SearchSource) {
   const { pathname, query: pageQuery } = useLocation();
   const onScreen = referenceIn(pathname) ?? referenceIn(pageQuery.get(OPEN) ?? "");
   const { placeholder, recent, find } = useFinder(workspace, onScreen);
-  const asked = useDebounced(text, PAUSE_MS);
-  const query = useQuery(async (signal) => ({ text: asked, found: await find(asked, signal) }), [find, asked]);
+  const debounced = useDebounced(text, PAUSE_MS);
+  const query = useQuery(
+    async (signal) => ({ text: debounced, found: await find(debounced, signal) }),
+    [find, debounced],
+  );
   const named = pages.map(([label, href]) => ({ label, href }));
   const groups: Groups = [
     ["Recent", text === "" ? recent : []],

@@ -12,7 +12,7 @@ const LOADERS = new Map(
 
 const loaded = new Map<PageName, ComponentType<object>>();
 
-export interface FoundPage {
+export interface PageMatch {
   readonly name: PageName;
   readonly parameters: object;
 }
@@ -39,7 +39,7 @@ export function isOfTestMode(name: PageName): boolean {
   return "isTest" in PAGES[name];
 }
 
-export function findPage(pathname: string): FoundPage | undefined {
+export function findPage(pathname: string): PageMatch | undefined {
   for (const [name] of PAGE_ENTRIES) {
     const parameters = paths[name].match(pathname);
     if (parameters !== undefined) return { name, parameters: parameters as object };

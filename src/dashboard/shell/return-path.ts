@@ -6,7 +6,7 @@ import { isPlatformPath } from "./pages.ts";
 /** `localStorage` key of the URL. All tabs share it, because a sign-in link opens a new tab. */
 const KEY = "return-address";
 /** Lifetime of a stored URL, in milliseconds. */
-const LASTS_MS = 30 * 60_000;
+const LIFETIME_MS = 30 * 60_000;
 
 interface StoredPath {
   readonly path: string;
@@ -49,5 +49,5 @@ function storedPath(): string | undefined {
   const { path, storedAt } = JSON.parse(text) as StoredPath;
   // Ignore URLs of other sites, such as `//example.org`.
   const isOwn = URL.parse(path, location.origin)?.origin === location.origin;
-  return isOwn && Date.now() - storedAt < LASTS_MS ? path : undefined;
+  return isOwn && Date.now() - storedAt < LIFETIME_MS ? path : undefined;
 }

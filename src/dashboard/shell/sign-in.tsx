@@ -163,9 +163,9 @@ function useLinkToken(): string | undefined {
   const [token, setToken] = useState(readToken);
   useEffect(() => {
     const take = () => {
-      const given = readToken();
-      if (given === undefined) return;
-      setToken(given);
+      const linkToken = readToken();
+      if (linkToken === undefined) return;
+      setToken(linkToken);
       history.replaceState(null, "", location.pathname);
     };
     take();

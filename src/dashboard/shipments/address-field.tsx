@@ -41,7 +41,7 @@ export function AddressField(props: {
   const { value, point, hasSearch, type, choose } = props;
   const [isOpen, setOpen] = useState(false);
   const near = point ?? props.near;
-  const found = useFoundAddresses(value, near, hasSearch && isOpen && props.isTyped);
+  const found = useAddressMatches(value, near, hasSearch && isOpen && props.isTyped);
   const farKm = useDistance(value, point, hasSearch && props.isTyped && !isOpen);
   const isSettled = !found.isLoading && found.data?.text === value.trim();
   const options = suggestionsOf(value, props.recent, isOpen ? (found.data?.data ?? []) : []);
@@ -97,7 +97,7 @@ const NOTES: Partial<Record<AddressPrecision, string>> = {
 function suggestionsOf(
   value: string,
   recent: readonly RecentAddress[],
-  found: Readonly<NonNullable<ReturnType<typeof useFoundAddresses>["data"]>["data"]>,
+  found: Readonly<NonNullable<ReturnType<typeof useAddressMatches>["data"]>["data"]>,
 ): readonly Suggestion[] {
   const point = pointIn(value);
   if (point !== undefined) {
@@ -132,7 +132,7 @@ const PAUSE_MS = 250;
 /** Minimum length of a search text, in characters. */
 const MIN_LENGTH = 3;
 /** Maximum length of a search text, in characters. */
-const MAX_SOUGHT = 200;
+const MAX_QUERY_LENGTH = 200;
 
 interface Found {
   readonly text: string;
@@ -141,10 +141,10 @@ interface Found {
 }
 
 /** Searches addresses that match the text, near a point. Returns none while disabled. */
-function useFoundAddresses(typed: string, near: LatLng | undefined, isWanted: boolean): Query<Found> {
+function useAddressMatches(typed: string, near: LatLng | undefined, isWanted: boolean): Query<Found> {
   const addresses = useClient(AddressService);
   const text = useDebounced(typed.trim(), PAUSE_MS);
-  const query = isWanted && text.length >= MIN_LENGTH ? text.slice(0, MAX_SOUGHT) : undefined;
+  const query = isWanted && text.length >= MIN_LENGTH ? text.slice(0, MAX_QUERY_LENGTH) : undefined;
   return useQuery(
     async (signal) => {
       if (query === undefined) return { text: "", data: [], attribution: "" };
@@ -164,7 +164,7 @@ const FAR_KM = 0.5;
  */
 function useDistance(typed: string, point: LatLng | undefined, isWanted: boolean): number | undefined {
   const isKnown = isWanted && point !== undefined;
-  const { data } = useFoundAddresses(typed, point, isKnown);
+  const { data } = useAddressMatches(typed, point, isKnown);
   if (!isKnown || data === undefined || data.text !== typed.trim()) return undefined;
   const exact = data.data.filter(({ precision }) => precision !== AddressPrecision.AREA);
   if (exact.length === 0 || exact.length < data.data.length) return undefined;

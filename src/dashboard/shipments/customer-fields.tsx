@@ -6,7 +6,7 @@ import type { Problem } from "../api/problem.ts";
 import { type Query, useDebounced, useRpc } from "../api/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { ComboboxField } from "../ui/combobox.tsx";
-import { useKeptRows } from "../ui/form.tsx";
+import { useRestoredRows } from "../ui/form.tsx";
 import { optionalTextOf, textOf } from "../ui/form-data.ts";
 import { RequestFields } from "../ui/request-fields.tsx";
 import "./shipments.css";
@@ -16,7 +16,7 @@ export type CustomerChoice =
   | { readonly kind: "existing"; readonly customer: Customer | undefined }
   | { readonly kind: "new"; readonly typed: string };
 
-const NOBODY: CustomerChoice = { kind: "existing", customer: undefined };
+const NO_CUSTOMER: CustomerChoice = { kind: "existing", customer: undefined };
 
 export function CustomerName({ value }: { readonly value: string }) {
   const customer = BigInt(value);
@@ -29,9 +29,9 @@ export function CustomerFields(props: {
   readonly choose: (choice: CustomerChoice) => void;
 }) {
   const { choice, choose } = props;
-  const isKept = useKeptRows(/^customer_name$/) > 0;
+  const isRestored = useRestoredRows(/^customer_name$/) > 0;
   useLayoutEffect(() => {
-    if (isKept) choose({ kind: "new", typed: "" });
+    if (isRestored) choose({ kind: "new", typed: "" });
   }, []);
   if (choice.kind === "existing") {
     return (
@@ -56,7 +56,7 @@ export function CustomerFields(props: {
       </div>
       <RequestFields of={CreateShipmentRequestSchema} fields={{ customerIdNumber: "Id number" }} />
       <div>
-        <Button onClick={() => choose(NOBODY)}>Find a customer instead</Button>
+        <Button onClick={() => choose(NO_CUSTOMER)}>Find a customer instead</Button>
       </div>
     </>
   );
@@ -124,7 +124,7 @@ export function ExistingCustomer(props: {
     take: () => choose(customer),
   }));
   const typed = text.trim();
-  const made =
+  const created =
     make && typed !== "" ? [{ key: "new", label: `New customer “${typed}”`, note: "", take: () => make(typed) }] : [];
   return (
     <ComboboxField
@@ -133,7 +133,7 @@ export function ExistingCustomer(props: {
       value={text}
       maxLength={MAX_LENGTH}
       onInput={setText}
-      options={[...options, ...made]}
+      options={[...options, ...created]}
       choose={({ take }) => take()}
       onToggle={() => {}}
       status={found.problem?.message ?? (found.data?.length === 0 ? "No customer matches." : "")}
@@ -143,8 +143,8 @@ export function ExistingCustomer(props: {
 }
 
 function useCustomers(text: string, except: bigint | undefined): Query<readonly Customer[]> {
-  const sought = useDebounced(text.trim(), 200);
-  const filter = sought.includes("@") ? { email: sought } : { name: sought };
+  const debounced = useDebounced(text.trim(), 200);
+  const filter = debounced.includes("@") ? { email: debounced } : { name: debounced };
   const pageSize = SHOWN + (except === undefined ? 0 : 1);
   const query = useRpc(CustomerService.method.listCustomers, { ...filter, pageSize });
   const found = query.data?.data.filter(({ id }) => id !== except).slice(0, SHOWN);

@@ -7,7 +7,7 @@ import { numberText, sumText } from "../ui/format.ts";
 
 export type ShipmentFilters = MessageInitShape<typeof ListShipmentsRequestSchema>;
 
-export const MOST_LOADED = 1_000;
+export const MAX_LOADED = 1_000;
 const PAGE_SIZE = 100;
 
 /** Loads a list page by page until it is complete or has `most` shipments. */
@@ -15,7 +15,7 @@ export async function loadShipments(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
   signal: AbortSignal,
-  most = MOST_LOADED,
+  max = MAX_LOADED,
 ) {
   const shipments: Shipment[] = [];
   let pageToken = "";
@@ -24,11 +24,11 @@ export async function loadShipments(
     const page = await client.listShipments(request, { signal });
     shipments.push(...page.data);
     pageToken = page.nextPageToken;
-  } while (pageToken !== "" && shipments.length < most);
+  } while (pageToken !== "" && shipments.length < max);
   return { shipments, isWhole: pageToken === "" };
 }
 
-const MOST = 6;
+const MAX_REQUESTS = 6;
 
 interface RecentShipment {
   readonly reference: string;
@@ -46,7 +46,7 @@ export function recentShipments(workspace: string): readonly RecentShipment[] {
 
 export function noteRecentShipment(workspace: string, shown: RecentShipment): void {
   const others = recentShipments(workspace).filter(({ reference }) => reference !== shown.reference);
-  localStorage.setItem(storedAs(workspace), JSON.stringify([shown, ...others].slice(0, MOST)));
+  localStorage.setItem(storedAs(workspace), JSON.stringify([shown, ...others].slice(0, MAX_REQUESTS)));
 }
 
 function storedAs(workspace: string): string {

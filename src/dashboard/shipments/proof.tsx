@@ -27,14 +27,14 @@ export function isUnverified({ status, dropoffVerification, proof }: Shipment): 
 /** Shows the required and the recorded proof of delivery. Empty if there is neither. */
 export function ProofSection({ shipment }: { readonly shipment: Shipment }) {
   const { dropoffVerification, dropoffPin, proof } = shipment;
-  const isAsked = dropoffVerification !== DropoffVerification.NONE;
-  if (!isAsked && proof === undefined) return undefined;
+  const isRequired = dropoffVerification !== DropoffVerification.NONE;
+  if (!isRequired && proof === undefined) return undefined;
   const { recordedAt, receivedBy, note, pinVerified, waived, photo, signature } = proof ?? {};
   return (
     <Section title="Proof of delivery">
       <DescriptionList
         items={[
-          ["Required at the door", isAsked && VERIFICATIONS[dropoffVerification]],
+          ["Required at the door", isRequired && VERIFICATIONS[dropoffVerification]],
           [
             "PIN",
             pinVerified

@@ -123,8 +123,8 @@ export function Queues(props: {
   for (const name of [...NAMES, ...ARRANGED, ...Object.keys(FIRST_PAGE)]) delete others[name];
   const isAll = isUnfiltered(query);
   const arrangementOf = ({ label }: View) => {
-    const kept = new URLSearchParams(saved?.find((it) => isOwn(it, label))?.query);
-    return Object.fromEntries(ARRANGED.map((name) => [name, kept.get(name) ?? undefined]));
+    const savedQuery = new URLSearchParams(saved?.find((it) => isOwn(it, label))?.query);
+    return Object.fromEntries(ARRANGED.map((name) => [name, savedQuery.get(name) ?? undefined]));
   };
   return (
     <Tabs
@@ -204,8 +204,8 @@ const OF_NO_VIEW: ReadonlySet<string> = new Set([...Object.keys(FIRST_PAGE), "vi
 
 /** Returns a URL's filters, order and columns as text. The sequence of the parameters does not matter. */
 function viewText(query: URLSearchParams): string {
-  const given = [...query].filter(([name, value]) => !OF_NO_VIEW.has(name) && value !== "");
-  return new URLSearchParams(given.toSorted(([one], [other]) => (one < other ? -1 : 1))).toString();
+  const parameters = [...query].filter(([name, value]) => !OF_NO_VIEW.has(name) && value !== "");
+  return new URLSearchParams(parameters.toSorted(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
 /** Returns the filters and order as text, without columns. They determine the contents of the list. */

@@ -145,8 +145,8 @@ function useEnds({ change, addresses: first, hasSearch }: Props) {
         const isKept = isTyped && pointIn(text) === undefined;
         if (isKept) return before;
         // Keep the previous address and mark it as typed, because it may be far from the new point.
-        const kept = { ...before[end], isTyped: text !== "" };
-        return { ...before, [end]: found === undefined ? kept : { ...found, isTyped: false } };
+        const entered = { ...before[end], isTyped: text !== "" };
+        return { ...before, [end]: found === undefined ? entered : { ...found, isTyped: false } };
       });
     },
   };

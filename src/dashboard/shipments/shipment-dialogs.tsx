@@ -190,10 +190,10 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
 
 function problemOfMove(problem: Problem, { windowFee, currency }: Shipment): Problem {
   if (problem.reason !== "PRICE_CHANGED") return problem;
-  const dearer =
+  const increase =
     windowFee > 0
       ? `cost more than the ${moneyText(windowFee, currency)} paid for its current times`
       : "have an extra charge";
-  const message = `The shipment is already paid, and these times ${dearer}. Choose times that cost no more, or cancel the shipment and book a new one.`;
+  const message = `The shipment is already paid, and these times ${increase}. Choose times that cost no more, or cancel the shipment and book a new one.`;
   return { ...problem, message, fields: {} };
 }

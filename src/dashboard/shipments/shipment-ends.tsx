@@ -37,7 +37,7 @@ export function Ends({ end, shipments, of, open }: EndsProps) {
       inView={inView}
       open={open}
       nameOf={({ count, members }) => (count === 1 ? members()[0]!.reference : `${numberText(count)} shipments`)}
-      colourOf={(shipment) => stateOf(shipment)[1]}
+      colorOf={(shipment) => stateOf(shipment)[1]}
       card={(members, count) => (
         <>
           <ul>

@@ -85,10 +85,10 @@ export function SelectableShipmentList(
   props: ShipmentListProps & { readonly of: string; readonly children: ComponentChildren },
 ) {
   const { of, children, ...list } = props;
-  const [kept, setKept] = useState({ of, rows: NONE });
-  const chosen = kept.of === of ? kept.rows : NONE;
+  const [choice, setChoice] = useState({ of, rows: NONE });
+  const chosen = choice.of === of ? choice.rows : NONE;
   const setChosen = (change: (before: typeof NONE) => typeof NONE) =>
-    setKept((before) => ({ of, rows: change(before.of === of ? before.rows : NONE) }));
+    setChoice((before) => ({ of, rows: change(before.of === of ? before.rows : NONE) }));
   const shown = new Map(list.query.data?.data.map((shipment) => [shipment.reference, shipment]));
   // Use the latest loaded versions, because the available actions may have changed.
   const selected = [...chosen.values()].map((it) => shown.get(it.reference) ?? it);

@@ -5,14 +5,14 @@ import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.j
 import { useClient } from "../api/clients.ts";
 import { useLive } from "../api/live.ts";
 import { useQuery } from "../api/use-query.ts";
-import { MapRoom } from "../map/map-room.tsx";
+import { MapPlaceholder } from "../map/map-placeholder.tsx";
 import { useLocation } from "../routes/router.ts";
 import { Button } from "../ui/button.tsx";
 import { numberText } from "../ui/format.ts";
 import { LinkChoice } from "../ui/days.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { countedText, loadShipments, MOST_LOADED, type ShipmentFilters } from "./newest-shipments.ts";
+import { countedText, loadShipments, MAX_LOADED, type ShipmentFilters } from "./newest-shipments.ts";
 import type { End } from "./route.ts";
 import type { EndsProps } from "./shipment-ends.tsx";
 import "./shipment-map.css";
@@ -23,7 +23,7 @@ const LIVE_MS = 30_000;
 const FIRST_LOADED = 200;
 
 /** Component that loads the clustering code together with the map's code. */
-const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapRoom);
+const Ends = lazily<EndsProps>(() => import("./shipment-ends.tsx").then((it) => it.Ends), MapPlaceholder);
 
 interface ShipmentMapProps {
   readonly filters: ShipmentFilters;
@@ -34,10 +34,10 @@ interface ShipmentMapProps {
 export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
   const end = useEnd();
   const client = useClient(ShipmentService);
-  const [most, setMost] = useState(FIRST_LOADED);
+  const [limit, setLimit] = useState(FIRST_LOADED);
   const list = useQuery(
-    async (signal) => ({ of, ...(await loadShipments(client, filters, signal, most)) }),
-    [client, of, most],
+    async (signal) => ({ of, ...(await loadShipments(client, filters, signal, limit)) }),
+    [client, of, limit],
   );
   useLive(list.reload, undefined, LIVE_MS);
   return (
@@ -51,9 +51,9 @@ export function ShipmentMap({ filters, of, empty }: ShipmentMapProps) {
               <p class="minor" role="status">
                 {shownText(shipments.length, isWhole)}
               </p>
-              {!isWhole && most < MOST_LOADED && (
-                <Button onClick={() => setMost(MOST_LOADED)} busy={list.isLoading}>
-                  Show up to {numberText(MOST_LOADED)}
+              {!isWhole && limit < MAX_LOADED && (
+                <Button onClick={() => setLimit(MAX_LOADED)} busy={list.isLoading}>
+                  Show up to {numberText(MAX_LOADED)}
                 </Button>
               )}
               <EndChoice />

@@ -122,9 +122,9 @@ function PayLink({ shipment, connection }: PaymentProps) {
   const { reference, paymentDetails: details } = shipment;
   const shipments = useClient(ShipmentService);
   const mayCreate = useRole("member");
-  const isAskedFor = useRef(false);
+  const isRequested = useRef(false);
   const create = useAction(async () => {
-    isAskedFor.current = true;
+    isRequested.current = true;
     await shipments.createCheckout({
       shipment: reference,
       successUrl: new URL(paths.paid(), location.origin).href,
@@ -133,7 +133,7 @@ function PayLink({ shipment, connection }: PaymentProps) {
   });
   const url = isOpen(details) ? details?.checkoutUrl : undefined;
   if (url !== undefined) {
-    return <OpenPayLink {...{ shipment, url }} takesFocus={isAskedFor.current} />;
+    return <OpenPayLink {...{ shipment, url }} takesFocus={isRequested.current} />;
   }
   if (connection?.state !== PaymentConnectionState.READY) {
     return (

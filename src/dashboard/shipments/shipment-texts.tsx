@@ -8,7 +8,7 @@ import { useRef, useState } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
 import { VerificationField, verificationOf } from "./verification-field.tsx";
 import { Fold } from "../ui/fold.tsx";
-import { useKeptRows } from "../ui/form.tsx";
+import { useRestoredRows } from "../ui/form.tsx";
 
 type Optional<M> = {
   [Name in keyof M]-?: undefined extends M[Name] ? (M[Name] extends string | undefined ? Name : never) : never;
@@ -41,12 +41,12 @@ export function RecordFields(props: { readonly request: DescMessage; readonly fr
     from &&
     (from.dropoffVerification !== DropoffVerification.NONE ||
       fields.some(({ localName }) => from[localName as TextName]));
-  const isKept = useKeptRows(/^note_name$/) > 0;
+  const isRestored = useRestoredRows(/^note_name$/) > 0;
   return (
     <Fold
       summary="Recipient, proof, reference and notes (optional)"
       names={new RegExp(`^(${fields.map(({ name }) => name).join("|")}|dropoff_verification|metadata)`)}
-      isOpen={isKept || isOpen || Object.keys(from?.metadata ?? {}).length > 0}
+      isOpen={isRestored || isOpen || Object.keys(from?.metadata ?? {}).length > 0}
     >
       {fields.map(({ name, localName }) => {
         const text = localName as TextName;
@@ -79,7 +79,7 @@ interface Row {
   readonly value: string;
 }
 
-const MOST = 20;
+const MAX_ENTRIES = 20;
 
 /** Rows for a shipment's notes. Read them with `metadataOf`. */
 function MetadataFields(props: { readonly notes: Readonly<Record<string, string>> | undefined }) {
@@ -89,10 +89,10 @@ function MetadataFields(props: { readonly notes: Readonly<Record<string, string>
     name,
     value,
   });
-  const kept = useKeptRows(/^note_name$/);
+  const restoredRows = useRestoredRows(/^note_name$/);
   const [rows, setRows] = useState(() => {
     const notes = Object.entries(props.notes ?? {});
-    const more = Array.from({ length: Math.max(kept - notes.length, 0) }, () => ["", ""] as const);
+    const more = Array.from({ length: Math.max(restoredRows - notes.length, 0) }, () => ["", ""] as const);
     return [...notes, ...more].map(rowOf);
   });
   return (
@@ -123,7 +123,7 @@ function MetadataFields(props: { readonly notes: Readonly<Record<string, string>
               />
             </div>
           ))}
-          {rows.length < MOST && <Button onClick={() => setRows([...rows, rowOf(["", ""])])}>Add a note</Button>}
+          {rows.length < MAX_ENTRIES && <Button onClick={() => setRows([...rows, rowOf(["", ""])])}>Add a note</Button>}
         </div>
       )}
     </Field>
@@ -134,8 +134,8 @@ function MetadataFields(props: { readonly notes: Readonly<Record<string, string>
 export function metadataOf(form: FormData): Record<string, string> {
   const names = textsOf(form, "note_name");
   const values = textsOf(form, "note_value");
-  const given = names.map((name, i) => [name, values[i]!] as const);
-  return Object.fromEntries(given.filter(([name, value]) => name !== "" || value !== ""));
+  const entries = names.map((name, i) => [name, values[i]!] as const);
+  return Object.fromEntries(entries.filter(([name, value]) => name !== "" || value !== ""));
 }
 
 function textsOf(form: FormData, name: string): readonly string[] {

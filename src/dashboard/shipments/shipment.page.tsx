@@ -106,16 +106,16 @@ function Note({ shipment }: { readonly shipment: Shipment }) {
 }
 
 /** Poll interval of the courier's location, in milliseconds. */
-const PLACE_MS = 10_000;
+const POLL_MS = 10_000;
 const NOTHING = () => undefined;
 
 /** Polls the courier's location for a shipment in transit. `undefined` if unknown. */
-function useCourierPlace(shipment: Shipment, isAsked: boolean): CourierPlace | undefined {
+function useCourierPlace(shipment: Shipment, isEnabled: boolean): CourierPlace | undefined {
   const { data, problem, reload } = useRpc(
     ShipmentService.method.getCourierPlace,
-    isAsked ? { shipment: shipment.reference } : undefined,
+    isEnabled ? { shipment: shipment.reference } : undefined,
   );
-  useRepeat(isAsked ? reload : NOTHING, PLACE_MS);
+  useRepeat(isEnabled ? reload : NOTHING, POLL_MS);
   return problem?.reason === "PLACE_NOT_FOUND" ? undefined : data?.data;
 }
 

@@ -148,8 +148,8 @@ function orderOf(query: URLSearchParams, view: View, narrowed: boolean): Order {
   const isDue = view.queue !== undefined && view.queue !== "failed" && !narrowed;
   const allows = (order: string) => isDue || order.startsWith("created_at");
   const usual = allows(view.order) ? view.order : "created_at";
-  const asked = query.get(ORDER_BY) ?? "";
-  return { by: ORDERS.has(asked) && allows(asked) ? asked : usual, usual, allows };
+  const orderName = query.get(ORDER_BY) ?? "";
+  return { by: ORDERS.has(orderName) && allows(orderName) ? orderName : usual, usual, allows };
 }
 
 const ORDERS: ReadonlySet<string> = new Set(

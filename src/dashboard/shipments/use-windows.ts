@@ -67,14 +67,14 @@ export function useWindows(
   const settled = useDebounced(route, SETTLED_MS);
   const pickup = useOffer(settled, { isWanted, isShown });
   const dropoff = useOffer(reversed(settled), { isWanted, isShown });
-  const [kept, setKept] = useState<Readonly<Record<End, WindowChoice | undefined>>>({
+  const [made, setMade] = useState<Readonly<Record<End, WindowChoice | undefined>>>({
     pickup: booked?.pickup && BOOKED,
     dropoff: booked?.dropoff && BOOKED,
   });
   const offers = { pickup: pickup.data, dropoff: dropoff.data };
   const choices = {
-    pickup: kept.pickup ?? choiceAtFirst(offers.pickup),
-    dropoff: kept.dropoff ?? OPEN,
+    pickup: made.pickup ?? choiceAtFirst(offers.pickup),
+    dropoff: made.dropoff ?? OPEN,
   };
   const chosen = {
     pickup: chosenOf(choices.pickup, offers.pickup, booked?.pickup),
@@ -85,7 +85,7 @@ export function useWindows(
     offers,
     choices,
     chosen,
-    choose: (end, choice) => setKept((before) => ({ ...before, [end]: choice })),
+    choose: (end, choice) => setMade((before) => ({ ...before, [end]: choice })),
     isUnset: ENDS.some((end) => offers[end] && choices[end].kind === "time" && chosen[end] === undefined),
     problem: pickup.problem ?? dropoff.problem,
     reload: () => {

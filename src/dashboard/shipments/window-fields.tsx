@@ -168,7 +168,7 @@ function Slot(
 ) {
   const { end, offer, slot, window, total, pick } = props;
   const own = windowOf(slot);
-  const note = slot.available ? feeText(slot, offer, total) : whyNot(slot, offer.timeZone);
+  const note = slot.available ? feeText(slot, offer, total) : unavailableText(slot, offer.timeZone);
   return (
     <li>
       <label>
@@ -195,7 +195,7 @@ function feeText({ price }: PickupSlot, { currency }: Offer, total: number | und
 }
 
 /** Returns the reason why a slot cannot be booked. */
-function whyNot({ unavailableReason, cutOffAt }: PickupSlot, timeZone: string): string {
+function unavailableText({ unavailableReason, cutOffAt }: PickupSlot, timeZone: string): string {
   switch (unavailableReason) {
     case SlotUnavailableReason.CUT_OFF_PASSED:
       return cutOffAt
@@ -234,7 +234,7 @@ function FreeWindow(
     <>
       <ul class="free-hours" aria-label={`Hours on ${dateText(date)}`}>
         {slots.map((slot) => {
-          const note = slot.available ? feeText(slot, offer, total) : whyNot(slot, timeZone);
+          const note = slot.available ? feeText(slot, offer, total) : unavailableText(slot, timeZone);
           return (
             <li key={slot.localStart}>
               Open {hoursText(windowOf(slot), timeZone)} {note && <span class="minor">{note}</span>}

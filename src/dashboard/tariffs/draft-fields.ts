@@ -51,10 +51,10 @@ export function gapBefore(tiers: readonly TierText[], index: number): string | u
 
 /** Whether two values are equal when the rows' keys are ignored. */
 export function isSameText(one: object, other: object): boolean {
-  return sayingOf(one) === sayingOf(other);
+  return fieldTextOf(one) === fieldTextOf(other);
 }
 
-function sayingOf(text: object): string {
+function fieldTextOf(text: object): string {
   return JSON.stringify(text, (name, value: unknown) => (name === "key" || name === "path" ? undefined : value));
 }
 

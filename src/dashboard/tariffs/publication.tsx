@@ -18,7 +18,7 @@ import { Time } from "../ui/values.tsx";
 import { comparisonPath } from "./tariff-view.tsx";
 
 /** A button that cancels a scheduled version after confirmation. Hidden from users without permission. */
-export function CallOff(props: { readonly version: TariffVersion }) {
+export function CancelSchedule(props: { readonly version: TariffVersion }) {
   const { version, effectiveAt } = props.version;
   if (!useOperatorRole(OperatorRole.OPERATOR)) return null;
   return (

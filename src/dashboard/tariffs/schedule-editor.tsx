@@ -15,9 +15,9 @@ import {
 } from "./schedule-fields.ts";
 import { dateText, DAYS, daysText, exceptionText, isOvernight } from "./schedule-words.ts";
 
-const MOST_EXCEPTIONS = 400;
-const MOST_HOURS = 10;
-const MOST_CUT_OFFS = 20;
+const MAX_EXCEPTIONS = 400;
+const MAX_HOURS = 10;
+const MAX_CUT_OFFS = 20;
 
 /** Element ID of the list of time zones, which all schedules share. */
 const TIME_ZONES = "time-zones";
@@ -189,7 +189,7 @@ function Exceptions({ schedule, change }: Props) {
       label="Dates that differ"
       kind="rows"
       value={exceptions}
-      hint={`Holidays and days with other hours, up to ${MOST_EXCEPTIONS}.`}
+      hint={`Holidays and days with other hours, up to ${MAX_EXCEPTIONS}.`}
     >
       {[...years].map(([year, rows]) => (
         <details
@@ -215,7 +215,7 @@ function Exceptions({ schedule, change }: Props) {
         </details>
       ))}
       <div class="row-buttons">
-        {exceptions.length < MOST_EXCEPTIONS && <Button onClick={add}>Add a date</Button>}
+        {exceptions.length < MAX_EXCEPTIONS && <Button onClick={add}>Add a date</Button>}
         {past.length > 0 && (
           <Button quiet onClick={() => replace(exceptions.filter((row) => !past.includes(row)))}>
             Remove {past.length === 1 ? "the past date" : `${past.length} past dates`}
@@ -267,7 +267,7 @@ function ExceptionFields(props: ExceptionProps) {
         <HoursRows hours={hours} of={name} change={(next) => change({ ...exception, hours: next })} />
         <div class="row-buttons">
           {hours.length === 0 && <span class="minor">Closed</span>}
-          {hours.length < MOST_HOURS && (
+          {hours.length < MAX_HOURS && (
             <Button
               quiet
               label={`${hours.length === 0 ? "Open at some hours" : "Add hours"} on ${name}`}
@@ -332,7 +332,7 @@ function CutOffs({ schedule, change }: Props) {
         />
       ))}
       <div class="row-buttons">
-        {cut_offs.length < MOST_CUT_OFFS && (
+        {cut_offs.length < MAX_CUT_OFFS && (
           <Button onClick={() => replace([...cut_offs, newCutOff()])}>Add a cut-off</Button>
         )}
       </div>

@@ -5,7 +5,7 @@ import { useClient } from "../api/clients.ts";
 import { reloadAll, useAction } from "../api/use-action.ts";
 import { feesOfText, fieldOf, gapBefore, textOfDraft, tierAfter, type TierText } from "./draft-fields.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Form, useKeptRows } from "../ui/form.tsx";
+import { Form, useRestoredRows } from "../ui/form.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { ForeignNote, useDraftText, type NoteUnsaved, useNoteUnsaved } from "./draft-text.tsx";
 import { problemOfDraft, problemOfFaults, type SortedFaults } from "./draft-faults.ts";
@@ -57,14 +57,14 @@ export function DraftForm(props: {
   );
 }
 
-const MOST = 1_000;
+const MAX_TIERS = 1_000;
 
 function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (tiers: readonly TierText[]) => void }) {
   const { tiers, change } = props;
-  const kept = useKeptRows(/^tiers\[\d+\]\.min_kg$/);
+  const restoredRows = useRestoredRows(/^tiers\[\d+\]\.min_kg$/);
   useLayoutEffect(() => {
-    if (kept > tiers.length) {
-      change([...tiers, ...Array.from({ length: kept - tiers.length }, () => tierAfter(undefined))]);
+    if (restoredRows > tiers.length) {
+      change([...tiers, ...Array.from({ length: restoredRows - tiers.length }, () => tierAfter(undefined))]);
     }
   }, []);
   const swap = (i: number, j: number) => {
@@ -86,7 +86,9 @@ function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (t
         />
       ))}
       {tiers.length === 0 && <p class="minor">No tiers: no shipment can be priced.</p>}
-      {tiers.length < MOST && <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>}
+      {tiers.length < MAX_TIERS && (
+        <Button onClick={() => change([...tiers, tierAfter(tiers.at(-1))])}>Add a tier</Button>
+      )}
     </fieldset>
   );
 }

@@ -24,20 +24,20 @@ import { useRpc } from "../api/use-query.ts";
 
 const REPLAY_TIMEOUT_MS = 300_000;
 /** Default and maximum number of recent shipments to reprice. */
-const USUAL = 1_000;
-const MOST = 10_000;
+const DEFAULT_SHIPMENTS = 1_000;
+const MAX_SHIPMENTS = 10_000;
 
 export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
   const requested = useLocation().query.get("replay");
-  const shipments = requested === null ? undefined : Math.min(Number(requested) || USUAL, MOST);
+  const shipments = requested === null ? undefined : Math.min(Number(requested) || DEFAULT_SHIPMENTS, MAX_SHIPMENTS);
   const replay = useRpc(
     TariffService.method.replayTariff,
     shipments === undefined ? undefined : { draft: draft.id, shipments },
     { timeoutMs: REPLAY_TIMEOUT_MS, version: draft.etag },
   );
   const start = useAction(async (form: FormData) => {
-    const number = numberOf(form, "shipments") || USUAL;
-    const text = String(Math.min(Math.max(Math.trunc(number), 1), MOST));
+    const number = numberOf(form, "shipments") || DEFAULT_SHIPMENTS;
+    const text = String(Math.min(Math.max(Math.trunc(number), 1), MAX_SHIPMENTS));
     if (text === requested) replay.reload();
     else changeQuery({ replay: text }, { replace: true });
   });
@@ -49,8 +49,8 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
             name="shipments"
             label="Latest shipments, of all workspaces"
             numeric
-            value={requested ?? USUAL}
-            hint={`Up to ${numberText(MOST)}. Each is priced with the tariff in force and with the last saved draft.`}
+            value={requested ?? DEFAULT_SHIPMENTS}
+            hint={`Up to ${numberText(MAX_SHIPMENTS)}. Each is priced with the tariff in force and with the last saved draft.`}
           />
         </Form>
       </div>

@@ -90,7 +90,7 @@ function SchedulesForm(props: SchedulesProps & { readonly loaded: GetTariffDraft
   );
 }
 
-const MOST = 100;
+const MAX_SCHEDULES = 100;
 
 interface SchedulesFieldsProps {
   readonly text: SchedulesText;
@@ -136,7 +136,7 @@ function Schedules(props: SchedulesFieldsProps) {
             remove={() => change({ ...text, schedules: schedules.toSpliced(i, 1) })}
           />
         ))}
-        {schedules.length < MOST && (
+        {schedules.length < MAX_SCHEDULES && (
           <div class="row-buttons">
             <Button onClick={add}>Add a schedule</Button>
           </div>

@@ -39,11 +39,11 @@ export function DraftZones(props: {
   readonly mayChange: boolean;
 }) {
   const { draft, inForce, faults, mayChange } = props;
-  const [isWanted, setWanted] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const bytes = Number(draft.zonesBytes);
   const path = `/admin/v1/tariff_drafts/${draft.id}/zones`;
   const faultList = { label: "Faults of the zones", faults };
-  const isShown = bytes > 0 && (bytes <= SHOWN_BYTES || isWanted);
+  const isShown = bytes > 0 && (bytes <= SHOWN_BYTES || isRequested);
   return (
     <Section title="Zones" actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}>
       {mayChange && <Import draft={draft} />}
@@ -53,7 +53,7 @@ export function DraftZones(props: {
       ) : !isShown ? (
         <Empty
           title={`The zones take ${bytesText(bytes)}`}
-          action={<Button onClick={() => setWanted(true)}>Show them on the map</Button>}
+          action={<Button onClick={() => setRequested(true)}>Show them on the map</Button>}
         >
           Loading and drawing them takes a while.
         </Empty>
@@ -188,8 +188,8 @@ function ZoneSchedules(props: Props) {
   const names = (data?.schedules ?? []).map(({ name }) => name);
   const { listed } = document;
   if (names.length === 0 && listed.every(({ schedule }) => schedule === undefined)) return null;
-  const usual = data?.defaultSchedule ? `${data.defaultSchedule}, the default` : "No schedule";
-  const bySchedule = Map.groupBy(listed, ({ schedule }) => schedule ?? usual);
+  const fallback = data?.defaultSchedule ? `${data.defaultSchedule}, the default` : "No schedule";
+  const bySchedule = Map.groupBy(listed, ({ schedule }) => schedule ?? fallback);
   return (
     <div class="zone-schedules">
       <h3>Schedules of the zones</h3>

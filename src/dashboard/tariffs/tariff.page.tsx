@@ -9,7 +9,7 @@ import { DetailPage, Empty, Page, Section } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { type Column, ListView, useList } from "../ui/table.tsx";
 import { Time } from "../ui/values.tsx";
-import { CallOff, RollBack } from "./publication.tsx";
+import { CancelSchedule, RollBack } from "./publication.tsx";
 import { comparisonPath, NewDraftLink, TariffView, useTariffInForce, VersionBadge } from "./tariff-view.tsx";
 import { zonesText } from "./tariff-zones.tsx";
 
@@ -56,7 +56,7 @@ function Scheduled(props: { readonly version: TariffVersion; readonly inForce: n
               Compare
             </a>
           )}
-          <CallOff version={props.version} />
+          <CancelSchedule version={props.version} />
         </>
       }
     >
@@ -148,7 +148,7 @@ function Actions(props: { readonly version: TariffVersion; readonly inForce: Que
               Compare with the version in force
             </a>
           )}
-          {isScheduled && <CallOff version={version} />}
+          {isScheduled && <CancelSchedule version={version} />}
           {isOther && version.state === TariffVersionState.REPLACED && (
             <RollBack version={version.version} inForce={current} replaced={inForce.reload} />
           )}

@@ -1,7 +1,7 @@
-import { putPiece } from "../api/documents.ts";
+import { putChunk } from "../api/documents.ts";
 
 /** Chunk size in bytes: large enough for few calls, small enough to show progress. */
-const PIECE_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Replaces a draft's zones with a file, uploaded in consecutive chunks. The first chunk discards the old zones.
@@ -19,11 +19,11 @@ export async function uploadZones(
   let offset = 0;
   do {
     progress(file.size === 0 ? 0 : offset / file.size);
-    const piece = file.slice(offset, offset + PIECE_BYTES);
+    const chunk = file.slice(offset, offset + CHUNK_BYTES);
     const query = new URLSearchParams({ offset: String(offset), etag });
     const path = `/admin/v1/tariff_drafts/${draft.id}/zones?${query.toString()}`;
-    const response = await putPiece(path, "application/geo+json", piece);
+    const response = await putChunk(path, "application/geo+json", chunk);
     etag = (response as { readonly data: { readonly etag: string } }).data.etag;
-    offset += piece.size;
+    offset += chunk.size;
   } while (offset < file.size);
 }

@@ -1,6 +1,6 @@
 export interface Scale {
   /** Value at the top of the axis. */
-  readonly most: number;
+  readonly max: number;
   /** Grid line values in ascending order, including zero. */
   readonly ticks: readonly number[];
 }
@@ -13,11 +13,11 @@ export interface Scale {
  * @param isWhole whether ticks must be whole numbers
  */
 export function scaleTo(peak: number, count: number, isWhole: boolean): Scale {
-  if (peak <= 0) return { most: 1, ticks: [0] };
+  if (peak <= 0) return { max: 1, ticks: [0] };
   const step = Math.max(roundStep(peak / count), isWhole ? 1 : 0);
   const steps = Math.ceil(peak / step - 1e-9);
   return {
-    most: steps * step,
+    max: steps * step,
     // Multiply instead of adding up: repeated addition of 0.1 is not exact.
     ticks: Array.from({ length: steps + 1 }, (_, i) => i * step),
   };
@@ -34,11 +34,11 @@ function roundStep(step: number): number {
  * Returns the indexes of the points that get a name on the axis: the first, the last, and evenly
  * spaced points between them.
  *
- * @param most maximum number of names, from 1
+ * @param max maximum number of names, from 1
  */
-export function namedPoints(count: number, most: number): readonly number[] {
-  if (count <= 1 || most < 2) return count === 0 ? [] : [0];
-  const step = Math.ceil((count - 1) / (most - 1));
+export function namedPoints(count: number, max: number): readonly number[] {
+  if (count <= 1 || max < 2) return count === 0 ? [] : [0];
+  const step = Math.ceil((count - 1) / (max - 1));
   const named = Array.from({ length: Math.ceil((count - 1) / step) }, (_, i) => i * step);
   // Drop a name that is too close to the last.
   if (named.length > 1 && count - 1 - named.at(-1)! < step) named.pop();

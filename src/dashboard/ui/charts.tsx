@@ -101,7 +101,7 @@ type Plot = ReturnType<typeof plotOf>;
 function plotOf(props: LineChartProps, width: number) {
   const { points, before = [], tickText, isWhole = false, size = "large" } = props;
   const peak = Math.max(0, ...[...points, ...before].map(({ value }) => value));
-  const { most, ticks } = scaleTo(peak, SIZES[size].steps, isWhole);
+  const { max, ticks } = scaleTo(peak, SIZES[size].steps, isWhole);
   const texts = ticks.map((tick) => tickText(tick));
   const left = Math.max(...texts.map(({ length }) => length)) * ROOM.character + 8;
   const plotWidth = Math.max(width - left - ROOM.end, 1);
@@ -109,7 +109,7 @@ function plotOf(props: LineChartProps, width: number) {
   const floor = ROOM.top + height;
   const last = points.length - 1;
   const x = (i: number) => left + (last === 0 ? plotWidth / 2 : (i / last) * plotWidth);
-  const y = (value: number) => ROOM.top + height * (1 - value / most);
+  const y = (value: number) => ROOM.top + height * (1 - value / max);
   return {
     x,
     y,
@@ -264,7 +264,7 @@ function Values({ label, points, before = [], names }: Pick<LineChartProps, "lab
 /** Shows each value as a bar with its name and formatted value. Values must not be negative. */
 export function BarList(props: { readonly label: string; readonly points: readonly Point[] }) {
   const { label, points } = props;
-  const most = Math.max(...points.map(({ value }) => value), 0) || 1;
+  const max = Math.max(...points.map(({ value }) => value), 0) || 1;
   return (
     <table class="chart bar-list">
       <caption>{label}</caption>
@@ -274,7 +274,7 @@ export function BarList(props: { readonly label: string; readonly points: readon
             <th scope="row">{name}</th>
             <td class="bar-room">
               <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-                <rect class="bar" width={(value / most) * 100} height={1} />
+                <rect class="bar" width={(value / max) * 100} height={1} />
               </svg>
             </td>
             <td>{text}</td>

@@ -100,7 +100,7 @@ export function QuickDays(props: {
 const OF_LISTS = ["today", "yesterday", "7", "30", "month"];
 const OF_REPORTS = [...OF_LISTS, "90"];
 
-const USUAL = "30";
+const DEFAULT_DAYS = "30";
 const DAY_MS = 86_400_000;
 
 const FILTERS = {
@@ -127,8 +127,8 @@ interface Range {
 export function useDayRange(now: string): Range {
   const { query } = useLocation();
   const typed = filterValues(query, FILTERS);
-  const { from, to = now } = daysOf(query, typed, now, USUAL);
-  return { fromDate: from ?? addDays(to, 1 - Number(USUAL)), toDate: to };
+  const { from, to = now } = daysOf(query, typed, now, DEFAULT_DAYS);
+  return { fromDate: from ?? addDays(to, 1 - Number(DEFAULT_DAYS)), toDate: to };
 }
 
 export function rangeBefore({ fromDate, toDate }: Range): Range {
@@ -140,7 +140,7 @@ export function rangeBefore({ fromDate, toDate }: Range): Range {
 export function DayRange() {
   return (
     <div class="day-range">
-      <QuickDays usual={USUAL} />
+      <QuickDays usual={DEFAULT_DAYS} />
       <Filters fields={FILTERS} />
     </div>
   );

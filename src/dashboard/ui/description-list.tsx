@@ -5,10 +5,10 @@ import type { Choices } from "./fields.tsx";
 export function DescriptionList(props: {
   readonly items: readonly (readonly [term: string, value: ComponentChildren])[];
 }) {
-  const given = props.items.filter(([, value]) => value !== undefined && value !== "");
+  const items = props.items.filter(([, value]) => value !== undefined && value !== "");
   return (
     <dl class="facts">
-      {given.map(([term, value]) => (
+      {items.map(([term, value]) => (
         <div key={term}>
           <dt>{term}</dt>
           <dd dir="auto">{value}</dd>

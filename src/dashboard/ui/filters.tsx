@@ -83,10 +83,10 @@ export function Filters({ fields }: { readonly fields: FilterFields }) {
 export function FilterForm({ fields }: { readonly fields: FilterFields }) {
   const names = Object.keys(fields);
   const { query } = useLocation();
-  const given = names.map((name) => query.get(name) ?? "");
+  const texts = names.map((name) => query.get(name) ?? "");
   const values = filterValues(query, fields);
-  const shown = useShown(given.join("\n"));
-  const listeners = useTyping(fields, given, shown);
+  const shown = useShown(texts.join("\n"));
+  const listeners = useTyping(fields, texts, shown);
   // Remounted when the URL changes in other ways, such as "back". A field's own change does not
   // remount it, because that would lose the focus.
   return (
@@ -112,7 +112,7 @@ export function LeftOut({ fields }: { readonly fields: FilterFields }) {
 }
 
 /** Writes typed values to the URL on blur or Enter. A day is written as soon as it is complete. */
-function useTyping(fields: FilterFields, given: readonly string[], shown: { text: string }) {
+function useTyping(fields: FilterFields, texts: readonly string[], shown: { text: string }) {
   const names = Object.keys(fields);
   // The day being typed. Each digit changes the value: on the way to 2026, the year is 2 at first.
   const day = useRef<{
@@ -123,7 +123,7 @@ function useTyping(fields: FilterFields, given: readonly string[], shown: { text
   const apply = (form: HTMLFormElement, going?: Going) => {
     const data = new FormData(form);
     const typed = names.map((name) => textOf(data, name));
-    if (typed.every((text, i) => text === given[i])) return;
+    if (typed.every((text, i) => text === texts[i])) return;
     shown.text = typed.join("\n");
     changeQuery(changesOf(fields, typed), going);
   };

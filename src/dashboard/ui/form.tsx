@@ -13,7 +13,7 @@ interface FormState {
   /** Fields edited since the error. Their errors are no longer shown. */
   readonly edited: ReadonlySet<string>;
   /** Contents to restore from before the session expired. */
-  readonly kept: FormSnapshot;
+  readonly restored: FormSnapshot;
 }
 
 const NO_SNAPSHOT: FormSnapshot = [];
@@ -22,7 +22,7 @@ export const FormContext = createContext<FormState>({
   problem: undefined,
   labels: new Map(),
   edited: UNEDITED,
-  kept: [],
+  restored: [],
 });
 
 type SubmitAction = Action<readonly [FormData]>;
@@ -63,7 +63,7 @@ export function Form(props: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [labels] = useState(() => new Map<string, string>());
   const { edited, noteEdit } = useEdited(action.problem);
-  const { kept, noteTyped } = useKept(props.name ?? props.submit, form);
+  const { restored, noteTyped } = useRestored(props.name ?? props.submit, form);
   // Runs before painting, because the user may type as soon as the error is visible.
   useLayoutEffect(() => {
     if (!action.problem) return;
@@ -90,7 +90,7 @@ export function Form(props: FormProps) {
         void action.run(new FormData(event.currentTarget));
       }}
     >
-      <FormContext.Provider value={{ problem: action.problem, labels, edited, kept }}>
+      <FormContext.Provider value={{ problem: action.problem, labels, edited, restored }}>
         {props.children}
         <FormProblem />
       </FormContext.Provider>
@@ -140,22 +140,22 @@ export function SubmitButton(props: {
 }
 
 /** Restores the contents from before the session expired. */
-function useKept(name: string, form: { readonly current: HTMLFormElement | null }) {
-  const [kept] = useState(() => popForm(name) ?? NO_SNAPSHOT);
+function useRestored(name: string, form: { readonly current: HTMLFormElement | null }) {
+  const [restored] = useState(() => popForm(name) ?? NO_SNAPSHOT);
   const isTyped = useRef(false);
   useLayoutEffect(() => {
-    if (kept.length === 0) return;
+    if (restored.length === 0) return;
     // Child effects add the rows to restore, so restore after them.
-    setTimeout(() => form.current && void restoreForm(form.current, kept));
+    setTimeout(() => form.current && void restoreForm(form.current, restored));
     toast("Your unsaved changes were restored.");
   }, []);
   useLayoutEffect(() => watchForm(name, () => (isTyped.current ? form.current : null)), [name]);
-  return { kept, noteTyped: () => void (isTyped.current = true) };
+  return { restored, noteTyped: () => void (isTyped.current = true) };
 }
 
 /** Returns the number of list rows to restore. `part` matches a field that each row has. */
-export function useKeptRows(part: RegExp): number {
-  return useContext(FormContext).kept.filter(([name]) => part.test(name)).length;
+export function useRestoredRows(part: RegExp): number {
+  return useContext(FormContext).restored.filter(([name]) => part.test(name)).length;
 }
 
 function useEdited(problem: Problem | undefined) {

@@ -8,14 +8,14 @@ export function dateOf(instant: Instant): Date {
 }
 
 /** Maximum number of decimals of a currency in ISO 4217. */
-const MOST_DECIMALS = 4;
+const MAX_DECIMALS = 4;
 
 /**
  * Formats an amount in major units for the browser's locale: `$12.69`. Always shows the decimals that ISO 4217
  * defines. Browsers show fewer for some currencies, such as the Iraqi dinar with three.
  */
 export function moneyText(amount: number, currency: string): string {
-  const maximumFractionDigits = MOST_DECIMALS;
+  const maximumFractionDigits = MAX_DECIMALS;
   return new Intl.NumberFormat(undefined, {
     style: "currency",
     currency,

@@ -1,7 +1,7 @@
 /** Selector for elements in the tab order. */
 const FOCUSABLE = "a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex='0']";
 
-interface Held {
+interface FocusPosition {
   readonly element: Element;
   /** Elements that precede it in the tab order. */
   readonly before: ReadonlySet<Element>;
@@ -15,7 +15,7 @@ interface Held {
  */
 export function preserveFocus(): () => void {
   // Last focused element of the page and of each dialog. A dialog has its own tab order.
-  const held = new WeakMap<Element, Held>();
+  const positions = new WeakMap<Element, FocusPosition>();
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element)) return;
     const { DOCUMENT_POSITION_PRECEDING } = Node;
@@ -24,19 +24,19 @@ export function preserveFocus(): () => void {
       (it) => target.compareDocumentPosition(it) & DOCUMENT_POSITION_PRECEDING,
     );
     const isInMain = target.closest("main") !== null;
-    held.set(scopeOf(target), { element: target, before: new Set(before), isInMain });
+    positions.set(scopeOf(target), { element: target, before: new Set(before), isInMain });
   };
   const forget = ({ target, relatedTarget }: FocusEvent) => {
     if (relatedTarget !== null || !(target instanceof Element)) return;
     // If the element is still shown, a click elsewhere took the focus. There is nothing to restore.
     queueMicrotask(() => {
-      if (isShown(target) && document.activeElement === document.body) held.delete(scopeOf(target));
+      if (isShown(target) && document.activeElement === document.body) positions.delete(scopeOf(target));
     });
   };
   const restore = () => {
     if (document.activeElement !== document.body) return;
     const scope = uppermost();
-    const last = held.get(scope);
+    const last = positions.get(scope);
     if (last !== undefined) successorOf(last, scope)?.focus({ preventScroll: true });
   };
   const observer = new MutationObserver(restore);
@@ -63,8 +63,8 @@ function isShown(element: Element): boolean {
 }
 
 /** Returns the element to focus: the same one if shown, otherwise the next one, otherwise the previous one. */
-function successorOf(held: Held, scope: Element): HTMLElement | undefined {
-  const { element, before, isInMain } = held;
+function successorOf(position: FocusPosition, scope: Element): HTMLElement | undefined {
+  const { element, before, isInMain } = position;
   if (isShown(element)) return element as HTMLElement;
   const now = [...scope.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(isShown);
   const at = now.findLastIndex((it) => before.has(it));

@@ -38,8 +38,8 @@ export function RequestFields<I extends DescMessage>(
   },
 ) {
   const { of, path, fields, values = {} } = props;
-  return Object.entries<string | FieldText | undefined>(fields).map(([name, given]) => {
-    const text = typeof given === "string" ? { label: given } : given!;
+  return Object.entries<string | FieldText | undefined>(fields).map(([name, labelOrText]) => {
+    const text = typeof labelOrText === "string" ? { label: labelOrText } : labelOrText!;
     const value = (values as Readonly<Record<string, unknown>>)[name] ?? text.value;
     const field = of.field[name]!;
     const fullName = path === undefined ? field.name : `${path}.${field.name}`;

@@ -24,9 +24,9 @@ let lastId = 0;
  * @param undo reverts the action, by a button and the key `z`; errors are shown
  */
 export function toast(text: string, undo?: () => unknown): void {
-  const said = { id: ++lastId, text, undo };
-  message.set(said);
-  const end = () => message.get() === said && message.set(undefined);
+  const shown = { id: ++lastId, text, undo };
+  message.set(shown);
+  const end = () => message.get() === shown && message.set(undefined);
   setTimeout(end, undo ? UNDO_MS : SHOWN_MS);
 }
 
@@ -41,7 +41,7 @@ export async function attempt(work: () => unknown, done?: string, undo?: () => u
   }
 }
 
-function takeBack(undo: () => unknown): Promise<void> {
+function revert(undo: () => unknown): Promise<void> {
   message.set(undefined);
   return attempt(undo);
 }
@@ -59,14 +59,14 @@ export function Toasts() {
     outlets.set([...outlets.get(), outlet]);
     return () => outlets.set(outlets.get().filter((other) => other !== outlet));
   }, []);
-  useKeys(undo && isUppermost ? { z: () => void takeBack(undo) } : {});
+  useKeys(undo && isUppermost ? { z: () => void revert(undo) } : {});
   return (
     <div class="toasts" role="status" aria-live="polite">
       {isUppermost && shown && (
         <p key={shown.id}>
           {shown.text}
           {undo && (
-            <button type="button" class="button" onClick={() => void takeBack(undo)}>
+            <button type="button" class="button" onClick={() => void revert(undo)}>
               Undo
             </button>
           )}

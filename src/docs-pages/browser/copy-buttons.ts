@@ -1,7 +1,7 @@
 import { copyText } from "../../dashboard/ui/copy-text.ts";
 
 /** Time for which a button confirms a copy, in milliseconds. */
-const SAID_MS = 2_000;
+const SHOWN_MS = 2_000;
 
 /** Adds a copy button to every code block. The copied text has no trailing line break. */
 export function addCopyButtons(): void {
@@ -18,17 +18,17 @@ function addCopyButton(block: Element): void {
   status.role = "status";
   let timer: ReturnType<typeof setTimeout>;
 
-  function say(onButton: string, toReader: string): void {
+  function announce(onButton: string, toReader: string): void {
     button.textContent = onButton;
     status.textContent = toReader;
   }
 
   async function copy(): Promise<void> {
     const isCopied = await copyText(block.querySelector("code")?.textContent ?? "");
-    if (isCopied) say("Copied", "Copied the example.");
-    else say("Select it", "The browser does not copy: select the text.");
+    if (isCopied) announce("Copied", "Copied the example.");
+    else announce("Select it", "The browser does not copy: select the text.");
     clearTimeout(timer);
-    timer = setTimeout(() => say("Copy", ""), SAID_MS);
+    timer = setTimeout(() => announce("Copy", ""), SHOWN_MS);
   }
 
   button.addEventListener("click", () => void copy());

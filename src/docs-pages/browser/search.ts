@@ -1,4 +1,4 @@
-import type { Find, Found } from "./find.ts";
+import type { Find, SearchHit } from "./find.ts";
 
 /** A part of an excerpt, which may be highlighted. */
 interface Piece {
@@ -107,7 +107,7 @@ function close({ input, results, status }: SearchParts): void {
   input.removeAttribute("aria-activedescendant");
 }
 
-function show(parts: SearchParts, query: string, found: readonly Found[]): void {
+function show(parts: SearchParts, query: string, found: readonly SearchHit[]): void {
   close(parts);
   const { input, results, status } = parts;
   if (query.trim() === "") return;
@@ -118,7 +118,7 @@ function show(parts: SearchParts, query: string, found: readonly Found[]): void 
 }
 
 /** Returns a result as a link, which can be opened in another tab. */
-function optionFor({ href, heading, guide, text, terms }: Found, index: number): HTMLElement {
+function optionFor({ href, heading, guide, text, terms }: SearchHit, index: number): HTMLElement {
   const option = document.createElement("a");
   option.id = `result-${index}`;
   option.href = href;

@@ -158,10 +158,10 @@ function searchEdge(search: Search, fromLng: number, fromLat: number, toLng: num
 const TOLERANCE = 1e-4;
 
 /** Minimum tolerance in radians: 6 mm on Earth. */
-const LEAST_TOLERANCE = 1e-9;
+const MIN_TOLERANCE = 1e-9;
 
 function keepLesser(search: Search, arc: number): void {
   if (arc >= search.arc) return;
   search.arc = arc;
-  search.goal = arc * (1 - TOLERANCE) - LEAST_TOLERANCE;
+  search.goal = arc * (1 - TOLERANCE) - MIN_TOLERANCE;
 }

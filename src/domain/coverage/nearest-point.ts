@@ -58,7 +58,7 @@ export function arcToShortEdge(target: Target, fromLng: number, fromLat: number,
   const eastward = toLng - fromLng;
   const northward = toLat - fromLat;
   let share = 0.5;
-  for (let look = 0; look < 2; look++) {
+  for (let pass = 0; pass < 2; pass++) {
     const lng = fromLng + eastward * share;
     const lat = fromLat + northward * share;
     share = clamp(share + shareAhead(target, lng, lat, eastward, northward), 0, 1);
@@ -84,6 +84,6 @@ function shareAhead(target: Target, lng: number, lat: number, eastward: number, 
   return Math.atan2(along, up) / length;
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(most, value));
+function clamp(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, value));
 }

@@ -29,17 +29,17 @@ export function parseZones(
   const features = parseFeatures(document, faults);
   const ofIdentities = createTariffFaults(faults.limit);
   const identities = identifyZones(features, ofIdentities);
-  let told = 0;
+  let reported = 0;
   /** Adds the id and name errors of all zones up to `upToZone`, so that errors are listed zone by zone. */
-  const tellIdentityFaults = (upToZone: number) => {
-    for (let it; (it = ofIdentities.list[told]) && zoneOf(it) <= upToZone; told++) {
+  const addIdentityFaults = (upToZone: number) => {
+    for (let it; (it = ofIdentities.list[reported]) && zoneOf(it) <= upToZone; reported++) {
       faults.add(it.path, it.text);
     }
   };
   let positions = 0;
   const zones: Zone[] = [];
   for (const [index, feature] of features.entries()) {
-    tellIdentityFaults(index);
+    addIdentityFaults(index);
     positions += countPositions(feature);
     if (positions > MAX_POSITIONS) {
       faults.add("zones", TOO_MANY_POSITIONS);
@@ -48,7 +48,7 @@ export function parseZones(
     const polygons = parsePolygons(feature, `zones[${index}]`, faults, visits);
     zones.push({ ...identities[index]!, polygons });
   }
-  tellIdentityFaults(Infinity);
+  addIdentityFaults(Infinity);
   return zones;
 }
 

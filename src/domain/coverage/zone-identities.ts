@@ -39,13 +39,13 @@ const DERIVED_ID_DIGITS = 12;
  */
 export function identifyZones(features: readonly unknown[], faults: TariffFaults): ZoneIdentity[] {
   const ownerOf = new Map<string, number>();
-  const given = features.map((feature, i) => ({
+  const zones = features.map((feature, i) => ({
     ownId: ownIdOf(feature, i, ownerOf, faults),
     name: nameOf(feature, i, faults),
   }));
-  const ownIds = given.map(({ ownId }) => ownId);
+  const ownIds = zones.map(({ ownId }) => ownId);
   const names = uniqueNames(
-    given.map(({ name }) => name),
+    zones.map(({ name }) => name),
     ownIds,
   );
   const takenIds = new Set(ownIds.filter((id) => id !== undefined));
@@ -140,11 +140,11 @@ function uniqueNames(names: readonly string[], ids: readonly (string | undefined
   const withIds = names.map((name, i) =>
     ids[i] === undefined || !repeated.has(name) ? name : taken.claim(`${name} (${ids[i]})`),
   );
-  const kept = new Set<string>();
+  const unnumbered = new Set<string>();
   return withIds.map((name, i) => {
     if (ids[i] !== undefined) return name;
-    if (kept.has(name)) return taken.claim(name);
-    kept.add(name);
+    if (unnumbered.has(name)) return taken.claim(name);
+    unnumbered.add(name);
     return name;
   });
 }
@@ -162,11 +162,11 @@ function createTakenNames(names: readonly string[]) {
   // Next number to try for each name, so that no number is tried twice.
   const nextNumbers = new Map<string, number>();
   return {
-    claim(wanted: string): string {
-      let name = wanted;
-      let number = nextNumbers.get(wanted) ?? 2;
-      for (; taken.has(name); number++) name = `${wanted} (${number})`;
-      nextNumbers.set(wanted, number);
+    claim(preferred: string): string {
+      let name = preferred;
+      let number = nextNumbers.get(preferred) ?? 2;
+      for (; taken.has(name); number++) name = `${preferred} (${number})`;
+      nextNumbers.set(preferred, number);
       taken.add(name);
       return name;
     },

@@ -138,12 +138,12 @@ const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_0
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
   const fromTie = product - floor - 0.5;
-  if (product >= MOST_CLEAR || Math.abs(fromTie) <= product * 2 ** -51) return undefined;
+  if (product >= MAX_CLEAR || Math.abs(fromTie) <= product * 2 ** -51) return undefined;
   return fromTie < 0 ? floor : floor + 1;
 }
 
 /** Limit below which doubles are at most 1/64 apart, so a tie can be distinguished from its neighbors. */
-const MOST_CLEAR = 2 ** 47;
+const MAX_CLEAR = 2 ** 47;
 
 function multiplyExactly(quantity: number, factor: number, decimals: number): number {
   const { digits, exponent } = shortestDecimal(quantity);

@@ -9,7 +9,7 @@ interface QuotedWindow {
 }
 
 /** Contents of a binding quote: the inputs of its price, its workspace and its expiry. */
-export interface HeldQuote {
+export interface QuoteTerms {
   readonly workspace: number;
   readonly route: Route;
   readonly pickupWindow?: QuotedWindow | undefined;
@@ -54,15 +54,15 @@ const FIXED_BYTES = 59;
 const WINDOW_BYTES = 18;
 const WITH_PICKUP_WINDOW = 1;
 const WITH_DROPOFF_WINDOW = 2;
-const FEWEST_BYTES = HEAD_BYTES + FIXED_BYTES + TAG_BYTES;
-const MOST_BYTES = FEWEST_BYTES + 2 * WINDOW_BYTES;
+const MIN_BYTES = HEAD_BYTES + FIXED_BYTES + TAG_BYTES;
+const MAX_BYTES = MIN_BYTES + 2 * WINDOW_BYTES;
 
 /** Format of a quote id, checked before decryption. */
-const ID = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{1,${Math.ceil((MOST_BYTES * 4) / 3)}}$`);
+const ID = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{1,${Math.ceil((MAX_BYTES * 4) / 3)}}$`);
 
 /** Returns the id of a quote. The id is the encrypted quote, which only holders of the key can create or read. */
-export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
-  const bytes = Buffer.allocUnsafe(MOST_BYTES);
+export function sealQuote(quote: QuoteTerms, { id, key }: QuoteKey): string {
+  const bytes = Buffer.allocUnsafe(MAX_BYTES);
   bytes.writeUInt32BE(id);
   const nonce = takeNonce();
   bytes.set(nonce, KEY_ID_BYTES);
@@ -75,7 +75,7 @@ export function sealQuote(quote: HeldQuote, { id, key }: QuoteKey): string {
 }
 
 /** Writes the plaintext of a quote to `bytes` and returns its end offset. */
-function writeQuote(quote: HeldQuote, bytes: Buffer, begin: number): number {
+function writeQuote(quote: QuoteTerms, bytes: Buffer, begin: number): number {
   const { pickup, dropoff, weightKg } = quote.route;
   const { pickupWindow, dropoffWindow } = quote;
   const form =
@@ -105,12 +105,12 @@ function writeWindow(window: QuotedWindow, bytes: Buffer, begin: number): number
  *
  * @param keyOf returns the key with an id, or `undefined`
  */
-export function openQuote(id: string, keyOf: (id: number) => QuoteKey | undefined): HeldQuote | undefined {
+export function openQuote(id: string, keyOf: (id: number) => QuoteKey | undefined): QuoteTerms | undefined {
   if (!ID.test(id)) return undefined;
   const text = id.slice(PREFIX.length);
   const bytes = Buffer.from(text, "base64url");
   // Rejects non-canonical base64url, so that a quote has exactly one id.
-  if (bytes.length < FEWEST_BYTES || bytes.toString("base64url") !== text) return undefined;
+  if (bytes.length < MIN_BYTES || bytes.toString("base64url") !== text) return undefined;
   const key = keyOf(bytes.readUInt32BE());
   const plain = key && decrypt(bytes, key);
   return plain && readQuote(plain);
@@ -129,7 +129,7 @@ function decrypt(bytes: Buffer, { key }: QuoteKey): Buffer | undefined {
   }
 }
 
-function readQuote(plain: Buffer): HeldQuote {
+function readQuote(plain: Buffer): QuoteTerms {
   const form = plain.readUInt8();
   const double = (index: number) => plain.readDoubleBE(1 + 8 * index);
   let end = FIXED_BYTES;

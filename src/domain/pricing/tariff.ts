@@ -117,10 +117,10 @@ const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2
 function parseCurrency(value: unknown, faults: TariffFaults): Currency {
   const code = typeof value === "string" ? value.trim().toUpperCase() : "";
   const minorDigits = minorDigitsOf(code);
-  const meant = minorDigits === undefined ? UNKNOWN_CURRENCY : { currency: code, minorDigits };
-  if (meant.currency === value) return meant;
+  const parsed = minorDigits === undefined ? UNKNOWN_CURRENCY : { currency: code, minorDigits };
+  if (parsed.currency === value) return parsed;
   faults.add("currency", `must be an active ISO 4217 code with a minor unit, such as "USD"; it is ${quoted(value)}`);
-  return meant;
+  return parsed;
 }
 
 /** Parses a fee into minor units. If it is invalid, adds an error and returns 0. */

@@ -6,25 +6,25 @@ import { calendarsOf, quote, withWindowFee, type Pricing, type Quote, type Route
 export interface WindowsOfRoute {
   readonly windows: Ends<Span>;
   /** Ends whose booked windows stay unchanged. These windows are not validated again. */
-  readonly kept?: Partial<Record<End, BookedWindow | "no window">>;
+  readonly unchanged?: Partial<Record<End, BookedWindow | "no window">>;
 }
 
 /** Decides whether a covered route can have the requested windows, for quotes, bookings and updates. */
 export function decideRoute(
   pricing: Pricing,
   route: Route,
-  { windows, kept = {} }: WindowsOfRoute,
+  { windows, unchanged = {} }: WindowsOfRoute,
   nowMs: number,
 ): WindowsDecision {
   if (pricing.calendars === undefined && !windows.pickup && !windows.dropoff) return NO_WINDOWS;
   const { pickup, dropoff } = calendarsOf(pricing, route);
   // An end without a calendar requires no window.
   const calendars = {
-    pickup: kept.pickup === "no window" ? undefined : pickup,
-    dropoff: kept.dropoff === "no window" ? undefined : dropoff,
+    pickup: unchanged.pickup === "no window" ? undefined : pickup,
+    dropoff: unchanged.dropoff === "no window" ? undefined : dropoff,
   };
   const bookedAt = (end: End) => {
-    const window = kept[end];
+    const window = unchanged[end];
     return window === "no window" ? undefined : window;
   };
   const booked = { pickup: bookedAt("pickup"), dropoff: bookedAt("dropoff") };

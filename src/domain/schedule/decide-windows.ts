@@ -44,10 +44,10 @@ export const NO_WINDOWS: WindowsDecision = {
  * Decides both windows of a route with `decideWindow`. Adds WINDOW_INVALID if the dropoff window
  * starts or ends before the pickup window.
  */
-export function decideWindows(asked: RequestedWindows, nowMs: number): WindowsDecision {
-  const pickup = decideEnd("pickup", asked, nowMs);
-  const dropoff = decideEnd("dropoff", asked, nowMs);
-  const order = orderViolation(asked.windows);
+export function decideWindows(requested: RequestedWindows, nowMs: number): WindowsDecision {
+  const pickup = decideEnd("pickup", requested, nowMs);
+  const dropoff = decideEnd("dropoff", requested, nowMs);
+  const order = orderViolation(requested.windows);
   return {
     violations: [...pickup.violations, ...dropoff.violations, ...order],
     facts: { ...pickup.facts, ...dropoff.facts },
@@ -60,11 +60,11 @@ interface EndDecision extends Pick<WindowsDecision, "violations" | "facts"> {
   readonly window?: BookedWindow;
 }
 
-function decideEnd(end: End, asked: RequestedWindows, nowMs: number): EndDecision {
-  const booked = asked.booked?.[end];
+function decideEnd(end: End, requested: RequestedWindows, nowMs: number): EndDecision {
+  const booked = requested.booked?.[end];
   if (booked !== undefined) return { violations: [], facts: {}, window: booked };
-  const calendar = asked.calendars[end];
-  const window = asked.windows[end];
+  const calendar = requested.calendars[end];
+  const window = requested.windows[end];
   if (window === undefined) return decideWithout(end, calendar, nowMs);
   if (calendar === undefined) {
     return invalid(end, `must be omitted: the zone of the ${end} has no schedule`);

@@ -97,14 +97,14 @@ function indexOfNamed(
 function parseList<Item>(
   value: unknown,
   path: string,
-  most: number,
+  max: number,
   reader: Reader,
   parseItem: (item: Json, path: string, reader: Reader) => Item,
 ): Item[] {
   if (isLeftOut(value)) return [];
-  if (!Array.isArray(value) || value.length > most) {
+  if (!Array.isArray(value) || value.length > max) {
     const size = Array.isArray(value) ? `has ${value.length}` : `is ${quoted(value)}`;
-    reader.faults.add(path, `must be a list of at most ${most}; it ${size}`);
+    reader.faults.add(path, `must be a list of at most ${max}; it ${size}`);
     return [];
   }
   return value.flatMap((item: unknown, i) => {
@@ -158,13 +158,13 @@ function parseTimeZone(value: unknown, path: string, faults: TariffFaults): stri
 /** Parses a whole number within bounds. If it is invalid, adds an error and returns the lower bound. */
 function parseWhole(
   value: unknown,
-  [least, most]: readonly [number, number],
+  [min, max]: readonly [number, number],
   { path, faults }: { readonly path: string; readonly faults: TariffFaults },
 ): number {
-  const isWithin = Number.isInteger(value) && least <= Number(value) && Number(value) <= most;
+  const isWithin = Number.isInteger(value) && min <= Number(value) && Number(value) <= max;
   if (isWithin) return value as number;
-  faults.add(path, `must be a whole number from ${least} to ${most}; it is ${quoted(value)}`);
-  return least;
+  faults.add(path, `must be a whole number from ${min} to ${max}; it is ${quoted(value)}`);
+  return min;
 }
 
 function parseFlag(value: unknown, path: string, faults: TariffFaults): boolean {

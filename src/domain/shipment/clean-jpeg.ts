@@ -65,7 +65,7 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
   const from = bufferOf(bytes);
   if (from.length > MAX_BYTES) return { error: "must be at most 5 MiB" };
   if (from.length < 4 || from.readUInt16BE(0) !== (0xff00 | MARKER.start)) return NOT_JPEG;
-  const kept: Buffer[] = [];
+  const neededSegments: Buffer[] = [];
   const decoder: Decoder = {
     frame: undefined,
     orientation: 1,
@@ -90,18 +90,18 @@ export function cleanJpeg(bytes: Uint8Array): CleanedPicture {
       const scanEnd = endOfScan(from, end);
       if (scanEnd === undefined || ++scans > MAX_SCANS) return DAMAGED;
       if (!readScan(decoder, content, scanEnd - end)) return DAMAGED;
-      kept.push(from.subarray(at, scanEnd));
+      neededSegments.push(from.subarray(at, scanEnd));
       if (from[scanEnd + 1] === MARKER.end) {
         const isComplete = decoder.scanned.size === decoder.frame!.components.size;
         if (!isComplete) return DAMAGED;
-        return { picture: Buffer.concat([jpegStart(decoder.orientation), ...kept, JPEG_END]) };
+        return { picture: Buffer.concat([jpegStart(decoder.orientation), ...neededSegments, JPEG_END]) };
       }
       at = scanEnd;
       continue;
     }
     const needed = readSegment(decoder, marker, content);
     if (typeof needed === "object") return needed;
-    if (needed) kept.push(from.subarray(at, end));
+    if (needed) neededSegments.push(from.subarray(at, end));
     at = end;
   }
   return DAMAGED;

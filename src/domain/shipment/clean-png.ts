@@ -52,7 +52,7 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
   const from = bufferOf(bytes);
   if (from.length > MAX_BYTES) return { error: "must be at most 1 MiB" };
   if (!from.subarray(0, 8).equals(SIGNATURE)) return NOT_PNG;
-  const kept: Buffer[] = [SIGNATURE];
+  const chunks: Buffer[] = [SIGNATURE];
   const imageData: Buffer[] = [];
   let header: Header | undefined;
   let hasPalette = false;
@@ -77,12 +77,12 @@ export async function cleanPng(bytes: Uint8Array): Promise<CleanedPicture> {
       imageData.push(content);
     }
     if (!isShortEnough(type, content.length)) return DAMAGED;
-    if (KEPT_CHUNKS.has(type)) kept.push(chunk);
+    if (KEPT_CHUNKS.has(type)) chunks.push(chunk);
     // An upper-case first letter marks a critical chunk, which a decoder must understand.
     else if (/^[A-Z]/.test(type)) return DAMAGED;
     if (type === "IEND") {
       const isDecodable = (hasPalette || !header!.needsPalette) && (await fillsRows(imageData, header!.passes));
-      return isDecodable ? { picture: Buffer.concat(kept) } : DAMAGED;
+      return isDecodable ? { picture: Buffer.concat(chunks) } : DAMAGED;
     }
     previous = type;
     at = end;

@@ -80,8 +80,8 @@ const ETA_MOVES_MS = 5 * 60_000;
  * Applies new ETAs. They cause an event if an ETA is new or differs by at least five minutes from
  * the one in the last event, so that many small changes add up.
  */
-export function withEtas(before: DeliveryProgress, given: Partial<Etas>): DeliveryProgress {
-  const etas = { ...before.etas, ...given };
+export function withEtas(before: DeliveryProgress, changes: Partial<Etas>): DeliveryProgress {
+  const etas = { ...before.etas, ...changes };
   if (ENDS.every((end) => etas[end] === before.etas[end])) return before;
   const { announcedEtas } = before;
   const isMoved = ENDS.some((end) => {
@@ -117,8 +117,8 @@ function isSameCourier(one: Courier, other: Courier | null): boolean {
  * previous verification and without wrong PINs.
  */
 export function withOtherVerification(before: DeliveryProgress): DeliveryProgress {
-  const { proof, wrongPins: _, lastWrongPin: __, ...kept } = before;
-  return { ...kept, ...(proof && { proof: withoutVerdict(proof) }) };
+  const { proof, wrongPins: _, lastWrongPin: __, ...others } = before;
+  return { ...others, ...(proof && { proof: withoutVerdict(proof) }) };
 }
 
 /** Returns the progress that remains valid after a status change. */
@@ -132,10 +132,10 @@ export function progressFrom(before: DeliveryProgress, status: ShipmentStatus): 
 /** Records a failed attempt. Clears the stage and ETA. Discards the proof of delivery, but keeps a waiver. */
 export function withAttempt({ proof, ...before }: DeliveryProgress, failed: Attempt): DeliveryProgress {
   const { end } = failed;
-  const kept = end === "pickup" ? proof : proof && withoutDoor(proof);
+  const remainingProof = end === "pickup" ? proof : proof && withoutDoor(proof);
   return {
     ...before,
-    ...(kept && { proof: kept }),
+    ...(remainingProof && { proof: remainingProof }),
     arrivedAt: null,
     etas: { ...before.etas, [end]: null },
     announcedEtas: { ...before.announcedEtas, [end]: null },

@@ -33,9 +33,9 @@ export const MAX_WRONG_PINS = 5;
 const PINS = 10_000;
 
 /** Returns the stored form of a verification, with a new PIN for `pin`, or null for `none`. */
-export function storedVerification(asked: DropoffVerification): StoredVerification | null {
-  if (asked === "none") return null;
-  return asked === "pin" ? { by: asked, pin: pinOf(randomInt(PINS)) } : { by: asked };
+export function storedVerification(verification: DropoffVerification): StoredVerification | null {
+  if (verification === "none") return null;
+  return verification === "pin" ? { by: verification, pin: pinOf(randomInt(PINS)) } : { by: verification };
 }
 
 /** Returns the verification with a different PIN, if it uses one. Needed when the courier may know the PIN. */

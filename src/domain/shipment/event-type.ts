@@ -110,10 +110,10 @@ function isSettled({ paymentStatus }: ShipmentState): boolean {
 
 /** Returns the events for a change of payment details, in order. */
 function detailEventTypes(
-  given: PaymentDetails | null | undefined,
+  previous: PaymentDetails | null | undefined,
   now: PaymentDetails | null | undefined,
 ): EventType[] {
-  const before = given ?? NO_PAYMENT_DETAILS;
+  const before = previous ?? NO_PAYMENT_DETAILS;
   const after = now ?? NO_PAYMENT_DETAILS;
   const happened: Partial<Record<EventType, boolean>> = {
     "shipment.checkout_opened": after.checkout !== null && after.checkout.url !== before.checkout?.url,

@@ -176,10 +176,10 @@ export const STATES: readonly ShipmentState[] = SHIPMENT_STATUSES.flatMap((statu
 );
 
 /** Returns the possible states with the given statuses. */
-export function statesWith(given: Partial<ShipmentState>): readonly ShipmentState[] {
+export function statesWith(facts: Partial<ShipmentState>): readonly ShipmentState[] {
   return STATES.filter(
     ({ status, paymentStatus }) =>
-      (given.status ?? status) === status && (given.paymentStatus ?? paymentStatus) === paymentStatus,
+      (facts.status ?? status) === status && (facts.paymentStatus ?? paymentStatus) === paymentStatus,
   );
 }
 

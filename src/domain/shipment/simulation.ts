@@ -95,15 +95,15 @@ export interface NextStep {
 /**
  * Returns the next step of a simulation, or `undefined` if it is complete.
  *
- * @param taken number of completed steps
+ * @param stepsDone number of completed steps
  * @param since time of the last step, or of the booking
  */
 export function nextStep(
   { scenario, stepSeconds }: { readonly scenario: Scenario; readonly stepSeconds: number },
-  taken: number,
+  stepsDone: number,
   since: Date,
 ): NextStep | undefined {
-  const next = STEPS[scenario][taken];
+  const next = STEPS[scenario][stepsDone];
   if (next === undefined) return undefined;
   const dueAt = new Date(since.getTime() + (next.wait ?? 1) * stepSeconds * 1_000);
   return { step: next.step, dueAt };

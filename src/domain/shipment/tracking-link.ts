@@ -66,8 +66,8 @@ export function recipientMac({ secret }: TrackingKey, reference: string, phone: 
 }
 
 /** Compares MACs in constant time. */
-export function isSameMac(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+export function isSameMac(actual: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(actual), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 

@@ -17,7 +17,7 @@ const WAITS_MS = [
 ];
 /** Maximum relative jitter of a delay. Spreads the retries of simultaneous failures. */
 const JITTER = 0.1;
-const MAX_ASKED_WAIT_MS = 24 * HOUR_MS;
+const MAX_REQUESTED_WAIT_MS = 24 * HOUR_MS;
 /** Time without a success after which a webhook is disabled, in milliseconds. */
 const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 
@@ -34,7 +34,7 @@ export function nextWaitMs(attempts: number, requestedMs: number | undefined, ra
   const waitMs = WAITS_MS[attempts];
   if (waitMs === undefined) return undefined;
   const withJitterMs = Math.round(waitMs * (1 + JITTER * random));
-  return Math.max(withJitterMs, Math.min(requestedMs ?? 0, MAX_ASKED_WAIT_MS));
+  return Math.max(withJitterMs, Math.min(requestedMs ?? 0, MAX_REQUESTED_WAIT_MS));
 }
 
 /** Whether a webhook has been failing so long that it must be disabled. */

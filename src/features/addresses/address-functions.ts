@@ -75,8 +75,8 @@ interface Route extends Readonly<Record<End, Point & { readonly address: string 
 function nearOf({ lat, lng }: Partial<Point>): Point | undefined {
   if (lat !== undefined && lng !== undefined) return { lat, lng };
   if (lat === undefined && lng === undefined) return undefined;
-  const [given, missing] = lat === undefined ? ["lng", "lat"] : ["lat", "lng"];
-  const text = `${missing} is required with ${given}. Set both or neither.`;
+  const [present, missing] = lat === undefined ? ["lng", "lat"] : ["lat", "lng"];
+  const text = `${missing} is required with ${present}. Set both or neither.`;
   throw refuse("FIELD_INVALID", text, { subject: missing! });
 }
 

@@ -3,14 +3,14 @@ import type { Point } from "../../domain/coverage/geo.ts";
 import type { RateLimit, Verdict } from "../../domain/rate-limit.ts";
 import { refuse, unavailable, type Refusal } from "../../domain/refusal.ts";
 import type { Call } from "../../pipeline/call.ts";
-import { GeocoderUnavailable, type AddressQuery, type FoundAddress, type Geocoder } from "./geocoder.ts";
+import { GeocoderUnavailable, type AddressQuery, type AddressMatch, type Geocoder } from "./geocoder.ts";
 
 /** Looks up addresses for workspaces. `search` and `reverse` reject with a Refusal: RATE_LIMITED or UNAVAILABLE. */
 export interface AddressLookups {
   readonly attribution: string;
-  search(call: Call, query: AddressQuery): Promise<readonly FoundAddress[]>;
+  search(call: Call, query: AddressQuery): Promise<readonly AddressMatch[]>;
   /** Returns at most one address. Empty if none is known. */
-  reverse(call: Call, point: Point): Promise<readonly FoundAddress[]>;
+  reverse(call: Call, point: Point): Promise<readonly AddressMatch[]>;
   close(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ const LOOKUPS_OF_WORKSPACE: RateLimit = { rate: 10, burst: 100 };
 /** Maximum number of cached responses, at most 4 KiB each, and their lifetime in milliseconds. */
 const CACHE = { max: 2_000, ttl: 3_600_000 } as const;
 
-type Found = readonly FoundAddress[];
+type Found = readonly AddressMatch[];
 
 /**
  * Creates the address lookup. Searches the cache, then the geocoder. All workspaces share the
@@ -53,14 +53,14 @@ export function createAddressLookups(options: {
     attribution: geocoder.attribution,
     search(call, { text, near, limit }) {
       const words = text.split(/\s+/).join(" ");
-      const asked = { text: words, near: near && rounded(near, NEAR_DIGITS), limit };
-      const key = JSON.stringify([words.toLowerCase(), asked.near, limit]);
-      return lookup(call, key, () => geocoder.search(asked, call.received.span));
+      const query = { text: words, near: near && rounded(near, NEAR_DIGITS), limit };
+      const key = JSON.stringify([words.toLowerCase(), query.near, limit]);
+      return lookup(call, key, () => geocoder.search(query, call.received.span));
     },
     reverse(call, point) {
-      const asked = rounded(point, POINT_DIGITS);
-      const key = JSON.stringify(asked);
-      return lookup(call, key, () => geocoder.reverse(asked, call.received.span));
+      const query = rounded(point, POINT_DIGITS);
+      const key = JSON.stringify(query);
+      return lookup(call, key, () => geocoder.reverse(query, call.received.span));
     },
     close: geocoder.close,
   };

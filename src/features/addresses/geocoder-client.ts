@@ -1,7 +1,7 @@
 import { loadOnce } from "../../domain/load-once.ts";
 import type { CallSpan } from "../../pipeline/call.ts";
 import {
-  type FoundAddress,
+  type AddressMatch,
   type Geocoder,
   type GeocoderAdapter,
   type GeocoderOutcome,
@@ -44,7 +44,7 @@ export interface GeocoderOptions {
 
 interface Lookup {
   readonly request: GeocoderRequest;
-  readonly read: (answer: unknown) => readonly FoundAddress[];
+  readonly read: (answer: unknown) => readonly AddressMatch[];
   readonly span: CallSpan | undefined;
 }
 
@@ -96,7 +96,7 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     throw rateLimited(seconds);
   }
 
-  async function lookup(given: Lookup): Promise<readonly FoundAddress[]> {
+  async function lookup(request: Lookup): Promise<readonly AddressMatch[]> {
     const pausedSeconds = Math.ceil((pausedUntilMs - nowMs()) / 1_000);
     if (pausedSeconds > 0) throw rateLimited(pausedSeconds);
     if (inFlight >= MAX_IN_FLIGHT) {
@@ -104,7 +104,7 @@ export function createGeocoder(options: GeocoderOptions): Geocoder {
     }
     inFlight++;
     try {
-      return await observe(given, options, send);
+      return await observe(request, options, send);
     } finally {
       inFlight--;
     }
@@ -135,7 +135,7 @@ async function observe(
   { request, read, span }: Lookup,
   { kind: geocoder, url, onLookup }: GeocoderOptions,
   send: (request: GeocoderRequest, noteStatus: (status: number) => void) => Promise<string>,
-): Promise<readonly FoundAddress[]> {
+): Promise<readonly AddressMatch[]> {
   // Traces the URL without its parameters, which contain the address.
   const traced = span?.isRecorded ? span.beginRequest("GET", url + request.path) : undefined;
   const startedMs = performance.now();
@@ -155,7 +155,7 @@ async function observe(
   }
 }
 
-function readAnswer(text: string, read: Lookup["read"]): readonly FoundAddress[] {
+function readAnswer(text: string, read: Lookup["read"]): readonly AddressMatch[] {
   try {
     return read(JSON.parse(text));
   } catch {

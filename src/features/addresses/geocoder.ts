@@ -12,7 +12,7 @@ export interface AddressQuery {
 /** Precision of an address's coordinates: the building, a point on the street, or the middle of a larger area. */
 export type AddressPrecision = "building" | "street" | "area";
 
-export interface FoundAddress extends Point {
+export interface AddressMatch extends Point {
   /** Address on one line, 1 to 300 characters. */
   readonly label: string;
   readonly precision: AddressPrecision;
@@ -25,9 +25,9 @@ export interface Geocoder {
   /** Attribution of the data, which must be displayed with it. */
   readonly attribution: string;
   /** Returns the addresses that match a text, best match first. */
-  search(query: AddressQuery, span?: CallSpan): Promise<readonly FoundAddress[]>;
+  search(query: AddressQuery, span?: CallSpan): Promise<readonly AddressMatch[]>;
   /** Returns at most one address at or near a point. Empty if none is known. */
-  reverse(point: Point, span?: CallSpan): Promise<readonly FoundAddress[]>;
+  reverse(point: Point, span?: CallSpan): Promise<readonly AddressMatch[]>;
   close(): Promise<void>;
 }
 
@@ -66,10 +66,10 @@ export interface GeocoderAdapter {
   /** Default attribution. */
   readonly attribution: string;
   searchRequest(query: AddressQuery): GeocoderRequest;
-  readSearch(answer: unknown): readonly FoundAddress[];
+  readSearch(answer: unknown): readonly AddressMatch[];
   reverseRequest(point: Point): GeocoderRequest;
   /** Returns the addresses at a point, nearest first. */
-  readReverse(answer: unknown): readonly FoundAddress[];
+  readReverse(answer: unknown): readonly AddressMatch[];
 }
 
 const MAX_LABEL = 300;

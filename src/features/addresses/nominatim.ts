@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { labelOf, type AddressPrecision, type FoundAddress, type GeocoderAdapter } from "./geocoder.ts";
+import { labelOf, type AddressPrecision, type AddressMatch, type GeocoderAdapter } from "./geocoder.ts";
 import { wellFormed } from "./point-feature.ts";
 
 /** Creates a schema for a coordinate in text form, between `-most` and `most` degrees. */
@@ -33,18 +33,18 @@ export const nominatim: GeocoderAdapter = {
     path: "/search",
     parameters: { q: text, format: "jsonv2", limit, ...(near && { viewbox: boxAround(near) }) },
   }),
-  readSearch: (answer) => search.parse(answer).flatMap(foundAddress),
+  readSearch: (answer) => search.parse(answer).flatMap(addressOf),
   reverseRequest: ({ lat, lng }) => ({
     path: "/reverse",
     parameters: { lat, lon: lng, format: "jsonv2" },
   }),
   readReverse(answer) {
     const read = reverse.parse(answer);
-    return "error" in read ? [] : foundAddress(read);
+    return "error" in read ? [] : addressOf(read);
   },
 };
 
-function foundAddress(read: z.output<typeof place>): FoundAddress[] {
+function addressOf(read: z.output<typeof place>): AddressMatch[] {
   const label = labelOf(read.display_name);
   if (label === "") return [];
   const precision = precisionOf(read.place_rank ?? 0);

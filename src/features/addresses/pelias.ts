@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { labelOf, type AddressPrecision, type FoundAddress, type GeocoderAdapter } from "./geocoder.ts";
+import { labelOf, type AddressPrecision, type AddressMatch, type GeocoderAdapter } from "./geocoder.ts";
 import { pointFeatures, pointOf } from "./point-feature.ts";
 
 const properties = z.object({
@@ -32,7 +32,7 @@ export const pelias: GeocoderAdapter = {
   readReverse: readFeatures,
 };
 
-function readFeatures(answer: unknown): readonly FoundAddress[] {
+function readFeatures(answer: unknown): readonly AddressMatch[] {
   return answers.parse(answer).features.flatMap((feature) => {
     const { layer, confidence } = feature.properties;
     const label = labelOf(feature.properties.label);

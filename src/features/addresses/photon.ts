@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { labelOf, type AddressPrecision, type FoundAddress, type GeocoderAdapter } from "./geocoder.ts";
+import { labelOf, type AddressPrecision, type AddressMatch, type GeocoderAdapter } from "./geocoder.ts";
 import { pointFeatures, pointOf } from "./point-feature.ts";
 
 const part = z.string().nullish();
@@ -36,7 +36,7 @@ export const photon: GeocoderAdapter = {
   readReverse: readFeatures,
 };
 
-function readFeatures(answer: unknown): readonly FoundAddress[] {
+function readFeatures(answer: unknown): readonly AddressMatch[] {
   return answers.parse(answer).features.flatMap((feature) => {
     const label = labelOf(textOf(feature.properties));
     if (label === "") return [];
@@ -55,12 +55,12 @@ function precisionOf({ type, osm_key: key, housenumber }: Properties): AddressPr
 const NUMBER_FIRST = new Set("AU CA FR GB IE IN LU MY NZ PH SG TH US ZA".split(" "));
 
 /** Returns an address on one line, in the order of the country's postal addresses. */
-function textOf(given: Properties): string {
-  const { name, housenumber, street, postcode, city, state, country } = given;
-  const isNumberFirst = NUMBER_FIRST.has(given.countrycode?.toUpperCase() ?? "");
+function textOf(address: Properties): string {
+  const { name, housenumber, street, postcode, city, state, country } = address;
+  const isNumberFirst = NUMBER_FIRST.has(address.countrycode?.toUpperCase() ?? "");
   const numbered = isNumberFirst ? [housenumber, street] : [street, housenumber];
   const line = street ? joined(numbered, " ") : housenumber;
-  const town = city ?? given.locality ?? given.district ?? given.county;
+  const town = city ?? address.locality ?? address.district ?? address.county;
   const cityLine = isNumberFirst ? [town, joined([state, postcode], " ")] : [joined([postcode, town], " "), state];
   return joined([...new Set([name, line, ...cityLine, country])], ", ");
 }

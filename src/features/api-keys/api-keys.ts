@@ -212,9 +212,9 @@ export async function rotateAllKeys(
  * @throws Refusal API_KEY_LIMIT if `MAX_API_KEYS` of them have no expiry, or `MAX_WORKING_API_KEYS` are active
  */
 function assertCapacity(others: readonly { readonly endsAt?: Date | null }[]): void {
-  const hasAllLasting = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;
-  if (!hasAllLasting && others.length < MAX_WORKING_API_KEYS) return;
-  const keys = hasAllLasting ? `${MAX_API_KEYS} keys` : `${MAX_WORKING_API_KEYS} active keys, expiring ones included`;
+  const isFull = others.filter(({ endsAt }) => !endsAt).length >= MAX_API_KEYS;
+  if (!isFull && others.length < MAX_WORKING_API_KEYS) return;
+  const keys = isFull ? `${MAX_API_KEYS} keys` : `${MAX_WORKING_API_KEYS} active keys, expiring ones included`;
   const text = `The workspace has reached its limit of ${keys}. Revoke one first.`;
   throw refuse("API_KEY_LIMIT", text, { subject: "api_key" });
 }

@@ -121,8 +121,8 @@ function positionOf({ createdAt, id }: Pick<AuditEntry, "createdAt" | "id">): Po
 function entriesQuery(em: EntityManager, filters: Filters, { after, limit }: Page<Position>, order: "asc" | "desc") {
   const { createdAfter, createdBefore, ...equal } = filters;
   const query = em.createQueryBuilder(AuditEntry, "entry");
-  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
-  query.where(Object.fromEntries(given));
+  const conditions = Object.entries(equal).filter(([, value]) => value !== undefined);
+  query.where(Object.fromEntries(conditions));
   if (createdAfter !== undefined) query.andWhere({ createdAt: { $gt: new Date(createdAfter) } });
   if (createdBefore !== undefined) query.andWhere({ createdAt: { $lt: new Date(createdBefore) } });
   if (after !== undefined) {

@@ -91,11 +91,11 @@ const OVERLAP_OF_CURRENT_SECONDS = 600;
 /**
  * Returns the overlap of a rotated key, in seconds.
  *
- * @param asked requested overlap, if any
+ * @param requested requested overlap, if any
  * @param current id of the API key that authenticated the call, if any
  */
-export function overlapSecondsOf(key: string, asked: number | undefined, current: string | undefined): number {
-  return asked ?? (key === current ? OVERLAP_OF_CURRENT_SECONDS : 0);
+export function overlapSecondsOf(key: string, requested: number | undefined, current: string | undefined): number {
+  return requested ?? (key === current ? OVERLAP_OF_CURRENT_SECONDS : 0);
 }
 
 export interface ExpiredKey {

@@ -29,8 +29,8 @@ export const CUSTOMER_FUNCTIONS: CustomerFunctions = {
 };
 
 function assertWholePoints(request: UpdateRequest): void {
-  const given = { default_pickup: request.defaultPickup, default_dropoff: request.defaultDropoff };
-  const violations = Object.entries(given).flatMap(([name, at]): Violation[] => {
+  const changes = { default_pickup: request.defaultPickup, default_dropoff: request.defaultDropoff };
+  const violations = Object.entries(changes).flatMap(([name, at]): Violation[] => {
     if (at === undefined || (at.lat === undefined) === (at.lng === undefined)) return [];
     const [missing, other] = at.lat === undefined ? ["lat", "lng"] : ["lng", "lat"];
     const subject = `${name}.${missing}`;
@@ -43,12 +43,12 @@ function assertWholePoints(request: UpdateRequest): void {
 /** Returns the changed fields. An empty text clears an optional field. */
 function changesOf(before: CustomerRecord, request: UpdateRequest) {
   const textOf = (property: "idNumber" | "phone" | "notes") => {
-    const given = request[property];
-    return given === undefined ? before[property] : given || null;
+    const change = request[property];
+    return change === undefined ? before[property] : change || null;
   };
   const addressOf = (property: "defaultPickup" | "defaultDropoff", name: string) => {
-    const kept = request.clear.includes(name) ? null : before[property];
-    return storedAddress(request[property]) ?? kept;
+    const unchanged = request.clear.includes(name) ? null : before[property];
+    return storedAddress(request[property]) ?? unchanged;
   };
   return {
     name: request.name ?? before.name,
@@ -61,9 +61,9 @@ function changesOf(before: CustomerRecord, request: UpdateRequest) {
   };
 }
 
-function storedAddress(given: CustomerAddressChange | undefined): StoredAddress | undefined {
-  if (given === undefined) return undefined;
-  const { address, lat = null, lng = null } = given;
+function storedAddress(change: CustomerAddressChange | undefined): StoredAddress | undefined {
+  if (change === undefined) return undefined;
+  const { address, lat = null, lng = null } = change;
   // Adding 0 converts -0 to 0.
   return { address, lat: lat && lat + 0, lng: lng && lng + 0 };
 }

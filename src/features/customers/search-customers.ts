@@ -1,7 +1,7 @@
 import { beginsWith } from "../../db/begins-with.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { MOST_FOUND, searchWords } from "../../db/words.ts";
+import { MAX_MATCHES, searchWords } from "../../db/words.ts";
 import { searchQuery, type SearchTerm } from "../../domain/search-text.ts";
 import { CUSTOMER_WORDS, customerRecordJson, type CustomerRecord, NAME_KEY } from "./customer.entity.ts";
 
@@ -29,5 +29,5 @@ const NAMED = `
 
 const WORDED = `
   select ${customerRecordJson("found")} as customer from (
-    ${CUSTOMER_WORDS.found("customer.*", "$2")} limit ${MOST_FOUND}) as found
+    ${CUSTOMER_WORDS.matches("customer.*", "$2")} limit ${MAX_MATCHES}) as found
   order by ${NAME_KEY}, id limit 2 * $3`;

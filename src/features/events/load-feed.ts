@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import { type EventContent, type EventRow, toEvent } from "./event-message.ts";
 
 /** Maximum number of events that one query examines. */
-const MAX_LOOKED_AT = 1_000;
+const MAX_EXAMINED = 1_000;
 
 export interface FeedPart {
   /** Oldest first. */
@@ -39,8 +39,8 @@ const someTypesSql = (next: string, end: "min" | "max", order: "asc" | "desc") =
     where json_array_length($4) = 0 or type = any (array(select json_array_elements_text($4)))
     order by position ${order} limit $3
   )
-  select ${COLUMNS}, "lookedAt", "end"
-  from (select count(*)::int as "lookedAt", ${end}(position)::float8 as "end" from looked_at) as bounds
+  select ${COLUMNS}, "examined", "end"
+  from (select count(*)::int as "examined", ${end}(position)::float8 as "end" from looked_at) as bounds
     left join found on true
   order by found.position ${order}`;
 
@@ -52,7 +52,7 @@ const OF_SUBJECT_NEWEST_FIRST = someTypesSql("position < $2 and subject = $6 ord
 
 interface FilteredRow extends Omit<EventRow, "position"> {
   readonly position: number | null;
-  readonly lookedAt: number;
+  readonly examined: number;
   readonly end: number | null;
 }
 
@@ -88,7 +88,7 @@ async function loadSome(
   workspace: number,
   { after, types, subject, newestFirst = false, limit }: FeedQuery,
 ): Promise<FeedPart> {
-  const values = [workspace, after, limit, JSON.stringify(types), MAX_LOOKED_AT];
+  const values = [workspace, after, limit, JSON.stringify(types), MAX_EXAMINED];
   const [oldest, newest] =
     subject === undefined ? [OF_SOME_TYPES, OF_SOME_TYPES_NEWEST_FIRST] : [OF_SUBJECT, OF_SUBJECT_NEWEST_FIRST];
   const rows = await runStatement<FilteredRow>(
@@ -96,19 +96,19 @@ async function loadSome(
     newestFirst ? newest : oldest,
     subject === undefined ? values : [...values, subject],
   );
-  const { lookedAt, end } = rows[0]!;
+  const { examined, end } = rows[0]!;
   const found = rows.filter((row): row is FilteredRow & EventRow => row.position !== null);
   const isFull = found.length === limit;
   return {
     events: found.map(toEvent),
     end: isFull ? found.at(-1)!.position : (end ?? after),
-    mayHaveMore: isFull || lookedAt === MAX_LOOKED_AT,
+    mayHaveMore: isFull || examined === MAX_EXAMINED,
   };
 }
 
 const HAPPENED = `
   select position::float8 as position, subject, type from event
-  where workspace_id = $1 and position > $2 order by event.position limit ${MAX_LOOKED_AT}`;
+  where workspace_id = $1 and position > $2 order by event.position limit ${MAX_EXAMINED}`;
 
 /** Loads the types and subjects of events after a position, oldest first. */
 export async function loadHappened(em: EntityManager, workspace: number, after: number) {
@@ -116,7 +116,7 @@ export async function loadHappened(em: EntityManager, workspace: number, after: 
     workspace,
     after,
   ]);
-  return { happened, mayHaveMore: happened.length === MAX_LOOKED_AT };
+  return { happened, mayHaveMore: happened.length === MAX_EXAMINED };
 }
 
 const POSITIONS = `

@@ -52,7 +52,10 @@ export interface LeasedMail {
 }
 
 /** A table of emails with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
-export interface MailQueue<Mail extends LeasedMail> extends Pick<LeasedQueue<WorkItem>, "ofWorkspace" | "find"> {
+export interface MailQueue<Mail extends LeasedMail> extends Pick<
+  LeasedQueue<WorkItem>,
+  "workspaceConcurrency" | "find"
+> {
   readonly table: string;
   readonly key: readonly string[];
   /** SQL for an email's columns other than those of the lease. */
@@ -69,7 +72,7 @@ export interface MailQueue<Mail extends LeasedMail> extends Pick<LeasedQueue<Wor
 }
 
 /** Maximum number of emails that this process sends concurrently from each table. */
-export const AT_ONCE = 4;
+export const CONCURRENCY = 4;
 /** Duration of a lease in seconds. Longer than an attempt. */
 const LEASE_SECONDS = 60;
 /** Delay after the first attempt, and maximum delay, in milliseconds. The delay doubles with each attempt. */
@@ -89,15 +92,15 @@ function statementsOf({ table, key, columns }: MailQueue<never>) {
    * Condition that this process still owns the email. If the lease expired and another process
    * acquired it, that process has increased `attempts`.
    */
-  const stillOurs = `where ${isIt} and attempts = $${next - 1}`;
+  const isLeaseHeld = `where ${isIt} and attempts = $${next - 1}`;
   return {
     lease: `
   update ${table} set attempts = attempts + 1, next_attempt_at = now() + interval '${LEASE_SECONDS} s'
   where ${isIt} and state = 'waiting' and next_attempt_at <= now()
   returning ${columns}, attempts, created_at as "createdAt", next_attempt_at as "leasedUntil"`,
-    end: `update ${table} set state = $${next} ${stillOurs}`,
-    putOff: `update ${table} set next_attempt_at = now() + $${next}::int * interval '1 ms' ${stillOurs}`,
-    forget: `delete from ${table} ${stillOurs}`,
+    end: `update ${table} set state = $${next} ${isLeaseHeld}`,
+    putOff: `update ${table} set next_attempt_at = now() + $${next}::int * interval '1 ms' ${isLeaseHeld}`,
+    forget: `delete from ${table} ${isLeaseHeld}`,
   };
 }
 
@@ -167,8 +170,8 @@ export function createMailWorkers<Mail extends LeasedMail>(
 
   return createWorkers<WorkItem>(
     {
-      atOnce: AT_ONCE,
-      ofWorkspace: queue.ofWorkspace,
+      concurrency: CONCURRENCY,
+      workspaceConcurrency: queue.workspaceConcurrency,
       find: async (limit, except) => (performance.now() < restsUntilMs ? [] : queue.find(limit, except)),
       work,
     },

@@ -16,7 +16,7 @@ const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
 /** Delay before retrying payments that a ready account refused, in milliseconds. */
 const RESUME_MS = 60_000;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 /** Time until another process can claim an unfinished check, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
 /** Maximum age of events that providers list, in milliseconds. */
@@ -51,8 +51,8 @@ const FIND_DUE = `
 export function accountCheckQueue(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
   const { em, now } = deps;
   return {
-    atOnce: AT_ONCE,
-    ofWorkspace: 1,
+    concurrency: CONCURRENCY,
+    workspaceConcurrency: 1,
     find: (limit, except) =>
       findDue<WorkItem & DueRow>(em, { sql: FIND_DUE, values: [now().toISOString(), limit, except] }, limit),
     work: ({ workspace }) => checkAccount(deps, workspace),

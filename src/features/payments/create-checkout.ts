@@ -83,9 +83,9 @@ function notPayable(reason: string): Refusal {
 
 /** @throws Refusal CHECKOUT_AMOUNT, and the errors of `reconcileForCall` */
 function reconcileOpening(reconcile: ReconcilePayment, key: ShipmentKey, worker: string): Promise<void> {
-  const reconcileUnlessFailed: ReconcilePayment = async (...given) => {
+  const reconcileUnlessFailed: ReconcilePayment = async (...args) => {
     try {
-      return await reconcile(...given);
+      return await reconcile(...args);
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error;
       // The next attempt uses another key. If this attempt did create a checkout, its URL is unknown.

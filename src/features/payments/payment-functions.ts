@@ -151,10 +151,10 @@ function notRetriable(reason: string) {
 }
 
 /** Wraps a change to refuse provider calls, which take too long for a batch. */
-function unconfirmed<Change extends (...given: never[]) => unknown>(change: Change): Change {
-  return ((...given: Parameters<Change>) => {
+function unconfirmed<Change extends (...args: never[]) => unknown>(change: Change): Change {
+  return ((...args: Parameters<Change>) => {
     try {
-      return change(...given);
+      return change(...args);
     } catch (error) {
       throw error instanceof ProviderCheckRequired ? refuse("PAYMENT_NOT_CONFIRMED") : error;
     }

@@ -18,7 +18,7 @@ export interface PaymentJobDeps extends ReconcileDeps {
  * Maximum number of concurrent reconciliations per process and per workspace. Notified payments and
  * other payments each have their own workers with these limits.
  */
-const AT_ONCE = { atOnce: 16, ofWorkspace: 8 };
+const CONCURRENCY = { concurrency: 16, workspaceConcurrency: 8 };
 const MAX_EVENTS = 100;
 /**
  * Delays before an event about an unknown payment is retried, in milliseconds. After the last retry
@@ -37,14 +37,14 @@ export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
   const payments = (isNotified: boolean) =>
     createWorkers(
       {
-        ...AT_ONCE,
+        ...CONCURRENCY,
         find: (limit, except) => findDuePayments(em, isNotified, now(), limit, except),
         work: (key) => reconcile(deps, key),
       },
       failed,
     );
   return [
-    { begin: () => dispatchEvents(deps), idle: async () => undefined },
+    { startDue: () => dispatchEvents(deps), idle: async () => undefined },
     payments(true),
     payments(false),
     createWorkers(accountCheckQueue(deps), failed),

@@ -146,13 +146,13 @@ async function poll(
 }
 
 /** Polls the payment, applies the snapshot and acts, until no action is needed. */
-async function reconcile(deps: ReconcileDeps, given: PaymentLease, expire: boolean): Promise<ReconcileStep> {
+async function reconcile(deps: ReconcileDeps, lease: PaymentLease, expire: boolean): Promise<ReconcileStep> {
   const { em, now } = deps;
-  const { worker, online, access, test } = given;
-  let { leased } = given;
+  const { worker, online, access, test } = lease;
+  let { leased } = lease;
   let isExpired = false;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const opened = await openRequestedCheckout(em, { ...given, leased });
+    const opened = await openRequestedCheckout(em, { ...lease, leased });
     const { refused } = opened;
     leased = opened.leased;
     const read =
@@ -173,7 +173,7 @@ async function reconcile(deps: ReconcileDeps, given: PaymentLease, expire: boole
       isExpired = true;
       await online.expireCheckout(access, leased.checkout!);
     } else {
-      const known = { ...given, leased };
+      const known = { ...lease, leased };
       leased = await requestRefund(em, known, snapshot, applied.refundAttempt);
     }
   }

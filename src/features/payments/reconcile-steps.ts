@@ -43,10 +43,10 @@ export async function openRequestedCheckout(
   const { workspace, shipment, version, amountMinor, currency } = leased;
   const { successUrl, cancelUrl } = leased;
   const expiresAt = new Date(leased.expiresAtMs);
-  const wanted = { workspace, shipment, amountMinor, currency, successUrl, cancelUrl, expiresAt };
+  const request = { workspace, shipment, amountMinor, currency, successUrl, cancelUrl, expiresAt };
   try {
     const key = `${workspace}-${shipment}-${version}-checkout`;
-    const { checkout } = await online.openCheckout(access, wanted, key);
+    const { checkout } = await online.openCheckout(access, request, key);
     return { leased: await storeCallResult(em, leased, worker, { checkout, state: "open" }) };
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;
@@ -89,8 +89,8 @@ export async function requestRefund(
   const amountMinor = remainingAmount(snapshot) - pendingRefundAmount(snapshot);
   const key = `${workspace}-${shipment}-${attempt}-refund`;
   try {
-    const wanted = { payment: snapshot.payment!, amountMinor, currency, attempt };
-    await online.refund(access, wanted, key);
+    const request = { payment: snapshot.payment!, amountMinor, currency, attempt };
+    await online.refund(access, request, key);
     return leased;
   } catch (error) {
     if (!(error instanceof ProviderRefused) || error.kind === "revoked") throw error;

@@ -30,11 +30,11 @@ const CHECK = `
   select asked.id::float8 as id, coalesce(known.number <= ${MAX_MAILS}, false) as "isAccepted"
   from asked left join known on known.id = asked.id`;
 
-const GIVEN = "(select value::bigint from json_array_elements_text($1))";
-const ACCEPT = `update mail set state = 'waiting' where id in ${GIVEN}`;
-const FORGET = `delete from mail where id in ${GIVEN}`;
+const IDS = "(select value::bigint from json_array_elements_text($1))";
+const ACCEPT = `update mail set state = 'waiting' where id in ${IDS}`;
+const DELETE = `delete from mail where id in ${IDS}`;
 
-interface Asked {
+interface MailCheck {
   readonly id: number;
   readonly isAccepted: boolean;
 }
@@ -46,22 +46,22 @@ interface Asked {
 export async function acceptMails(em: EntityManager): Promise<number> {
   let count = 0;
   for (;;) {
-    const asked = await em.fork().transactional(acceptBatch);
-    count += asked.filter(({ isAccepted }) => isAccepted).length;
-    if (asked.length < BATCH) return count;
+    const checks = await em.fork().transactional(acceptBatch);
+    count += checks.filter(({ isAccepted }) => isAccepted).length;
+    if (checks.length < BATCH) return count;
   }
 }
 
-async function acceptBatch(tx: EntityManager): Promise<Asked[]> {
+async function acceptBatch(tx: EntityManager): Promise<MailCheck[]> {
   const [lock] = await runStatement<{ locked: boolean }>(tx, LOCK);
   if (!lock!.locked) return [];
-  const asked = await runStatement<Asked>(tx, CHECK);
+  const checks = await runStatement<MailCheck>(tx, CHECK);
   for (const [sql, accepted] of [
     [ACCEPT, true],
-    [FORGET, false],
+    [DELETE, false],
   ] as const) {
-    const ids = asked.filter(({ isAccepted }) => isAccepted === accepted).map(({ id }) => id);
+    const ids = checks.filter(({ isAccepted }) => isAccepted === accepted).map(({ id }) => id);
     if (ids.length > 0) await runStatement(tx, sql, [JSON.stringify(ids)]);
   }
-  return asked;
+  return checks;
 }

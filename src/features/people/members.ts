@@ -126,12 +126,12 @@ function createMembership(
   if (count >= MAX_MEMBERS) {
     throw refuse("MEMBER_LIMIT");
   }
-  const given = role ?? (count === 0 ? roleOfFirst : "viewer");
+  const assigned = role ?? (count === 0 ? roleOfFirst : "viewer");
   const createdAt = new Date();
   return tx.create(Membership, {
     workspace,
     person,
-    role: given,
+    role: assigned,
     name,
     lastSignedInAt: null,
     createdAt,

@@ -4,17 +4,17 @@ import { MAX_MEMBERS } from "../../domain/limits.ts";
 import { unavailable } from "../../domain/refusal.ts";
 
 /** Approximate maximum number of unchecked requests. Requests are checked within about a second. */
-const MAX_ASKED = 1_000;
+const MAX_REQUESTED = 1_000;
 /**
  * Maximum number of emails per person and kind within 15 minutes. Invitations are counted per workspace and person.
  */
 export const MAX_MAILS = 3;
 
-const ASK = `
+const INSERT = `
   insert into mail (kind, state, email, created_at, next_attempt_at)
   select 'sign_in', 'asked', $1, now(), now()
-  where (select count(*) from (select from mail where state = 'asked' limit ${MAX_ASKED}) as asked)
-    < ${MAX_ASKED}
+  where (select count(*) from (select from mail where state = 'asked' limit ${MAX_REQUESTED}) as asked)
+    < ${MAX_REQUESTED}
   returning 1`;
 
 /**
@@ -24,7 +24,7 @@ const ASK = `
  * @throws Refusal UNAVAILABLE if too many requests are waiting
  */
 export async function requestSignInMail(em: EntityManager, email: string): Promise<void> {
-  if ((await runStatement(em, ASK, [email])).length > 0) return;
+  if ((await runStatement(em, INSERT, [email])).length > 0) return;
   throw unavailable("Too many sign-in emails are requested at present. Try again in a minute.");
 }
 

@@ -1,7 +1,13 @@
 import type { WorkItem, Workers } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
-import { AT_ONCE, createMailWorkers, type LeasedMail, messageIdOf, type SendMailsDeps } from "../mails/mail-queue.ts";
+import {
+  CONCURRENCY,
+  createMailWorkers,
+  type LeasedMail,
+  messageIdOf,
+  type SendMailsDeps,
+} from "../mails/mail-queue.ts";
 import { acceptMails } from "./accept-mails.ts";
 import { mailContent } from "./mail-content.ts";
 import type { MailKind } from "./mail.entity.ts";
@@ -37,7 +43,7 @@ export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSign
       table: "mail",
       key: ["id"],
       columns: `id::float8 as id, kind, email, workspace_id::float8 as "workspaceId"`,
-      ofWorkspace: AT_ONCE,
+      workspaceConcurrency: CONCURRENCY,
       find: (limit) => runStatement<WorkItem>(em, FIND_DUE, [limit]),
       keyOf: ({ reference }) => [reference],
       lifetimeMs: ({ kind }) => LIFETIME_MS[kind],
@@ -53,9 +59,9 @@ export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSign
   );
   return {
     ...workers,
-    async begin() {
+    async startDue() {
       await acceptMails(em);
-      return workers.begin();
+      return workers.startDue();
     },
   };
 }

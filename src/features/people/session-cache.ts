@@ -14,7 +14,7 @@ import { SESSION_GOES_ON } from "./session.entity.ts";
 const CACHE_MS = 1_000;
 const MAX_CACHED = 10_000;
 
-interface FoundSession extends SignedInPerson {
+interface CachedSession extends SignedInPerson {
   /** Role in the workspace that the call names. null if the person is not a member. */
   readonly memberRole: MemberRole | null;
   /** Whether that workspace is a test twin. */
@@ -74,7 +74,7 @@ async function findCaller(
   { token, audience, workspace: workspaceId }: Lookup,
   findTracking: FindTracking,
 ): Promise<Caller | undefined> {
-  const [found] = await runStatement<FoundSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
+  const [found] = await runStatement<CachedSession>(em, FIND, [hashKey(token), workspaceId ?? null]);
   if (found === undefined) return undefined;
   const { personId, email, sessionId, boundTo } = found;
   const person = { personId, email, sessionId, boundTo };
@@ -103,7 +103,7 @@ async function findCaller(
  * Returns the caller of an operator RPC. The audit log uses the operator's name, which owners
  * assign, because people can change their own name.
  */
-function operatorCaller({ operatorId, operatorName, operatorRole }: FoundSession): Caller {
+function operatorCaller({ operatorId, operatorName, operatorRole }: CachedSession): Caller {
   if (operatorId === null || operatorName === null || operatorRole === null) {
     throw refuse("NOT_AN_OPERATOR");
   }

@@ -1,11 +1,11 @@
-import { openQuote, type HeldQuote } from "../../domain/pricing/sealed-quote.ts";
+import { openQuote, type QuoteTerms } from "../../domain/pricing/sealed-quote.ts";
 import type { Fees } from "../../domain/pricing/tariff.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import type { QuoteKeys } from "./quote-keys.ts";
 
 export interface NamedQuote {
   readonly id: string;
-  readonly held: HeldQuote;
+  readonly terms: QuoteTerms;
   readonly fees: Fees;
 }
 
@@ -24,9 +24,9 @@ export async function findQuote(
   workspace: number,
   { quoteKeys, versionFees }: FindQuoteDeps,
 ): Promise<NamedQuote | undefined> {
-  const held = openQuote(id, quoteKeys.byId);
-  if (held?.workspace !== workspace) return undefined;
+  const terms = openQuote(id, quoteKeys.byId);
+  if (terms?.workspace !== workspace) return undefined;
   // A database restored from a backup may lack the version.
-  const fees = (await versionFees.of([held.tariffVersion])).get(held.tariffVersion);
-  return fees && { id, held, fees };
+  const fees = (await versionFees.of([terms.tariffVersion])).get(terms.tariffVersion);
+  return fees && { id, terms, fees };
 }

@@ -79,7 +79,7 @@ function makeQuote(
   };
   if (!quote.covered) return made;
   const expiresAtMs = createdAtMs + (request.validForSeconds ?? VALID_FOR_SECONDS) * 1_000;
-  const held = {
+  const terms = {
     workspace: call.caller.workspaceId,
     route,
     pickupWindow: windows.pickup,
@@ -91,7 +91,7 @@ function makeQuote(
   const lines = breakDown(pricing.fees, route.weightKg, quote, windowFees)!;
   return {
     ...made,
-    id: sealQuote(held, quoteKeys.current()),
+    id: sealQuote(terms, quoteKeys.current()),
     breakdown: breakdownRecord(lines, quote.currency),
     expiresAt: expiresAtMs,
   };

@@ -17,14 +17,14 @@ export interface QuotedWindows extends Pick<WindowsDecision, "windows"> {
  */
 export function quoteWindows(
   pricing: Pricing,
-  asked: {
+  requested: {
     readonly quoted: Quote;
     readonly route: Route;
     readonly request: Parameters<typeof windowsOf>[0];
   },
   nowMs: number,
 ): QuotedWindows {
-  const { quoted, route, request } = asked;
+  const { quoted, route, request } = requested;
   if (!quoted.covered) return { quote: quoted, windows: NO_WINDOWS.windows };
   const decision = decideRoute(pricing, route, { windows: windowsOf(request) }, nowMs);
   if (decision === NO_WINDOWS) return { quote: quoted, windows: decision.windows };

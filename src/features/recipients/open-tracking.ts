@@ -57,7 +57,7 @@ export interface RecipientProof {
 }
 
 interface OpenedLink {
-  readonly found: LinkedShipment;
+  readonly shipment: LinkedShipment;
   /** `undefined` if the page was opened for a previous phone number, so that digits must be entered again. */
   readonly opened: OpenedDetails | WrongDigits | undefined;
 }
@@ -67,28 +67,28 @@ interface OpenedLink {
  * is invalid or the shipment has no phone number.
  */
 export async function openLinked(
-  { link, digits, recipientMac: given }: RecipientProof,
+  { link, digits, recipientMac: sentMac }: RecipientProof,
   deps: OpenDeps,
 ): Promise<OpenedLink | undefined> {
-  const found = await findLinked(link, deps);
-  if (found?.recipientPhone === undefined) return undefined;
-  const { workspace, tracked, recipientPhone: phone } = found;
+  const shipment = await findLinked(link, deps);
+  if (shipment?.recipientPhone === undefined) return undefined;
+  const { workspace, tracked, recipientPhone: phone } = shipment;
   const key = { workspace: workspace.id, reference: tracked.reference };
   const mac = recipientMac(workspace, tracked.reference, phone);
-  if (!isSameMac(given, mac)) {
-    if (given !== "") return { found, opened: undefined };
+  if (!isSameMac(sentMac, mac)) {
+    if (sentMac !== "") return { shipment, opened: undefined };
     const isMatch = digits === phone.slice(-DIGITS);
     const problem = await tryDigits(deps.em, `${key.workspace} ${key.reference} ${phone}`, isMatch);
-    if (problem !== undefined) return { found, opened: problem };
+    if (problem !== undefined) return { shipment, opened: problem };
   }
   const loadPhoto = async () =>
-    found.hasPhoto
+    shipment.hasPhoto
       ? Promise.race([
           findPicture(deps, key, "photo").catch(() => undefined),
           sleep(PHOTO_MS, undefined, { ref: false }),
         ])
       : undefined;
-  return { found, opened: { address: found.dropoffAddress, recipientMac: mac, loadPhoto } };
+  return { shipment, opened: { address: shipment.dropoffAddress, recipientMac: mac, loadPhoto } };
 }
 
 /**

@@ -29,7 +29,7 @@ export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
  * Maximum number of emails that a process sends concurrently for a workspace, so that one workspace
  * does not delay others while the mail server is slow.
  */
-const OF_WORKSPACE = 2;
+const WORKSPACE_CONCURRENCY = 2;
 /** Age after which a recipient email is no longer sent, in milliseconds, because its content is outdated. */
 const LIFETIME_MS = 60 * 60_000;
 /** Time for which an email of the same kind is not sent again, as a PostgreSQL interval. */
@@ -60,7 +60,7 @@ export function createRecipientMailWorkers(deps: SendRecipientMailsDeps, givingU
       table: "recipient_notice",
       key: ["workspace_id", "shipment_reference", "kind"],
       columns: "workspace_id::float8 as workspace, shipment_reference as reference, kind",
-      ofWorkspace: OF_WORKSPACE,
+      workspaceConcurrency: WORKSPACE_CONCURRENCY,
       find: (limit, except) => findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
       keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
       lifetimeMs: () => LIFETIME_MS,

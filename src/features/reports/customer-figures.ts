@@ -39,8 +39,8 @@ export async function loadCustomerFigures(
   workspace: number,
   customers: readonly number[],
 ): Promise<ReadonlyMap<number, RecordOf<CustomerFigures>>> {
-  const asked = JSON.stringify(customers.map((id) => ({ id })));
-  const rows = await runStatement<Row>(em, FIGURES, [workspace, asked]);
+  const ids = JSON.stringify(customers.map((id) => ({ id })));
+  const rows = await runStatement<Row>(em, FIGURES, [workspace, ids]);
   const own = Map.groupBy(rows, ({ customer }) => customer);
   return new Map(customers.map((id) => [id, figuresOf(own.get(id) ?? [])]));
 }

@@ -60,7 +60,7 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
 };
 
 /** Matches open disputes and failed refunds. Unassigned payments have their own list. */
-const FAILED_BESIDES = `
+const OTHER_FAILURES = `
   (payment_details ->> 'dispute' = 'open' or payment_details ->> 'refundError' is not null)`;
 
 /**
@@ -75,7 +75,7 @@ const PAYMENT_TROUBLE = `
       (paymentStatus) => `(
         select * from shipment
         where workspace_id = $1 and payment_status = '${paymentStatus}'
-          and ${indexPredicate("shipment_failed")} and ${FAILED_BESIDES}
+          and ${indexPredicate("shipment_failed")} and ${OTHER_FAILURES}
         order by created_at, reference limit ${2 * MAX_COUNTED})`,
     )
     .join(" union all ")}) as failed

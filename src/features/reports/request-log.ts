@@ -61,10 +61,10 @@ export function createRequestLog(onDropped: (count: number) => void) {
       waiting.push(waitingRequest(call, caller, httpStatus));
     },
     drain(): readonly WaitingRequest[] {
-      const taken = waiting;
+      const batch = waiting;
       waiting = [];
       ofWorkspace.clear();
-      return taken;
+      return batch;
     },
     onDropped,
     /** Number of requests that this process has written per workspace since the last trim. */

@@ -73,10 +73,10 @@ interface Booked {
 
 /** Queues the insertion of requested simulations. Their shipments must be inserted first. */
 export function insertSimulations(tx: Transaction, workspace: number, booked: readonly Booked[]): void {
-  const rows = booked.flatMap(({ request: { simulation: asked }, shipment, bookedAt }) => {
-    if (asked === undefined) return [];
-    const scenario = scenarioOf(asked.scenario)!;
-    const simulation = { scenario, stepSeconds: asked.stepSeconds ?? STEP_SECONDS };
+  const rows = booked.flatMap(({ request: { simulation: requested }, shipment, bookedAt }) => {
+    if (requested === undefined) return [];
+    const scenario = scenarioOf(requested.scenario)!;
+    const simulation = { scenario, stepSeconds: requested.stepSeconds ?? STEP_SECONDS };
     const { dueAt } = nextStep(simulation, 0, bookedAt)!;
     return [{ ...simulation, shipment, taken: 0, dueAt, nextTryAt: dueAt }];
   });

@@ -11,7 +11,7 @@ import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ConnectionState } from "../workspaces/payment-connection.entity.ts";
 import { countSimulations } from "./booked-simulations.ts";
-import type { QuoteFacts } from "./held-price.ts";
+import type { QuoteFacts } from "./quoted-price.ts";
 
 export interface Booking {
   readonly method: typeof ShipmentService.method.createShipment;
@@ -70,7 +70,7 @@ export async function loadBookingFacts(tx: Transaction, bookings: readonly Booki
 
 /** Returns the highest tariff version that voids any of the named quotes. Skips the query if there are no quotes. */
 async function loadVoidedBelow(tx: Transaction, bookings: readonly Booking[]): Promise<number | null> {
-  const versions = bookings.flatMap(({ quote }) => quote?.held.tariffVersion ?? []);
+  const versions = bookings.flatMap(({ quote }) => quote?.terms.tariffVersion ?? []);
   if (versions.length === 0) return null;
   const [row] = await tx.send<Pick<BookingFacts, "voidedBelow">>(VOIDED_BELOW, [Math.min(...versions)]);
   return row!.voidedBelow;
@@ -80,7 +80,7 @@ const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
 /** Returns the values of `wanted` in `factsSql`: separate values for one booking, JSON for several. */
 function wantedValues(bookings: readonly Booking[]): unknown[] {
-  const wanted = bookings.map(({ request }, index) => ({
+  const requests = bookings.map(({ request }, index) => ({
     index,
     externalReference: request.externalReference,
     quoteId: request.quoteId,
@@ -88,7 +88,7 @@ function wantedValues(bookings: readonly Booking[]): unknown[] {
     name: request.customerName,
     email: foldEmail(request.customerEmail),
   }));
-  return wanted.length === 1 ? Object.values(wanted[0]!) : [JSON.stringify(wanted)];
+  return requests.length === 1 ? Object.values(requests[0]!) : [JSON.stringify(requests)];
 }
 
 const IN_FORCE = `select ${VERSION_IN_FORCE} as "tariffVersion"`;
@@ -181,7 +181,7 @@ const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3"
  */
 async function lookupEach(tx: Transaction, workspace: number, { request }: Booking): Promise<OwnFacts[]> {
   const { externalReference, quoteId } = request;
-  const [providers, taken, used, customer, subscribers] = await Promise.all([
+  const [providers, takenReferences, used, customer, subscribers] = await Promise.all([
     tx.send<{ state: ConnectionState }>(PROVIDER, [workspace]),
     lookupReference(tx, TAKEN_BY, workspace, externalReference),
     lookupReference(tx, USED_BY, workspace, quoteId),
@@ -191,7 +191,7 @@ async function lookupEach(tx: Transaction, workspace: number, { request }: Booki
   return [
     {
       providerState: providers[0]?.state ?? null,
-      takenBy: taken,
+      takenBy: takenReferences,
       usedBy: used,
       customer,
       subscribers: subscribers.length > 0 ? subscribers : null,

@@ -24,7 +24,7 @@ import { fixedViolation, Refusal, refuse, refuseAny, type Violation } from "../.
 import type { PricedTariff } from "../tariffs/versions/loaded-tariffs.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
 import type { Booking, BookingFacts } from "./booking-facts.ts";
-import { heldPrice, priceFacts, routeWithQuote, windowsWithQuote, withHeldFees } from "./held-price.ts";
+import { quotedPrice, priceFacts, routeWithQuote, windowsWithQuote, withQuotedFees } from "./quoted-price.ts";
 
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
@@ -67,9 +67,9 @@ function acceptBooking(
   now: Date,
 ): AcceptedBooking {
   const { request, quote } = booking;
-  const asked = requestedRoute(booking);
-  const result = quoteRoute(pricing, asked.route);
-  const decision = decideBooking(pricing, asked, result, now.getTime());
+  const requested = requestedRoute(booking);
+  const result = quoteRoute(pricing, requested.route);
+  const decision = decideBooking(pricing, requested, result, now.getTime());
   const violations = [...coverageViolations(result), ...decision.violations];
   if (facts.providerState === null) {
     violations.push(fixedViolation("PAYMENT_PROVIDER_NOT_CONNECTED"));
@@ -79,7 +79,7 @@ function acceptBooking(
   refuseAny(violations, { facts: decision.facts });
   const current = withWindowFee(result as CoveredQuote, decision.feeMinor);
   const priced =
-    request.quoteId === undefined ? current : heldPrice(request, quote, facts, { current, nowMs: now.getTime() });
+    request.quoteId === undefined ? current : quotedPrice(request, quote, facts, { current, nowMs: now.getTime() });
   assertExpectedPrice(priced, request);
   if (facts.takenBy !== null) throw referenceTakenError(facts.takenBy);
   const metadata = mergeMetadata({}, request.metadata);
@@ -87,11 +87,11 @@ function acceptBooking(
     quote === undefined
       ? { tariffVersion: version, fees: pricing.fees, windows: decision.windows }
       : {
-          tariffVersion: quote.held.tariffVersion,
+          tariffVersion: quote.terms.tariffVersion,
           fees: quote.fees,
-          windows: withHeldFees(decision.windows, quote.held),
+          windows: withQuotedFees(decision.windows, quote.terms),
         };
-  return { ...booking, ...by, facts, route: asked.route, priced, metadata };
+  return { ...booking, ...by, facts, route: requested.route, priced, metadata };
 }
 
 function requestedRoute({ request, quote }: Booking): RequestedRoute {
@@ -174,9 +174,9 @@ type Metadata = Readonly<Record<string, string>>;
  *
  * @throws Refusal FIELD_INVALID if the result has more than `MAX_METADATA_KEYS` keys
  */
-export function mergeMetadata(current: Metadata, given: Metadata): Metadata {
+export function mergeMetadata(current: Metadata, changes: Metadata): Metadata {
   const merged = new Map(Object.entries(current));
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(changes)) {
     if (value === "") merged.delete(key);
     else merged.set(key, value);
   }

@@ -28,7 +28,7 @@ const STATES = `
   ) as found`;
 
 /** Stores the newest position of each shipment. Skips positions less than five seconds newer than the stored one. */
-const KEEP = `
+const UPSERT = `
   insert into courier_place (workspace_id, shipment_reference, lat, lng, measured_at)
   select $1::bigint, newest.* from (
     select distinct on (reference) reference, lat, lng, least(measured_at, now()) as measured_at
@@ -53,17 +53,17 @@ const respond = compileResponse(GetCourierPlaceResponseSchema);
 
 export const COURIER_PLACES = {
   async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
-    const given = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
+    const reported = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
       const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
       return isReference(reference) ? [{ index, reference, lat, lng, measured_at }] : [];
     });
-    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(given)]);
+    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported)]);
     const byIndex = new Map(found.map((it) => [it.index, it]));
-    const taken = given.filter(({ index }) => {
+    const accepted = reported.filter(({ index }) => {
       const state = byIndex.get(index);
       return state !== undefined && transition("locate", state).next !== undefined;
     });
-    if (taken.length > 0) await runStatement(em, KEEP, [workspaceId, JSON.stringify(taken)]);
+    if (accepted.length > 0) await runStatement(em, UPSERT, [workspaceId, JSON.stringify(accepted)]);
     const results = places.map(({ shipment }, index) => {
       const state = byIndex.get(index);
       if (state === undefined) return refusedResult(shipment, shipmentNotFoundError(shipment));
@@ -89,17 +89,17 @@ export const COURIER_PLACES = {
   },
 } satisfies Partial<ShipmentFunctions>;
 
-const FORGET = "delete from courier_place where workspace_id = $1 and shipment_reference = $2";
+const DELETE = "delete from courier_place where workspace_id = $1 and shipment_reference = $2";
 
 export function forgetPlace(tx: Transaction, { workspace, reference }: ShipmentKey): void {
-  void tx.send(FORGET, [workspace, reference]);
+  void tx.send(DELETE, [workspace, reference]);
 }
 
 /** Queues a courier's position, replacing the previous one. */
 export function movePlace(tx: Transaction, key: ShipmentKey, { lat, lng }: Point, measuredAt: Date): void {
   forgetPlace(tx, key);
   const place = { reference: key.reference, lat, lng, measured_at: measuredAt };
-  void tx.send(KEEP, [key.workspace, JSON.stringify([place])]);
+  void tx.send(UPSERT, [key.workspace, JSON.stringify([place])]);
 }
 
 /**

@@ -27,9 +27,9 @@ const turn = createSemaphore(2);
 export const MAX_EXPORTS = 4;
 const running = new Map<number, number>();
 /** Approximate size of a chunk, in bytes. A chunk stays in memory until the client has read it. */
-const PIECE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** Maximum size of a chunk, in bytes. In a JSON message, the chunk is a third larger. */
-const MAX_PIECE_BYTES = 1024 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Exports the filtered shipments as CSV (RFC 4180, UTF-8 with a byte order mark), newest first. The
@@ -66,11 +66,11 @@ export const exportShipments: ShipmentFunctions["exportShipments"] = async funct
       // Formatting blocks the event loop, so send the statement first.
       await setImmediate();
       let bytes = 1;
-      for (const piece of piecesOf(rows.map((row) => lineOf(shipmentJson(row, caller))))) {
-        bytes += piece.length;
-        yield fileOf(piece);
+      for (const chunk of chunksOf(rows.map((row) => lineOf(shipmentJson(row, caller))))) {
+        bytes += chunk.length;
+        yield fileOf(chunk);
       }
-      size = Math.min(MAX_BATCH, Math.max(1, Math.floor((rows.length * PIECE_BYTES) / bytes)));
+      size = Math.min(MAX_BATCH, Math.max(1, Math.floor((rows.length * CHUNK_BYTES) / bytes)));
     }
   } finally {
     releaseHeap();
@@ -147,12 +147,12 @@ function fileOf(lines: Buffer): ExportShipmentsResponse {
 }
 
 /** Combines lines into chunks of at most `MAX_PIECE_BYTES`. A single line is never longer. */
-function piecesOf(lines: readonly string[]): Buffer[] {
-  const piece = Buffer.from(lines.join(""));
-  if (piece.length === 0) return [];
-  if (piece.length <= MAX_PIECE_BYTES || lines.length === 1) return [piece];
+function chunksOf(lines: readonly string[]): Buffer[] {
+  const chunk = Buffer.from(lines.join(""));
+  if (chunk.length === 0) return [];
+  if (chunk.length <= MAX_CHUNK_BYTES || lines.length === 1) return [chunk];
   const half = lines.length / 2;
-  return [...piecesOf(lines.slice(0, half)), ...piecesOf(lines.slice(half))];
+  return [...chunksOf(lines.slice(0, half)), ...chunksOf(lines.slice(half))];
 }
 
 function tooMany(): Refusal {

@@ -89,7 +89,7 @@ async function findAll<Indexed extends { readonly index: number }>(
   const found =
     keys.length === 1
       ? await send<Indexed>(one, [workspace, keys[0]!.reference])
-      : await send<Indexed>(several, [workspace, askedJson(keys)]);
+      : await send<Indexed>(several, [workspace, keysJson(keys)]);
   const byIndex = new Map(found.map((each) => [each.index, each]));
   return keys.map((_, index) => byIndex.get(index));
 }
@@ -111,9 +111,9 @@ function loadShipments(
 const workspaceOf = ({ workspace }: ShipmentKey) => workspace;
 
 /** Returns the references as JSON, sorted so that concurrent transactions do not deadlock. */
-function askedJson(keys: readonly ShipmentKey[]): string {
-  const asked = keys.map(({ reference }, index) => ({ index, reference }));
-  return JSON.stringify(asked.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
+function keysJson(keys: readonly ShipmentKey[]): string {
+  const references = keys.map(({ reference }, index) => ({ index, reference }));
+  return JSON.stringify(references.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)));
 }
 
 /**
@@ -158,7 +158,7 @@ export function lockShipments(
   });
 }
 
-type FoundLocked = Found & Pick<LockedShipment, "subscribers">;
+type LockedKey = Found & Pick<LockedShipment, "subscribers">;
 
 async function lockOwn(
   tx: Transaction,
@@ -166,7 +166,7 @@ async function lockOwn(
   keys: readonly ShipmentKey[],
   versionFees: VersionFees,
 ): Promise<(LockedShipment | undefined)[]> {
-  const found = await findAll<FoundLocked>(tx.send, LOCK, workspace, keys);
+  const found = await findAll<LockedKey>(tx.send, LOCK, workspace, keys);
   const rows = await shipmentRows(
     found.map((each) => each?.shipment),
     versionFees,

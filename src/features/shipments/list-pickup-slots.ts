@@ -30,11 +30,11 @@ export function listPickupSlots(
   const route = routeOf(request);
   const quoted = quote(pricing, route);
   if (!quoted.covered) throw new Refusal(coverageViolations(quoted));
-  const given = request.fromDate === undefined ? undefined : givenDay(request.fromDate);
+  const fromDay = request.fromDate === undefined ? undefined : givenDay(request.fromDate);
   const { pickup } = calendarsOf(pricing, route);
   const nowMs = timeOf(call, now).getTime();
   const dates = (calendar: Calendar) => ({
-    fromDay: given ?? calendar.dayOf(nowMs).number,
+    fromDay: fromDay ?? calendar.dayOf(nowMs).number,
     days: request.days ?? DEFAULT_DAYS,
   });
   const slots = pickup === undefined ? [] : listSlots(pickup, dates(pickup), nowMs);

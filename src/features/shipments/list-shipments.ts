@@ -21,8 +21,8 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (request,
   const filters = readShipmentFilters(caller.workspaceId, request);
   const states = statesWith(filters);
   const order = readShipmentOrder(request, states, filters);
-  const asked = { ...filters, order: order.name, range: order.range };
-  const page = readPage(request, asked, readPositionIn(order));
+  const scope = { ...filters, order: order.name, range: order.range };
+  const page = readPage(request, scope, readPositionIn(order));
   if (states.length === 0) return respond({ data: [], nextPageToken: "" });
 
   const values: unknown[] = [caller.workspaceId];

@@ -99,14 +99,14 @@ async function findMerged(tx: EntityManager, workspace: number, from: bigint) {
   }
 }
 
-const AT_MOST = (found: string, limit: number) =>
+const COUNT_UP_TO = (found: string, limit: number) =>
   `select count(*)::int as count from (${found} limit ${limit + 1}) as found`;
 
 const OF_CUSTOMER = "from shipment where workspace_id = $1 and customer_id = $2";
 
-const COUNT_SHIPMENTS = AT_MOST(`select ${OF_CUSTOMER}`, MAX_MOVED);
+const COUNT_SHIPMENTS = COUNT_UP_TO(`select ${OF_CUSTOMER}`, MAX_MOVED);
 
-const COUNT_ALIASES = AT_MOST(
+const COUNT_ALIASES = COUNT_UP_TO(
   "select from customer_alias where workspace_id = $1 and customer_id = any ($2::bigint[])",
   MAX_MERGED,
 );

@@ -14,7 +14,7 @@ export interface PictureBucket {
 }
 
 /** Maximum number of pictures to move at a time, in total and per workspace. Each needs up to 5 MiB of memory. */
-const AT_ONCE = { atOnce: 4, ofWorkspace: 2 };
+const CONCURRENCY = { concurrency: 4, workspaceConcurrency: 2 };
 const LEASE = "60 s";
 const REST_MS = 10_000;
 
@@ -49,7 +49,7 @@ export function createPictureWorkers(deps: {
   let restsUntilMs = 0;
   return createWorkers<WorkItem>(
     {
-      ...AT_ONCE,
+      ...CONCURRENCY,
       find: async (limit, except) =>
         performance.now() < restsUntilMs
           ? []
@@ -57,13 +57,13 @@ export function createPictureWorkers(deps: {
       async work({ workspace, reference = "" }) {
         const [shipment, kind] = reference.split(" ") as [string, PictureKind];
         const key = [workspace, shipment, kind];
-        const [taken] = await runStatement<{ content: Buffer }>(em, TAKE, key);
-        if (taken === undefined) return;
-        const digest = hash("sha256", taken.content, "hex");
+        const [picture] = await runStatement<{ content: Buffer }>(em, TAKE, key);
+        if (picture === undefined) return;
+        const digest = hash("sha256", picture.content, "hex");
         const objectKey = `${workspace}/${shipment}/${kind}-${digest}`;
-        await bucket.put(objectKey, taken.content, MEDIA_TYPES[kind]);
-        const kept = await bucket.get(objectKey);
-        if (kept === undefined || hash("sha256", kept, "hex") !== digest) {
+        await bucket.put(objectKey, picture.content, MEDIA_TYPES[kind]);
+        const stored = await bucket.get(objectKey);
+        if (stored === undefined || hash("sha256", stored, "hex") !== digest) {
           throw new Error("The bucket does not return the stored object.");
         }
         await runStatement(em, MOVED, [...key, objectKey, digest]);

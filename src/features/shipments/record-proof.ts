@@ -85,18 +85,18 @@ function recordProof(
   }: Pick<RecordProofRequestValid, "pin" | "receivedBy" | "note"> & { readonly pictures: Pictures },
   at: Date,
 ): Changed<Pictures> {
-  const given = {
+  const recorded = {
     ...(receivedBy && { receivedBy }),
     ...(note && { note }),
     ...(pictures.photo && { photo: true }),
     ...(pictures.signature && { signature: true }),
     ...(pin && { pinVerified: true }),
   };
-  if (Object.keys(given).length === 0) {
+  if (Object.keys(recorded).length === 0) {
     const text = "photo is missing. Record a photo, signature, pin, received_by or note.";
     throw refuse("FIELD_INVALID", text, { subject: "photo" });
   }
-  const proven = prove(row, given, at);
+  const proven = prove(row, recorded, at);
   if (pin === undefined) return { row: proven, made: pictures };
   const { verification } = row;
   if (verification?.by !== "pin") {
@@ -123,10 +123,10 @@ function recordProof(
  *
  * @throws Refusal SHIPMENT_STATE if the shipment is not in transit
  */
-export function prove(row: ShipmentRow, given: Partial<DeliveryProof>, at: Date): ShipmentRow {
+export function prove(row: ShipmentRow, changes: Partial<DeliveryProof>, at: Date): ShipmentRow {
   stateAfter(row, "prove");
   const before = row.progress ?? NO_PROGRESS;
   // The result must differ from the row even at the same time of a frozen clock, because the picture may differ.
-  const proof = { ...NO_PROOF, ...before.proof, ...given, recordedAt: at.getTime() };
+  const proof = { ...NO_PROOF, ...before.proof, ...changes, recordedAt: at.getTime() };
   return { ...row, progress: { ...before, proof }, updatedAt: at };
 }

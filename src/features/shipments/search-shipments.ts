@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { SearchMatchSchema } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { runStatement } from "../../db/statement.ts";
-import { MOST_FOUND, searchWords, wordsOf } from "../../db/words.ts";
+import { MAX_MATCHES, searchWords, wordsOf } from "../../db/words.ts";
 import { mapKey } from "../../domain/clip.ts";
 import { matchedPart, searchQuery, type SearchTerm, searchTerms } from "../../domain/search-text.ts";
 import { beginsEveryReference, referenceRange } from "../../domain/shipment/shipment-reference.ts";
@@ -48,7 +48,7 @@ function matchesOf<Of>(of: Of, fields: SearchedFields, terms: readonly SearchTer
 }
 
 /** Returns the searched fields by path. */
-function shipmentFields(row: FoundShipment): SearchedFields {
+function shipmentFields(row: ShipmentMatch): SearchedFields {
   const { customer, metadata, progress } = row;
   const courier = progress?.courier;
   return {
@@ -74,7 +74,7 @@ function customerFields({ name, email, phone, notes }: CustomerRecord): Searched
   return { name, email, phone, notes };
 }
 
-type FoundShipment = ShipmentRow & { readonly customerPhone: string | null };
+type ShipmentMatch = ShipmentRow & { readonly customerPhone: string | null };
 
 interface Searched {
   readonly text: string;
@@ -86,7 +86,7 @@ async function findShipments(
   { em, versionFees }: Pick<ShipmentDeps, "em" | "versionFees">,
   workspace: number,
   { text, terms, limit }: Searched,
-): Promise<FoundShipment[]> {
+): Promise<ShipmentMatch[]> {
   if (terms.length === 0) return [];
   const [all, ...parts] = runsOf(terms).map(searchQuery);
   const contained = terms.map(({ words }) => `%${words.at(-1)}%`);
@@ -187,19 +187,19 @@ const NEWEST_AND_NAMED = `
 const OLDER = `
   with found as materialized (
     select * from (
-      ${SHIPMENT_WORDS.found("shipment.*", "$2")} limit ${MOST_FOUND}) as shipment
+      ${SHIPMENT_WORDS.matches("shipment.*", "$2")} limit ${MAX_MATCHES}) as shipment
     order by ${ORDER} limit $3),
   compared as materialized (
     select distinct on (shipment.created_at, shipment.reference) shipment.* from (
       select shipment.* from unnest($5::text[]) as run
-      cross join lateral (${CUSTOMER_WORDS.found("customer.id", "run")} limit ${COMPARED.customers}) as customer
+      cross join lateral (${CUSTOMER_WORDS.matches("customer.id", "run")} limit ${COMPARED.customers}) as customer
       cross join lateral (
         select * from shipment where workspace_id = $1 and customer_id = customer.id
         limit ${COMPARED.shipmentsOfCustomer}) as shipment
       where (select count(*) from found) < $3
       union all
       select shipment.* from unnest($6::text[]) as run
-      cross join lateral (${SHIPMENT_WORDS.found("shipment.*", "run")} limit ${COMPARED.shipments}) as shipment
+      cross join lateral (${SHIPMENT_WORDS.matches("shipment.*", "run")} limit ${COMPARED.shipments}) as shipment
       where (select count(*) from found) < $3
     ) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3)
   ${SELECTED} from (

@@ -38,7 +38,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
   { changeShipment, tariffs, payments, now },
 ) => {
   const { workspaceId } = call.caller;
-  const change = (asked?: ProviderCheckRequired) =>
+  const change = (check?: ProviderCheckRequired) =>
     changeShipment({
       method: ShipmentService.method.updateShipment,
       request,
@@ -46,8 +46,8 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
       load: (tx) => loadFacts(tx, workspaceId, request, now()),
       async change(row, facts, at) {
         // Expiring the checkout incremented the version, so the earlier etag is also valid.
-        const isOnlyExpired = row.version - 1 === asked?.version;
-        const versions = isOnlyExpired ? [row.version, asked.version] : [row.version];
+        const isOnlyExpired = row.version - 1 === check?.version;
+        const versions = isOnlyExpired ? [row.version, check.version] : [row.version];
         assertEtag("shipment", request.etag, ...versions.map(String));
         if (hasEnded(row.status)) throw notChangeable("The shipment", row);
         const changes: Partial<ShipmentRow> = {
@@ -57,7 +57,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
           ...changedVerification(row, request),
         };
         if (!differs(row, changes)) return { row };
-        assertPriceFree(row, changes, { ...facts, isAsked: asked !== undefined });
+        assertPriceFree(row, changes, { ...facts, isAsked: check !== undefined });
         return { row: { ...row, ...changes, updatedAt: at } };
       },
     });
@@ -146,18 +146,18 @@ async function changedRoute(
     dropoffLng: (request.dropoffLng ?? row.dropoffLng) + 0,
     weightKg: request.weightKg ?? row.weightKg,
   };
-  const asked = askedWindows(row, request, fields);
+  const requested = requestedWindows(row, request, fields);
   if (differs(row, fields)) assertPending(row);
-  else if (!asked.haveChanged) return {};
+  else if (!requested.haveChanged) return {};
   else if (row.status === "in_transit") throw notChangeable("The shipment's windows", row);
   const { version, pricing } = await tariffs.byVersion(tariffVersion);
   const route = routeOf(fields);
   const quoted = quote(pricing, route);
   const isPending = row.status === "pending";
   if (isPending) refuseAny(coverageViolations(quoted));
-  // The fees of kept windows are in the earlier currency.
-  const kept = isPending && row.currency !== pricing.fees.currency ? {} : asked.kept;
-  const decision = decideRoute(pricing, route, { ...asked, kept }, at.getTime());
+  // The fees of unchanged windows are in the earlier currency.
+  const unchanged = isPending && row.currency !== pricing.fees.currency ? {} : requested.unchanged;
+  const decision = decideRoute(pricing, route, { ...requested, unchanged }, at.getTime());
   const { violations, facts, feeMinor } = decision;
   refuseAny(violations, { facts });
   const windows = storedWindows(decision.windows);
@@ -166,7 +166,7 @@ async function changedRoute(
     const by = { tariff: version, fees: pricing.fees };
     return { ...fields, ...priceColumns(priced), windows, ...by };
   }
-  assertPaidFor(row, decision, { kept, currency: pricing.fees.currency });
+  assertPaidFor(row, decision, { unchanged, currency: pricing.fees.currency });
   return { windows };
 }
 
@@ -184,25 +184,25 @@ function paymentError(what: string, reason: string): Refusal {
   return stateError(`${what} cannot be changed because ${reason}.`);
 }
 
-function askedWindows(
+function requestedWindows(
   row: ShipmentRow,
   request: UpdateShipmentRequestValid,
   fields: Pick<ShipmentRow, "pickupLat" | "pickupLng" | "dropoffLat" | "dropoffLng">,
 ) {
   const booked = bookedWindows(row.windows);
-  const given = windowsOf(request);
-  const windowOf = (end: End) => given[end] ?? (request.clear.includes(`${end}_window`) ? undefined : booked[end]);
+  const requested = windowsOf(request);
+  const windowOf = (end: End) => requested[end] ?? (request.clear.includes(`${end}_window`) ? undefined : booked[end]);
   const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
   const stays = (end: End) =>
     windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
   // An unchanged end keeps its window without validation, because its cut-off may have passed.
-  const keptAt = (end: End) =>
+  const unchangedAt = (end: End) =>
     stays(end) && fields[`${end}Lat`] === row[`${end}Lat`] && fields[`${end}Lng`] === row[`${end}Lng`]
       ? { [end]: booked[end] ?? ("no window" as const) }
       : {};
   return {
     windows,
-    kept: { ...keptAt("pickup"), ...keptAt("dropoff") },
+    unchanged: { ...unchangedAt("pickup"), ...unchangedAt("dropoff") },
     haveChanged: !stays("pickup") || !stays("dropoff"),
   };
 }
@@ -216,9 +216,9 @@ function askedWindows(
 function assertPaidFor(
   row: ShipmentRow,
   { windows, feeMinor }: Pick<WindowsDecision, "windows" | "feeMinor">,
-  { kept = {}, currency }: Pick<WindowsOfRoute, "kept"> & { readonly currency: string },
+  { unchanged = {}, currency }: Pick<WindowsOfRoute, "unchanged"> & { readonly currency: string },
 ): void {
-  const newFees = ENDS.map((end) => (end in kept ? 0 : (windows[end]?.feeMinor ?? 0)));
+  const newFees = ENDS.map((end) => (end in unchanged ? 0 : (windows[end]?.feeMinor ?? 0)));
   const newFeeMinor = newFees.reduce((sum, fee) => sum + fee, 0);
   const isSame = currency === row.currency;
   if (newFeeMinor === 0 || (isSame && feeMinor <= row.windowFeeMinor)) return;
@@ -244,9 +244,9 @@ function changedCustomer(
 }
 
 function changedVerification(row: ShipmentRow, { dropoffVerification }: UpdateShipmentRequestValid) {
-  const asked = verificationOf(dropoffVerification);
-  if (asked === undefined || asked === (row.verification?.by ?? "none")) return {};
-  const verification = storedVerification(asked);
+  const requested = verificationOf(dropoffVerification);
+  if (requested === undefined || requested === (row.verification?.by ?? "none")) return {};
+  const verification = storedVerification(requested);
   return { verification, progress: row.progress && withOtherVerification(row.progress) };
 }
 

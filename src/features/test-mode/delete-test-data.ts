@@ -122,7 +122,7 @@ export const deleteTestData: TestModeFunctions["deleteTestData"] = async (
 };
 
 /** Prevents earlier provider events from being listed again. */
-const HEARD_UNTIL = `
+const READ_UNTIL = `
   update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
   returning account`;
 
@@ -135,7 +135,7 @@ const DELETE_EVENTS = `
 
 async function deleteProviderEvents(em: EntityManager, twin: number, now: Date): Promise<void> {
   const heard = [twin, now.toISOString()];
-  const [connection] = await runStatement<{ account: string }>(em, HEARD_UNTIL, heard);
+  const [connection] = await runStatement<{ account: string }>(em, READ_UNTIL, heard);
   if (connection !== undefined) await deleteInBatches(em, DELETE_EVENTS, [connection.account]);
 }
 

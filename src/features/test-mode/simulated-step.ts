@@ -131,12 +131,12 @@ const APPLY: Readonly<Record<SimulatedStep, (row: ShipmentRow, at: Date) => Ship
  *
  * @param now the real time
  */
-export function writeStep(tx: Transaction, key: ShipmentKey, taken: PaymentChange, now: Date): void {
-  writePayment(tx, key, TEST.name, taken);
-  writePictures(tx, key, takenAtDoor(taken), now);
-  const place = courierPlace(taken);
+export function writeStep(tx: Transaction, key: ShipmentKey, change: PaymentChange, now: Date): void {
+  writePayment(tx, key, TEST.name, change);
+  writePictures(tx, key, takenAtDoor(change), now);
+  const place = courierPlace(change);
   if (place !== undefined) movePlace(tx, key, place, now);
-  if (taken.row.paymentDetails !== null) schedulePoll(tx, key, now);
+  if (change.row.paymentDetails !== null) schedulePoll(tx, key, now);
 }
 
 /**

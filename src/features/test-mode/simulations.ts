@@ -23,7 +23,7 @@ export interface SimulationDeps {
   readonly log: Pick<Logger, "warn">;
 }
 
-const MAX_AT_ONCE = 16;
+const CONCURRENCY = 16;
 /** Lease for the first attempt at a step, in milliseconds. Doubles with each attempt. */
 const LEASE_MS = 5_000;
 const MAX_LEASE_MS = 5 * 60_000;
@@ -39,7 +39,7 @@ const FIND_DUE = `
   from simulation
     left join test_clock on test_clock.workspace_id = simulation.workspace_id
   where next_try_at <= $1
-  order by next_try_at limit ${MAX_AT_ONCE}`;
+  order by next_try_at limit ${CONCURRENCY}`;
 
 /**
  * Takes the simulation steps that are due in real time. `MoveTestClock` takes the steps of frozen clocks.
@@ -50,35 +50,35 @@ export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
   const due = await findDue<DueStep & DueRow & { frozen: boolean }>(
     deps.em,
     { sql: FIND_DUE, values: [deps.now().toISOString()] },
-    MAX_AT_ONCE,
+    CONCURRENCY,
   );
   const frozen = new Set(due.filter((it) => it.frozen).map(({ workspace }) => workspace));
   await Promise.all([
-    ...[...frozen].map((twin) => parkSimulations(deps, twin)),
+    ...[...frozen].map((twin) => pauseSimulations(deps, twin)),
     ...due.filter((it) => !it.frozen).map((step) => takeNextStep(deps, step)),
   ]);
-  return due.length === MAX_AT_ONCE;
+  return due.length === CONCURRENCY;
 }
 
 /** Locks the clock, so that a concurrent release waits and then resumes the simulations. */
 const LOCK_FROZEN = `
   select 1 from test_clock where workspace_id = $1 and frozen_at is not null for share`;
 /** Removes simulations from the queue. A leased simulation is removed after the lease. */
-const PARK = `
+const PAUSE = `
   update simulation set next_try_at = null
   where workspace_id = $1 and next_try_at is not null
     and (leased_until is null or leased_until <= $2)`;
 
 /** Removes the simulations of a twin from the queue while its clock is frozen. */
-function parkSimulations({ em, now }: SimulationDeps, twin: number): Promise<void> {
+function pauseSimulations({ em, now }: SimulationDeps, twin: number): Promise<void> {
   return inPipeline(em, async (tx) => {
     const frozen = await tx.send(LOCK_FROZEN, [twin]);
-    if (frozen.length > 0) void tx.send(PARK, [twin, now().toISOString()]);
+    if (frozen.length > 0) void tx.send(PAUSE, [twin, now().toISOString()]);
   });
 }
 
 /** Returns SQL for the next attempt that keeps simulations of frozen clocks off the queue. */
-const unlessParked = (time: string) => `case when next_try_at is null then null else ${time} end`;
+const unlessPaused = (time: string) => `case when next_try_at is null then null else ${time} end`;
 
 /**
  * Leases a due step. Matches no row if another process has taken the step in the meantime and the
@@ -86,7 +86,7 @@ const unlessParked = (time: string) => `case when next_try_at is null then null 
  */
 const LEASE = `
   update simulation
-  set leased_until = $3, tries = tries + 1, next_try_at = ${unlessParked("$3::timestamptz")}
+  set leased_until = $3, tries = tries + 1, next_try_at = ${unlessPaused("$3::timestamptz")}
   where workspace_id = $1 and shipment_reference = $2 and due_at <= $5
     and (leased_until is null or leased_until <= $4::timestamptz)
   returning taken, tries`;
@@ -97,7 +97,7 @@ const LOCK = `
 
 /** A step that was taken, and the following step. `next` is `undefined` if the simulation is complete. */
 interface Made {
-  readonly taken: PaymentChange;
+  readonly change: PaymentChange;
   readonly next: NextStep | undefined;
 }
 
@@ -112,10 +112,10 @@ export async function loadForStep(tx: Transaction, key: ShipmentKey) {
   return { simulation, isAtProvider };
 }
 
-const GO_ON = `
+const ADVANCE = `
   update simulation
   set taken = taken + 1, due_at = $3, leased_until = null, tries = 0,
-    next_try_at = ${unlessParked("$3::timestamptz")}
+    next_try_at = ${unlessPaused("$3::timestamptz")}
   where workspace_id = $1 and shipment_reference = $2`;
 const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
@@ -127,7 +127,7 @@ export function writeNextStep(
   next: NextStep | undefined,
 ): void {
   if (next === undefined) void tx.send(END, [workspace, reference]);
-  else void tx.send(GO_ON, [workspace, reference, next.dueAt.toISOString()]);
+  else void tx.send(ADVANCE, [workspace, reference, next.dueAt.toISOString()]);
 }
 
 /** Reasons for which a step can never be taken. */
@@ -154,17 +154,17 @@ export async function takeNextStep(
   const [leased] = await runStatement<Leased>(em, LEASE, values);
   if (leased === undefined) return false;
   const end = () => runStatement(em, END_UNLESS_TAKEN, [workspace, reference, leased.taken]);
-  const said = { workspace, shipment: reference, taken: leased.taken };
+  const ran = { workspace, shipment: reference, taken: leased.taken };
   if (leased.tries > MAX_TRIES) {
     await end();
-    log.warn(said, `simulation abandoned: its next step failed ${MAX_TRIES} times`);
+    log.warn(ran, `simulation abandoned: its next step failed ${MAX_TRIES} times`);
     return true;
   }
   try {
     await changeByStep(deps, { workspace, reference }, leased.taken, at);
   } catch (error) {
     if (!(error instanceof Refusal) || !ENDING.has(error.reason)) {
-      log.warn({ ...said, tries: leased.tries, err: error }, "a step of a simulation failed");
+      log.warn({ ...ran, tries: leased.tries, err: error }, "a step of a simulation failed");
       return false;
     }
     await end();
@@ -201,13 +201,13 @@ async function changeByStep(
     change(before, { simulation, isAtProvider }, takenAt): Changed<Made | undefined> {
       if (simulation?.taken !== alreadyTaken) return { row: before };
       const { step } = nextStep(simulation, alreadyTaken, takenAt)!;
-      const taken = applyStep(before, step, takenAt, isAtProvider);
+      const change = applyStep(before, step, takenAt, isAtProvider);
       const next = nextStep(simulation, alreadyTaken + 1, takenAt);
-      return { row: taken.row, made: { taken, next } };
+      return { row: change.row, made: { change, next } };
     },
     write(tx: Transaction, made) {
-      const { taken, next } = made!;
-      writeStep(tx, key, taken, now());
+      const { change, next } = made!;
+      writeStep(tx, key, change, now());
       writeNextStep(tx, key, next);
     },
   });

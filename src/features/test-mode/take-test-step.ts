@@ -11,7 +11,7 @@ import type { TestModeFunctions } from "./test-clocks.ts";
 const stepOf = compileEnumName<SimulatedStep>(SimulatedStepSchema);
 
 interface Made {
-  readonly taken: PaymentChange;
+  readonly change: PaymentChange;
   /** Next step of the shipment's simulation, if the simulation expected this step. Otherwise `undefined`. */
   readonly followed: { readonly next: NextStep | undefined } | undefined;
 }
@@ -26,13 +26,13 @@ export const takeTestStep: TestModeFunctions["takeTestStep"] = (request, call, {
     call,
     load: (tx) => loadForStep(tx, key),
     change(before, { simulation, isAtProvider }, at): Changed<Made> {
-      const taken = applyStep(before, step, at, isAtProvider);
+      const change = applyStep(before, step, at, isAtProvider);
       const isNext = simulation && nextStep(simulation, simulation.taken, at)?.step === step;
       const followed = isNext && { next: nextStep(simulation, simulation.taken + 1, at) };
-      return { row: taken.row, made: { taken, followed: followed || undefined } };
+      return { row: change.row, made: { change, followed: followed || undefined } };
     },
-    write(tx, { taken, followed }) {
-      writeStep(tx, key, taken, now());
+    write(tx, { change, followed }) {
+      writeStep(tx, key, change, now());
       if (followed !== undefined) writeNextStep(tx, key, followed.next);
     },
   });

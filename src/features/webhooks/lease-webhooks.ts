@@ -34,7 +34,7 @@ const IDLE_MS = 1_000;
  * @param earliest end of the SQL that selects a webhook's earliest delivery
  */
 const dueSql = (workspaces: string, earliest: string) => `
-  select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "foundAt",
+  select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "loadedAt",
     extract(epoch from due)::float8 as due
   from (
     select webhook.workspace_id, webhook.id, webhook.failing_since is not null as failing,
@@ -90,11 +90,11 @@ const SET_END = `
   where workspace_id = $1 and webhook_id = any ($2::text[]) and worker = $3
   returning workspace_id::float8 as workspace, webhook_id as webhook`;
 
-interface FoundWebhook extends WebhookKey, DueRow {
+interface LeasableWebhook extends WebhookKey, DueRow {
   /** Whether the webhook's last attempt failed. */
   readonly failing: boolean;
   /** Time of the search, by the clock of the workspace's database server. */
-  readonly foundAt: string;
+  readonly loadedAt: string;
 }
 
 /**
@@ -124,11 +124,11 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
     const failed = owned.flatMap(([, own], i) => (rows[i] === undefined ? own : []));
     return { returned: rows.flatMap((own) => own ?? []), failed };
   }
-  async function find(workspaces: readonly number[] | undefined): Promise<FoundWebhook[]> {
-    if (workspaces === undefined) return (await readPlatform<FoundWebhook>(em, DUE_OF_ALL)).flat();
+  async function find(workspaces: readonly number[] | undefined): Promise<LeasableWebhook[]> {
+    if (workspaces === undefined) return (await readPlatform<LeasableWebhook>(em, DUE_OF_ALL)).flat();
     if (!(await isDistributed(em))) return runStatement(em, DUE_OF_WORKSPACES, [workspaces]);
     const values = workspaces.map((workspace) => [workspace]);
-    const found = await runForEach<FoundWebhook>(em, DUE_OF_WORKSPACE, values);
+    const found = await runForEach<LeasableWebhook>(em, DUE_OF_WORKSPACE, values);
     return found.flatMap((own) => own ?? []);
   }
 
@@ -142,8 +142,8 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
       const found = (await find(workspaces)).toSorted((a, b) => a.due - b.due);
       const failing = found.filter((webhook) => webhook.failing).slice(0, quota.failing);
       const healthy = found.filter((webhook) => !webhook.failing).slice(0, quota.healthy);
-      const { returned } = await ofEachWorkspace(ACQUIRE, [...failing, ...healthy], ({ foundAt }) => [
-        foundAt,
+      const { returned } = await ofEachWorkspace(ACQUIRE, [...failing, ...healthy], ({ loadedAt }) => [
+        loadedAt,
         LEASE_MS,
       ]);
       return returned;
@@ -154,7 +154,7 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
      */
     async renew(webhooks: readonly WebhookKey[]) {
       const { returned, failed } = await ofEachWorkspace(SET_END, webhooks, () => [LEASE_MS]);
-      return { held: returned, unknown: failed };
+      return { leased: returned, unknown: failed };
     },
     /** Releases leases, so that another process can acquire them immediately. */
     async release(webhooks: readonly WebhookKey[]): Promise<void> {
@@ -187,10 +187,10 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
 
   async function renew(busy: readonly WebhookQueue[]): Promise<void> {
     const leasedUntilMs = certainEndMs();
-    const { held, unknown } = await leases.renew(busy.map(({ key }) => key));
-    const [heldNames, unknownNames] = [new Set(held.map(nameOf)), new Set(unknown.map(nameOf))];
+    const { leased, unknown } = await leases.renew(busy.map(({ key }) => key));
+    const [leasedNames, unknownNames] = [new Set(leased.map(nameOf)), new Set(unknown.map(nameOf))];
     for (const queue of busy) {
-      if (heldNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
+      if (leasedNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
       // The lease expired and another process acquired it, or the webhook was deleted. If the workspace is
       // unreachable, the queue is kept with its attempts in flight, and the lease expires.
       else if (!unknownNames.has(nameOf(queue.key))) forget(queue);

@@ -27,7 +27,7 @@ export interface DueDelivery {
 
 export interface DueQuery extends WebhookKey {
   /** Ids of deliveries to exclude, because they are already loaded. */
-  readonly held: readonly number[];
+  readonly loaded: readonly number[];
   readonly limit: number;
 }
 
@@ -94,8 +94,8 @@ export async function loadDueDeliveries(
   queries: readonly DueQuery[],
   open: OpenSecrets,
 ): Promise<(DueResult | Unloaded)[]> {
-  const asked = queries.map((query, index) => ({ index, ...query }));
-  const owned = byOwner(asked, ({ workspace }) => workspace);
+  const requests = queries.map((query, index) => ({ index, ...query }));
+  const owned = byOwner(requests, ({ workspace }) => workspace);
   const values = owned.map(([workspace, own]) => [workspace, JSON.stringify(own)]);
   const rows = await runForEach<Row>(em, LOAD, values);
   const unreachable = new Set(owned.flatMap(([, own], i) => (rows[i] === undefined ? own : [])));
@@ -105,7 +105,7 @@ export async function loadDueDeliveries(
   );
   return queries.map((query, index) => {
     const found = byIndex.get(index);
-    if (unreachable.has(asked[index]!)) return "unreachable";
+    if (unreachable.has(requests[index]!)) return "unreachable";
     const target = found && toTarget(query, found[0]!, open);
     if (found === undefined || target === undefined) return "gone";
     return { target, deliveries: found.flatMap((row) => toDelivery(query, row) ?? []) };

@@ -165,15 +165,15 @@ async function assertWebhookLimit(tx: EntityManager, workspace: number): Promise
 }
 
 /** Validates and normalizes a URL, so that the displayed URL is the one that receives events. */
-function toStoredUrl(given: string, { allowLoopbackHttp }: WebhookDeps): string {
-  const error = webhookUrlError(given, allowLoopbackHttp);
+function toStoredUrl(url: string, { allowLoopbackHttp }: WebhookDeps): string {
+  const error = webhookUrlError(url, allowLoopbackHttp);
   if (error !== undefined) throw refuse("FIELD_INVALID", `url ${error}.`, { subject: "url" });
-  return new URL(given).href;
+  return new URL(url).href;
 }
 
 /** Normalizes event types. An empty list, or a list with `*`, means all types. */
-function toStoredTypes(given: readonly string[]): readonly string[] {
-  return given.length === 0 || given.includes("*") ? ["*"] : [...new Set(given)];
+function toStoredTypes(types: readonly string[]): readonly string[] {
+  return types.length === 0 || types.includes("*") ? ["*"] : [...new Set(types)];
 }
 
 /**

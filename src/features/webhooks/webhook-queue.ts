@@ -19,7 +19,7 @@ interface AttemptOutcome {
  */
 const MAX_AGE_MS = 500;
 /** Number of deliveries that a queue holds at least, if that many are due. */
-const MIN_HELD = 16;
+const MIN_LOADED = 16;
 
 /** In-memory queue of the due deliveries of a leased webhook. */
 export type WebhookQueue = ReturnType<typeof createWebhookQueue>;
@@ -47,9 +47,9 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
     isLoadWanted: () => due.isIncomplete() && waiting.length < concurrency,
     /** Begins a load. The caller must end it with the result, or with `undefined` if the load failed. */
     beginLoad(): DueQuery {
-      const held = [...inFlight.values(), ...waiting.map(({ id }) => id)];
-      const limit = Math.max(2 * concurrency, MIN_HELD) - waiting.length;
-      return due.beginLoad({ ...key, held, limit });
+      const loaded = [...inFlight.values(), ...waiting.map(({ id }) => id)];
+      const limit = Math.max(2 * concurrency, MIN_LOADED) - waiting.length;
+      return due.beginLoad({ ...key, loaded, limit });
     },
     endLoad(query: DueQuery, result: DueResult | undefined) {
       if (result === undefined) return due.forget();
@@ -63,7 +63,7 @@ export function createWebhookQueue(key: WebhookKey, leasedUntilMs: number) {
      */
     dequeue(): DequeuedDelivery | undefined {
       if (target === undefined || performance.now() >= queue.leasedUntilMs) return undefined;
-      due.forgetOld();
+      due.removeOld();
       if (inFlight.size >= concurrency) return undefined;
       const i = waiting.findIndex(({ subject }) => !inFlight.has(subject));
       if (i === -1) return undefined;
@@ -102,7 +102,7 @@ function createDueBuffer() {
   return {
     waiting,
     forget,
-    forgetOld() {
+    removeOld() {
       if (waiting.length > 0 && performance.now() - loadedAtMs > MAX_AGE_MS) forget();
     },
     expectMore() {

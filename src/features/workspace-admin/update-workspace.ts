@@ -23,12 +23,12 @@ export async function updateWorkspace(
   const { workspaceId } = call.caller;
   const { timeZone, trackingEnabled, trackingShowsCourier, trackingContact } = request;
   const { notifiesRecipients, trackingLogo, lateAfterMinutes } = request;
-  const given = timeZone === undefined ? undefined : parseTimeZone(timeZone);
+  const parsed = timeZone === undefined ? undefined : parseTimeZone(timeZone);
   const logo = trackingLogo && (await parseLogo(trackingLogo));
   const workspace = (await lockWorkspace(em, workspaceId))!;
   await em.populate(workspace, ["trackingLogo"]);
   const before = recordedOf(workspace);
-  workspace.timeZone = given ?? workspace.timeZone;
+  workspace.timeZone = parsed ?? workspace.timeZone;
   workspace.trackingEnabled = trackingEnabled ?? workspace.trackingEnabled;
   workspace.trackingShowsCourier = trackingShowsCourier ?? workspace.trackingShowsCourier;
   workspace.notifiesRecipients = notifiesRecipients ?? workspace.notifiesRecipients;

@@ -75,13 +75,13 @@ export const WORKSPACE_ADMIN_FUNCTIONS: ServiceFunctions<typeof WorkspaceAdminSe
 
   updateWorkspaceLimits: (request, call, { em }) =>
     changeWorkspace(em, call, request.workspace, async ({ id: workspace }) => {
-      const given = LIMIT_CLASSES.filter((limitClass) => request[limitClass] !== undefined);
-      for (const limitClass of given) {
+      const changed = LIMIT_CLASSES.filter((limitClass) => request[limitClass] !== undefined);
+      for (const limitClass of changed) {
         const { rate, burst = Math.min(rate * 2, MAX_BURST) } = request[limitClass]!;
         await em.upsert(WorkspaceLimit, { workspace, limitClass, rate, burst });
       }
       // Limits are cached with the keys of the workspace.
-      if (given.length > 0) await evictKeys(em, "api_key", workspace);
+      if (changed.length > 0) await evictKeys(em, "api_key", workspace);
     }),
 
   updateWorkspaceTimeZone: (request, call, { em }) => {

@@ -70,8 +70,8 @@ async function findKey(em: EntityManager, workspace: number, wasInserted = false
 export function rememberTracking(find: FindTracking): FindTracking {
   const known = new LRUCache<number, Tracking>({ max: MAX_KNOWN, ttl: KNOWN_MS });
   return async (em, workspace) => {
-    const kept = known.get(workspace);
-    if (kept !== undefined) return kept;
+    const cached = known.get(workspace);
+    if (cached !== undefined) return cached;
     const found = await find(em, workspace);
     known.set(workspace, found);
     return found;

@@ -59,7 +59,7 @@ export const LINK_STREAMS = { ofLink: 5, ofAddress: 20, ofProcess: 4_000 } as co
 /** Maximum rate per address of payment provider events that are unverified or have no valid signature. */
 export const UNSIGNED_EVENTS: RateLimit = { rate: 10, burst: 200 };
 /** Limits on lookups of unknown credentials, which leave most database connections free for calls. */
-export const LOOKUPS = { atOnce: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
+export const LOOKUPS = { concurrency: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 
 /** Maximum number of calls in flight. The work of such a call has started and not finished. */
 export const IN_FLIGHT = { ofProcess: 1_000, ofAccount: 250, waitingOfAccount: 10_000 } as const;
@@ -147,7 +147,7 @@ export const CALL_LIMITS: readonly Limit[] = [
   },
   {
     what: "concurrent lookups of unknown credentials",
-    bound: String(LOOKUPS.atOnce),
+    bound: String(LOOKUPS.concurrency),
     beyond: `${n(LOOKUPS.maxWaiting)} more wait up to ${seconds(LOOKUPS.maxWaitMs)}`,
     where: "pipeline/credentials/lookups.ts",
   },

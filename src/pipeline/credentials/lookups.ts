@@ -29,7 +29,7 @@ const MAX_GOOD = 10_000;
 
 export function createLookups(maxWaitMs?: number): Lookups {
   const good = new LRUCache<string, true>({ max: MAX_GOOD });
-  const inTurn = createTurns(LOOKUPS.atOnce, maxWaitMs);
+  const inTurn = createTurns(LOOKUPS.concurrency, maxWaitMs);
   return {
     async find(credential, { attempts, address, find }) {
       const wasGood = good.has(credential);
@@ -50,12 +50,12 @@ export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
  *
  * @throws Refusal UNAVAILABLE if too many callers are waiting, or the wait is too long
  */
-export function createTurns(atOnce: number, maxWaitMs: number = LOOKUPS.maxWaitMs): Turns {
+export function createTurns(concurrency: number, maxWaitMs: number = LOOKUPS.maxWaitMs): Turns {
   const waiting = new Set<() => void>();
   let running = 0;
 
   async function turn(): Promise<void> {
-    if (running < atOnce) return void running++;
+    if (running < concurrency) return void running++;
     if (waiting.size >= LOOKUPS.maxWaiting) throw tooManyError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {

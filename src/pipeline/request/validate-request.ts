@@ -27,7 +27,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
   const normalize = compileNormalizeRequest(schema);
   const order = new Map(schema.fields.map((field, i) => [field.name, i]));
   const fieldIndexOf = (violation: Violation) => order.get(firstName(violation.subject ?? "")) ?? -1;
-  const standsIn = standsInOf(schema);
+  const placeholdersAt = placeholdersOf(schema);
   const leftToFunction = schema.fields.filter(leavesItems).map((field) => `${field.name}[`);
   const isLeft = ({ subject = "" }: Violation) => leftToFunction.some((prefix) => subject.startsWith(prefix));
   return (request, { violations: decoding = NONE, unknown = NONE, unknownFields = NONE } = {}) => {
@@ -38,7 +38,7 @@ export function compileValidateRequest(schema: DescMessage): ValidateRequest {
     if (result.kind === "error") throw result.error;
     const ofRules =
       result.kind === "invalid"
-        ? result.violations.filter((it) => !clears(request, it) && !standsIn(request, it))
+        ? result.violations.filter((it) => !clears(request, it) && !placeholdersAt(request, it))
         : NONE;
     const count = ofRules.length + refused.length + ofText.length + unknown.length;
     if (count === 0) return left;
@@ -62,17 +62,17 @@ function clears(request: Message, { field: path, ruleId }: RuleViolation): boole
 }
 
 /** Creates a check for whether another field replaces a required field. */
-function standsInOf(schema: DescMessage) {
+function placeholdersOf(schema: DescMessage) {
   const localName = new Map(schema.fields.map((field) => [field.name, field.localName]));
-  const standIns = new Map(
+  const placeholders = new Map(
     schema.fields
       .filter((field) => hasOption(field, required_unless))
       .map((field) => [field.name, localName.get(getOption(field, required_unless))!]),
   );
   return (request: Message, { field: [step, below], ruleId }: RuleViolation): boolean => {
     if (step?.kind !== "field" || below !== undefined || ruleId !== "required") return false;
-    const standIn = standIns.get(step.name);
-    return standIn !== undefined && (request as unknown as Fields)[standIn] !== undefined;
+    const placeholder = placeholders.get(step.name);
+    return placeholder !== undefined && (request as unknown as Fields)[placeholder] !== undefined;
   };
 }
 

@@ -1,7 +1,7 @@
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 
 /** Maximum delay of Node's timers, in milliseconds: 24 days. Timers with a longer delay fire immediately. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function deadlineError(): Refusal {
   return refuse("DEADLINE_EXCEEDED");
@@ -19,7 +19,7 @@ export function assertBefore(deadlineMs: number | undefined): void {
 export async function waitUntil<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   const { promise: passed, reject } = Promise.withResolvers<never>();
   const leftMs = Math.max(0, deadlineMs - performance.now());
-  const timer = setTimeout(() => reject(deadlineError()), Math.min(leftMs, LONGEST_TIMER_MS));
+  const timer = setTimeout(() => reject(deadlineError()), Math.min(leftMs, MAX_TIMER_MS));
   work.catch(() => undefined);
   try {
     return await Promise.race([work, passed]);

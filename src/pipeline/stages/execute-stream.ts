@@ -130,9 +130,9 @@ function addTo(counts: Counts, key: number | string, more: 1 | -1): void {
   else counts.set(key, count);
 }
 
-function assertFewer(counts: Counts, key: number | string, most: number, whose: string): void {
-  if ((counts.get(key) ?? 0) < most) return;
-  throw refuse("RATE_LIMITED", `${whose} ${most} streams open here, which is the maximum. Close one first.`, {
+function assertFewer(counts: Counts, key: number | string, limit: number, whose: string): void {
+  if ((counts.get(key) ?? 0) < limit) return;
+  throw refuse("RATE_LIMITED", `${whose} ${limit} streams open here, which is the maximum. Close one first.`, {
     retryAfterSeconds: 1,
   });
 }

@@ -18,7 +18,7 @@ export type Simulate = (rpc: Rpc | StreamRpc, call: ReceivedCall, caller: Caller
 type MakeRefusal = (call: ReceivedCall) => Refusal;
 
 interface Faults {
-  readonly said: string;
+  readonly result: string;
   readonly refusal: MakeRefusal | undefined;
   readonly slowMs: number;
   readonly losesAnswer: boolean;
@@ -40,12 +40,12 @@ export function createSimulate(): Simulate {
     const { simulate } = call.headers;
     if (simulate === undefined) return;
     if (caller.audience !== "workspace" || !caller.test) {
-      call.simulation = { said: "ignored", losesAnswer: false };
+      call.simulation = { result: "ignored", losesAnswer: false };
       return;
     }
     const faults = parseFaults(simulate, "readOnly" in rpc && !rpc.readOnly);
-    const { said, losesAnswer, deliveryFaults } = faults;
-    call.simulation = { said, losesAnswer, deliveryFaults };
+    const { result, losesAnswer, deliveryFaults } = faults;
+    call.simulation = { result, losesAnswer, deliveryFaults };
     if (faults.slowMs > 0) return slowDown(faults, call, caller);
     if (faults.refusal !== undefined) throw faults.refusal(call);
   };
@@ -77,20 +77,20 @@ const OF_WRITES = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_w
 
 function parseFaults(text: string, isWrite: boolean): Faults {
   const parts = text.split(",").map((it) => it.trim());
-  const asked = new Map(parts.map(parseFault));
+  const requested = new Map(parts.map(parseFault));
   // Refuses duplicates, which keeps the response header short.
-  if (asked.size < parts.length) throw simulateError();
-  if (!isWrite && OF_WRITES.some((name) => asked.has(name))) throw simulateError();
-  const refusing = [...asked.keys()].find((name) => Object.hasOwn(REFUSALS, name));
-  const failures = asked.get("fail_webhook") ?? null;
-  const duplicated = asked.has("duplicate_webhook");
-  const reordered = asked.has("reorder_webhooks");
+  if (requested.size < parts.length) throw simulateError();
+  if (!isWrite && OF_WRITES.some((name) => requested.has(name))) throw simulateError();
+  const refusing = [...requested.keys()].find((name) => Object.hasOwn(REFUSALS, name));
+  const failures = requested.get("fail_webhook") ?? null;
+  const duplicated = requested.has("duplicate_webhook");
+  const reordered = requested.has("reorder_webhooks");
   const isOfDeliveries = duplicated || reordered || failures !== null;
   return {
-    said: parts.join(", "),
+    result: parts.join(", "),
     refusal: refusing === undefined ? undefined : REFUSALS[refusing],
-    slowMs: asked.get("slow") ?? 0,
-    losesAnswer: asked.has("lose_answer"),
+    slowMs: requested.get("slow") ?? 0,
+    losesAnswer: requested.has("lose_answer"),
     deliveryFaults: isOfDeliveries ? { duplicated, reordered, failures } : undefined,
   };
 }

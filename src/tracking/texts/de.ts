@@ -40,9 +40,9 @@ export const de: TrackingTexts = {
   timeZone: (name) => `Alle Zeiten in der Zeitzone ${name}.`,
   test: "Nur ein Test: Es wird nichts zugestellt.",
   missing: "Dieser Link ist nicht mehr gültig",
-  missingWhy: "Er ist abgelaufen oder wurde ersetzt. Der Absender kann Ihnen einen neuen schicken.",
+  missingReason: "Er ist abgelaufen oder wurde ersetzt. Der Absender kann Ihnen einen neuen schicken.",
   busy: "Bitte versuchen Sie es gleich noch einmal",
-  busyWhy: "Diese Seite wird gerade zu oft aufgerufen.",
+  busyReason: "Diese Seite wird gerade zu oft aufgerufen.",
   open: {
     digits: "Sind Sie der Empfänger? Die letzten vier Ziffern Ihrer Telefonnummer",
     show: "Adresse und Foto zeigen",

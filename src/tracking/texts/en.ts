@@ -40,9 +40,9 @@ export const en: TrackingTexts = {
   timeZone: (name) => `Times are in the time zone ${name}.`,
   test: "This is a test: nothing is delivered.",
   missing: "This link does not work any more",
-  missingWhy: "It has expired or was replaced. Ask the sender for a new link.",
+  missingReason: "It has expired or was replaced. Ask the sender for a new link.",
   busy: "Try again in a moment",
-  busyWhy: "This page is busy.",
+  busyReason: "This page is busy.",
   open: {
     digits: "Are you the recipient? The last four digits of your phone number",
     show: "Show address and photo",

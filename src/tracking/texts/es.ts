@@ -40,9 +40,9 @@ export const es: TrackingTexts = {
   timeZone: (name) => `Las horas son de la zona horaria ${name}.`,
   test: "Es una prueba: no se entregará nada.",
   missing: "Este enlace ya no es válido",
-  missingWhy: "Ha caducado o se ha sustituido. Quien se lo envió puede enviarle otro.",
+  missingReason: "Ha caducado o se ha sustituido. Quien se lo envió puede enviarle otro.",
   busy: "Vuelva a intentarlo en un momento",
-  busyWhy: "Esta página recibe demasiadas visitas en este momento.",
+  busyReason: "Esta página recibe demasiadas visitas en este momento.",
   open: {
     digits: "¿Es usted el destinatario? Las cuatro últimas cifras de su teléfono",
     show: "Mostrar la dirección y la foto",

@@ -40,9 +40,9 @@ export const fr: TrackingTexts = {
   timeZone: (name) => `Les heures sont celles du fuseau horaire ${name}.`,
   test: "Test : aucune livraison réelle.",
   missing: "Ce lien n’est plus valable",
-  missingWhy: "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
+  missingReason: "Il a expiré ou a été remplacé. La personne qui vous l’a envoyé peut vous en envoyer un autre.",
   busy: "Réessayez dans un instant",
-  busyWhy: "Cette page reçoit trop de visites en ce moment.",
+  busyReason: "Cette page reçoit trop de visites en ce moment.",
   open: {
     digits: "Vous êtes le destinataire ? Les quatre derniers chiffres de votre numéro de téléphone",
     show: "Afficher l’adresse et la photo",

@@ -18,7 +18,10 @@ type Detail = NonNullable<ConstructorParameters<typeof ConnectError>[3]>[number]
  * Converts a refusal to a gRPC error with its code and `google.rpc` details: always `ErrorInfo`,
  * `BadRequest` for fields, `PreconditionFailure` for subjects, and `RetryInfo` if waiting helps.
  */
-export function connectError(refusal: Refusal, told: Pick<Refusal, "message" | "violations"> = refusal): ConnectError {
+export function connectError(
+  refusal: Refusal,
+  detail: Pick<Refusal, "message" | "violations"> = refusal,
+): ConnectError {
   const code = Code[REASONS[refusal.reason].code];
   const details: Detail[] = [
     {
@@ -26,13 +29,13 @@ export function connectError(refusal: Refusal, told: Pick<Refusal, "message" | "
       value: { reason: refusal.reason, domain: ERROR_DOMAIN, metadata: { ...refusal.facts } },
     },
   ];
-  const named = told.violations.filter(hasSubject);
+  const named = detail.violations.filter(hasSubject);
   if (named.length > 0) details.push(describeViolations(code, named));
   if (refusal.retryAfterSeconds !== undefined) {
     const retryDelay = { seconds: BigInt(refusal.retryAfterSeconds) };
     details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
-  return new ConnectError(told.message, code, refusalHeaders(refusal), details);
+  return new ConnectError(detail.message, code, refusalHeaders(refusal), details);
 }
 
 /** Like `connectError`, but truncated to a size of trailers that gRPC clients accept. */

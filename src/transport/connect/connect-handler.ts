@@ -120,7 +120,7 @@ function createGate(rpc: AnyRpc, pipeline: Pipeline) {
     } finally {
       const limits = Object.entries(rateLimitHeaders(call.rateLimit));
       for (const [name, value] of limits) context.responseHeader.set(name, value);
-      if (call.simulation) context.responseHeader.set("simulated", call.simulation.said);
+      if (call.simulation) context.responseHeader.set("simulated", call.simulation.result);
     }
   };
 }

@@ -2,7 +2,7 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { parseTimeout as parseConnect } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpc } from "@connectrpc/connect/protocol-grpc";
-import { LONGEST_TIMER_MS } from "../../pipeline/stages/deadline.ts";
+import { MAX_TIMER_MS } from "../../pipeline/stages/deadline.ts";
 
 const TIMEOUTS = [
   ["grpc-timeout", parseGrpc],
@@ -16,8 +16,8 @@ const TIMEOUTS = [
 export function dropTimeoutBeyondTimers(header: Headers): void {
   for (const [name, parse] of TIMEOUTS) {
     // `timeoutMs` is undefined if the header is absent or malformed, and set if it is out of range.
-    const { timeoutMs = 0 } = parse(header.get(name), LONGEST_TIMER_MS);
-    if (timeoutMs > LONGEST_TIMER_MS) header.delete(name);
+    const { timeoutMs = 0 } = parse(header.get(name), MAX_TIMER_MS);
+    if (timeoutMs > MAX_TIMER_MS) header.delete(name);
   }
 }
 

@@ -33,15 +33,15 @@ export async function* withKnownFlags(body: AsyncIterable<Uint8Array>): AsyncIte
   const head = Buffer.alloc(HEAD_BYTES);
   let headBytes = 0;
   let messageBytes = 0;
-  for await (const piece of body) {
-    for (let at = 0; at < piece.length;) {
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length;) {
       if (messageBytes > 0) {
-        const taken = Math.min(messageBytes, piece.length - at);
-        messageBytes -= taken;
-        at += taken;
+        const length = Math.min(messageBytes, chunk.length - at);
+        messageBytes -= length;
+        at += length;
         continue;
       }
-      head[headBytes++] = piece[at++] as number;
+      head[headBytes++] = chunk[at++] as number;
       if (headBytes < HEAD_BYTES) continue;
       if (!hasKnownFlags(head[0] as number)) {
         throw new ConnectError("a frame has unknown flags", Code.InvalidArgument);
@@ -49,6 +49,6 @@ export async function* withKnownFlags(body: AsyncIterable<Uint8Array>): AsyncIte
       messageBytes = lengthOf(head);
       headBytes = 0;
     }
-    yield piece;
+    yield chunk;
   }
 }

@@ -38,11 +38,11 @@ export function addHealth(
     },
     async *watch({ service }, context) {
       const signal = AbortSignal.any([context.signal, shutdownSignal]);
-      let told: Status | undefined;
+      let sent: Status | undefined;
       for (;;) {
         const status = statusOf(service);
-        if (status !== told) yield { status };
-        told = status;
+        if (status !== sent) yield { status };
+        sent = status;
         if (isPastDeadline(signal)) throw connectError(deadlineError());
         // The loop checks the signal after sending, because the last status must be sent at shutdown.
         if (signal.aborted) return;

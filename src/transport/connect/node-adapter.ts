@@ -3,7 +3,7 @@ import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/conn
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { nearestName } from "../../domain/nearest-name.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { closeStreamAfterGrace, inPieces } from "../connections/write-response.ts";
+import { closeStreamAfterGrace, inChunks } from "../connections/write-response.ts";
 import { isHost, splitUrl } from "./request-target.ts";
 import { withKnownFlags } from "./frames.ts";
 import type { NodeHandler, NodeRequest, NodeResponse } from "./connect-options.ts";
@@ -53,7 +53,7 @@ async function serve(
   const universalResponse = await handler(universal);
   if (universalResponse.body === undefined) refuseProtocol(universalResponse, request, response, handler);
   else {
-    const body = inPieces(universalResponse.body);
+    const body = inChunks(universalResponse.body);
     await universalResponseToNodeResponse({ ...universalResponse, body }, response);
   }
 }

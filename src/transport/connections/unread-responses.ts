@@ -69,14 +69,14 @@ export function createStalledSockets<S extends object>(
   stallMs: number,
   cut: (socket: S) => void,
 ): (socket: S, nowMs: number) => void {
-  const stalls = new WeakMap<S, { readonly taken: number; readonly sinceMs: number }>();
+  const stalls = new WeakMap<S, { readonly bytesRead: number; readonly sinceMs: number }>();
   return (socket, nowMs) => {
     const { _handle: handle } = socket as WritingSocket;
     const { bytesWritten = 0, writeQueueSize = 0 } = handle ?? {};
     if (writeQueueSize === 0) return void stalls.delete(socket);
-    const taken = bytesWritten - writeQueueSize;
+    const bytesRead = bytesWritten - writeQueueSize;
     const known = stalls.get(socket);
-    if (known?.taken !== taken) stalls.set(socket, { taken, sinceMs: nowMs });
+    if (known?.bytesRead !== bytesRead) stalls.set(socket, { bytesRead, sinceMs: nowMs });
     else if (nowMs - known.sinceMs >= stallMs) cut(socket);
   };
 }

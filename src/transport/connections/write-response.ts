@@ -3,30 +3,30 @@ import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import type { ConnectionCalls } from "./connection-calls.ts";
 
-const PIECE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Writes the last bytes of a response, in chunks if there are many. Node reports a write only when it
  * is complete, so one large write to a slow reader would look stalled.
  */
-export function sendInPieces(
+export function sendInChunks(
   response: Writable,
   bytes: Buffer | undefined,
   calls: Pick<ConnectionCalls, "sent">,
 ): void {
-  if (bytes === undefined || bytes.length <= PIECE_BYTES) return void response.end(bytes);
-  response.write(bytes.subarray(0, PIECE_BYTES), (error) => {
+  if (bytes === undefined || bytes.length <= CHUNK_BYTES) return void response.end(bytes);
+  response.write(bytes.subarray(0, CHUNK_BYTES), (error) => {
     if (error || response.destroyed) return;
-    calls.sent(response, PIECE_BYTES);
-    sendInPieces(response, bytes.subarray(PIECE_BYTES), calls);
+    calls.sent(response, CHUNK_BYTES);
+    sendInChunks(response, bytes.subarray(CHUNK_BYTES), calls);
   });
 }
 
 /** Splits large chunks, because a large write to a slow reader would look stalled. */
-export async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+export async function* inChunks(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const chunk of body) {
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
-      yield chunk.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < chunk.length; at += CHUNK_BYTES) {
+      yield chunk.subarray(at, at + CHUNK_BYTES);
     }
   }
 }

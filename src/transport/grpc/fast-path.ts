@@ -10,7 +10,7 @@ import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import type { Rpc } from "../../pipeline/rpc.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
-import { closeStreamAfterGrace, loseStreamAnswer, sendInPieces } from "../connections/write-response.ts";
+import { closeStreamAfterGrace, loseStreamAnswer, sendInChunks } from "../connections/write-response.ts";
 import { grpcError } from "../connect/connect-error.ts";
 import { IDLE_STREAM_MS, CONNECT_OPTIONS } from "../connect/connect-options.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
@@ -81,7 +81,7 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
     if (!bodyEnded) stream.once("finish", () => discardRest(stream));
     stream.respond(responseHeaders(call, codec), WITH_TRAILERS);
     stream.on("wantTrailers", () => stream.sendTrailers(trailers));
-    sendInPieces(stream, message, calls);
+    sendInChunks(stream, message, calls);
   }
 
   /**
@@ -116,8 +116,8 @@ function exchangeOn(options: ExchangeOptions): UnaryExchange {
       };
       // An empty body may have ended during authentication. It then emits no further `end` event.
       if (stream.readableEnded) return end();
-      stream.on("data", (piece: Buffer) => {
-        if (!answered) attempt(() => body.append(piece), fail);
+      stream.on("data", (chunk: Buffer) => {
+        if (!answered) attempt(() => body.append(chunk), fail);
       });
       stream.on("end", end);
     },
@@ -186,7 +186,7 @@ function responseHeaders({ headers, admitted, rateLimit, simulation }: ReceivedC
   if (codec.compression !== null) fields.push("grpc-encoding", codec.compression.name);
   const limits = rateLimitHeaders(rateLimit);
   for (const name in limits) fields.push(name, limits[name]!);
-  if (simulation !== undefined) fields.push("simulated", simulation.said);
+  if (simulation !== undefined) fields.push("simulated", simulation.result);
   if (admitted?.replayed) fields.push("idempotency-replayed", "true");
   return fields;
 }

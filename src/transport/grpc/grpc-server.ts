@@ -45,7 +45,7 @@ const GO_AWAY_MS = 1_000;
  * A GOAWAY frame that stops new streams and keeps all open ones (RFC 9113, 6.8). After Node's own
  * GOAWAY, streams that are still arriving would get no response.
  */
-const GO_ELSEWHERE = Buffer.from("0000080700000000007fffffff00000000", "hex");
+const GO_AWAY_FRAME = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
 /**
  * Creates an HTTP/2 server without listening. Each stream is offered to `handleStream` first. `handle`
@@ -117,7 +117,7 @@ function endSession(socket: Socket, session: ServerHttp2Session | undefined): vo
 
 /** Writes GOAWAY directly to the socket. This is safe, because Node writes only whole frames. */
 function sendElsewhere(socket: Socket): void {
-  if (!socket.destroyed) socket.write(GO_ELSEWHERE);
+  if (!socket.destroyed) socket.write(GO_AWAY_FRAME);
 }
 
 /**

@@ -7,7 +7,7 @@ import { bodyTooLarge, notOfThisRpc } from "../connect/unreadable-request.ts";
 /** The body of a gRPC call, which arrives in chunks and must contain one message. */
 export interface UnaryBody {
   /** Adds a chunk. Throws errors immediately, including those of `reserve`. */
-  append(piece: Buffer): void;
+  append(chunk: Buffer): void;
   /**
    * Returns the message after the last chunk.
    *
@@ -25,10 +25,10 @@ interface Reading {
 
 export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody {
   let request: Message | undefined;
-  let pieces: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   /** Number of bytes needed to continue. */
-  let wanted = HEAD_BYTES;
+  let expected = HEAD_BYTES;
 
   function accept(frame: Buffer): void {
     if (((frame[0] as number) & compressedFlag) !== 0) throw notOfThisRpc();
@@ -48,18 +48,18 @@ export function readUnaryBody({ parse, maxBytes, reserve }: Reading): UnaryBody 
   }
 
   return {
-    append(piece) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size < wanted) return;
-      let rest = pieces.length === 1 ? piece : Buffer.concat(pieces);
-      if (wanted === HEAD_BYTES) wanted = frameBytes(rest);
-      while (rest.length >= wanted) {
-        accept(rest.subarray(0, wanted));
-        rest = rest.subarray(wanted);
-        wanted = frameBytes(rest);
+    append(chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size < expected) return;
+      let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks);
+      if (expected === HEAD_BYTES) expected = frameBytes(rest);
+      while (rest.length >= expected) {
+        accept(rest.subarray(0, expected));
+        rest = rest.subarray(expected);
+        expected = frameBytes(rest);
       }
-      pieces = [rest];
+      chunks = [rest];
       size = rest.length;
     },
     end() {

@@ -24,13 +24,13 @@ const MAX_ADDRESSES = 8;
  */
 export function createApiDescription(file: string, publicUrl: string | undefined): HttpHandler {
   const template = loadOnce(() => readFile(file, "utf8"));
-  const kept = new Map<string, DocumentForms>();
+  const cache = new Map<string, DocumentForms>();
 
   async function reply(request: IncomingMessage): Promise<EncodedDocument> {
     const address = publicUrl ?? (ownAddress(request) || "/");
-    const description = kept.get(address) ?? describe(await template.get(), address);
-    if (kept.size < MAX_ADDRESSES) kept.set(address, description);
-    if (kept.has(address)) return encodeDocument(description, request.headers);
+    const description = cache.get(address) ?? describe(await template.get(), address);
+    if (cache.size < MAX_ADDRESSES) cache.set(address, description);
+    if (cache.has(address)) return encodeDocument(description, request.headers);
     return encodeDocument(description, { ...request.headers, "accept-encoding": "identity" });
   }
 

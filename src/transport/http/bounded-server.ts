@@ -134,21 +134,21 @@ const NOSNIFF = ["x-content-type-options", "nosniff"];
 const HSTS = ["strict-transport-security", "max-age=31536000"];
 
 /** Makes callers send the next request on a new connection, which another process accepts. */
-const GO_ELSEWHERE = ["connection", "close"];
+const CLOSE_HEADER = ["connection", "close"];
 
 type WriteHead = (status: number, headers?: readonly string[]) => ServerResponse;
 
 /** Creates a server's response class, which adds security headers to every response. */
 function createResponseClass(isHttps: boolean, isDraining: () => boolean): typeof ServerResponse {
   const usual = isHttps ? [...NOSNIFF, ...HSTS] : NOSNIFF;
-  const last = [...usual, ...GO_ELSEWHERE];
+  const last = [...usual, ...CLOSE_HEADER];
   return class Response<R extends IncomingMessage> extends ServerResponse<R> {
     override writeHead(status: number, ...rest: unknown[]): this {
-      const given = rest.at(-1);
+      const onListening = rest.at(-1);
       const always = isDraining() ? last : usual;
       // Mixing a header list with separately set headers would slow down a quote by some microseconds.
-      if (Array.isArray(given)) {
-        (super.writeHead as WriteHead)(status, [...(given as string[]), ...always]);
+      if (Array.isArray(onListening)) {
+        (super.writeHead as WriteHead)(status, [...(onListening as string[]), ...always]);
         return this;
       }
       for (let i = 0; i < always.length; i += 2) this.setHeader(always[i]!, always[i + 1]!);

@@ -24,8 +24,9 @@ export function readIfMatch(
   const [, quoted, bare] = STRONG_TAG.exec(ifMatch.trim()) ?? [];
   const etag = quoted ?? bare;
   if (etag === undefined) throw invalid('must be one strong etag, such as "3".');
-  const { etag: given = etag } = json;
-  if (given !== null && given !== "" && given !== etag) throw invalid("is not the etag in the request. Send one.");
+  const { etag: fieldEtag = etag } = json;
+  if (fieldEtag !== null && fieldEtag !== "" && fieldEtag !== etag)
+    throw invalid("is not the etag in the request. Send one.");
   return { etag };
 }
 

@@ -6,7 +6,7 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import { rateLimitHeaders } from "../../pipeline/bounds/rate-limiter.ts";
 import { isStream, type Rpc, type StreamRpc } from "../../pipeline/rpc.ts";
 import type { ConnectionCalls } from "../connections/connection-calls.ts";
-import { breakConnection, sendInPieces } from "../connections/write-response.ts";
+import { breakConnection, sendInChunks } from "../connections/write-response.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import { noSuchPath } from "../connect/refuse-outside-rpc.ts";
@@ -127,7 +127,7 @@ function exchangeOf(
 /** Returns the headers for every response to a rate-limited call. */
 function headersOf({ rateLimit, simulation }: ReceivedCall): string[] {
   const headers = headerList(rateLimitHeaders(rateLimit));
-  if (simulation !== undefined) headers.push("simulated", simulation.said);
+  if (simulation !== undefined) headers.push("simulated", simulation.result);
   return headers;
 }
 
@@ -163,7 +163,7 @@ async function sendDocument(
     if (response.headersSent || response.destroyed) return;
     if (!calls.send(response, body?.length ?? 0)) return void response.req.socket.destroy();
     response.writeHead(body === undefined ? 304 : status, all);
-    sendInPieces(response, body, calls);
+    sendInChunks(response, body, calls);
   });
 }
 

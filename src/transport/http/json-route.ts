@@ -133,9 +133,9 @@ export function unknownFieldViolations(input: DescMessage, paths: readonly strin
   return paths.map((path) => unknownFieldViolation(path, nearestField(input, path)));
 }
 
-/** @param meant the most similar field, `undefined` if none is similar */
-export function unknownFieldViolation(path: string, meant: string | undefined): Violation {
-  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+/** @param suggestion the most similar field, `undefined` if none is similar */
+export function unknownFieldViolation(path: string, suggestion: string | undefined): Violation {
+  const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
   const text = `${path} is not a field of this request.${hint}`;
   return { reason: "FIELD_INVALID", subject: path, text };
 }

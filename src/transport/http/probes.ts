@@ -17,16 +17,16 @@ const MISSPELT_NAN = / Nan$/gm;
  */
 export function createProbes(options: {
   /** Returns the reason why the service is not ready. `undefined` if it is ready. */
-  readonly unreadyBecause: () => string | undefined;
+  readonly unreadyReason: () => string | undefined;
   /** `undefined` if this server does not serve metrics. */
   readonly registry: Registry | undefined;
   readonly toRefusal: Pipeline["toRefusal"];
 }): HttpHandler {
-  const { unreadyBecause, registry, toRefusal } = options;
+  const { unreadyReason, registry, toRefusal } = options;
   const pages: Readonly<Record<string, Page>> = {
     "/healthz": (response, requestId) => sendJson(response, 200, requestId, { status: "alive" }),
     "/readyz": (response, requestId) => {
-      const unready = unreadyBecause();
+      const unready = unreadyReason();
       if (unready === undefined) sendJson(response, 200, requestId, { status: "ready" });
       else sendJson(response, 503, requestId, { status: unready }, ["retry-after", "1"]);
     },

@@ -93,11 +93,11 @@ export function compileRoutes<T extends Route>(routes: readonly T[]): MatchRoute
   const root = emptyNode<T>();
   for (const route of routes) addRoute(root, route);
   const literal = new Map(routes.filter(isLiteral).map((route) => [route.template, route]));
-  return (given, path) => {
-    const httpMethod = given === "HEAD" ? "GET" : given;
+  return (requestMethod, path) => {
+    const httpMethod = requestMethod === "HEAD" ? "GET" : requestMethod;
     // Most calls have a path without variables, which needs no tree lookup.
-    const atOnce = literal.get(path);
-    if (atOnce?.httpMethod === httpMethod) return { kind: "found", route: atOnce, pathSegments: [] };
+    const literalRoute = literal.get(path);
+    if (literalRoute?.httpMethod === httpMethod) return { kind: "found", route: literalRoute, pathSegments: [] };
     const pathSegments = path.slice(1).split("/");
     const node = pathSegments.includes("") ? undefined : nodeAt(root, pathSegments);
     if (node === undefined) return { kind: "no-such-path" };
@@ -205,18 +205,18 @@ export function createNearestPath(
   const templates = [...new Map(routes.map((it) => [it.template, it.segments])).values()];
   const literals = new Set(routes.filter(isLiteral).map(({ template }) => template));
   const literalAt = (path: string) => (literals.has(path) ? path : undefined);
-  const nearest = (given: readonly string[]) =>
+  const nearest = (candidates: readonly string[]) =>
     nearestName(
-      pathOf(given),
-      templates.filter(({ length }) => length === given.length).map((it) => fill(it, given)),
+      pathOf(candidates),
+      templates.filter(({ length }) => length === candidates.length).map((it) => fill(it, candidates)),
     );
   return (path) => {
     if (path.length > MAX_CHARACTERS) return undefined;
     const parts = path.split("/");
-    const given = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
+    const values = parts.slice(parts.findIndex(Boolean), parts.findLastIndex(Boolean) + 1);
     // An empty segment may be an extra slash or a missing reference, so only literal paths are suggested.
-    if (given.includes("")) return literalAt(pathOf(given.filter((it) => it !== "")));
-    const ofApi = nearest(given) ?? nearest(["v1", ...given]) ?? nearest(given.toSpliced(1, 0, "v1"));
+    if (values.includes("")) return literalAt(pathOf(values.filter((it) => it !== "")));
+    const ofApi = nearest(values) ?? nearest(["v1", ...values]) ?? nearest(values.toSpliced(1, 0, "v1"));
     return ofApi ?? nearestDocument(path, documents());
   };
 }
@@ -231,8 +231,8 @@ function withoutExtension(path: string): string {
 }
 
 /** Fills the variables of a template with the segments of a path. */
-function fill(segments: Route["segments"], given: readonly string[]): string {
-  return pathOf(segments.map((it, i) => (it.kind === "literal" ? it.text : given[i]!)));
+function fill(segments: Route["segments"], values: readonly string[]): string {
+  return pathOf(segments.map((it, i) => (it.kind === "literal" ? it.text : values[i]!)));
 }
 
 function pathOf(segments: readonly string[]): string {

@@ -8,7 +8,7 @@ import type { Pipeline } from "../../pipeline/stages/pipeline.ts";
 import type { UnaryExchange } from "../../pipeline/stages/serve-unary.ts";
 import { isAnswerLost } from "../../pipeline/stages/simulate.ts";
 import type { StreamRpc } from "../../pipeline/rpc.ts";
-import { breakConnection, inPieces } from "../connections/write-response.ts";
+import { breakConnection, inChunks } from "../connections/write-response.ts";
 
 /**
  * Sends the file that a stream yields. Before the first chunk, errors are sent as refusals. Later
@@ -34,7 +34,7 @@ export async function serveFile(
       exchange.read(resolve, reject);
     });
     const messages = pipeline.executeStream(rpc, decode(), admitted, leaving.signal);
-    for await (const piece of inPieces(bytesOf(messages, field))) {
+    for await (const chunk of inChunks(bytesOf(messages, field))) {
       if (isAnswerLost(admitted)) return breakConnection(response.req.socket);
       assertBefore(call.deadlineMs);
       if (!response.headersSent) {
@@ -51,7 +51,7 @@ export async function serveFile(
         ]);
         if (response.req.method === "HEAD") break;
       }
-      await write(response, piece);
+      await write(response, chunk);
       if (response.destroyed) return;
     }
     call.code = 0;

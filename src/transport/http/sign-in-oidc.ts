@@ -33,7 +33,7 @@ export interface OidcSignIn {
 }
 
 /** Maximum number of concurrent sign-ins. Each sends requests to the provider. */
-const MAX_AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 interface Visit {
   readonly request: IncomingMessage;
@@ -70,7 +70,7 @@ export function createOidcPages(
   options: OidcPagesOptions,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const { oidc, isHttps, toRefusal } = options;
-  const inTurn = createTurns(MAX_AT_ONCE);
+  const inTurn = createTurns(CONCURRENCY);
   const pages: Readonly<Record<string, (visit: Visit) => void | Promise<void>>> = {
     "/sign-in/options": ({ response, headers }) =>
       sendJson(response, 200, headers.requestId, {

@@ -28,7 +28,7 @@ export interface SignIn {
   readonly byMail: MailSignIn | undefined;
 }
 
-const MAX_AT_ONCE = 2;
+const CONCURRENCY = 2;
 /** Matches an email with its domain in ASCII, as in accounts. RFC 5321 allows 254 characters. */
 const EMAIL = /^[\x21-\x7e]+@[\x21-\x7e]+$/;
 const MAX_EMAIL = 254;
@@ -42,7 +42,7 @@ function createMailRequests(
   mail: MailSignIn,
   attempts: FailedAttempts,
 ): (email: string, address: string) => Promise<void> {
-  const inTurn = createTurns(MAX_AT_ONCE);
+  const inTurn = createTurns(CONCURRENCY);
   return async (typed, address) => {
     const email = withAsciiDomain(typed.trim());
     if (!EMAIL.test(email) || email.length > MAX_EMAIL) {

@@ -23,9 +23,9 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
       [`link ${link}`, LINK_STREAMS.ofLink],
       [`address ${addressBlock(address)}`, LINK_STREAMS.ofAddress],
     ] as const;
-    for (const [holder, most] of bounds) {
-      if ((open.get(holder) ?? 0) < most) continue;
-      const text = `The page already has ${most} open connections.`;
+    for (const [holder, limit] of bounds) {
+      if ((open.get(holder) ?? 0) < limit) continue;
+      const text = `The page already has ${limit} open connections.`;
       throw refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 });
     }
     if (all >= LINK_STREAMS.ofProcess) throw unavailable("Too many tracking pages are open on this server.");

@@ -40,7 +40,7 @@ export interface TrackingPages<Language extends string> {
    * `undefined` for an invalid link.
    */
   unsubscribe(
-    asked: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
+    request: { readonly link: string; readonly mac: string; readonly isConfirmed: boolean },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<string | undefined>;
   /**
@@ -48,7 +48,7 @@ export interface TrackingPages<Language extends string> {
    * a page that was opened before. The page itself may take a while. Returns `undefined` for an invalid link.
    */
   open(
-    asked: { readonly link: string; readonly digits: string; readonly recipientMac: string },
+    request: { readonly link: string; readonly digits: string; readonly recipientMac: string },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<(() => Promise<string>) | undefined>;
   /** Returns the page for an invalid link, regardless of the cause. */
@@ -144,8 +144,8 @@ function createRead<Language extends string>(
       reads.find(reads.addressOf(request), link, lookup, page);
     const [, ended, mac = ""] = UNSUBSCRIBE.exec(path) ?? [];
     if (ended !== undefined) {
-      const asked = { link: ended, mac, isConfirmed: isPosted };
-      return find(ended, path, () => pages.unsubscribe(asked, readerOf));
+      const proof = { link: ended, mac, isConfirmed: isPosted };
+      return find(ended, path, () => pages.unsubscribe(proof, readerOf));
     }
     const [, opened] = OPEN.exec(path) ?? [];
     if (opened === undefined) return find(path, path, () => pages.page(path, readerOf));

@@ -37,12 +37,12 @@ export async function callListTool(
   makeCall: MakeCall,
 ): Promise<NotedResponse> {
   const [field, count] = size!;
-  const given = { ...args, [field]: args[field] ?? count };
-  if ("lists" in paging) return callUnpagedRpc(field, paging.lists, given, makeCall);
-  const asked = Number(given[field]);
-  for (let shown = asked; ;) {
-    const { json } = accepted(await makeCall({ ...given, [field]: shown }));
-    const notes = pageNotes(paging.argument, paging.next(json), { shown, asked });
+  const request = { ...args, [field]: args[field] ?? count };
+  if ("lists" in paging) return callUnpagedRpc(field, paging.lists, request, makeCall);
+  const requested = Number(request[field]);
+  for (let shown = requested; ;) {
+    const { json } = accepted(await makeCall({ ...request, [field]: shown }));
+    const notes = pageNotes(paging.argument, paging.next(json), { shown, requested });
     const share = MAX_RESULT_BYTES / bytesOf(json, notes);
     if (share >= 1 || shown === 1) return [json, notes];
     shown = Math.max(1, Math.floor(shown * share * 0.9));
@@ -59,10 +59,10 @@ async function callUnpagedRpc(
   const { json } = accepted(await makeCall(args));
   const page = pageOf(json, lists, token);
   const { next_page_token: next } = page;
-  const asked = itemCount(json, lists);
+  const requested = itemCount(json, lists);
   if (next !== "") {
     const shown = itemCount(page, lists);
-    return [page, pageNotes("page_token", String(next), { shown, asked })];
+    return [page, pageNotes("page_token", String(next), { shown, requested })];
   }
   const limit = args[field];
   const isLimited = field === "limit" && lists.some((name) => itemsOf(json, name).length === limit);

@@ -50,7 +50,7 @@ export async function createMcpServer(options: McpOptions): Promise<ServeMessage
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool. Tools: ${names}.`);
     }
     const readShipment: ReadShipment = (shipment) => callRpc(tools.get("get_shipment")!, { shipment }, from);
-    return toResult(...(await callTool(tool, args, (given) => callRpc(tool, given, from), readShipment)));
+    return toResult(...(await callTool(tool, args, (request) => callRpc(tool, request, from), readShipment)));
   }
 
   function serverFor(from: AgentRequest): Server {

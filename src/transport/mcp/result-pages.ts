@@ -64,9 +64,9 @@ function firstOf(token: unknown): number {
 export function pageNotes(
   argument: string,
   next: string | undefined,
-  { shown, asked }: { readonly shown: number; readonly asked: number },
+  { shown, requested }: { readonly shown: number; readonly requested: number },
 ): readonly string[] {
   if (next === undefined) return [];
-  const reason = shown < asked ? `Only ${shown} of ${asked} fit, because a result has at most 20 kB. ` : "";
+  const reason = shown < requested ? `Only ${shown} of ${requested} fit, because a result has at most 20 kB. ` : "";
   return [`${reason}More follow: repeat the call with ${argument} set to ${JSON.stringify(next)}.`];
 }

@@ -16,10 +16,10 @@ export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonS
     Object.fromEntries(Object.entries(named).map(([name, it]) => [name, copy(it)]));
 
   function copy(it: JsonSchema): JsonSchema {
-    const kept = Object.entries(it).filter(
+    const entries = Object.entries(it).filter(
       ([keyword, value]) => !(keyword === "format" && NUMBER_FORMAT.test(String(value))),
     );
-    return Object.fromEntries(kept.map(([keyword, value]) => [keyword, copied(keyword, value)]));
+    return Object.fromEntries(entries.map(([keyword, value]) => [keyword, copied(keyword, value)]));
   }
 
   function copied(keyword: string, value: unknown): unknown {

@@ -94,10 +94,10 @@ export function toErrorResult(refusal: Refusal, requestId: string): CallToolResu
   const entries = Object.entries(errors).map(
     ([name, texts]) => [cut(name, 100), texts.map((it) => cut(it, 1_000))] as const,
   );
-  const kept = entries.filter((entry) => (left -= jsonBytes(entry)) >= 0);
-  const missing = entries.length - kept.length;
+  const shown = entries.filter((entry) => (left -= jsonBytes(entry)) >= 0);
+  const missing = entries.length - shown.length;
   const note =
     missing === 0 ? {} : { notice: `${missing} more arguments have errors. Correct these, then call again.` };
-  const text = JSON.stringify({ ...note, ...rest, errors: Object.fromEntries(kept) });
+  const text = JSON.stringify({ ...note, ...rest, errors: Object.fromEntries(shown) });
   return { isError: true, content: [{ type: "text", text }] };
 }

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openQuote, sealQuote, toQuoteKey, type HeldQuote } from "../../../src/domain/pricing/sealed-quote.ts";
+import { openQuote, sealQuote, toQuoteKey, type QuoteTerms } from "../../../src/domain/pricing/sealed-quote.ts";
 
 const [KEY, OTHER] = [toQuoteKey(7, Buffer.alloc(32, 1)), toQuoteKey(8, Buffer.alloc(32, 2))];
 const open = (id: string) => openQuote(id, (key) => (key === KEY.id ? KEY : undefined));
 
-const QUOTE: HeldQuote = {
+const QUOTE: QuoteTerms = {
   workspace: 12,
   route: {
     pickup: { lat: 40.758, lng: -73.9855 },

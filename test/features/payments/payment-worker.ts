@@ -44,8 +44,8 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
   const jobs = createPaymentJobs(paymentJobs);
   return async () => {
     for (let polls = 0; polls < MAX_POLLS; polls++) {
-      for (const { begin, idle } of jobs) {
-        await begin();
+      for (const { startDue, idle } of jobs) {
+        await startDue();
         await idle();
       }
       if ((await runStatement(em, LEFT, [now().toISOString()])).length === 0) return;

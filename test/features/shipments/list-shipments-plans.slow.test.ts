@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { connect, release } from "../../../src/db/statement.ts";
-import { MOST_FOUND } from "../../../src/db/words.ts";
+import { MAX_MATCHES } from "../../../src/db/words.ts";
 import { connectTo } from "../../support/database.ts";
 import { insertCustomers, insertShipments } from "../../support/insert-shipments.ts";
 import { rowsAt, rowsTouched, runPlan, type PlanNode } from "../../support/plans.ts";
@@ -243,7 +243,7 @@ test("what the search box asks for is read from indexes, and little besides the 
       expect(plan.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       const { shipment: read = 0, customer = 0 } = rowsTouched(plan);
       // Rows read: the newest 400, the maximum number of compared index entries, and a few rows for customers.
-      const most = 400 + MOST_FOUND + 500;
+      const most = 400 + MAX_MATCHES + 500;
       expect([read <= most, customer <= most, plan], path).toEqual([true, true, plan]);
     }
   }

@@ -12,7 +12,7 @@ import { parsePrometheus } from "../../support/metrics.ts";
 /** Serves the probes with these metrics until the test ends. Returns the response from /metrics. */
 async function readMetrics(registry: Registry): Promise<Response> {
   const probes = createProbes({
-    unreadyBecause: () => undefined,
+    unreadyReason: () => undefined,
     registry,
     toRefusal: createToRefusal(() => undefined, pino({ level: "silent" })),
   });

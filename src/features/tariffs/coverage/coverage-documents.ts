@@ -58,7 +58,7 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
     }
   }
 
-  async function makeAndCache(key: string, version: number, toleranceM: number) {
+  async function createAndCache(key: string, version: number, toleranceM: number) {
     try {
       const response = await make(version, toleranceM);
       cache(key, response);
@@ -76,7 +76,7 @@ export function createCoverageDocuments(tasks: Pick<TariffTasks, "runAtOnce">): 
         cache(key, known);
         return known;
       }
-      const response = making.get(key) ?? makeAndCache(key, version, toleranceM);
+      const response = making.get(key) ?? createAndCache(key, version, toleranceM);
       making.set(key, response);
       return response;
     },

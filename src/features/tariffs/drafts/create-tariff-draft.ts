@@ -8,7 +8,7 @@ import { refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { versionNotFoundError } from "../versions/load-version.ts";
-import { PIECE_BYTES } from "../versions/zones-document.ts";
+import { CHUNK_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
 import { withFees } from "../versions/document-message.ts";
 import { auditedFees, draftMessage } from "./tariff-drafts.ts";
@@ -17,16 +17,16 @@ import { TariffDraft } from "./tariff-draft.entity.ts";
 /**
  * Creates a draft, either empty or as a copy of a version.
  *
- * @param given initial document without zones, if the draft is not a copy
+ * @param base initial document without zones, if the draft is not a copy
  */
 export async function createTariffDraft(
   { name, fromVersion, fees }: CreateTariffDraftRequest,
   call: OperatorCall,
   { em, now }: Pick<DraftDeps, "em" | "now">,
-  given: object = {},
+  base: object = {},
 ): Promise<{ data: TariffDraftMessage }> {
   await assertCapacity(em);
-  const copied = fromVersion === undefined ? given : await loadHead(em, fromVersion);
+  const copied = fromVersion === undefined ? base : await loadHead(em, fromVersion);
   const createdAt = now();
   const draft = em.create(TariffDraft, {
     name,
@@ -77,11 +77,11 @@ async function copyZones(tx: EntityManager, draft: number, version: number): Pro
 const COPY_ZONES = `
   with copied as (
     insert into tariff_draft_piece (draft_id, "begin", data)
-    select $1, start - 1, substring(zones from start for ${PIECE_BYTES})
+    select $1, start - 1, substring(zones from start for ${CHUNK_BYTES})
     from (
       select convert_to((document -> 'zones')::text, 'UTF8') as zones
       from tariff_version where version = $2 offset 0
-    ) as copied, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as start
+    ) as copied, generate_series(1, octet_length(zones), ${CHUNK_BYTES}) as start
     returning octet_length(data) as bytes
   )
   select coalesce(sum(bytes), 0)::float8 as bytes from copied`;

@@ -56,8 +56,8 @@ export const DRAFT_FUNCTIONS: Pick<
     const rows = await loadZones<PieceRow>(SELECT_ZONES, id);
     const [first] = rows;
     if (first === undefined) throw draftNotFoundError();
-    const pieces = rows.flatMap(({ data }) => data ?? []);
-    return zonesResponse(pieces, draftEtag({ id, revision: first.revision }), (geojson) =>
+    const chunks = rows.flatMap(({ data }) => data ?? []);
+    return zonesResponse(chunks, draftEtag({ id, revision: first.revision }), (geojson) =>
       create(GetTariffDraftZonesResponseSchema, { geojson }),
     );
   },

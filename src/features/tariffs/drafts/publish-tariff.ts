@@ -98,8 +98,8 @@ async function publishChecked(
     async insert(version, replaced) {
       const at = effectiveAt === undefined ? null : effectiveTimeOf(effectiveAt);
       const { name: author } = call.caller;
-      const said = [note ?? null, at, author, replaced, honoursQuotes];
-      await runSlowStatement(tx, INSERT, [draft.id, version, digest, ...said]);
+      const facts = [note ?? null, at, author, replaced, honoursQuotes];
+      await runSlowStatement(tx, INSERT, [draft.id, version, digest, ...facts]);
     },
   });
   await tx.nativeDelete(TariffDraft, { id: draft.id });

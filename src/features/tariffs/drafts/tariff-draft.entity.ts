@@ -23,8 +23,8 @@ export const TariffDraft = defineEntity({
 export type TariffDraft = InferEntity<typeof TariffDraft>;
 
 /** A chunk of a draft's zones: UTF-8 text as uploaded, up to `PIECE_BYTES` long. */
-export const TariffDraftPiece = defineEntity({
-  name: "TariffDraftPiece",
+export const TariffDraftChunk = defineEntity({
+  name: "TariffDraftChunk",
   tableName: "tariff_draft_piece",
   primaryKeys: ["draft", "begin"],
   properties: {
@@ -35,4 +35,4 @@ export const TariffDraftPiece = defineEntity({
   },
 });
 
-export type TariffDraftPiece = InferEntity<typeof TariffDraftPiece>;
+export type TariffDraftChunk = InferEntity<typeof TariffDraftChunk>;

@@ -11,7 +11,7 @@ import { assertEtag, refuse } from "../../../domain/refusal.ts";
 import type { OperatorCall } from "../../../pipeline/call.ts";
 import { changesBetween, recordChange } from "../../audit/record-change.ts";
 import { withIdempotency } from "../../idempotency/with-idempotency.ts";
-import { PIECE_BYTES } from "../versions/zones-document.ts";
+import { CHUNK_BYTES } from "../versions/zones-document.ts";
 import type { DraftDeps } from "./check-stored-draft.ts";
 import { draftEtag, draftMessage, findDraft } from "./tariff-drafts.ts";
 import type { TariffDraft } from "./tariff-draft.entity.ts";
@@ -29,8 +29,8 @@ export async function uploadTariffZones(
     assertEtag("draft", request.etag, draftEtag(draft));
     const before = auditedZones(draft);
     const offset = checkOffset(draft, request);
-    if (offset === 0) await runStatement(tx, DELETE_PIECES, [draft.id]);
-    await insertPieces(tx, draft.id, offset, request.data);
+    if (offset === 0) await runStatement(tx, DELETE_CHUNKS, [draft.id]);
+    await insertChunks(tx, draft.id, offset, request.data);
     draft.zonesBytes = offset + request.data.length;
     draft.revision++;
     draft.updatedAt = now();
@@ -70,15 +70,15 @@ function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequ
   return offset;
 }
 
-const DELETE_PIECES = "delete from tariff_draft_piece where draft_id = $1";
+const DELETE_CHUNKS = "delete from tariff_draft_piece where draft_id = $1";
 
 /** Inserts chunks with many small statements, each of which stays within the database's statement timeout. */
-async function insertPieces(tx: EntityManager, draft: number, offset: number, data: Uint8Array): Promise<void> {
+async function insertChunks(tx: EntityManager, draft: number, offset: number, data: Uint8Array): Promise<void> {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  for (let begin = 0; begin < bytes.length; begin += PIECE_BYTES) {
-    const piece = bytes.subarray(begin, begin + PIECE_BYTES);
-    await runStatement(tx, INSERT_PIECE, [draft, offset + begin, piece]);
+  for (let begin = 0; begin < bytes.length; begin += CHUNK_BYTES) {
+    const chunk = bytes.subarray(begin, begin + CHUNK_BYTES);
+    await runStatement(tx, INSERT_CHUNK, [draft, offset + begin, chunk]);
   }
 }
 
-const INSERT_PIECE = `insert into tariff_draft_piece (draft_id, "begin", data) values ($1, $2, $3)`;
+const INSERT_CHUNK = `insert into tariff_draft_piece (draft_id, "begin", data) values ($1, $2, $3)`;

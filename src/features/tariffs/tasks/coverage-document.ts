@@ -8,8 +8,8 @@ const TOLERANCES_M = [0, ...[0, 1, 2, 3, 4].flatMap((n) => [1, 2, 5].map((it) =>
 TOLERANCES_M.push(100_000);
 
 /** Returns the largest supported tolerance that does not exceed the requested one, in meters. */
-export function roundedToleranceM(askedM: number): number {
-  return TOLERANCES_M.findLast((toleranceM) => toleranceM <= askedM) ?? 0;
+export function roundedToleranceM(requestedM: number): number {
+  return TOLERANCES_M.findLast((toleranceM) => toleranceM <= requestedM) ?? 0;
 }
 
 /**

@@ -6,12 +6,12 @@ const MAX_PARSED_BYTES = 576 * 1024 * 1024;
 /**
  * Returns why zones are too large to be parsed, without parsing them. Returns `undefined` if they can be parsed.
  *
- * @param pieces chunks of their text, in order
+ * @param chunks chunks of their text, in order
  */
-export function oversizeOf(pieces: Iterable<Uint8Array>): string | undefined {
+export function oversizeOf(chunks: Iterable<Uint8Array>): string | undefined {
   const scan = createJsonScan();
-  for (const piece of pieces) {
-    scan.read(piece);
+  for (const chunk of chunks) {
+    scan.read(chunk);
     if (scan.positions() > MAX_POSITIONS) return TOO_MANY_POSITIONS;
     if (scan.parsedBytes() > MAX_PARSED_BYTES) return TOO_MUCH_MEMORY;
   }
@@ -103,9 +103,9 @@ export function createJsonScan() {
   }
 
   return {
-    read(piece: Uint8Array): void {
-      for (let i = 0; i < piece.length; i++) {
-        const byte = piece[i]!;
+    read(chunk: Uint8Array): void {
+      for (let i = 0; i < chunk.length; i++) {
+        const byte = chunk[i]!;
         if (inString) readInString(byte);
         else if (byte > SPACE) readOutside(byte);
       }

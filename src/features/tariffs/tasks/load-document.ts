@@ -37,16 +37,16 @@ export async function loadDraftDocument(client: Queryable, draftId: number): Pro
   if (first === undefined) return undefined;
   const { fees, revision } = first;
   if (first.data === null) return { document: fees!, revision };
-  const pieces = rows.map(({ data }) => data!);
+  const chunks = rows.map(({ data }) => data!);
   const faulty = (text: string, path = "zones") => ({
     document: fees!,
     revision,
     zonesFault: { path, text },
   });
-  const oversize = oversizeOf(pieces);
+  const oversize = oversizeOf(chunks);
   if (oversize !== undefined) return faulty(oversize);
   try {
-    const text = decodeUtf8(Buffer.concat(pieces));
+    const text = decodeUtf8(Buffer.concat(chunks));
     const zones: unknown = JSON.parse(text);
     const duplicate = isObject(zones) ? duplicateMember(text, zones) : undefined;
     if (duplicate !== undefined) return faulty("must be given once", `zones.${duplicate}`);

@@ -54,10 +54,10 @@ export function withFees(document: object, fees: NewTariffFees | undefined): obj
 }
 
 /** Returns a document with its schedules replaced. Omits empty schedules. */
-export function withSchedules(document: object, given: NewTariffSchedules | undefined): object {
-  if (given === undefined) return document;
+export function withSchedules(document: object, newSchedules: NewTariffSchedules | undefined): object {
+  if (newSchedules === undefined) return document;
   const { schedules: _, default_schedule: __, ...others } = document as Json;
-  return { ...others, ...written(NewTariffSchedulesSchema, given) };
+  return { ...others, ...written(NewTariffSchedulesSchema, newSchedules) };
 }
 
 /** Lists that are written to a document even if they are empty. */

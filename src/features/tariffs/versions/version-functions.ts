@@ -24,7 +24,7 @@ import {
   type VersionRow,
 } from "./load-version.ts";
 import { readDocument } from "./document-message.ts";
-import { PIECE_BYTES, zonesResponse, type LoadZones } from "./zones-document.ts";
+import { CHUNK_BYTES, zonesResponse, type LoadZones } from "./zones-document.ts";
 
 export const VERSION_FUNCTIONS: Pick<
   ServiceFunctions<
@@ -61,11 +61,11 @@ export const VERSION_FUNCTIONS: Pick<
   },
 
   async getTariffVersionZones({ version }, _call, { loadZones }) {
-    const rows = await loadZones<PieceRow>(SELECT_ZONES, version);
+    const rows = await loadZones<ChunkRow>(SELECT_ZONES, version);
     const [first] = rows;
     if (first === undefined) throw versionNotFoundError(version);
-    const pieces = rows.map(({ piece }) => piece);
-    return zonesResponse(pieces, first.digest, (geojson) => create(GetTariffVersionZonesResponseSchema, { geojson }));
+    const chunks = rows.map(({ chunk }) => chunk);
+    return zonesResponse(chunks, first.digest, (geojson) => create(GetTariffVersionZonesResponseSchema, { geojson }));
   },
 
   async getTariffVersionSchedules({ version }, _call, { em }) {
@@ -142,9 +142,9 @@ function bytesOf({ fees, note, author }: VersionRow): number {
   return JSON.stringify(fees).length + 6 * text + OTHER_BYTES;
 }
 
-interface PieceRow {
+interface ChunkRow {
   readonly digest: string;
-  readonly piece: Buffer;
+  readonly chunk: Buffer;
 }
 
 /**
@@ -152,11 +152,11 @@ interface PieceRow {
  * `offset 0` so that PostgreSQL evaluates the text once, not once per chunk.
  */
 const SELECT_ZONES = `
-  select digest, substring(zones from start for ${PIECE_BYTES}) as piece
+  select digest, substring(zones from start for ${CHUNK_BYTES}) as chunk
   from (
     select digest, convert_to((document -> 'zones')::text, 'UTF8') as zones
     from tariff_version where version = $1 offset 0
-  ) as version, generate_series(1, octet_length(zones), ${PIECE_BYTES}) as start
+  ) as version, generate_series(1, octet_length(zones), ${CHUNK_BYTES}) as start
   order by start`;
 
 const TOO_LARGE_TOGETHER = "The two versions are too large to be compared. Compare their zones with another tool.";

@@ -9,7 +9,7 @@ import { DocumentResponse } from "../../../pipeline/rpc-response.ts";
 export const GEOJSON = "application/geo+json";
 
 /** Maximum size of a chunk of zones, in bytes. Limits how long processing a row blocks this thread. */
-export const PIECE_BYTES = 1024 * 1024;
+export const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Loads the zones of a draft or version in chunks. If too many loads are running, the load waits its turn.
@@ -34,11 +34,11 @@ export function createZonesLoader(em: EntityManager): LoadZones {
 }
 
 export function zonesResponse<M extends Message>(
-  pieces: readonly Buffer[],
+  chunks: readonly Buffer[],
   etag: string,
   toMessage: (geojson: Buffer) => M,
 ): DocumentResponse<M> {
-  const body = Buffer.concat(pieces);
+  const body = Buffer.concat(chunks);
   const cacheControl = "private, no-cache";
   return new DocumentResponse(() => toMessage(body), {
     contentType: GEOJSON,

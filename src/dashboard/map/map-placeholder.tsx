@@ -2,7 +2,7 @@ import { Spinner } from "../ui/query-view.tsx";
 import "./map.css";
 
 /** Reserves the space of a map that is loading. */
-export function MapRoom() {
+export function MapPlaceholder() {
   return (
     <div class="map">
       <Spinner label="Loading the map" />

@@ -7,7 +7,7 @@ import {
 } from "../../domain/pricing/pricing.ts";
 import { type Refusal, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
 import type { CreateShipmentRequest } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { HeldQuote } from "../../domain/pricing/sealed-quote.ts";
+import type { QuoteTerms } from "../../domain/pricing/sealed-quote.ts";
 import type { Span } from "../../domain/schedule/calendar.ts";
 import type { Ends } from "../../domain/route-ends.ts";
 import type { BookedWindow } from "../../domain/schedule/decide-windows.ts";
@@ -33,7 +33,7 @@ const FIELDS = [
 /** Returns the route of a booking. Takes missing fields from the quote. */
 export function routeWithQuote(request: CreateShipmentRequest, quote: NamedQuote | undefined): Route {
   const [pickupLat, pickupLng, dropoffLat, dropoffLng, weightKg] = FIELDS.map(([, property, valueIn]) => {
-    const value = request[property] ?? (quote && valueIn(quote.held.route));
+    const value = request[property] ?? (quote && valueIn(quote.terms.route));
     if (value === undefined) throw refuse("QUOTE_UNKNOWN");
     return value;
   }) as [number, number, number, number, number];
@@ -48,14 +48,14 @@ export function routeWithQuote(request: CreateShipmentRequest, quote: NamedQuote
 export function windowsWithQuote(request: CreateShipmentRequest, quote: NamedQuote | undefined): Ends<Span> {
   const { pickup, dropoff } = windowsOf(request);
   return {
-    pickup: pickup ?? quote?.held.pickupWindow,
-    dropoff: dropoff ?? quote?.held.dropoffWindow,
+    pickup: pickup ?? quote?.terms.pickupWindow,
+    dropoff: dropoff ?? quote?.terms.dropoffWindow,
   };
 }
 
-export function withHeldFees(
+export function withQuotedFees(
   { pickup, dropoff }: Ends<BookedWindow>,
-  { pickupWindow, dropoffWindow }: HeldQuote,
+  { pickupWindow, dropoffWindow }: QuoteTerms,
 ): Ends<BookedWindow> {
   return {
     pickup: pickup && { ...pickup, feeMinor: pickupWindow?.feeMinor ?? 0 },
@@ -70,26 +70,26 @@ export function withHeldFees(
  * @throws Refusal the first of QUOTE_UNKNOWN, QUOTE_USED (with the shipment), QUOTE_EXPIRED and QUOTE_VOID (with the
  * current price), and QUOTE_MISMATCH (with the quote's value of each different field)
  */
-export function heldPrice(
+export function quotedPrice(
   request: CreateShipmentRequest,
   quote: NamedQuote | undefined,
   { usedBy, voidedBelow }: QuoteFacts,
   { current, nowMs }: { readonly current: CoveredQuote; readonly nowMs: number },
 ): CoveredQuote {
   if (quote === undefined) throw refuse("QUOTE_UNKNOWN");
-  const { held, fees } = quote;
+  const { terms, fees } = quote;
   if (usedBy !== null) throw usedError(usedBy);
-  if (held.expiresAtMs <= nowMs) {
-    const expired_at = new Date(held.expiresAtMs).toISOString();
+  if (terms.expiresAtMs <= nowMs) {
+    const expired_at = new Date(terms.expiresAtMs).toISOString();
     throw goneError("QUOTE_EXPIRED", `The quote expired at ${expired_at}`, current, { expired_at });
   }
-  if (voidedBelow !== null && held.tariffVersion < voidedBelow) {
+  if (voidedBelow !== null && terms.tariffVersion < voidedBelow) {
     const what = "The prices have changed, and earlier quotes are no longer valid";
     throw goneError("QUOTE_VOID", what, current);
   }
-  assertSame(request, held);
-  const windowFeeMinor = (held.pickupWindow?.feeMinor ?? 0) + (held.dropoffWindow?.feeMinor ?? 0);
-  return withWindowFee(priceByFees(fees, held.route)!, windowFeeMinor);
+  assertSame(request, terms);
+  const windowFeeMinor = (terms.pickupWindow?.feeMinor ?? 0) + (terms.dropoffWindow?.feeMinor ?? 0);
+  return withWindowFee(priceByFees(fees, terms.route)!, windowFeeMinor);
 }
 
 function usedError(shipment: string): Refusal {
@@ -113,19 +113,19 @@ function goneError(
   });
 }
 
-function assertSame(request: CreateShipmentRequest, held: HeldQuote): void {
-  const { route } = held;
+function assertSame(request: CreateShipmentRequest, terms: QuoteTerms): void {
+  const { route } = terms;
   const ofRoute = FIELDS.flatMap(([subject, property, valueIn]): Mismatch[] => {
-    const [asked, quoted] = [request[property], valueIn(route)];
-    if (asked === undefined || asked === quoted) return [];
-    const text = `${subject} is ${asked}, but ${quoted} in the quote. Omit it, or request another quote.`;
+    const [requested, quoted] = [request[property], valueIn(route)];
+    if (requested === undefined || requested === quoted) return [];
+    const text = `${subject} is ${requested}, but ${quoted} in the quote. Omit it, or request another quote.`;
     return [{ subject, text, facts: { [subject]: String(quoted) } }];
   });
-  const asked = windowsOf(request);
+  const requested = windowsOf(request);
   const mismatches = [
     ...ofRoute,
-    ...windowMismatch("pickup_window", asked.pickup, held.pickupWindow),
-    ...windowMismatch("dropoff_window", asked.dropoff, held.dropoffWindow),
+    ...windowMismatch("pickup_window", requested.pickup, terms.pickupWindow),
+    ...windowMismatch("dropoff_window", requested.dropoff, terms.dropoffWindow),
   ];
   const violations = mismatches.map(({ subject, text }): Violation => ({
     reason: "QUOTE_MISMATCH",
@@ -143,9 +143,9 @@ interface Mismatch {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-function windowMismatch(subject: string, asked: Span | undefined, quoted: Span | undefined): Mismatch[] {
-  const isSame = asked?.startMs === quoted?.startMs && asked?.endMs === quoted?.endMs;
-  if (asked === undefined || isSame) return [];
+function windowMismatch(subject: string, requested: Span | undefined, quoted: Span | undefined): Mismatch[] {
+  const isSame = requested?.startMs === quoted?.startMs && requested?.endMs === quoted?.endMs;
+  if (requested === undefined || isSame) return [];
   const text = `${subject} differs from the quote. Omit it, or request another quote.`;
   const facts = quoted && {
     [`${subject}_start`]: new Date(quoted.startMs).toISOString(),
