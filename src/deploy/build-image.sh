@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Builds the container image with buildah, and fails when it is too large.
+# Builds the container image with buildah. Fails if it is too large.
 #
 #   src/deploy/build-image.sh [--base IMAGE | --local-base] TAG
 #
-# --base names another Node image than the Containerfile's. --local-base pulls nothing: it makes a
-# base from the Node of node_modules and the few programs of this machine that the build calls, to
-# try the image where no registry can be reached. A .npmrc in the home folder is used to install
-# packages and does not get into the image.
+# --base uses another Node image than the Containerfile. --local-base pulls nothing: it assembles a base image from
+# the Node in node_modules and programs of this machine, for trials without a registry. A .npmrc in the home folder is
+# used to install packages and is not copied to the image.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# Buildah's own default needs a runtime (crun, runc), and rights that a container lacks.
+# Buildah's default isolation needs a runtime (crun, runc) and privileges that containers lack.
 export BUILDAH_ISOLATION="${BUILDAH_ISOLATION:-chroot}"
 
-# What the image may add to its base, in bytes.
+# Maximum size that the image adds to its base, in bytes.
 limit=30000000
 
 base=()
@@ -27,7 +26,7 @@ tag="${1:?usage: build-image.sh [--base IMAGE | --local-base] TAG}"
 containers=()
 trap 'for it in "${containers[@]}"; do buildah rm "$it" >/dev/null; done' EXIT
 
-# Makes a container from an image, mounts it, and leaves the folder in $mounted.
+# Creates a container from an image and mounts it. Sets $mounted to the folder.
 mount_container() {
   local container
   container="$(buildah from --pull-never "$1")"
@@ -35,7 +34,7 @@ mount_container() {
   mounted="$(buildah mount "$container")"
 }
 
-# Copies a program with the libraries that it loads.
+# Copies a program and its libraries.
 copy_program() {
   local program="$1" root="$2" library
   install -D "$program" "$root/usr/local/bin/$(basename "$program")"
@@ -44,7 +43,7 @@ copy_program() {
   done
 }
 
-# Copies what lies beside the C library and belongs to it: it is loaded by name.
+# Copies the companion libraries of the C library, which are loaded by name.
 copy_c_library() {
   local root="$1" folder name
   folder="$(dirname "$(ldd /bin/sh | grep -o '/[^ ]*/libc\.so\.6')")"
@@ -67,7 +66,7 @@ make_local_base() {
   npm="$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")"
   cp -r "$npm" "$mounted/usr/local/lib/node_modules/npm"
   ln -s ../lib/node_modules/npm/bin/npm-cli.js "$mounted/usr/local/bin/npm"
-  # Those that this machine trusts, a company's own among them.
+  # This machine's trusted CAs, including private ones.
   authorities=/etc/ssl/certs/ca-certificates.crt
   [ ! -f "$authorities" ] || install -D --mode 644 "$authorities" "$mounted$authorities"
   buildah config --env PATH=/usr/local/bin --env "NODE_EXTRA_CA_CERTS=$authorities" "${containers[-1]}"
@@ -81,18 +80,18 @@ fi
 secret=()
 [ ! -f ~/.npmrc ] || secret=(--secret "id=npmrc,src=$HOME/.npmrc")
 
-# The format of docker, since that of OCI has no HEALTHCHECK.
+# Docker format, because the OCI format does not support HEALTHCHECK.
 buildah build --format docker --file src/deploy/Containerfile \
   --ignorefile src/deploy/Containerfile.dockerignore "${base[@]}" "${secret[@]}" \
   --build-arg "VERSION=$(node -p 'require("./package.json").version')" \
   --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)" \
   --tag "$tag" .
 
-# All that the image adds to its base is in /app.
+# The image adds only /app to its base.
 mount_container "$tag"
 added="$(du --summarize --bytes "$mounted/app" | cut -f1)"
 echo "$tag adds $((added / 1000000)) MB to its base"
 if [ "$added" -gt "$limit" ]; then
-  echo "that is more than $((limit / 1000000)) MB" >&2
+  echo "the limit is $((limit / 1000000)) MB" >&2
   exit 1
 fi

@@ -42,7 +42,7 @@ def make(number, channel, call):
         "metadata": [tuple(pair) for pair in call["metadata"]],
         "timeout": call["timeoutSeconds"],
         "compression": COMPRESSIONS[call["compression"]],
-        # On a busy machine the first attempt to connect may fail; calls wait for the next.
+        # On a busy machine the first connection attempt may fail. Calls wait for the next attempt.
         "wait_for_ready": True,
     }
     if call["kind"] == "unary":
@@ -77,7 +77,7 @@ def main():
     threads = []
     shared = grpc.insecure_channel(work["target"])
     for number, call in enumerate(work["calls"]):
-        # A call with a connection of its own sends its headers together with the connection's.
+        # A call on a new connection sends its headers together with the connection preface.
         own = [("grpc.use_local_subchannel_pool", 1)]
         channel = grpc.insecure_channel(work["target"], own) if call["alone"] else shared
         threads.append(threading.Thread(target=make, args=(number, channel, call)))

@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v4/pgxpool"
 )
 
-// The statements of the other peers, by name; pgx prepares each once on a connection.
+// Statements shared with the other benchmark servers, by name. pgx prepares each once per connection.
 var sql = map[string]string{}
 
-// What is read of a shipment and its customer, in the order of scan.
+// Columns of a shipment and its customer, in the order of scan.
 const columns = `s.reference, s.status, s.payment_status, s.pickup_address, s.pickup_lat, s.pickup_lng,
   s.dropoff_address, s.dropoff_lat, s.dropoff_lng, s.weight_kg, s.distance_km, s.distance_fee_minor,
   s.weight_fee_minor, s.base_fee_minor, s.subtotal_minor, s.total_minor, s.currency, s.metadata,
@@ -66,7 +66,7 @@ func openStore(ctx context.Context) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	// As many as the product has.
+	// The product uses the same number.
 	config.MaxConns = 20
 	pool, err := pgxpool.ConnectConfig(ctx, config)
 	if err != nil {
@@ -84,7 +84,7 @@ func (st *store) get(ctx context.Context, workspace int64, reference string) (*s
 	return scan(st.pool.QueryRow(ctx, sql["getShipment"], workspace, reference))
 }
 
-// The newest shipments, one more than a page if there are more.
+// Returns the newest shipments: up to one more than the page size, which shows that more follow.
 func (st *store) list(ctx context.Context, workspace int64) ([]*shipment, error) {
 	rows, err := st.pool.Query(ctx, sql["listShipments"], workspace, pageSize+1)
 	if err != nil {
@@ -136,7 +136,7 @@ func (st *store) book(ctx context.Context, workspace int64, b booking) (*shipmen
 		return tx.QueryRow(ctx, sql["linkCustomer"], workspace, name, strings.ToLower(email), email, s.createdAt).
 			Scan(&s.customer.id, &s.customer.name, &s.customer.email, &s.customer.idNumber)
 	}
-	// When another transaction has just made this customer, the next statement sees it.
+	// If another transaction created this customer concurrently, the next statement finds it.
 	if err = link(); err == pgx.ErrNoRows {
 		err = link()
 	}
@@ -177,7 +177,7 @@ type eventCustomer struct {
 	IDNumber *string `json:"idNumber,omitempty"`
 }
 
-// A shipment as its events hold it: the protobuf JSON of the product.
+// Returns a shipment as protobuf JSON, as in the product's events.
 type eventData struct {
 	Reference           string        `json:"reference"`
 	PickupAddress       string        `json:"pickupAddress"`

@@ -1,5 +1,5 @@
-// The peer in Go: net/http and pgx, with the statements of the other peers. Its environment gives
-// DATABASE_URL, ACCOUNTS and SQL; it writes its port, and ends with its input.
+// Benchmark server in Go with net/http and pgx. It runs the same SQL statements as the other benchmark servers. The
+// environment variables DATABASE_URL, ACCOUNTS and SQL are required. It prints its port and exits at the end of input.
 package main
 
 import (
@@ -110,7 +110,7 @@ func (b booking) isValid() bool {
 		strings.Contains(b.CustomerEmail, "@") && fits(b.PickupAddress, 500) && fits(b.DropoffAddress, 500)
 }
 
-// Sends a body unless there is an error.
+// Writes the body, or the error if there is one.
 func send(w http.ResponseWriter, status int, body any, err error) {
 	switch {
 	case err == pgx.ErrNoRows || err == errNotServed:
@@ -137,7 +137,7 @@ func write(w http.ResponseWriter, status int, body any) {
 	w.Write(text)
 }
 
-// What the bench's shipments never have.
+// Fields that are unset in all shipments of the benchmark.
 type never *struct{}
 
 type fees struct {

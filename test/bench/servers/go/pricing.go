@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A tariff as its document has it; the bench's has no schedules and one currency of two decimals.
+// A tariff document. The benchmark's tariff has no schedules and a currency with two decimals.
 type tariff struct {
 	Currency  string      `json:"currency"`
 	BaseFee   json.Number `json:"base_fee"`
@@ -32,7 +32,7 @@ type tier struct{ minKg, maxKg, flatFee, ratePerKg float64 }
 
 type polygon [][][2]float64
 
-// By degrees, so that a look-up is of the few polygons near a point.
+// Grid cells of one degree, so that a lookup tests only polygons near the point.
 type cell struct{ lng, lat int }
 
 type pricing struct {
@@ -55,7 +55,7 @@ type price struct {
 	distanceMinor, weightMinor, baseMinor, subtotal, total int64
 }
 
-// A line of a price.
+// A line item of a price.
 type line struct {
 	Kind     string  `json:"kind"`
 	Quantity float64 `json:"quantity"`
@@ -128,7 +128,7 @@ func (p *pricing) covers(lat, lng float64) bool {
 	return false
 }
 
-// By the edges that a line to the east crosses.
+// Counts the edges that an eastward ray crosses.
 func (it polygon) holds(lat, lng float64) bool {
 	isInside := false
 	for _, ring := range it {
