@@ -218,7 +218,7 @@ describeDashboard("The documents", (dashboard) => {
     const isOpen = (name: string) => page.locator(`[data-tag=${name}]`).getAttribute("data-is-open");
     await expect.poll(() => isOpen("WebhookService")).toBe("true");
     await expect.poll(() => isOpen("TariffService")).toBe("false");
-    await page.getByText("Books a shipment, priced with the tariff in force").waitFor();
+    await page.getByText("Books a shipment at the price of the tariff in force").waitFor();
 
     await page.keyboard.press("/");
     await page.keyboard.type("publishes a draft");

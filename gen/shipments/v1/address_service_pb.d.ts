@@ -441,8 +441,8 @@ export declare const AddressService: GenService<{
     output: typeof ReverseGeocodeResponseSchema;
   },
   /**
-   * Lists the distinct addresses of a customer's last 50 shipments, the most recently used first. Needs no
-   * geocoder. Empty for an unknown customer.
+   * Lists the distinct addresses of a customer's last 50 shipments, the most recently used first. Needs no geocoder.
+   * The list is empty for an unknown customer.
    *
    * @generated from rpc shipments.v1.AddressService.ListRecentAddresses
    */

@@ -82,7 +82,7 @@ export declare type ApiKey = Message<"shipments.v1.ApiKey"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time of the last call with the key, accurate to some seconds. Unset if never used.
+   * Time of the last call with the key, accurate to a few seconds. Unset if the key has never been used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
@@ -145,7 +145,7 @@ export declare type ApiKeyValid = Message<"shipments.v1.ApiKey"> & {
   createdAt: Timestamp;
 
   /**
-   * Time of the last call with the key, accurate to some seconds. Unset if never used.
+   * Time of the last call with the key, accurate to a few seconds. Unset if the key has never been used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
@@ -205,8 +205,8 @@ export enum ApiKeyScope {
   FULL = 2,
 
   /**
-   * Methods for couriers' systems, which report the progress of shipments. Responses contain only the fields
-   * that a courier needs.
+   * Methods for courier systems, which report the progress of shipments. Responses contain only the fields that a
+   * courier needs.
    *
    * @generated from enum value: API_KEY_SCOPE_COURIER = 3;
    */

@@ -245,8 +245,8 @@ export declare type RotateApiKeyRequest = Message<"shipments.v1.RotateApiKeyRequ
   key: string;
 
   /**
-   * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the call is made with the old key, so that the call can be retried with that key.
+   * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if the old key
+   * authenticates the call, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -265,8 +265,8 @@ export declare type RotateApiKeyRequestValid = Message<"shipments.v1.RotateApiKe
   key: string;
 
   /**
-   * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the call is made with the old key, so that the call can be retried with that key.
+   * Time for which the old key remains valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if the old key
+   * authenticates the call, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -405,9 +405,9 @@ export declare const ApiKeyService: GenService<{
     output: typeof UpdateApiKeyResponseSchema;
   },
   /**
-   * Replaces a key with a new key that has the same name and scope. The new secret is shown only in this
-   * response. The old key expires after the overlap, or at its own expiry if that is earlier. A workspace can
-   * have up to 20 active keys, including those with an expiry.
+   * Replaces a key with a new key that has the same name and scope. The new secret is shown only in this response. The
+   * old key expires after the overlap, or at its own expiry if that is earlier. A workspace can have up to 20 active
+   * keys, including keys with an expiry.
    *
    * @generated from rpc shipments.v1.ApiKeyService.RotateApiKey
    */

@@ -18,7 +18,7 @@ export declare const file_shipments_v1_batch: GenFile;
  */
 export declare type BatchAdvanceShipmentsRequest = Message<"shipments.v1.BatchAdvanceShipmentsRequest"> & {
   /**
-   * Shipment references, each once.
+   * Shipment references, without duplicates.
    *
    * @generated from field: repeated string shipments = 1;
    */
@@ -45,7 +45,7 @@ export declare const BatchAdvanceShipmentsRequestSchema: GenMessage<BatchAdvance
  */
 export declare type BatchAdvanceShipmentsResponse = Message<"shipments.v1.BatchAdvanceShipmentsResponse"> & {
   /**
-   * One result for each shipment, in the order of the request.
+   * One result per shipment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -67,7 +67,7 @@ export declare const BatchAdvanceShipmentsResponseSchema: GenMessage<BatchAdvanc
  */
 export declare type BatchCancelShipmentsRequest = Message<"shipments.v1.BatchCancelShipmentsRequest"> & {
   /**
-   * Shipment references, each once.
+   * Shipment references, without duplicates.
    *
    * @generated from field: repeated string shipments = 1;
    */
@@ -101,7 +101,7 @@ export declare const BatchCancelShipmentsRequestSchema: GenMessage<BatchCancelSh
  */
 export declare type BatchCancelShipmentsResponse = Message<"shipments.v1.BatchCancelShipmentsResponse"> & {
   /**
-   * One result for each shipment, in the order of the request.
+   * One result per shipment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -217,7 +217,7 @@ export declare const BatchPaymentSchema: GenMessage<BatchPayment, {validType: Ba
  */
 export declare type BatchRecordPaymentsResponse = Message<"shipments.v1.BatchRecordPaymentsResponse"> & {
   /**
-   * One result for each payment, in the order of the request.
+   * One result per payment, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -233,7 +233,7 @@ export declare type BatchRecordPaymentsResponseValid = BatchRecordPaymentsRespon
 export declare const BatchRecordPaymentsResponseSchema: GenMessage<BatchRecordPaymentsResponse, {validType: BatchRecordPaymentsResponseValid}>;
 
 /**
- * Result for one shipment of a batch: its new state, or an error.
+ * Result for one shipment in a batch: its new state, or an error.
  *
  * @generated from message shipments.v1.BatchResult
  */
@@ -283,7 +283,7 @@ export declare type BatchResultValid = BatchResult;
 export declare const BatchResultSchema: GenMessage<BatchResult, {validType: BatchResultValid}>;
 
 /**
- * Error of one shipment of a batch, as a single call would return it.
+ * Error for one shipment in a batch, as a single call would return it.
  *
  * @generated from message shipments.v1.BatchError
  */
@@ -296,7 +296,7 @@ export declare type BatchError = Message<"shipments.v1.BatchError"> & {
   code: string;
 
   /**
-   * Message of the first violation, with the number of further violations.
+   * Message of the first violation, followed by the number of other violations.
    *
    * @generated from field: string message = 2;
    */

@@ -453,7 +453,7 @@ export enum DropoffVerification {
   NONE = 1,
 
   /**
-   * The PIN that was sent to the recipient.
+   * The shipment's PIN, which the recipient gives to the courier.
    *
    * @generated from enum value: DROPOFF_VERIFICATION_PIN = 2;
    */

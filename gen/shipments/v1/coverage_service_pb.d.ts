@@ -37,8 +37,8 @@ export declare const GetCoverageRequestSchema: GenMessage<GetCoverageRequest, {v
  */
 export declare type GetCoverageResponse = Message<"shipments.v1.GetCoverageResponse"> & {
   /**
-   * A GeoJSON FeatureCollection (RFC 7946) in UTF-8 with one Feature per zone, with `id` and the property
-   * `name`. Can exceed 4 MiB, the default limit of gRPC clients.
+   * A GeoJSON FeatureCollection (RFC 7946) in UTF-8 with one Feature per zone, with `id` and the property `name`. Can
+   * exceed 4 MiB, the default message size limit of gRPC clients.
    *
    * @generated from field: bytes geojson = 1;
    */
@@ -154,7 +154,7 @@ export declare const CoveragePointSchema: GenMessage<CoveragePoint, {validType: 
  */
 export declare type FindZonesResponse = Message<"shipments.v1.FindZonesResponse"> & {
   /**
-   * One result for each point, in the order of the request.
+   * One result per point, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.ZoneAtPoint data = 1;
    */
@@ -183,8 +183,8 @@ export declare const FindZonesResponseSchema: GenMessage<FindZonesResponse, {val
  */
 export declare type ZoneAtPoint = Message<"shipments.v1.ZoneAtPoint"> & {
   /**
-   * The zone that contains the point. If zones overlap, the first one in the tariff. Unset if no zone
-   * contains the point.
+   * The zone that contains the point. If zones overlap, the first of them in the tariff. Unset if no zone contains the
+   * point.
    *
    * @generated from field: shipments.v1.QuoteZone zone = 1;
    */

@@ -83,7 +83,7 @@ export declare type Customer = Message<"shipments.v1.Customer"> & {
   figures?: CustomerFigures | undefined;
 
   /**
-   * Changes with every change of the customer, but not with the figures.
+   * Changes with every change to the customer, but not with the figures.
    *
    * @generated from field: optional string etag = 10;
    */

@@ -78,7 +78,7 @@ export declare type ListCustomersRequest = Message<"shipments.v1.ListCustomersRe
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -292,7 +292,7 @@ export declare type UpdateCustomerRequestValid = Message<"shipments.v1.UpdateCus
 export declare const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest, {validType: UpdateCustomerRequestValid}>;
 
 /**
- * An address to save with a customer, replacing the previous one.
+ * An address to save with a customer. It replaces the previous address.
  *
  * @generated from message shipments.v1.CustomerAddressChange
  */
@@ -320,7 +320,7 @@ export declare type CustomerAddressChange = Message<"shipments.v1.CustomerAddres
 };
 
 /**
- * An address to save with a customer, replacing the previous one.
+ * An address to save with a customer. It replaces the previous address.
  *
  * @generated from message shipments.v1.CustomerAddressChange
  */
@@ -383,7 +383,7 @@ export declare type MergeCustomersRequest = Message<"shipments.v1.MergeCustomers
   customer?: bigint | undefined;
 
   /**
-   * Id of the customer to merge into the remaining one. This customer no longer exists afterwards.
+   * Id of the customer to merge into the remaining customer. Afterwards, this customer no longer exists.
    *
    * @generated from field: optional int64 from = 2;
    */
@@ -402,7 +402,7 @@ export declare type MergeCustomersRequestValid = Message<"shipments.v1.MergeCust
   customer: bigint;
 
   /**
-   * Id of the customer to merge into the remaining one. This customer no longer exists afterwards.
+   * Id of the customer to merge into the remaining customer. Afterwards, this customer no longer exists.
    *
    * @generated from field: optional int64 from = 2;
    */
@@ -420,7 +420,7 @@ export declare const MergeCustomersRequestSchema: GenMessage<MergeCustomersReque
  */
 export declare type MergeCustomersResponse = Message<"shipments.v1.MergeCustomersResponse"> & {
   /**
-   * The customer that remains after the merge, with the totals of both.
+   * The remaining customer, with the totals of both customers.
    *
    * @generated from field: shipments.v1.Customer data = 1;
    */
@@ -462,8 +462,8 @@ export declare const CustomerService: GenService<{
     output: typeof ListCustomersResponseSchema;
   },
   /**
-   * Changes the given fields. All shipments of the customer show the change. If no value differs, the etag
-   * does not change.
+   * Changes the given fields. All shipments of the customer show the change. If all values stay the same, the etag does
+   * not change.
    *
    * @generated from rpc shipments.v1.CustomerService.UpdateCustomer
    */

@@ -15,8 +15,8 @@ import type { ApiKeyReference, ApiKeyReferenceValid } from "./api_key_pb.js";
 export declare const file_shipments_v1_event: GenFile;
 
 /**
- * A change of a shipment or webhook. Events are immutable, and are kept forever unless operators set a
- * retention period.
+ * A change to a shipment or webhook. Events are immutable, and are kept forever unless operators set a retention
+ * period.
  *
  * @generated from message shipments.v1.Event
  */
@@ -78,8 +78,8 @@ export declare type Event = Message<"shipments.v1.Event"> & {
   actor?: string | undefined;
 
   /**
-   * Position of the event in the workspace's feed, from 1 without gaps. A consumer of all event types can
-   * detect missing events by gaps.
+   * Position of the event in the workspace's feed, from 1 without gaps. For a consumer of all event types, a gap means
+   * that events are missing.
    *
    * @generated from field: int64 position = 9;
    */
@@ -101,8 +101,8 @@ export declare type Event = Message<"shipments.v1.Event"> & {
 };
 
 /**
- * A change of a shipment or webhook. Events are immutable, and are kept forever unless operators set a
- * retention period.
+ * A change to a shipment or webhook. Events are immutable, and are kept forever unless operators set a retention
+ * period.
  *
  * @generated from message shipments.v1.Event
  */
@@ -164,8 +164,8 @@ export declare type EventValid = Message<"shipments.v1.Event"> & {
   actor?: string | undefined;
 
   /**
-   * Position of the event in the workspace's feed, from 1 without gaps. A consumer of all event types can
-   * detect missing events by gaps.
+   * Position of the event in the workspace's feed, from 1 without gaps. For a consumer of all event types, a gap means
+   * that events are missing.
    *
    * @generated from field: int64 position = 9;
    */

@@ -30,7 +30,7 @@ export declare type ListShipmentEventsRequest = Message<"shipments.v1.ListShipme
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page.
+   * `next_page_token` from the previous page.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -56,7 +56,7 @@ export declare type ListShipmentEventsRequestValid = Message<"shipments.v1.ListS
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page.
+   * `next_page_token` from the previous page.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -168,8 +168,8 @@ export declare type ListEventsResponse = Message<"shipments.v1.ListEventsRespons
   data: Event[];
 
   /**
-   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be later than the
-   * last listed event, because events of other types are skipped. Empty if there are no events.
+   * Cursor at the end of this page. Pass it as `after` to continue. With `types`, it can be later than the last listed
+   * event, because events of other types are skipped. Empty if there are no events.
    *
    * @generated from field: string cursor = 2;
    */
@@ -194,8 +194,8 @@ export declare type ListEventsResponseValid = Message<"shipments.v1.ListEventsRe
   data: EventValid[];
 
   /**
-   * Cursor of the end of this page. Pass it as `after` to continue. With `types`, it can be later than the
-   * last listed event, because events of other types are skipped. Empty if there are no events.
+   * Cursor at the end of this page. Pass it as `after` to continue. With `types`, it can be later than the last listed
+   * event, because events of other types are skipped. Empty if there are no events.
    *
    * @generated from field: string cursor = 2;
    */
@@ -383,7 +383,7 @@ export declare const EventService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Returns one event, in the form in which it is sent to webhooks.
+   * Returns one event in the webhook format.
    *
    * @generated from rpc shipments.v1.EventService.GetEvent
    */
@@ -393,7 +393,7 @@ export declare const EventService: GenService<{
     output: typeof GetEventResponseSchema;
   },
   /**
-   * Streams the events after a cursor, then new ones as they happen. Ends with UNAVAILABLE when the server
+   * Streams the events after a cursor, then new events as they happen. The stream ends with UNAVAILABLE when the server
    * stops: reconnect with the last cursor.
    *
    * @generated from rpc shipments.v1.EventService.WatchEvents

@@ -32,8 +32,8 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * Name from the invitation until the person signs in by email or through the identity provider. After that,
-   * the name that the person chose.
+   * Name from the invitation until the person signs in by email or through the identity provider, then the name that
+   * the person chose.
    *
    * @generated from field: string name = 3;
    */
@@ -83,8 +83,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * Name from the invitation until the person signs in by email or through the identity provider. After that,
-   * the name that the person chose.
+   * Name from the invitation until the person signs in by email or through the identity provider, then the name that
+   * the person chose.
    *
    * @generated from field: string name = 3;
    */
@@ -132,7 +132,7 @@ export enum MemberRole {
   UNSPECIFIED = 0,
 
   /**
-   * Read everything, and quote.
+   * Read all data, and quote.
    *
    * @generated from enum value: MEMBER_ROLE_VIEWER = 1;
    */

@@ -140,8 +140,8 @@ export declare type InviteMemberResponse = Message<"shipments.v1.InviteMemberRes
   signInPath: string;
 
   /**
-   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails from the workspace within a day.
+   * Whether an email with a separate link was queued. False if the service sends no email, or after 3 emails to the
+   * person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -165,8 +165,8 @@ export declare type InviteMemberResponseValid = Message<"shipments.v1.InviteMemb
   signInPath: string;
 
   /**
-   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails from the workspace within a day.
+   * Whether an email with a separate link was queued. False if the service sends no email, or after 3 emails to the
+   * person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -301,7 +301,7 @@ export declare const RemoveMemberResponseSchema: GenMessage<RemoveMemberResponse
  */
 export declare const MemberService: GenService<{
   /**
-   * Lists members, sorted by email. A workspace can have up to 200.
+   * Lists members, sorted by email. A workspace can have up to 200 members.
    *
    * @generated from rpc shipments.v1.MemberService.ListMembers
    */
@@ -311,8 +311,8 @@ export declare const MemberService: GenService<{
     output: typeof ListMembersResponseSchema;
   },
   /**
-   * Adds a member, if the person is not one yet, and returns a new sign-in link. The link works once, within
-   * 15 minutes, and is shown only in this response.
+   * Adds a member, unless the person is already a member, and returns a new sign-in link. The link can be used once,
+   * expires after 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.v1.MemberService.InviteMember
    */

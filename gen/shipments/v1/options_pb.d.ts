@@ -12,7 +12,7 @@ import type { MemberRole } from "./member_pb.js";
 export declare const file_shipments_v1_options: GenFile;
 
 /**
- * Classes of calls with a common rate limit.
+ * Classes of calls that share a rate limit.
  *
  * @generated from enum shipments.v1.LimitClass
  */
@@ -102,23 +102,23 @@ export declare const limit_class: GenExtension<MethodOptions, LimitClass>;
 export declare const max_request_bytes: GenExtension<MethodOptions, number>;
 
 /**
- * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise
- * MEMBER. API keys with full scope can call every method, read-only keys the methods that read or quote.
+ * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise MEMBER. API keys
+ * with full scope can call every method, and read-only keys can call the methods that read or quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
 export declare const minimum_member_role: GenExtension<MethodOptions, MemberRole>;
 
 /**
- * Reasons (`reason` of google.rpc.ErrorInfo) for which the method can refuse a call, in addition to the
- * general reasons.
+ * Reasons (`reason` in google.rpc.ErrorInfo) with which the method can refuse a call, in addition to the general
+ * reasons.
  *
  * @generated from extension: repeated string refusal_reasons = 50205;
  */
 export declare const refusal_reasons: GenExtension<MethodOptions, string[]>;
 
 /**
- * Mode in which the method is available. Both if not set.
+ * Mode in which the method is available. If not set, the method is available in both modes.
  *
  * @generated from extension: optional shipments.v1.Mode mode = 50207;
  */
@@ -146,8 +146,8 @@ export declare const secret: GenExtension<FieldOptions, boolean>;
 export declare const required_unless: GenExtension<FieldOptions, string>;
 
 /**
- * Message for values that do not match the field's pattern. It follows the field name. Defaults to `must be
- * one line`.
+ * Message for values that do not match the field's pattern. The message follows the field name. Defaults to
+ * `must be one line`.
  *
  * @generated from extension: optional string pattern_means = 50208;
  */

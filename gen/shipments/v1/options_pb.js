@@ -19,7 +19,7 @@ export const LimitClassSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_options, 0);
 
 /**
- * Classes of calls with a common rate limit.
+ * Classes of calls that share a rate limit.
  *
  * @generated from enum shipments.v1.LimitClass
  */
@@ -65,8 +65,8 @@ export const max_request_bytes = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 2);
 
 /**
- * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise
- * MEMBER. API keys with full scope can call every method, read-only keys the methods that read or quote.
+ * Minimum member role for the method. Defaults to VIEWER for methods without side effects, otherwise MEMBER. API keys
+ * with full scope can call every method, and read-only keys can call the methods that read or quote.
  *
  * @generated from extension: optional shipments.v1.MemberRole minimum_member_role = 50204;
  */
@@ -74,8 +74,8 @@ export const minimum_member_role = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 3);
 
 /**
- * Reasons (`reason` of google.rpc.ErrorInfo) for which the method can refuse a call, in addition to the
- * general reasons.
+ * Reasons (`reason` in google.rpc.ErrorInfo) with which the method can refuse a call, in addition to the general
+ * reasons.
  *
  * @generated from extension: repeated string refusal_reasons = 50205;
  */
@@ -83,7 +83,7 @@ export const refusal_reasons = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 4);
 
 /**
- * Mode in which the method is available. Both if not set.
+ * Mode in which the method is available. If not set, the method is available in both modes.
  *
  * @generated from extension: optional shipments.v1.Mode mode = 50207;
  */
@@ -115,8 +115,8 @@ export const required_unless = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 8);
 
 /**
- * Message for values that do not match the field's pattern. It follows the field name. Defaults to `must be
- * one line`.
+ * Message for values that do not match the field's pattern. The message follows the field name. Defaults to
+ * `must be one line`.
  *
  * @generated from extension: optional string pattern_means = 50208;
  */

@@ -54,8 +54,8 @@ export declare type PaymentConnection = Message<"shipments.v1.PaymentConnection"
   ownKey: boolean;
 
   /**
-   * Information that the provider still needs, by the provider's names, such as `external_account`. At most
-   * 50 entries.
+   * Information that the provider still needs, as named by the provider, such as `external_account`. At most 50
+   * entries.
    *
    * @generated from field: repeated string missing = 6;
    */
@@ -235,7 +235,7 @@ export declare const BeginPaymentConnectionResponseSchema: GenMessage<BeginPayme
  */
 export declare type SetPaymentKeyRequest = Message<"shipments.v1.SetPaymentKeyRequest"> & {
   /**
-   * Provider of the key.
+   * Provider that issued the key.
    *
    * @generated from field: string payment_provider = 1;
    */
@@ -249,8 +249,8 @@ export declare type SetPaymentKeyRequest = Message<"shipments.v1.SetPaymentKeyRe
   restrictedKey: string;
 
   /**
-   * Secret with which the provider signs webhook messages, such as `whsec_...`. Two secrets, separated by a
-   * comma, during a rotation.
+   * Secret with which the provider signs webhook messages, such as `whsec_...`. During a rotation, two secrets
+   * separated by a comma.
    *
    * @generated from field: string webhook_secret = 3;
    */
@@ -262,7 +262,7 @@ export declare type SetPaymentKeyRequest = Message<"shipments.v1.SetPaymentKeyRe
  */
 export declare type SetPaymentKeyRequestValid = Message<"shipments.v1.SetPaymentKeyRequest"> & {
   /**
-   * Provider of the key.
+   * Provider that issued the key.
    *
    * @generated from field: string payment_provider = 1;
    */
@@ -276,8 +276,8 @@ export declare type SetPaymentKeyRequestValid = Message<"shipments.v1.SetPayment
   restrictedKey: string;
 
   /**
-   * Secret with which the provider signs webhook messages, such as `whsec_...`. Two secrets, separated by a
-   * comma, during a rotation.
+   * Secret with which the provider signs webhook messages, such as `whsec_...`. During a rotation, two secrets
+   * separated by a comma.
    *
    * @generated from field: string webhook_secret = 3;
    */
@@ -438,9 +438,8 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof GetPaymentConnectionResponseSchema;
   },
   /**
-   * Creates an account at the provider if there is none, and returns a link to the provider's onboarding
-   * form. Replaces the connected provider: bookings are blocked until the account accepts payments. Another
-   * call returns a new link.
+   * Creates an account at the provider if there is none, and returns a link to the provider's onboarding form. Replaces
+   * the connected provider: bookings are blocked until the account accepts payments. Each call returns a new link.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.BeginPaymentConnection
    */
@@ -450,8 +449,8 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof BeginPaymentConnectionResponseSchema;
   },
   /**
-   * Connects an existing account of the workspace with a key of that account, or replaces that key. A
-   * workspace accepts live keys, its test twin test keys. Key and webhook secret are never returned.
+   * Connects an existing account of the workspace with a key of that account, or replaces that key. A workspace accepts
+   * only live keys, and its test twin only test keys. Responses never contain the key or the webhook secret.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.SetPaymentKey
    */
@@ -472,9 +471,9 @@ export declare const PaymentConnectionService: GenService<{
     output: typeof CheckPaymentConnectionResponseSchema;
   },
   /**
-   * Disconnects the account. Bookings are blocked until a provider is connected, unless the account replaced
-   * `manual`, which is then restored. A test twin returns to the provider `test`. Refused while payments or
-   * refunds are open or payments are unassigned, and for `manual`, which only operators can disconnect.
+   * Disconnects the account. Bookings are blocked until a provider is connected, unless the account replaced `manual`,
+   * which is then restored. A test twin returns to the provider `test`. The call fails while payments or refunds are
+   * open or payments are unassigned, and for `manual`, which only operators can disconnect.
    *
    * @generated from rpc shipments.v1.PaymentConnectionService.DisconnectPaymentConnection
    */

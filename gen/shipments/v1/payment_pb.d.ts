@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_v1_payment: GenFile;
 
 /**
- * Payment of a shipment.
+ * Payment for a shipment.
  *
  * @generated from message shipments.v1.Payment
  */
@@ -54,7 +54,7 @@ export declare type Payment = Message<"shipments.v1.Payment"> & {
 };
 
 /**
- * Payment of a shipment.
+ * Payment for a shipment.
  *
  * @generated from message shipments.v1.Payment
  */

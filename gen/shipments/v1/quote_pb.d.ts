@@ -146,14 +146,14 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   covered: boolean;
 
   /**
-   * Reason why the route is not covered, for people. Unset when covered.
+   * Human-readable reason why the route is not covered. Unset when covered.
    *
    * @generated from field: optional string message = 2;
    */
   message?: string | undefined;
 
   /**
-   * Type of that reason. Unset when covered.
+   * Type of the reason in `message`. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */
@@ -245,14 +245,14 @@ export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShip
   covered: boolean;
 
   /**
-   * Reason why the route is not covered, for people. Unset when covered.
+   * Human-readable reason why the route is not covered. Unset when covered.
    *
    * @generated from field: optional string message = 2;
    */
   message?: string | undefined;
 
   /**
-   * Type of that reason. Unset when covered.
+   * Type of the reason in `message`. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 3;
    */
@@ -342,7 +342,7 @@ export declare const QuoteShipmentResponseSchema: GenMessage<QuoteShipmentRespon
  */
 export declare type BatchQuoteShipmentsRequest = Message<"shipments.v1.BatchQuoteShipmentsRequest"> & {
   /**
-   * Routes, each validated and priced separately. Errors of a route are in its result.
+   * Routes. Each route is validated and priced separately. Its result contains its errors.
    *
    * @generated from field: repeated shipments.v1.QuoteShipmentRequest routes = 1;
    */
@@ -362,7 +362,7 @@ export declare const BatchQuoteShipmentsRequestSchema: GenMessage<BatchQuoteShip
  */
 export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
   /**
-   * One result for each route, in the order of the request.
+   * One result per route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
    */
@@ -374,7 +374,7 @@ export declare type BatchQuoteShipmentsResponse = Message<"shipments.v1.BatchQuo
  */
 export declare type BatchQuoteShipmentsResponseValid = Message<"shipments.v1.BatchQuoteShipmentsResponse"> & {
   /**
-   * One result for each route, in the order of the request.
+   * One result per route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchQuoteResult results = 1;
    */
@@ -394,7 +394,7 @@ export declare const BatchQuoteShipmentsResponseSchema: GenMessage<BatchQuoteShi
  */
 export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> & {
   /**
-   * Quote of the route. Unset after an error.
+   * Quote for the route. Unset after an error.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
    */
@@ -415,7 +415,7 @@ export declare type BatchQuoteResult = Message<"shipments.v1.BatchQuoteResult"> 
  */
 export declare type BatchQuoteResultValid = Message<"shipments.v1.BatchQuoteResult"> & {
   /**
-   * Quote of the route. Unset after an error.
+   * Quote for the route. Unset after an error.
    *
    * @generated from field: shipments.v1.QuoteShipmentResponse quote = 1;
    */
@@ -436,13 +436,13 @@ export declare type BatchQuoteResultValid = Message<"shipments.v1.BatchQuoteResu
 export declare const BatchQuoteResultSchema: GenMessage<BatchQuoteResult, {validType: BatchQuoteResultValid}>;
 
 /**
- * Error of one route of a batch, as a single call would return it.
+ * Error for one route in a batch, as a single call would return it.
  *
  * @generated from message shipments.v1.BatchQuoteError
  */
 export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & {
   /**
-   * Message of the first violation, with the number of further violations.
+   * Message of the first violation, followed by the number of other violations.
    *
    * @generated from field: string message = 1;
    */
@@ -456,8 +456,7 @@ export declare type BatchQuoteError = Message<"shipments.v1.BatchQuoteError"> & 
   errors: BatchQuoteFieldError[];
 
   /**
-   * Facts for programs, as in the `metadata` of an error, such as `cut_off_at` and `next_available` of a
-   * window.
+   * Machine-readable facts, as in the `metadata` of an error, such as `cut_off_at` and `next_available` for a window.
    *
    * @generated from field: map<string, string> metadata = 3;
    */
@@ -528,7 +527,7 @@ export declare type QuoteBreakdownLine = Message<"shipments.v1.QuoteBreakdownLin
   unit: QuoteLineUnit;
 
   /**
-   * Price per unit, in major units of the currency. Can be finer than its minor unit.
+   * Price per unit, in major units of the currency. Can have more decimals than its minor unit.
    *
    * @generated from field: double rate = 4;
    */
@@ -580,7 +579,7 @@ export declare type QuoteZoneValid = QuoteZone;
 export declare const QuoteZoneSchema: GenMessage<QuoteZone, {validType: QuoteZoneValid}>;
 
 /**
- * Zones of the pickup and dropoff points. If zones overlap, the first one in the tariff.
+ * Zones of the pickup and dropoff points. If zones overlap, the first zone in the tariff applies.
  *
  * @generated from message shipments.v1.QuoteZones
  */
@@ -692,7 +691,7 @@ export enum QuoteLineKind {
 export declare const QuoteLineKindSchema: GenEnum<QuoteLineKind>;
 
 /**
- * Unit of a line's quantity.
+ * Unit of the quantity of a breakdown line.
  *
  * @generated from enum shipments.v1.QuoteLineUnit
  */

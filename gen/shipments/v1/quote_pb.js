@@ -118,7 +118,7 @@ export const QuoteLineUnitSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_quote, 2);
 
 /**
- * Unit of a line's quantity.
+ * Unit of the quantity of a breakdown line.
  *
  * @generated from enum shipments.v1.QuoteLineUnit
  */

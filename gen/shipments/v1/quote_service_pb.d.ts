@@ -155,7 +155,7 @@ export declare const CreateQuoteRequestSchema: GenMessage<CreateQuoteRequest, {v
  */
 export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteResponse"> & {
   /**
-   * Quote id. Send it as `quote_id` of a booking. At most 255 characters. Unset when not covered.
+   * Quote id. Send it as `quote_id` in a booking. At most 255 characters. Unset when not covered.
    *
    * @generated from field: optional string id = 1;
    */
@@ -169,14 +169,14 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   covered: boolean;
 
   /**
-   * Reason why the route is not covered, for people. Unset when covered.
+   * Human-readable reason why the route is not covered. Unset when covered.
    *
    * @generated from field: optional string message = 3;
    */
   message?: string | undefined;
 
   /**
-   * Type of that reason. Unset when covered.
+   * Type of the reason in `message`. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 4;
    */
@@ -232,7 +232,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   currency: string;
 
   /**
-   * Line items of the total. Their amounts add up to it exactly. Empty when not covered.
+   * Line items of the total. Their amounts add up to the total exactly. Empty when not covered.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 12;
    */
@@ -246,7 +246,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   zones?: QuoteZones | undefined;
 
   /**
-   * Tariff version with which the quote was priced.
+   * Tariff version that determines the price.
    *
    * @generated from field: int32 tariff_version = 14;
    */
@@ -312,7 +312,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
  */
 export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuoteResponse"> & {
   /**
-   * Quote id. Send it as `quote_id` of a booking. At most 255 characters. Unset when not covered.
+   * Quote id. Send it as `quote_id` in a booking. At most 255 characters. Unset when not covered.
    *
    * @generated from field: optional string id = 1;
    */
@@ -326,14 +326,14 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   covered: boolean;
 
   /**
-   * Reason why the route is not covered, for people. Unset when covered.
+   * Human-readable reason why the route is not covered. Unset when covered.
    *
    * @generated from field: optional string message = 3;
    */
   message?: string | undefined;
 
   /**
-   * Type of that reason. Unset when covered.
+   * Type of the reason in `message`. Unset when covered.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 4;
    */
@@ -389,7 +389,7 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   currency: string;
 
   /**
-   * Line items of the total. Their amounts add up to it exactly. Empty when not covered.
+   * Line items of the total. Their amounts add up to the total exactly. Empty when not covered.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 12;
    */
@@ -403,7 +403,7 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   zones: QuoteZonesValid;
 
   /**
-   * Tariff version with which the quote was priced.
+   * Tariff version that determines the price.
    *
    * @generated from field: int32 tariff_version = 14;
    */
@@ -474,7 +474,7 @@ export declare const CreateQuoteResponseSchema: GenMessage<CreateQuoteResponse, 
  */
 export declare type BatchCreateQuotesRequest = Message<"shipments.v1.BatchCreateQuotesRequest"> & {
   /**
-   * Routes, each validated and priced separately. Errors of a route are in its result.
+   * Routes. Each route is validated and priced separately. Its result contains its errors.
    *
    * @generated from field: repeated shipments.v1.CreateQuoteRequest routes = 1;
    */
@@ -494,7 +494,7 @@ export declare const BatchCreateQuotesRequestSchema: GenMessage<BatchCreateQuote
  */
 export declare type BatchCreateQuotesResponse = Message<"shipments.v1.BatchCreateQuotesResponse"> & {
   /**
-   * One result for each route, in the order of the request.
+   * One result per route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchCreateQuotesResult results = 1;
    */
@@ -506,7 +506,7 @@ export declare type BatchCreateQuotesResponse = Message<"shipments.v1.BatchCreat
  */
 export declare type BatchCreateQuotesResponseValid = Message<"shipments.v1.BatchCreateQuotesResponse"> & {
   /**
-   * One result for each route, in the order of the request.
+   * One result per route, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchCreateQuotesResult results = 1;
    */
@@ -526,7 +526,7 @@ export declare const BatchCreateQuotesResponseSchema: GenMessage<BatchCreateQuot
  */
 export declare type BatchCreateQuotesResult = Message<"shipments.v1.BatchCreateQuotesResult"> & {
   /**
-   * Quote of the route. Unset after an error.
+   * Quote for the route. Unset after an error.
    *
    * @generated from field: shipments.v1.CreateQuoteResponse quote = 1;
    */
@@ -547,7 +547,7 @@ export declare type BatchCreateQuotesResult = Message<"shipments.v1.BatchCreateQ
  */
 export declare type BatchCreateQuotesResultValid = Message<"shipments.v1.BatchCreateQuotesResult"> & {
   /**
-   * Quote of the route. Unset after an error.
+   * Quote for the route. Unset after an error.
    *
    * @generated from field: shipments.v1.CreateQuoteResponse quote = 1;
    */

@@ -11,9 +11,8 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_report: GenFile;
 
 /**
- * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. In reports on the
- * platform, days are in UTC. A shipment is counted on the day it was booked: later payments and cancellations
- * change the figures of that day.
+ * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. In platform reports, days are in
+ * UTC. A shipment is counted on the day it was booked: later payments and cancellations change the figures of that day.
  *
  * @generated from message shipments.v1.Overview
  */
@@ -47,7 +46,7 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
   totals?: OverviewTotals | undefined;
 
   /**
-   * IANA name of the time zone of the days, such as `Europe/Berlin`.
+   * IANA name of the time zone that determines the days, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 5;
    */
@@ -55,9 +54,8 @@ export declare type Overview = Message<"shipments.v1.Overview"> & {
 };
 
 /**
- * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. In reports on the
- * platform, days are in UTC. A shipment is counted on the day it was booked: later payments and cancellations
- * change the figures of that day.
+ * Bookings by day. Days are in the workspace's time zone and can have 23 or 25 hours. In platform reports, days are in
+ * UTC. A shipment is counted on the day it was booked: later payments and cancellations change the figures of that day.
  *
  * @generated from message shipments.v1.Overview
  */
@@ -91,7 +89,7 @@ export declare type OverviewValid = Message<"shipments.v1.Overview"> & {
   totals: OverviewTotalsValid;
 
   /**
-   * IANA name of the time zone of the days, such as `Europe/Berlin`.
+   * IANA name of the time zone that determines the days, such as `Europe/Berlin`.
    *
    * @generated from field: string time_zone = 5;
    */
@@ -139,8 +137,8 @@ export declare type OverviewDay = Message<"shipments.v1.OverviewDay"> & {
   revenue: Revenue[];
 
   /**
-   * Number of quote calls made with an API key. A batch is counted once. Calls of the last 10 seconds can
-   * be missing. Unset for days more than 99 days ago, whose counts have been deleted.
+   * Number of quote calls made with an API key. A batch is counted once. Calls of the last 10 seconds can be missing.
+   * Unset for days more than 99 days ago, because their counts have been deleted.
    *
    * @generated from field: optional int64 quotes = 5;
    */

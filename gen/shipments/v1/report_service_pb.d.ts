@@ -99,7 +99,7 @@ export declare type ApiRequest = Message<"shipments.v1.ApiRequest"> & {
   requestId: string;
 
   /**
-   * Reason of the refusal or failure, as in the response. Unset on success.
+   * Reason for the refusal or failure, as in the response. Unset on success.
    *
    * @generated from field: optional string reason = 10;
    */
@@ -192,7 +192,7 @@ export declare type ApiRequestValid = Message<"shipments.v1.ApiRequest"> & {
   requestId: string;
 
   /**
-   * Reason of the refusal or failure, as in the response. Unset on success.
+   * Reason for the refusal or failure, as in the response. Unset on success.
    *
    * @generated from field: optional string reason = 10;
    */
@@ -224,7 +224,7 @@ export declare const ApiRequestSchema: GenMessage<ApiRequest, {validType: ApiReq
  */
 export declare type ListRequestsRequest = Message<"shipments.v1.ListRequestsRequest"> & {
   /**
-   * Only calls of this method, such as `CreateShipment`.
+   * Only calls to this method, such as `CreateShipment`.
    *
    * @generated from field: optional string method = 1;
    */
@@ -245,7 +245,7 @@ export declare type ListRequestsRequest = Message<"shipments.v1.ListRequestsRequ
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -403,7 +403,7 @@ export declare type UsageValid = Message<"shipments.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage, {validType: UsageValid}>;
 
 /**
- * Calls of one hour, by class.
+ * Calls in one hour, by class.
  *
  * @generated from message shipments.v1.UsageHour
  */
@@ -438,7 +438,7 @@ export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
 };
 
 /**
- * Calls of one hour, by class.
+ * Calls in one hour, by class.
  *
  * @generated from message shipments.v1.UsageHour
  */
@@ -576,8 +576,8 @@ export declare const RequestOutcomeSchema: GenEnum<RequestOutcome>;
  */
 export declare const ReportService: GenService<{
   /**
-   * Returns the number of calls in the last 24 hours, by hour and class, and the rate limits. Calls of the
-   * last 10 seconds on other replicas can be missing.
+   * Returns the number of calls in the last 24 hours, by hour and class, and the rate limits. Calls in the last 10
+   * seconds on other replicas can be missing.
    *
    * @generated from rpc shipments.v1.ReportService.GetUsage
    */
@@ -587,9 +587,9 @@ export declare const ReportService: GenService<{
     output: typeof GetUsageResponseSchema;
   },
   /**
-   * Lists logged calls of the last 7 days, the newest first: writes, and calls that were refused or failed.
-   * About 10,000 of the newest calls are kept. Calls beyond 200 per second are not logged. Calls appear
-   * within two seconds, and can be lost if a process is killed.
+   * Lists logged calls from the last 7 days, the newest first: writes, and calls that were refused or failed. About
+   * 10,000 of the newest calls are kept. Calls beyond 200 per second are not logged. Calls appear within two seconds,
+   * and can be lost if a process is killed.
    *
    * @generated from rpc shipments.v1.ReportService.ListRequests
    */

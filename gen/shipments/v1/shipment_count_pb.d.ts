@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_shipment_count: GenFile;
 
 /**
- * Number of shipments in a list and in each queue, with the same filters.
+ * Number of shipments in the list and in each queue, with the same filters.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
@@ -24,36 +24,35 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
   listed?: ShipmentCount | undefined;
 
   /**
-   * Pending payment.
+   * Shipments that await payment.
    *
    * @generated from field: shipments.v1.ShipmentCount to_pay = 2;
    */
   toPay?: ShipmentCount | undefined;
 
   /**
-   * Awaiting pickup.
+   * Shipments that await pickup.
    *
    * @generated from field: shipments.v1.ShipmentCount to_pick_up = 3;
    */
   toPickUp?: ShipmentCount | undefined;
 
   /**
-   * In transit.
+   * Shipments in transit.
    *
    * @generated from field: shipments.v1.ShipmentCount in_transit = 4;
    */
   inTransit?: ShipmentCount | undefined;
 
   /**
-   * Cancelled, with a pending refund.
+   * Cancelled shipments with a pending refund.
    *
    * @generated from field: shipments.v1.ShipmentCount refund_due = 5;
    */
   refundDue?: ShipmentCount | undefined;
 
   /**
-   * Shipments that match the filter `failed` of ListShipments. Each of them is also in another queue, or was
-   * delivered.
+   * Shipments that match the filter `failed` in ListShipments. Each of them is also in another queue, or was delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
    */
@@ -61,7 +60,7 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
 };
 
 /**
- * Number of shipments in a list and in each queue, with the same filters.
+ * Number of shipments in the list and in each queue, with the same filters.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
@@ -74,36 +73,35 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
   listed: ShipmentCountValid;
 
   /**
-   * Pending payment.
+   * Shipments that await payment.
    *
    * @generated from field: shipments.v1.ShipmentCount to_pay = 2;
    */
   toPay: ShipmentCountValid;
 
   /**
-   * Awaiting pickup.
+   * Shipments that await pickup.
    *
    * @generated from field: shipments.v1.ShipmentCount to_pick_up = 3;
    */
   toPickUp: ShipmentCountValid;
 
   /**
-   * In transit.
+   * Shipments in transit.
    *
    * @generated from field: shipments.v1.ShipmentCount in_transit = 4;
    */
   inTransit: ShipmentCountValid;
 
   /**
-   * Cancelled, with a pending refund.
+   * Cancelled shipments with a pending refund.
    *
    * @generated from field: shipments.v1.ShipmentCount refund_due = 5;
    */
   refundDue: ShipmentCountValid;
 
   /**
-   * Shipments that match the filter `failed` of ListShipments. Each of them is also in another queue, or was
-   * delivered.
+   * Shipments that match the filter `failed` in ListShipments. Each of them is also in another queue, or was delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
    */
@@ -117,7 +115,7 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
 export declare const ShipmentCountsSchema: GenMessage<ShipmentCounts, {validType: ShipmentCountsValid}>;
 
 /**
- * Number and totals of matching shipments. Counting starts with the newest and stops at 1,000.
+ * Number and totals of matching shipments. Counting starts with the newest shipment and stops at 1,000.
  *
  * @generated from message shipments.v1.ShipmentCount
  */

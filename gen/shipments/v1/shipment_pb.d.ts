@@ -206,7 +206,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   metadata: { [key: string]: string };
 
   /**
-   * Changes with every change of the shipment. Send it with an update to prevent lost updates.
+   * Changes with every change to the shipment. Send it with an update to prevent lost updates.
    *
    * @generated from field: string etag = 27;
    */
@@ -220,7 +220,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   test: boolean;
 
   /**
-   * Id of the quote with which it was booked. Unset if it was booked without a quote.
+   * Id of the quote used for the booking. Unset if it was booked without a quote.
    *
    * @generated from field: optional string quote_id = 29;
    */
@@ -248,7 +248,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   dropoffWindow?: AcceptedWindow | undefined;
 
   /**
-   * Line items of the total. Their amounts add up to it exactly.
+   * Line items of the total. Their amounts add up to the total exactly.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 33;
    */
@@ -313,8 +313,7 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * Failed attempts to pick up or deliver, the oldest first. At most 20 for the pickup and 20 for the
-   * dropoff.
+   * Failed attempts to pick up or deliver, the oldest first, at most 20 of each.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
@@ -349,15 +348,15 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery.
+   * Verification required before delivery.
    *
    * @generated from field: shipments.v1.DropoffVerification dropoff_verification = 47;
    */
   dropoffVerification: DropoffVerification;
 
   /**
-   * Four-digit PIN that the recipient gives to the courier. Send it only to the recipient. Unset for other
-   * verifications, in events, and for keys with scope `courier`.
+   * Four-digit PIN that the recipient gives to the courier. Send it only to the recipient. Unset for other types of
+   * verification, in events, and for keys with scope `courier`.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
@@ -562,7 +561,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   metadata: { [key: string]: string };
 
   /**
-   * Changes with every change of the shipment. Send it with an update to prevent lost updates.
+   * Changes with every change to the shipment. Send it with an update to prevent lost updates.
    *
    * @generated from field: string etag = 27;
    */
@@ -576,7 +575,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   test: boolean;
 
   /**
-   * Id of the quote with which it was booked. Unset if it was booked without a quote.
+   * Id of the quote used for the booking. Unset if it was booked without a quote.
    *
    * @generated from field: optional string quote_id = 29;
    */
@@ -604,7 +603,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   dropoffWindow?: AcceptedWindowValid | undefined;
 
   /**
-   * Line items of the total. Their amounts add up to it exactly.
+   * Line items of the total. Their amounts add up to the total exactly.
    *
    * @generated from field: repeated shipments.v1.QuoteBreakdownLine breakdown = 33;
    */
@@ -669,8 +668,7 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   dropoffEta?: Timestamp | undefined;
 
   /**
-   * Failed attempts to pick up or deliver, the oldest first. At most 20 for the pickup and 20 for the
-   * dropoff.
+   * Failed attempts to pick up or deliver, the oldest first, at most 20 of each.
    *
    * @generated from field: repeated shipments.v1.DeliveryAttempt attempts = 42;
    */
@@ -705,15 +703,15 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery.
+   * Verification required before delivery.
    *
    * @generated from field: shipments.v1.DropoffVerification dropoff_verification = 47;
    */
   dropoffVerification: DropoffVerification;
 
   /**
-   * Four-digit PIN that the recipient gives to the courier. Send it only to the recipient. Unset for other
-   * verifications, in events, and for keys with scope `courier`.
+   * Four-digit PIN that the recipient gives to the courier. Send it only to the recipient. Unset for other types of
+   * verification, in events, and for keys with scope `courier`.
    *
    * @generated from field: optional string dropoff_pin = 48;
    */
@@ -783,7 +781,7 @@ export declare type PaymentDetails = Message<"shipments.v1.PaymentDetails"> & {
   refundedAmount: number;
 
   /**
-   * Status of the dispute. Unset if there is no dispute.
+   * Status of the dispute. Unset if there is none.
    *
    * @generated from field: optional shipments.v1.DisputeStatus dispute = 7;
    */
@@ -980,7 +978,7 @@ export enum CancelReason {
 export declare const CancelReasonSchema: GenEnum<CancelReason>;
 
 /**
- * Status of a dispute, in which the payer asked their bank to return the money.
+ * Status of a dispute, in which the payer has asked their bank to return the money.
  *
  * @generated from enum shipments.v1.DisputeStatus
  */
@@ -991,7 +989,7 @@ export enum DisputeStatus {
   UNSPECIFIED = 0,
 
   /**
-   * Not decided. Until then, refunds are blocked, even of the undisputed part, unless `dispute_refundable` is
+   * Not decided. Until the decision, refunds are blocked, even of the undisputed amount, unless `dispute_refundable` is
    * true.
    *
    * @generated from enum value: DISPUTE_STATUS_OPEN = 1;

@@ -79,7 +79,7 @@ export const DisputeStatusSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_shipment, 3);
 
 /**
- * Status of a dispute, in which the payer asked their bank to return the money.
+ * Status of a dispute, in which the payer has asked their bank to return the money.
  *
  * @generated from enum shipments.v1.DisputeStatus
  */

@@ -62,7 +62,7 @@ export declare type ListPickupSlotsRequest = Message<"shipments.v1.ListPickupSlo
   weightKg?: number | undefined;
 
   /**
-   * First date, in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
+   * First date, in the pickup zone's time zone, such as `2026-12-01`. Defaults to today.
    *
    * @generated from field: optional string from_date = 6;
    */
@@ -118,7 +118,7 @@ export declare type ListPickupSlotsRequestValid = Message<"shipments.v1.ListPick
   weightKg: number;
 
   /**
-   * First date, in the time zone of the pickup's zone, such as `2026-12-01`. Defaults to today.
+   * First date, in the pickup zone's time zone, such as `2026-12-01`. Defaults to today.
    *
    * @generated from field: optional string from_date = 6;
    */
@@ -157,7 +157,7 @@ export declare type ListPickupSlotsResponse = Message<"shipments.v1.ListPickupSl
   nextPageToken: string;
 
   /**
-   * IANA name of the time zone of the pickup's zone. Unset if the zone has no schedule.
+   * IANA name of the pickup zone's time zone. Unset if the zone has no schedule.
    *
    * @generated from field: optional string time_zone = 3;
    */
@@ -204,7 +204,7 @@ export declare type ListPickupSlotsResponseValid = Message<"shipments.v1.ListPic
   nextPageToken: string;
 
   /**
-   * IANA name of the time zone of the pickup's zone. Unset if the zone has no schedule.
+   * IANA name of the pickup zone's time zone. Unset if the zone has no schedule.
    *
    * @generated from field: optional string time_zone = 3;
    */
@@ -250,8 +250,8 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   customerName: string;
 
   /**
-   * Customer email, at most 254 characters. An existing customer with this name and email, ignoring case, is
-   * used. An internationalized domain is stored in its ASCII form.
+   * Customer email, at most 254 characters. If a customer with this name and email exists, ignoring case, the shipment
+   * is booked for that customer. An internationalized domain is stored in its ASCII form.
    *
    * @generated from field: string customer_email = 2;
    */
@@ -351,7 +351,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   expectedCurrency?: string | undefined;
 
   /**
-   * Id of a quote at whose price to book, at most 255 characters. Each quote can be used once.
+   * Id of the quote that sets the price, at most 255 characters. Each quote can be used once.
    *
    * @generated from field: optional string quote_id = 16;
    */
@@ -373,8 +373,8 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   dropoffWindow?: TimeWindow | undefined;
 
   /**
-   * Simulation that advances the shipment automatically. Only in test mode. At most 1,000 simulations can run
-   * at a time.
+   * Simulation that advances the shipment automatically. Only in test mode. A workspace can have up to 1,000 active
+   * simulations.
    *
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
@@ -409,7 +409,7 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery. Defaults to NONE.
+   * Verification required before delivery. Defaults to NONE.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
    */
@@ -428,8 +428,8 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   customerName: string;
 
   /**
-   * Customer email, at most 254 characters. An existing customer with this name and email, ignoring case, is
-   * used. An internationalized domain is stored in its ASCII form.
+   * Customer email, at most 254 characters. If a customer with this name and email exists, ignoring case, the shipment
+   * is booked for that customer. An internationalized domain is stored in its ASCII form.
    *
    * @generated from field: string customer_email = 2;
    */
@@ -529,7 +529,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   expectedCurrency?: string | undefined;
 
   /**
-   * Id of a quote at whose price to book, at most 255 characters. Each quote can be used once.
+   * Id of the quote that sets the price, at most 255 characters. Each quote can be used once.
    *
    * @generated from field: optional string quote_id = 16;
    */
@@ -551,8 +551,8 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   dropoffWindow?: TimeWindowValid | undefined;
 
   /**
-   * Simulation that advances the shipment automatically. Only in test mode. At most 1,000 simulations can run
-   * at a time.
+   * Simulation that advances the shipment automatically. Only in test mode. A workspace can have up to 1,000 active
+   * simulations.
    *
    * @generated from field: shipments.v1.Simulation simulation = 19;
    */
@@ -587,7 +587,7 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery. Defaults to NONE.
+   * Verification required before delivery. Defaults to NONE.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
    */
@@ -683,7 +683,7 @@ export declare type GetShipmentResponseValid = Message<"shipments.v1.GetShipment
 export declare const GetShipmentResponseSchema: GenMessage<GetShipmentResponse, {validType: GetShipmentResponseValid}>;
 
 /**
- * Filters and order of the list. All filters must match.
+ * Filters and order of the list. Shipments must match all filters.
  *
  * @generated from message shipments.v1.ListShipmentsRequest
  */
@@ -738,7 +738,7 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 8;
    */
@@ -828,7 +828,7 @@ export declare type ListShipmentsResponseValid = Message<"shipments.v1.ListShipm
 export declare const ListShipmentsResponseSchema: GenMessage<ListShipmentsResponse, {validType: ListShipmentsResponseValid}>;
 
 /**
- * Filters of the export. All filters must match.
+ * Filters of the export. Shipments must match all filters.
  *
  * @generated from message shipments.v1.ExportShipmentsRequest
  */
@@ -897,9 +897,9 @@ export declare const ExportShipmentsRequestSchema: GenMessage<ExportShipmentsReq
  */
 export declare type ExportShipmentsResponse = Message<"shipments.v1.ExportShipmentsResponse"> & {
   /**
-   * Chunk of the file (RFC 4180), at most 1 MiB. UTF-8 with a byte order mark. The first line contains the
-   * column names. New columns can be appended in later versions. An apostrophe is inserted before text that a
-   * spreadsheet would evaluate as a formula, also after semicolons, tabs and line breaks.
+   * Chunk of the file (RFC 4180), at most 1 MiB. UTF-8 with a byte order mark. The first line contains the column
+   * names. New columns can be appended in later versions. An apostrophe is inserted before text that a spreadsheet
+   * would evaluate as a formula, including after semicolons, tabs and line breaks.
    *
    * @generated from field: bytes csv = 1;
    */
@@ -915,7 +915,7 @@ export declare type ExportShipmentsResponseValid = ExportShipmentsResponse;
 export declare const ExportShipmentsResponseSchema: GenMessage<ExportShipmentsResponse, {validType: ExportShipmentsResponseValid}>;
 
 /**
- * Filters, as in ListShipments. The counts of the queues ignore `status`, `payment_status` and `failed`.
+ * Filters, as in ListShipments. The queue counts ignore `status`, `payment_status` and `failed`.
  *
  * @generated from message shipments.v1.CountShipmentsRequest
  */
@@ -1069,7 +1069,7 @@ export declare type SearchShipmentsResponse = Message<"shipments.v1.SearchShipme
   customers: Customer[];
 
   /**
-   * Fields that contain words of the text, in the order of the shipments, then of the customers.
+   * Fields that contain words from the text, first those of shipments, then those of customers, in the same order.
    *
    * @generated from field: repeated shipments.v1.SearchMatch matches = 3;
    */
@@ -1096,7 +1096,7 @@ export declare type SearchShipmentsResponseValid = Message<"shipments.v1.SearchS
   customers: CustomerValid[];
 
   /**
-   * Fields that contain words of the text, in the order of the shipments, then of the customers.
+   * Fields that contain words from the text, first those of shipments, then those of customers, in the same order.
    *
    * @generated from field: repeated shipments.v1.SearchMatch matches = 3;
    */
@@ -1123,7 +1123,7 @@ export declare type SearchMatch = Message<"shipments.v1.SearchMatch"> & {
   shipment?: string | undefined;
 
   /**
-   * Id of the customer. Unset for a field of a shipment.
+   * Id of the customer. Unset if the field belongs to a shipment.
    *
    * @generated from field: optional int64 customer = 2;
    */
@@ -1236,22 +1236,22 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   metadata: { [key: string]: string };
 
   /**
-   * Names of the fields to clear, before the given fields are set. In JSON, an empty list or map also clears
-   * a field.
+   * Names of the fields to clear. They are cleared before the given fields are set. In JSON, an empty list or map also
+   * clears a field.
    *
    * @generated from field: repeated string clear = 12;
    */
   clear: string[];
 
   /**
-   * Pickup window, by the same rules as in a booking. Can change until pickup.
+   * Pickup window, with the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * Dropoff window, by the same rules as in a booking. Can change until pickup.
+   * Dropoff window, with the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
@@ -1287,7 +1287,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery. Changing it to PIN creates a new PIN.
+   * Verification required before delivery. Changing it to PIN creates a new PIN.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
@@ -1378,22 +1378,22 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   metadata: { [key: string]: string };
 
   /**
-   * Names of the fields to clear, before the given fields are set. In JSON, an empty list or map also clears
-   * a field.
+   * Names of the fields to clear. They are cleared before the given fields are set. In JSON, an empty list or map also
+   * clears a field.
    *
    * @generated from field: repeated string clear = 12;
    */
   clear: string[];
 
   /**
-   * Pickup window, by the same rules as in a booking. Can change until pickup.
+   * Pickup window, with the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * Dropoff window, by the same rules as in a booking. Can change until pickup.
+   * Dropoff window, with the same rules as in a booking. Can change until pickup.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
@@ -1429,7 +1429,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   recipientLocale?: string | undefined;
 
   /**
-   * Verification that is required before delivery. Changing it to PIN creates a new PIN.
+   * Verification required before delivery. Changing it to PIN creates a new PIN.
    *
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
@@ -2073,7 +2073,7 @@ export declare const ReportedPlaceSchema: GenMessage<ReportedPlace, {validType: 
  */
 export declare type ReportPlacesResponse = Message<"shipments.v1.ReportPlacesResponse"> & {
   /**
-   * One result for each location, in the order of the request.
+   * One result per location, in the order of the request.
    *
    * @generated from field: repeated shipments.v1.BatchResult results = 1;
    */
@@ -2628,15 +2628,14 @@ export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckout
   successUrl: string;
 
   /**
-   * URL to which the provider redirects if the customer goes back without paying, in the same format as
-   * `success_url`.
+   * URL to which the provider redirects if the customer leaves without paying, in the same format as `success_url`.
    *
    * @generated from field: string cancel_url = 3;
    */
   cancelUrl: string;
 
   /**
-   * Minutes until the page expires, 35 to 1430. Defaults to 1430. An open page keeps its expiry.
+   * Minutes until the page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -2663,15 +2662,14 @@ export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateChe
   successUrl: string;
 
   /**
-   * URL to which the provider redirects if the customer goes back without paying, in the same format as
-   * `success_url`.
+   * URL to which the provider redirects if the customer leaves without paying, in the same format as `success_url`.
    *
    * @generated from field: string cancel_url = 3;
    */
   cancelUrl: string;
 
   /**
-   * Minutes until the page expires, 35 to 1430. Defaults to 1430. An open page keeps its expiry.
+   * Minutes until the page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -2962,7 +2960,7 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchQuoteShipmentsResponseSchema;
   },
   /**
-   * Lists the pickup windows of a route with their prices, for up to 14 days. They follow the schedule of the
+   * Lists the pickup windows for a route with their prices, for up to 14 days, according to the schedule of the
    * pickup's zone. If the schedule has no slots, each entry is the bookable part of one day's hours.
    *
    * @generated from rpc shipments.v1.ShipmentService.ListPickupSlots
@@ -2973,10 +2971,9 @@ export declare const ShipmentService: GenService<{
     output: typeof ListPickupSlotsResponseSchema;
   },
   /**
-   * Books a shipment, priced with the tariff in force or at the price of a quote. Refused if the route is not
-   * covered (ROUTE_NOT_COVERED), no tier covers the weight (WEIGHT_NOT_SERVED), no payment provider is
-   * connected (PAYMENT_PROVIDER_NOT_CONNECTED), or the provider does not accept payments
-   * (PAYMENT_PROVIDER_NOT_READY), even with a quote.
+   * Books a shipment at the price of the tariff in force or of a quote. The call is refused, even with a quote, if the
+   * route is not covered (ROUTE_NOT_COVERED), no tier covers the weight (WEIGHT_NOT_SERVED), no payment provider is
+   * connected (PAYMENT_PROVIDER_NOT_CONNECTED), or the provider does not accept payments (PAYMENT_PROVIDER_NOT_READY).
    *
    * @generated from rpc shipments.v1.ShipmentService.CreateShipment
    */
@@ -3006,8 +3003,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ListShipmentsResponseSchema;
   },
   /**
-   * Exports the shipments that match the filters as a CSV file, the newest first, at most 1,000,000. Each row
-   * shows the shipment at the time the row is sent. If the export fails, the connection is aborted.
+   * Exports up to 1,000,000 shipments that match the filters as a CSV file, the newest first. Each row shows the
+   * shipment at the time the row is sent. If the export fails, the connection is aborted.
    *
    * @generated from rpc shipments.v1.ShipmentService.ExportShipments
    */
@@ -3017,8 +3014,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ExportShipmentsResponseSchema;
   },
   /**
-   * Counts the shipments that match the filters, in the list and in each queue, and totals their prices. Each
-   * count includes at most 1,000 shipments.
+   * Counts the shipments that match the filters, in total and in each queue, and adds up their prices. Each count
+   * includes at most 1,000 shipments.
    *
    * @generated from rpc shipments.v1.ShipmentService.CountShipments
    */
@@ -3028,11 +3025,11 @@ export declare const ShipmentService: GenService<{
     output: typeof CountShipmentsResponseSchema;
   },
   /**
-   * Searches shipments and customers by words, for interactive use. Finds shipments by reference, external
-   * reference, addresses, recipient, customer, courier, metadata or cancellation note, and customers by name,
-   * email, phone or notes. The words can match different fields. Case and order of words do not matter. The
-   * last word can be incomplete. Finds phone numbers in any format, with or without the country code, and by
-   * their last four or more digits.
+   * Searches the text of shipments and customers, for interactive use. Finds shipments by reference, external
+   * reference, addresses, recipient, customer, courier, metadata or cancellation note, and customers by name, email,
+   * phone or notes. The words can match different fields. Case and word order do not matter. The last word can be
+   * incomplete. Phone numbers match in any format, with or without the country code, and by their last four or more
+   * digits.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */
@@ -3042,9 +3039,9 @@ export declare const ShipmentService: GenService<{
     output: typeof SearchShipmentsResponseSchema;
   },
   /**
-   * Changes the given fields. Addresses, customer and metadata can change until delivery, windows until
-   * pickup, coordinates and weight only while pending. The price of a pending shipment is recalculated. A
-   * paid shipment keeps its price, and more expensive windows are refused with PRICE_CHANGED.
+   * Changes the given fields. Addresses, customer and metadata can change until delivery, windows until pickup, and
+   * coordinates and weight only while the shipment is pending. The price of a pending shipment is recalculated. A paid
+   * shipment keeps its price, and more expensive windows are refused with PRICE_CHANGED.
    *
    * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
    */
@@ -3109,8 +3106,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ReportProgressResponseSchema;
   },
   /**
-   * Records a failed attempt to pick up or deliver a shipment. Its status does not change: try again, return
-   * it or cancel it. Clears the ETA of the attempt. Refused after 20 attempts at the same end of the route.
+   * Records a failed attempt to pick up or deliver a shipment. The status does not change: try again, return the
+   * shipment or cancel it. Clears the ETA for the attempt. Fails after 20 attempts at the pickup, or 20 at the dropoff.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordAttempt
    */
@@ -3132,7 +3129,7 @@ export declare const ShipmentService: GenService<{
     output: typeof ReportPlacesResponseSchema;
   },
   /**
-   * Returns the last location of a shipment's courier that was reported within the last hour.
+   * Returns the last location of a shipment's courier, if it was reported within the last hour.
    *
    * @generated from rpc shipments.v1.ShipmentService.GetCourierPlace
    */
@@ -3142,9 +3139,9 @@ export declare const ShipmentService: GenService<{
     output: typeof GetCourierPlaceResponseSchema;
   },
   /**
-   * Records proof of delivery for a shipment in transit. The given fields replace earlier values. A call with
-   * a wrong PIN is refused and records no proof. After five wrong PINs, not counting repetitions of the last
-   * one, no PIN is accepted. A failed delivery attempt discards earlier proof.
+   * Records proof of delivery for a shipment in transit. The given fields replace earlier values. A call with a wrong
+   * PIN is refused and records no proof. After five wrong PINs, not counting repetitions of the last wrong PIN, no PIN
+   * is accepted. A failed delivery attempt discards earlier proof.
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordProof
    */
@@ -3184,9 +3181,9 @@ export declare const ShipmentService: GenService<{
     output: typeof GetProofSignatureResponseSchema;
   },
   /**
-   * Records the payment of a shipment. A payment for a shipment that was cancelled unpaid is recorded, and a
-   * refund is then due. With an online payment provider, the call is refused unless the provider confirms the
-   * payment (PAYMENT_NOT_CONFIRMED).
+   * Records the payment for a shipment. If the shipment was cancelled before payment, the payment is recorded and a
+   * refund is due. With an online payment provider, the call is refused unless the provider confirms the payment
+   * (PAYMENT_NOT_CONFIRMED).
    *
    * @generated from rpc shipments.v1.ShipmentService.RecordPayment
    */
@@ -3207,8 +3204,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RecordRefundResponseSchema;
   },
   /**
-   * Returns the open payment page of a shipment, or creates one. Refused if the provider has no payment pages
-   * (CHECKOUT_UNAVAILABLE), or does not accept the amount (CHECKOUT_AMOUNT).
+   * Returns the open payment page of a shipment, or creates one. Fails if the provider has no payment pages
+   * (CHECKOUT_UNAVAILABLE) or does not accept the amount (CHECKOUT_AMOUNT).
    *
    * @generated from rpc shipments.v1.ShipmentService.CreateCheckout
    */
@@ -3218,7 +3215,7 @@ export declare const ShipmentService: GenService<{
     output: typeof CreateCheckoutResponseSchema;
   },
   /**
-   * Retries a due refund that failed at the payment provider. Refused while an open dispute blocks refunds.
+   * Retries a due refund that failed at the payment provider. Fails while an open dispute blocks refunds.
    *
    * @generated from rpc shipments.v1.ShipmentService.RetryRefund
    */
@@ -3228,8 +3225,8 @@ export declare const ShipmentService: GenService<{
     output: typeof RetryRefundResponseSchema;
   },
   /**
-   * Accepts an unassigned payment, so that it is no longer listed as a problem. The shipment's statuses do
-   * not change.
+   * Accepts an unassigned payment, so that it is no longer listed as a problem. The shipment's status and payment
+   * status do not change.
    *
    * @generated from rpc shipments.v1.ShipmentService.AcceptUncountedPayment
    */
@@ -3239,7 +3236,7 @@ export declare const ShipmentService: GenService<{
     output: typeof AcceptUncountedPaymentResponseSchema;
   },
   /**
-   * Cancels a shipment that is pending or awaiting pickup. Refused with SHIPMENT_STATE in other states.
+   * Cancels a shipment that is pending or awaiting pickup. Fails with SHIPMENT_STATE in any other state.
    *
    * @generated from rpc shipments.v1.ShipmentService.CancelShipment
    */
@@ -3271,9 +3268,9 @@ export declare const ShipmentService: GenService<{
     output: typeof BatchCancelShipmentsResponseSchema;
   },
   /**
-   * Records up to 100 payments of different shipments, in one transaction. A refused payment does not affect
-   * the others: its result contains the error. Online providers are not queried: payments that they have not
-   * confirmed are refused (PAYMENT_NOT_CONFIRMED).
+   * Records up to 100 payments for different shipments, in one transaction. A refused payment does not affect the
+   * others: its result contains the error. Online providers are not queried: payments that they have not confirmed are
+   * refused (PAYMENT_NOT_CONFIRMED).
    *
    * @generated from rpc shipments.v1.ShipmentService.BatchRecordPayments
    */

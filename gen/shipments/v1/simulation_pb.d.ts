@@ -70,15 +70,15 @@ export enum SimulationScenario {
   UNSPECIFIED = 0,
 
   /**
-   * Paid, picked up, delivered. The steps from payment to pickup together take one `step_seconds`, and so do
-   * the steps from there to delivery.
+   * Paid, picked up, delivered. The steps from payment to pickup take one `step_seconds` in total, and so do the steps
+   * from pickup to delivery.
    *
    * @generated from enum value: SIMULATION_SCENARIO_DELIVER = 1;
    */
   DELIVER = 1,
 
   /**
-   * As DELIVER, but pickup and delivery take ten times as long.
+   * Like DELIVER, but pickup and delivery take ten times as long.
    *
    * @generated from enum value: SIMULATION_SCENARIO_LATE = 2;
    */
@@ -113,7 +113,7 @@ export enum SimulationScenario {
   REFUND_FAILED = 6,
 
   /**
-   * As DELIVER. The payment is then disputed and the dispute lost.
+   * Like DELIVER, but then the payment is disputed and the dispute is lost.
    *
    * @generated from enum value: SIMULATION_SCENARIO_DISPUTE = 7;
    */
@@ -135,7 +135,7 @@ export enum SimulationScenario {
   FAILED_ATTEMPT = 9,
 
   /**
-   * As FAILED_ATTEMPT, but the second attempt also fails and the shipment is returned.
+   * Like FAILED_ATTEMPT, but the second attempt also fails and the shipment is returned.
    *
    * @generated from enum value: SIMULATION_SCENARIO_RETURNED = 10;
    */
@@ -148,7 +148,7 @@ export enum SimulationScenario {
 export declare const SimulationScenarioSchema: GenEnum<SimulationScenario>;
 
 /**
- * A simulated step of a shipment in test mode, as performed by its payer, courier or payment provider.
+ * A simulated step of a shipment in test mode: an action of its payer, courier or payment provider.
  *
  * @generated from enum shipments.v1.SimulatedStep
  */
@@ -215,14 +215,14 @@ export enum SimulatedStep {
   OPEN_DISPUTE = 8,
 
   /**
-   * The dispute is decided for the workspace.
+   * The dispute is resolved in the workspace's favor.
    *
    * @generated from enum value: SIMULATED_STEP_WIN_DISPUTE = 9;
    */
   WIN_DISPUTE = 9,
 
   /**
-   * The dispute is decided for the payer.
+   * The dispute is resolved in the payer's favor.
    *
    * @generated from enum value: SIMULATED_STEP_LOSE_DISPUTE = 10;
    */
@@ -243,7 +243,7 @@ export enum SimulatedStep {
   ARRIVE = 12,
 
   /**
-   * An attempt fails because no one is there: the pickup, or the delivery if in transit.
+   * A pickup attempt, or a delivery attempt if in transit, fails because no one is there.
    *
    * @generated from enum value: SIMULATED_STEP_FAIL_ATTEMPT = 13;
    */

@@ -39,7 +39,7 @@ export const SimulatedStepSchema = /*@__PURE__*/
   enumDesc(file_shipments_v1_simulation, 1);
 
 /**
- * A simulated step of a shipment in test mode, as performed by its payer, courier or payment provider.
+ * A simulated step of a shipment in test mode: an action of its payer, courier or payment provider.
  *
  * @generated from enum shipments.v1.SimulatedStep
  */

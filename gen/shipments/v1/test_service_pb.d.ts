@@ -95,7 +95,7 @@ export declare type ListSimulationsRequest = Message<"shipments.v1.ListSimulatio
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page.
+   * `next_page_token` from the previous page.
    *
    * @generated from field: optional string page_token = 2;
    */
@@ -185,7 +185,7 @@ export declare type RunningSimulation = Message<"shipments.v1.RunningSimulation"
   nextStep: SimulatedStep;
 
   /**
-   * Due time of the next step, by the test clock.
+   * Due time of the next step, according to the test clock.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 5;
    */
@@ -227,7 +227,7 @@ export declare type RunningSimulationValid = Message<"shipments.v1.RunningSimula
   nextStep: SimulatedStep;
 
   /**
-   * Due time of the next step, by the test clock.
+   * Due time of the next step, according to the test clock.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 5;
    */
@@ -241,7 +241,7 @@ export declare type RunningSimulationValid = Message<"shipments.v1.RunningSimula
 export declare const RunningSimulationSchema: GenMessage<RunningSimulation, {validType: RunningSimulationValid}>;
 
 /**
- * The clock of test mode.
+ * The test-mode clock.
  *
  * @generated from message shipments.v1.TestClock
  */
@@ -421,11 +421,11 @@ export declare const DeleteTestDataResponseSchema: GenMessage<DeleteTestDataResp
  */
 export declare const TestService: GenService<{
   /**
-   * Deletes the test data that exists when the call begins: shipments, payments, customers, events, webhook
-   * deliveries, stored responses and records of used quotes. Keys, webhooks, limits, the payment connection
-   * and the feed position are kept. So are shipments booked during the call, unless the clock was ahead. The
-   * clock returns to real time. Objects at a payment provider are not deleted. Test data is also deleted 30
-   * days after its creation.
+   * Deletes the test data that exists when the call begins: shipments, payments, customers, events, webhook deliveries,
+   * stored responses and records of used quotes. Keys, webhooks, limits, the payment connection and the feed position
+   * are kept. Shipments booked during the call are also kept, unless the test clock was ahead. The clock returns to
+   * real time. Objects at a payment provider are not deleted. Test data is deleted automatically 30 days after its
+   * creation.
    *
    * @generated from rpc shipments.v1.TestService.DeleteTestData
    */
@@ -435,8 +435,8 @@ export declare const TestService: GenService<{
     output: typeof DeleteTestDataResponseSchema;
   },
   /**
-   * Simulates one step of a shipment. If it is the next step of a running simulation, the simulation
-   * continues after it. Payment steps are refused for shipments with a checkout at a real payment provider.
+   * Simulates one step for a shipment. If it is the next step of a running simulation, the simulation continues with
+   * the step after it. Payment steps are refused for shipments with a checkout at a real payment provider.
    *
    * @generated from rpc shipments.v1.TestService.TakeTestStep
    */
@@ -466,9 +466,9 @@ export declare const TestService: GenService<{
     output: typeof GetTestClockResponseSchema;
   },
   /**
-   * Sets the test clock to a time, and freezes it. Quotes, cut-offs, slots and the times of shipments and
-   * events use this clock. Keys, limits, webhooks and the tariff in force use real time. Due steps of
-   * simulations are completed, in order, before the call returns. Repeating the call has no effect.
+   * Sets the test clock to a time, and freezes it. Quotes, cut-offs, slots and the times of shipments and events use
+   * this clock. Keys, limits, webhooks and the tariff in force use real time. Simulation steps that are due are
+   * completed, in order, before the call returns. Repeating the call has no effect.
    *
    * @generated from rpc shipments.v1.TestService.MoveTestClock
    */
@@ -478,7 +478,7 @@ export declare const TestService: GenService<{
     output: typeof MoveTestClockResponseSchema;
   },
   /**
-   * Returns the test clock to real time. Stored times that are then in the future do not change.
+   * Resets the test clock to real time. Stored times that are in the future do not change.
    *
    * @generated from rpc shipments.v1.TestService.ReleaseTestClock
    */

@@ -144,7 +144,7 @@ export declare type WebhookValid = Message<"shipments.v1.Webhook"> & {
 export declare const WebhookSchema: GenMessage<Webhook, {validType: WebhookValid}>;
 
 /**
- * Numbers of attempts and failures of a webhook, for its newest 500 deliveries of the last 7 days.
+ * Numbers of attempts and failures of a webhook, for its newest 500 deliveries in the last 7 days.
  *
  * @generated from message shipments.v1.WebhookFigures
  */

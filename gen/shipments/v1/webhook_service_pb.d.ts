@@ -267,7 +267,7 @@ export declare type UpdateWebhookRequest = Message<"shipments.v1.UpdateWebhookRe
   url?: string | undefined;
 
   /**
-   * New event types. `*`, or an empty list in JSON, means all. Unchanged if not set.
+   * New event types. `*`, or an empty list in JSON, means all types. Unchanged if not set.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -308,7 +308,7 @@ export declare type UpdateWebhookRequestValid = Message<"shipments.v1.UpdateWebh
   url?: string | undefined;
 
   /**
-   * New event types. `*`, or an empty list in JSON, means all. Unchanged if not set.
+   * New event types. `*`, or an empty list in JSON, means all types. Unchanged if not set.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -644,7 +644,7 @@ export declare type ListWebhookDeliveriesRequest = Message<"shipments.v1.ListWeb
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -677,7 +677,7 @@ export declare type ListWebhookDeliveriesRequestValid = Message<"shipments.v1.Li
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -815,14 +815,14 @@ export declare type ListWebhookAttemptsResponseValid = Message<"shipments.v1.Lis
 export declare const ListWebhookAttemptsResponseSchema: GenMessage<ListWebhookAttemptsResponse, {validType: ListWebhookAttemptsResponseValid}>;
 
 /**
- * Sends events to endpoints of the workspace, following Standard Webhooks 1.0.0. Events are sent at least
- * once, in any order, and signed with the webhook's secret.
+ * Sends events to the workspace's endpoints, following Standard Webhooks 1.0.0. Events are sent at least once, in any
+ * order, and signed with the webhook's secret.
  *
  * @generated from service shipments.v1.WebhookService
  */
 export declare const WebhookService: GenService<{
   /**
-   * Creates a webhook. A workspace can have up to 20. The secret is shown only in this response.
+   * Creates a webhook. A workspace can have up to 20 webhooks. The secret is shown only in this response.
    *
    * @generated from rpc shipments.v1.WebhookService.CreateWebhook
    */
@@ -842,8 +842,7 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * Returns the numbers of attempts and failures of each webhook's newest deliveries, the oldest webhook
-   * first.
+   * Returns the numbers of attempts and failures for each webhook's newest deliveries, the oldest webhook first.
    *
    * @generated from rpc shipments.v1.WebhookService.ListWebhookFigures
    */

@@ -169,8 +169,8 @@ export const ListWebhookAttemptsResponseSchema = /*@__PURE__*/
   messageDesc(file_shipments_v1_webhook_service, 21);
 
 /**
- * Sends events to endpoints of the workspace, following Standard Webhooks 1.0.0. Events are sent at least
- * once, in any order, and signed with the webhook's secret.
+ * Sends events to the workspace's endpoints, following Standard Webhooks 1.0.0. Events are sent at least once, in any
+ * order, and signed with the webhook's secret.
  *
  * @generated from service shipments.v1.WebhookService
  */

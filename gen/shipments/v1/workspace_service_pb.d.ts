@@ -96,7 +96,7 @@ export declare const GetWorkspaceResponseSchema: GenMessage<GetWorkspaceResponse
  */
 export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspaceRequest"> & {
   /**
-   * IANA name of a time zone, such as `Europe/Berlin`. Empty for UTC.
+   * IANA name of a time zone, such as `Europe/Berlin`. An empty value sets UTC.
    *
    * @generated from field: optional string time_zone = 1;
    */
@@ -132,14 +132,14 @@ export declare type UpdateWorkspaceRequest = Message<"shipments.v1.UpdateWorkspa
   notifiesRecipients?: boolean | undefined;
 
   /**
-   * Logo of tracking pages: a PNG of at most 16 KiB. An empty value removes it.
+   * Logo on tracking pages: a PNG of at most 16 KiB. An empty value removes it.
    *
    * @generated from field: optional bytes tracking_logo = 6;
    */
   trackingLogo?: Uint8Array | undefined;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking, 1 to 10080.
+   * Number of minutes after booking at which a shipment without windows is late, 1 to 10080.
    *
    * @generated from field: optional int32 late_after_minutes = 7;
    */
@@ -273,14 +273,14 @@ export declare type Workspace = Message<"shipments.v1.Workspace"> & {
   notifiesRecipients: boolean;
 
   /**
-   * Logo of tracking pages, a PNG. Unset if not given.
+   * Logo on tracking pages, a PNG. Unset if not given.
    *
    * @generated from field: optional bytes tracking_logo = 13;
    */
   trackingLogo?: Uint8Array | undefined;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking. Defaults to 240.
+   * Number of minutes after booking at which a shipment without windows is late. Defaults to 240.
    *
    * @generated from field: int32 late_after_minutes = 14;
    */
@@ -380,14 +380,14 @@ export declare type WorkspaceValid = Message<"shipments.v1.Workspace"> & {
   notifiesRecipients: boolean;
 
   /**
-   * Logo of tracking pages, a PNG. Unset if not given.
+   * Logo on tracking pages, a PNG. Unset if not given.
    *
    * @generated from field: optional bytes tracking_logo = 13;
    */
   trackingLogo?: Uint8Array | undefined;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking. Defaults to 240.
+   * Number of minutes after booking at which a shipment without windows is late. Defaults to 240.
    *
    * @generated from field: int32 late_after_minutes = 14;
    */
@@ -419,7 +419,7 @@ export declare const GetAttentionRequestSchema: GenMessage<GetAttentionRequest, 
  */
 export declare type GetAttentionResponse = Message<"shipments.v1.GetAttentionResponse"> & {
   /**
-   * At most one entry of each kind, the most severe first.
+   * At most one entry per kind, the most severe first. Kinds without problems are omitted.
    *
    * @generated from field: repeated shipments.v1.Attention data = 1;
    */
@@ -491,8 +491,8 @@ export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> 
   name?: string | undefined;
 
   /**
-   * For a shipment, the time at which it was cancelled, was due or was last attempted. For a webhook, the
-   * time since which it has been failing. For a key, its expiry. Unset if unknown.
+   * For a shipment, the time at which it was cancelled, was due or was last attempted. For a webhook, the time of the
+   * first failure since the last success. For a key, its expiry. Unset if unknown.
    *
    * @generated from field: google.protobuf.Timestamp at = 3;
    */
@@ -674,7 +674,7 @@ export enum BookingBlocker {
   UNSPECIFIED = 0,
 
   /**
-   * No payment provider is connected, or the connected one does not accept payments.
+   * No payment provider is connected, or the connected provider does not accept payments.
    *
    * @generated from enum value: BOOKING_BLOCKER_PAYMENT_PROVIDER = 1;
    */
@@ -705,15 +705,14 @@ export enum AttentionKind {
   UNSPECIFIED = 0,
 
   /**
-   * No tariff is in force, so nothing can be quoted or booked.
+   * No tariff is in force. Quotes and bookings are blocked.
    *
    * @generated from enum value: ATTENTION_KIND_TARIFF = 1;
    */
   TARIFF = 1,
 
   /**
-   * No payment provider is connected, or the connected one does not accept payments, so nothing can be
-   * booked.
+   * No payment provider is connected, or the connected provider does not accept payments. Bookings are blocked.
    *
    * @generated from enum value: ATTENTION_KIND_PAYMENT_PROVIDER = 2;
    */
@@ -727,23 +726,23 @@ export enum AttentionKind {
   REFUND_FAILED = 3,
 
   /**
-   * There are unassigned payments: refund them at the payment provider or accept them.
+   * There are unassigned payments. Refund them at the payment provider or accept them.
    *
    * @generated from enum value: ATTENTION_KIND_PAYMENT_UNCOUNTED = 9;
    */
   PAYMENT_UNCOUNTED = 9,
 
   /**
-   * Payments are disputed, and the disputes are not decided.
+   * Payment disputes are open.
    *
    * @generated from enum value: ATTENTION_KIND_DISPUTE_OPEN = 4;
    */
   DISPUTE_OPEN = 4,
 
   /**
-   * Paid shipments have missed a booked window, are expected after it, or have no window and are older than
-   * the workspace's `late_after_minutes`. Checks the 200 oldest shipments without a pickup window, and the
-   * 200 shipments with the earliest windows.
+   * Paid shipments have missed a booked window, are expected after it, or have no window and were booked more than
+   * `late_after_minutes` ago. Checks the 200 oldest shipments without a pickup window, and the 200 shipments with the
+   * earliest windows.
    *
    * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
    */
@@ -778,8 +777,8 @@ export enum AttentionKind {
   WEBHOOK_FAILING = 6,
 
   /**
-   * Paid shipments were cancelled, and the provider does not make refunds. Make each refund yourself and
-   * record it.
+   * Paid shipments were cancelled, and the provider does not make refunds. Refund each payment yourself and record the
+   * refund.
    *
    * @generated from enum value: ATTENTION_KIND_REFUND_DUE = 7;
    */
@@ -815,8 +814,8 @@ export declare const WorkspaceService: GenService<{
     output: typeof GetWorkspaceResponseSchema;
   },
   /**
-   * Lists problems that need attention, the most severe first, such as blocked bookings, failed refunds,
-   * failing webhooks and expiring keys. Kinds without problems are omitted.
+   * Lists problems that need attention, the most severe first, such as blocked bookings, failed refunds, failing
+   * webhooks and expiring keys.
    *
    * @generated from rpc shipments.v1.WorkspaceService.GetAttention
    */
@@ -836,8 +835,8 @@ export declare const WorkspaceService: GenService<{
     output: typeof UpdateWorkspaceResponseSchema;
   },
   /**
-   * Replaces all tracking links of the workspace. The old links stop working. With a test key, only links in
-   * test mode are replaced.
+   * Replaces all tracking links of the workspace. The old links stop working. With a test key, only test-mode links are
+   * replaced.
    *
    * @generated from rpc shipments.v1.WorkspaceService.RotateTrackingLinks
    */

@@ -83,7 +83,7 @@ test("reports that say too little or too much are refused by field", async () =>
   const invalid = (call: Parameters<typeof invalidFields>[0]) => invalidFields(call);
   expect(await invalid(as.setCourier({ shipment, vehicle: "Van" }))).toEqual(["name"]);
   await expectRefused(as.setCourier({ shipment, name: "Ada", phone: "0123" }), "FIELD_INVALID", {
-    phone: "phone must be a phone number with the code of its country, such as +12125550123.",
+    phone: "phone must be a phone number with a country code, such as +12125550123.",
   });
   expect(await invalid(as.reportProgress({ shipment, stage: "lost" }))).toEqual(["stage"]);
   expect(await invalid(as.reportProgress({ shipment }))).toEqual(["stage"]);

@@ -93,7 +93,7 @@ describe("the list of tools", async () => {
     const tool = tools.find(({ name }) => name === "cancel_shipment");
     expect(tool).toMatchObject({
       title: "Cancel shipment",
-      description: expect.stringContaining("Refused with SHIPMENT_STATE in other states."),
+      description: expect.stringContaining("Fails with SHIPMENT_STATE in any other state."),
       inputSchema: {
         type: "object",
         required: ["shipment"],

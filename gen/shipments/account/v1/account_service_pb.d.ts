@@ -41,7 +41,7 @@ export declare type Account = Message<"shipments.account.v1.Account"> & {
   name: string;
 
   /**
-   * Workspaces of which the person is a member, by name.
+   * Workspaces of which the person is a member, sorted by name.
    *
    * @generated from field: repeated shipments.account.v1.AccountWorkspace workspaces = 4;
    */
@@ -98,8 +98,7 @@ export declare type AccountWorkspace = Message<"shipments.account.v1.AccountWork
   suspended: boolean;
 
   /**
-   * Id of the workspace's test twin. Unset for some minutes after an upgrade from a release without test
-   * mode.
+   * Id of the workspace's test twin. Unset for a few minutes after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 5;
    */
@@ -113,7 +112,7 @@ export declare type AccountWorkspace = Message<"shipments.account.v1.AccountWork
   timeZone: string;
 
   /**
-   * Age at which a shipment without windows is late, in minutes after its booking.
+   * Number of minutes after booking at which a shipment without windows is late.
    *
    * @generated from field: int32 late_after_minutes = 7;
    */
@@ -465,7 +464,7 @@ export declare const SavedFilterSchema: GenMessage<SavedFilter, {validType: Save
  */
 export declare type ListSavedFiltersRequest = Message<"shipments.account.v1.ListSavedFiltersRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -477,7 +476,7 @@ export declare type ListSavedFiltersRequest = Message<"shipments.account.v1.List
  */
 export declare type ListSavedFiltersRequestValid = Message<"shipments.account.v1.ListSavedFiltersRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -520,7 +519,7 @@ export declare const ListSavedFiltersResponseSchema: GenMessage<ListSavedFilters
  */
 export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -554,7 +553,7 @@ export declare type SaveFilterRequest = Message<"shipments.account.v1.SaveFilter
  */
 export declare type SaveFilterRequestValid = Message<"shipments.account.v1.SaveFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -612,7 +611,7 @@ export declare const SaveFilterResponseSchema: GenMessage<SaveFilterResponse, {v
  */
 export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.RenameSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -638,7 +637,7 @@ export declare type RenameSavedFilterRequest = Message<"shipments.account.v1.Ren
  */
 export declare type RenameSavedFilterRequestValid = Message<"shipments.account.v1.RenameSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -688,7 +687,7 @@ export declare const RenameSavedFilterResponseSchema: GenMessage<RenameSavedFilt
  */
 export declare type DeleteSavedFilterRequest = Message<"shipments.account.v1.DeleteSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -707,7 +706,7 @@ export declare type DeleteSavedFilterRequest = Message<"shipments.account.v1.Del
  */
 export declare type DeleteSavedFilterRequestValid = Message<"shipments.account.v1.DeleteSavedFilterRequest"> & {
   /**
-   * Id of a workspace of which the person is a member (not the id of its test twin).
+   * Id of a live workspace of which the person is a member.
    *
    * @generated from field: optional int64 workspace = 1;
    */
@@ -788,8 +787,8 @@ export declare const AccountService: GenService<{
     output: typeof EndSessionResponseSchema;
   },
   /**
-   * Lists the person's saved filters in a workspace, then filters shared by others, both sorted by name. At
-   * most 50 of each.
+   * Lists the person's saved filters in a workspace, then filters shared by others, both sorted by name, at most 50 of
+   * each.
    *
    * @generated from rpc shipments.account.v1.AccountService.ListSavedFilters
    */
@@ -799,8 +798,8 @@ export declare const AccountService: GenService<{
     output: typeof ListSavedFiltersResponseSchema;
   },
   /**
-   * Saves a filter under a name, replacing the person's filter of the same name in the workspace. Viewers
-   * cannot share filters.
+   * Saves a filter under a name, replacing the person's filter with the same name in the workspace. Viewers cannot
+   * share filters.
    *
    * @generated from rpc shipments.account.v1.AccountService.SaveFilter
    */

@@ -26,8 +26,7 @@ export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   kind: AuditActorKind;
 
   /**
-   * Name of the operator, name of the system account, name or last four characters of the key, or email of
-   * the person.
+   * Name of the operator or system account, name or last four characters of the key, or email of the person.
    *
    * @generated from field: string name = 2;
    */
@@ -266,7 +265,7 @@ export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAu
   action?: string | undefined;
 
   /**
-   * Only changes of this subject, as in `AuditEntry.subject`. Unknown kinds of subjects are refused.
+   * Only changes to this subject, as in `AuditEntry.subject`. Unknown kinds of subjects are refused.
    *
    * @generated from field: optional string subject = 4;
    */
@@ -294,15 +293,15 @@ export declare type ListAuditEntriesRequest = Message<"shipments.admin.v1.ListAu
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 8;
    */
   pageToken?: string | undefined;
 
   /**
-   * Id of an entry after which to list, the oldest first. 0 starts with the first entry. The order is stable,
-   * and an entry that is committed late never appears before a listed entry, so the last id can be used to
+   * Id of the entry after which the list starts, in ascending order. 0 starts with the first entry. The order is
+   * stable, and an entry that is committed late never appears before a listed entry, so the last id can be used to
    * follow the log.
    *
    * @generated from field: optional int64 after = 9;
@@ -375,7 +374,7 @@ export enum AuditActorKind {
   OPERATOR = 1,
 
   /**
-   * A person on the server's command line.
+   * A person who used the server's command line.
    *
    * @generated from enum value: AUDIT_ACTOR_KIND_COMMAND_LINE = 2;
    */

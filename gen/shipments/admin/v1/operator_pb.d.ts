@@ -171,7 +171,7 @@ export declare type OperatorKey = Message<"shipments.admin.v1.OperatorKey"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time of the last call with the key, accurate to some seconds. Unset if never used.
+   * Time of the last call with the key, accurate to a few seconds. Unset if the key has never been used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
@@ -220,7 +220,7 @@ export declare type OperatorKeyValid = Message<"shipments.admin.v1.OperatorKey">
   createdAt: Timestamp;
 
   /**
-   * Time of the last call with the key, accurate to some seconds. Unset if never used.
+   * Time of the last call with the key, accurate to a few seconds. Unset if the key has never been used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 4;
    */
@@ -259,7 +259,7 @@ export enum OperatorRole {
   UNSPECIFIED = 0,
 
   /**
-   * Read everything.
+   * Read all data.
    *
    * @generated from enum value: OPERATOR_ROLE_VIEWER = 1;
    */

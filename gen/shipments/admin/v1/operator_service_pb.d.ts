@@ -70,7 +70,7 @@ export declare type ListOperatorsRequest = Message<"shipments.admin.v1.ListOpera
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 3;
    */
@@ -557,8 +557,8 @@ export declare type RotateOperatorKeyRequest = Message<"shipments.admin.v1.Rotat
   operator?: bigint | undefined;
 
   /**
-   * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the key that makes the call is replaced, so that the call can be retried with that key.
+   * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if the key
+   * that authenticates the call is replaced, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -584,8 +584,8 @@ export declare type RotateOperatorKeyRequestValid = Message<"shipments.admin.v1.
   operator: bigint;
 
   /**
-   * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if
-   * the key that makes the call is replaced, so that the call can be retried with that key.
+   * Time for which replaced keys remain valid, in seconds, 0 to 604800 (7 days). Defaults to 0, or to 600 if the key
+   * that authenticates the call is replaced, so that the call can be retried with that key.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
@@ -862,7 +862,7 @@ export declare const OperatorService: GenService<{
     output: typeof RotateOperatorKeyResponseSchema;
   },
   /**
-   * Creates a sign-in link to the dashboard for an operator of kind PERSON. The link works once, within 15
+   * Creates a dashboard sign-in link for an operator of kind PERSON. The link can be used once, expires after 15
    * minutes, and is shown only in this response. Only owners can create links for other operators.
    *
    * @generated from rpc shipments.admin.v1.OperatorService.CreateOperatorSignInLink

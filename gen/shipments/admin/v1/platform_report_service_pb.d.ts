@@ -176,15 +176,14 @@ export declare const GetHealthResponseSchema: GenMessage<GetHealthResponse, {val
  */
 export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"> & {
   /**
-   * Time of the check, by the database's clock.
+   * Time of the check, according to the database's clock.
    *
    * @generated from field: google.protobuf.Timestamp checked_at = 1;
    */
   checkedAt?: Timestamp | undefined;
 
   /**
-   * Replicas seen within a day, the most recently started first. Replicas that shut down cleanly are not
-   * listed.
+   * Replicas seen in the last day, the most recently started first. Replicas that shut down cleanly are not listed.
    *
    * @generated from field: repeated shipments.admin.v1.Replica replicas = 2;
    */
@@ -234,15 +233,14 @@ export declare type PlatformHealth = Message<"shipments.admin.v1.PlatformHealth"
  */
 export declare type PlatformHealthValid = Message<"shipments.admin.v1.PlatformHealth"> & {
   /**
-   * Time of the check, by the database's clock.
+   * Time of the check, according to the database's clock.
    *
    * @generated from field: google.protobuf.Timestamp checked_at = 1;
    */
   checkedAt: Timestamp;
 
   /**
-   * Replicas seen within a day, the most recently started first. Replicas that shut down cleanly are not
-   * listed.
+   * Replicas seen in the last day, the most recently started first. Replicas that shut down cleanly are not listed.
    *
    * @generated from field: repeated shipments.admin.v1.Replica replicas = 2;
    */
@@ -577,7 +575,7 @@ export declare type WebhookHealthValid = WebhookHealth;
 export declare const WebhookHealthSchema: GenMessage<WebhookHealth, {validType: WebhookHealthValid}>;
 
 /**
- * Health of payment processing. Work is overdue if it has been due or failing for ten minutes. Counts are at
+ * Health of payment processing. A payment task is overdue if it has been due or failing for ten minutes. Counts are at
  * most 10000.
  *
  * @generated from message shipments.admin.v1.PaymentHealth
@@ -614,7 +612,7 @@ export declare type PaymentHealth = Message<"shipments.admin.v1.PaymentHealth"> 
 };
 
 /**
- * Health of payment processing. Work is overdue if it has been due or failing for ten minutes. Counts are at
+ * Health of payment processing. A payment task is overdue if it has been due or failing for ten minutes. Counts are at
  * most 10000.
  *
  * @generated from message shipments.admin.v1.PaymentHealth
@@ -657,7 +655,7 @@ export declare type PaymentHealthValid = Message<"shipments.admin.v1.PaymentHeal
 export declare const PaymentHealthSchema: GenMessage<PaymentHealth, {validType: PaymentHealthValid}>;
 
 /**
- * A payment with overdue work.
+ * A payment with an overdue task.
  *
  * @generated from message shipments.admin.v1.OverduePayment
  */
@@ -692,7 +690,7 @@ export declare type OverduePayment = Message<"shipments.admin.v1.OverduePayment"
 };
 
 /**
- * A payment with overdue work.
+ * A payment with an overdue task.
  *
  * @generated from message shipments.admin.v1.OverduePayment
  */
@@ -772,7 +770,7 @@ export declare const GetPlatformAttentionRequestSchema: GenMessage<GetPlatformAt
  */
 export declare type GetPlatformAttentionResponse = Message<"shipments.admin.v1.GetPlatformAttentionResponse"> & {
   /**
-   * At most one entry of each kind, the most severe first.
+   * At most one entry per kind, the most severe first.
    *
    * @generated from field: repeated shipments.admin.v1.PlatformAttention data = 1;
    */
@@ -865,8 +863,8 @@ export declare type PlatformAttentionSubject = Message<"shipments.admin.v1.Platf
   name?: string | undefined;
 
   /**
-   * For a webhook, the time since which it has been failing. For emails, the time since which the oldest has
-   * been waiting. For a payment, its due time. For a key, its expiry.
+   * For a webhook, the time of the first failure since the last success. For emails, the time at which the oldest
+   * unsent email was queued. For a payment, its due time. For a key, its expiry.
    *
    * @generated from field: google.protobuf.Timestamp at = 6;
    */
@@ -893,21 +891,21 @@ export enum PlatformAttentionKind {
   UNSPECIFIED = 0,
 
   /**
-   * No tariff is in force, so nothing can be quoted or booked.
+   * No tariff is in force. Quotes and bookings are blocked.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_TARIFF = 1;
    */
   TARIFF = 1,
 
   /**
-   * Payment work, such as refunds, is overdue, as in GetHealth. The subjects are payments.
+   * Payment tasks, such as refunds, are overdue, as in GetHealth. The subjects are payments.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_OVERDUE = 2;
    */
   PAYMENT_OVERDUE = 2,
 
   /**
-   * Payment providers of workspaces do not accept payments, so these workspaces cannot book.
+   * Payment providers of some workspaces do not accept payments, so these workspaces cannot book.
    *
    * @generated from enum value: PLATFORM_ATTENTION_KIND_PAYMENT_PROVIDER = 3;
    */
@@ -941,14 +939,14 @@ export enum PlatformAttentionKind {
 export declare const PlatformAttentionKindSchema: GenEnum<PlatformAttentionKind>;
 
 /**
- * Reports on the platform, for operators.
+ * Reports on the whole platform, for operators.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */
 export declare const PlatformReportService: GenService<{
   /**
-   * Returns the bookings of all workspaces by day in UTC. Replicas precompute the figures, so changes of the
-   * last 20 seconds can be missing, or of the last minutes under heavy load.
+   * Returns the bookings of all workspaces by day in UTC. Replicas precompute the figures, so changes from the last 20
+   * seconds can be missing. Under heavy load, changes from the last few minutes can be missing.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetPlatformOverview
    */
@@ -958,7 +956,7 @@ export declare const PlatformReportService: GenService<{
     output: typeof GetPlatformOverviewResponseSchema;
   },
   /**
-   * Returns the health of replicas, database, tariff, webhooks, events and payments.
+   * Returns the health of replicas, database, tariff, webhooks and payments.
    *
    * @generated from rpc shipments.admin.v1.PlatformReportService.GetHealth
    */

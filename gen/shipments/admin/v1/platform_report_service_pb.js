@@ -156,7 +156,7 @@ export const PlatformAttentionKind = /*@__PURE__*/
   tsEnum(PlatformAttentionKindSchema);
 
 /**
- * Reports on the platform, for operators.
+ * Reports on the whole platform, for operators.
  *
  * @generated from service shipments.admin.v1.PlatformReportService
  */

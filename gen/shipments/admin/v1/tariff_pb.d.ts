@@ -25,7 +25,7 @@ export declare type TariffFees = Message<"shipments.admin.v1.TariffFees"> & {
   currency: string;
 
   /**
-   * Minimum charge per shipment, such as `5.00`, with at most the decimals of the currency's minor unit.
+   * Minimum charge per shipment, such as `5.00`, with at most as many decimals as the currency's minor unit.
    *
    * @generated from field: string base_fee = 2;
    */
@@ -75,7 +75,7 @@ export declare type TariffTier = Message<"shipments.admin.v1.TariffTier"> & {
   maxKg: number;
 
   /**
-   * Flat fee, with at most the decimals of the currency's minor unit.
+   * Flat fee, with at most as many decimals as the currency's minor unit.
    *
    * @generated from field: string flat_fee = 3;
    */
@@ -184,7 +184,7 @@ export declare type TariffSchedule = Message<"shipments.admin.v1.TariffSchedule"
   slotMinutes?: number | undefined;
 
   /**
-   * Booking deadlines of windows. If several apply, the earliest counts.
+   * Booking deadlines for windows. If several apply, the earliest counts.
    *
    * @generated from field: repeated shipments.admin.v1.CutOff cut_offs = 8;
    */
@@ -207,7 +207,7 @@ export declare type TariffScheduleValid = TariffSchedule;
 export declare const TariffScheduleSchema: GenMessage<TariffSchedule, {validType: TariffScheduleValid}>;
 
 /**
- * Hours that begin on certain days of the week.
+ * Opening hours on given days of the week.
  *
  * @generated from message shipments.admin.v1.WeeklyHours
  */
@@ -234,7 +234,7 @@ export declare type WeeklyHours = Message<"shipments.admin.v1.WeeklyHours"> & {
   closes: string;
 
   /**
-   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
+   * Fee for a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 4;
    */
@@ -250,7 +250,7 @@ export declare type WeeklyHoursValid = WeeklyHours;
 export declare const WeeklyHoursSchema: GenMessage<WeeklyHours, {validType: WeeklyHoursValid}>;
 
 /**
- * A date whose hours differ from its day of the week.
+ * A date with hours that differ from the weekly hours.
  *
  * @generated from message shipments.admin.v1.ScheduleException
  */
@@ -306,7 +306,7 @@ export declare type DateHours = Message<"shipments.admin.v1.DateHours"> & {
   closes: string;
 
   /**
-   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
+   * Fee for a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 3;
    */
@@ -322,7 +322,7 @@ export declare type DateHoursValid = DateHours;
 export declare const DateHoursSchema: GenMessage<DateHours, {validType: DateHoursValid}>;
 
 /**
- * Booking deadline of windows that start at certain times.
+ * Booking deadline for windows that start on given days and within a given time range.
  *
  * @generated from message shipments.admin.v1.CutOff
  */
@@ -566,7 +566,7 @@ export declare type TariffVersion = Message<"shipments.admin.v1.TariffVersion"> 
   author?: string | undefined;
 
   /**
-   * Version that was in force when this version was published. Unset for the first version.
+   * Version in force when this version was published. Unset for the first version.
    *
    * @generated from field: optional int32 replaces = 7;
    */
@@ -657,7 +657,7 @@ export declare type TariffVersionValid = Message<"shipments.admin.v1.TariffVersi
   author?: string | undefined;
 
   /**
-   * Version that was in force when this version was published. Unset for the first version.
+   * Version in force when this version was published. Unset for the first version.
    *
    * @generated from field: optional int32 replaces = 7;
    */

@@ -331,7 +331,7 @@ export declare type NewTariffSchedule = Message<"shipments.admin.v1.NewTariffSch
   slotMinutes?: number | undefined;
 
   /**
-   * Booking deadlines of windows. If several apply, the earliest counts.
+   * Booking deadlines for windows. If several apply, the earliest counts.
    *
    * @generated from field: repeated shipments.admin.v1.NewCutOff cut_offs = 8;
    */
@@ -354,7 +354,7 @@ export declare type NewTariffScheduleValid = NewTariffSchedule;
 export declare const NewTariffScheduleSchema: GenMessage<NewTariffSchedule, {validType: NewTariffScheduleValid}>;
 
 /**
- * Hours that begin on certain days of the week.
+ * Opening hours on given days of the week.
  *
  * @generated from message shipments.admin.v1.NewWeeklyHours
  */
@@ -381,7 +381,7 @@ export declare type NewWeeklyHours = Message<"shipments.admin.v1.NewWeeklyHours"
   closes: string;
 
   /**
-   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
+   * Fee for a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 4;
    */
@@ -397,7 +397,7 @@ export declare type NewWeeklyHoursValid = NewWeeklyHours;
 export declare const NewWeeklyHoursSchema: GenMessage<NewWeeklyHours, {validType: NewWeeklyHoursValid}>;
 
 /**
- * A date whose hours differ from its day of the week.
+ * A date with hours that differ from the weekly hours.
  *
  * @generated from message shipments.admin.v1.NewScheduleException
  */
@@ -453,7 +453,7 @@ export declare type NewDateHours = Message<"shipments.admin.v1.NewDateHours"> & 
   closes: string;
 
   /**
-   * Fee of a window in these hours, as a decimal in major units. Empty for no fee.
+   * Fee for a window in these hours, as a decimal in major units. Empty for no fee.
    *
    * @generated from field: string fee = 3;
    */
@@ -469,7 +469,7 @@ export declare type NewDateHoursValid = NewDateHours;
 export declare const NewDateHoursSchema: GenMessage<NewDateHours, {validType: NewDateHoursValid}>;
 
 /**
- * Booking deadline of windows that start at certain times.
+ * Booking deadline for windows that start on given days and within a given time range.
  *
  * @generated from message shipments.admin.v1.NewCutOff
  */
@@ -803,8 +803,8 @@ export declare type UploadTariffZonesRequest = Message<"shipments.admin.v1.Uploa
   etag?: string | undefined;
 
   /**
-   * Offset of the chunk, in bytes: 0, which deletes the current zones, or the draft's `zones_bytes`. Defaults
-   * to 0.
+   * Offset of the chunk, in bytes: 0 to replace the current zones, or the draft's `zones_bytes` to append. Defaults to
+   * 0.
    *
    * @generated from field: optional int64 offset = 3;
    */
@@ -837,8 +837,8 @@ export declare type UploadTariffZonesRequestValid = Message<"shipments.admin.v1.
   etag?: string | undefined;
 
   /**
-   * Offset of the chunk, in bytes: 0, which deletes the current zones, or the draft's `zones_bytes`. Defaults
-   * to 0.
+   * Offset of the chunk, in bytes: 0 to replace the current zones, or the draft's `zones_bytes` to append. Defaults to
+   * 0.
    *
    * @generated from field: optional int64 offset = 3;
    */
@@ -1105,7 +1105,7 @@ export declare type ReplayTariffRequest = Message<"shipments.admin.v1.ReplayTari
   draft?: bigint | undefined;
 
   /**
-   * Number of recent shipments of all workspaces to replay, 0 to 10000. Defaults to 1000.
+   * Number of recent shipments to replay, from all workspaces, 0 to 10000. Defaults to 1000.
    *
    * @generated from field: optional int32 shipments = 2;
    */
@@ -1131,7 +1131,7 @@ export declare type ReplayTariffRequestValid = Message<"shipments.admin.v1.Repla
   draft: bigint;
 
   /**
-   * Number of recent shipments of all workspaces to replay, 0 to 10000. Defaults to 1000.
+   * Number of recent shipments to replay, from all workspaces, 0 to 10000. Defaults to 1000.
    *
    * @generated from field: optional int32 shipments = 2;
    */
@@ -1163,21 +1163,21 @@ export declare type ReplayTariffResponse = Message<"shipments.admin.v1.ReplayTar
   etag: string;
 
   /**
-   * Version in force, with which the draft was compared.
+   * Version in force, to which the draft was compared.
    *
    * @generated from field: int32 in_force = 2;
    */
   inForce: number;
 
   /**
-   * Effect of the draft on prices of shipments.
+   * Effect of the draft on the prices of the shipments.
    *
    * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
    */
   shipments?: TariffReplay | undefined;
 
   /**
-   * One result for each route, in the order of the request.
+   * One result per route, in the order of the request.
    *
    * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
    */
@@ -1196,21 +1196,21 @@ export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.Repl
   etag: string;
 
   /**
-   * Version in force, with which the draft was compared.
+   * Version in force, to which the draft was compared.
    *
    * @generated from field: int32 in_force = 2;
    */
   inForce: number;
 
   /**
-   * Effect of the draft on prices of shipments.
+   * Effect of the draft on the prices of the shipments.
    *
    * @generated from field: shipments.admin.v1.TariffReplay shipments = 3;
    */
   shipments: TariffReplayValid;
 
   /**
-   * One result for each route, in the order of the request.
+   * One result per route, in the order of the request.
    *
    * @generated from field: repeated shipments.admin.v1.ReplayedRoute routes = 4;
    */
@@ -1224,7 +1224,7 @@ export declare type ReplayTariffResponseValid = Message<"shipments.admin.v1.Repl
 export declare const ReplayTariffResponseSchema: GenMessage<ReplayTariffResponse, {validType: ReplayTariffResponseValid}>;
 
 /**
- * Effect of a draft on some routes. Amounts are in major units.
+ * Effect of a draft on a set of routes. Amounts are in major units.
  *
  * @generated from message shipments.admin.v1.TariffReplay
  */
@@ -1273,30 +1273,29 @@ export declare type TariffReplay = Message<"shipments.admin.v1.TariffReplay"> & 
   currencyOfDraft: string;
 
   /**
-   * Total of the routes served by both, priced with the tariff in force.
+   * Total of the routes served by both tariffs, priced with the tariff in force.
    *
    * @generated from field: double total_in_force = 7;
    */
   totalInForce: number;
 
   /**
-   * Total of the routes served by both, priced with the draft, in the draft's currency.
+   * Total of the routes served by both tariffs, priced with the draft, in the draft's currency.
    *
    * @generated from field: double total_of_draft = 8;
    */
   totalOfDraft: number;
 
   /**
-   * Distribution of price changes of routes served by both, from the largest decrease to the largest
-   * increase. The bounds are -50, -20, -10, -5, -1, 0, 1, 5, 10, 20 and 50 percent. Empty buckets are
-   * included.
+   * Distribution of price changes for routes served by both tariffs, from the largest decrease to the largest increase.
+   * The bounds are -50, -20, -10, -5, -1, 0, 1, 5, 10, 20 and 50 percent. Empty buckets are included.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChangeBucket distribution = 9;
    */
   distribution: PriceChangeBucket[];
 
   /**
-   * The 20 largest absolute price changes of routes served by both, in descending order, then by reference.
+   * The 20 largest absolute price changes for routes served by both tariffs, in descending order, then by reference.
    *
    * @generated from field: repeated shipments.admin.v1.PriceChange largest = 10;
    */
@@ -1319,8 +1318,8 @@ export declare type TariffReplayValid = TariffReplay;
 export declare const TariffReplaySchema: GenMessage<TariffReplay, {validType: TariffReplayValid}>;
 
 /**
- * Number of prices that change by a percentage within bounds. Unchanged prices are counted in a separate
- * bucket with 0 for both bounds. A price that rises from 0 is counted in the last bucket.
+ * Number of prices whose percentage change is within the bounds. Unchanged prices are counted in a separate bucket with
+ * 0 for both bounds. A price that rises from 0 is counted in the last bucket.
  *
  * @generated from message shipments.admin.v1.PriceChangeBucket
  */
@@ -1397,7 +1396,7 @@ export declare type PriceChange = Message<"shipments.admin.v1.PriceChange"> & {
   message?: string | undefined;
 
   /**
-   * Type of that reason. Unset if the route would be served.
+   * Type of the reason in `message`. Unset if the route would be served.
    *
    * @generated from field: optional shipments.v1.QuoteFailureType failure_type = 6;
    */
@@ -1479,8 +1478,8 @@ export declare type PublishTariffRequest = Message<"shipments.admin.v1.PublishTa
   etag?: string | undefined;
 
   /**
-   * Number of the version in force, which the draft replaces. 0 if none is in force. Refused if a different
-   * version is in force.
+   * Version that you expect to be in force, which the draft replaces. 0 if none. The call fails if a different version
+   * is in force.
    *
    * @generated from field: optional int32 replaces = 3;
    */
@@ -1530,8 +1529,8 @@ export declare type PublishTariffRequestValid = Message<"shipments.admin.v1.Publ
   etag?: string | undefined;
 
   /**
-   * Number of the version in force, which the draft replaces. 0 if none is in force. Refused if a different
-   * version is in force.
+   * Version that you expect to be in force, which the draft replaces. 0 if none. The call fails if a different version
+   * is in force.
    *
    * @generated from field: optional int32 replaces = 3;
    */
@@ -1660,7 +1659,7 @@ export declare type ListTariffVersionsRequest = Message<"shipments.admin.v1.List
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page.
+   * `next_page_token` from the previous page.
    *
    * @generated from field: optional string page_token = 2;
    */
@@ -1937,14 +1936,14 @@ export declare type CompareTariffVersionsResponse = Message<"shipments.admin.v1.
   fees: FeeDifference[];
 
   /**
-   * Differences in the zones.
+   * Differences between the zones.
    *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones?: ZoneDifferences | undefined;
 
   /**
-   * Differences in the schedules, at most 1000.
+   * Differences between the schedules, at most 1000.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
    */
@@ -1963,14 +1962,14 @@ export declare type CompareTariffVersionsResponseValid = Message<"shipments.admi
   fees: FeeDifferenceValid[];
 
   /**
-   * Differences in the zones.
+   * Differences between the zones.
    *
    * @generated from field: shipments.admin.v1.ZoneDifferences zones = 2;
    */
   zones: ZoneDifferencesValid;
 
   /**
-   * Differences in the schedules, at most 1000.
+   * Differences between the schedules, at most 1000.
    *
    * @generated from field: repeated shipments.admin.v1.ScheduleDifference schedules = 3;
    */
@@ -1990,8 +1989,8 @@ export declare const CompareTariffVersionsResponseSchema: GenMessage<CompareTari
  */
 export declare type ScheduleDifference = Message<"shipments.admin.v1.ScheduleDifference"> & {
   /**
-   * Path, such as `default_schedule`, `schedules[weekdays].hours` or
-   * `schedules[weekdays].exceptions[2026-12-25]`. `schedules[weekdays]` if only one version has the schedule.
+   * Path, such as `default_schedule`, `schedules[weekdays].hours` or `schedules[weekdays].exceptions[2026-12-25]`. If
+   * only one version has the schedule, the path of the whole schedule, such as `schedules[weekdays]`.
    *
    * @generated from field: string path = 1;
    */
@@ -2027,8 +2026,8 @@ export declare const ScheduleDifferenceSchema: GenMessage<ScheduleDifference, {v
  */
 export declare type FeeDifference = Message<"shipments.admin.v1.FeeDifference"> & {
   /**
-   * Path, such as `base_fee` or `tiers[1].rate_per_kg`. `tiers[1]` if only one version has the tier. Tiers
-   * are matched by position.
+   * Path of the fee, such as `base_fee` or `tiers[1].rate_per_kg`. If only one version has the tier, the path of the
+   * whole tier, such as `tiers[1]`. Tiers are matched by position.
    *
    * @generated from field: string path = 1;
    */
@@ -2058,7 +2057,7 @@ export declare type FeeDifferenceValid = FeeDifference;
 export declare const FeeDifferenceSchema: GenMessage<FeeDifference, {validType: FeeDifferenceValid}>;
 
 /**
- * Differences in the zones. Zones are matched by id. Each list has at most 1000 names, in alphabetical order.
+ * Differences between the zones. Zones are matched by id. Each list has at most 1000 names, in alphabetical order.
  *
  * @generated from message shipments.admin.v1.ZoneDifferences
  */
@@ -2133,7 +2132,8 @@ export declare type RollBackTariffRequest = Message<"shipments.admin.v1.RollBack
   version?: number | undefined;
 
   /**
-   * Number of the version in force, which is replaced. Refused if a different version is in force.
+   * Version that you expect to be in force, which this call replaces. The call fails if a different version is in
+   * force.
    *
    * @generated from field: optional int32 replaces = 2;
    */
@@ -2167,7 +2167,8 @@ export declare type RollBackTariffRequestValid = Message<"shipments.admin.v1.Rol
   version: number;
 
   /**
-   * Number of the version in force, which is replaced. Refused if a different version is in force.
+   * Version that you expect to be in force, which this call replaces. The call fails if a different version is in
+   * force.
    *
    * @generated from field: optional int32 replaces = 2;
    */
@@ -2348,8 +2349,8 @@ export declare const TariffService: GenService<{
     output: typeof DeleteTariffDraftResponseSchema;
   },
   /**
-   * Uploads the zones of a draft: a GeoJSON FeatureCollection of up to 64 MiB, whole or in consecutive
-   * chunks. Over HTTP, the body is the chunk.
+   * Uploads the zones of a draft: a GeoJSON FeatureCollection of up to 64 MiB, as a whole or in consecutive chunks.
+   * Over HTTP, the body is the chunk.
    *
    * @generated from rpc shipments.admin.v1.TariffService.UploadTariffZones
    */
@@ -2400,8 +2401,8 @@ export declare const TariffService: GenService<{
     output: typeof ReplayTariffResponseSchema;
   },
   /**
-   * Publishes a draft as the next version, now or at a later time, and deletes the draft. Every replica uses
-   * it within a second. A draft equal to the tariff in force creates no version.
+   * Publishes a draft as the next version, now or at a later time, and deletes the draft. Every replica uses the
+   * version within a second. A draft that equals the tariff in force creates no version.
    *
    * @generated from rpc shipments.admin.v1.TariffService.PublishTariff
    */

@@ -63,8 +63,8 @@ export declare type AdminWorkspace = Message<"shipments.admin.v1.AdminWorkspace"
   limits?: WorkspaceRateLimits | undefined;
 
   /**
-   * Id of the test twin. Use it to manage the twin's keys and limits. Unset for a test twin, and for some
-   * minutes after an upgrade from a release without test mode.
+   * Id of the test twin. Use it to manage the twin's keys and limits. Unset for a test twin, and for a few minutes
+   * after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 7;
    */
@@ -135,8 +135,8 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
   limits: WorkspaceRateLimitsValid;
 
   /**
-   * Id of the test twin. Use it to manage the twin's keys and limits. Unset for a test twin, and for some
-   * minutes after an upgrade from a release without test mode.
+   * Id of the test twin. Use it to manage the twin's keys and limits. Unset for a test twin, and for a few minutes
+   * after an upgrade from a release without test mode.
    *
    * @generated from field: optional int64 test_workspace = 7;
    */
@@ -165,27 +165,27 @@ export declare type AdminWorkspaceValid = Message<"shipments.admin.v1.AdminWorks
 export declare const AdminWorkspaceSchema: GenMessage<AdminWorkspace, {validType: AdminWorkspaceValid}>;
 
 /**
- * Rate limits of a workspace by class of methods.
+ * Rate limits of a workspace, by class of calls.
  *
  * @generated from message shipments.admin.v1.WorkspaceRateLimits
  */
 export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
-   * Rate limit of calls that quote.
+   * Rate limit for calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote?: RateLimit | undefined;
 
   /**
-   * Rate limit of calls that read.
+   * Rate limit for calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read?: RateLimit | undefined;
 
   /**
-   * Rate limit of calls that write.
+   * Rate limit for calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -193,27 +193,27 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
 };
 
 /**
- * Rate limits of a workspace by class of methods.
+ * Rate limits of a workspace, by class of calls.
  *
  * @generated from message shipments.admin.v1.WorkspaceRateLimits
  */
 export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.WorkspaceRateLimits"> & {
   /**
-   * Rate limit of calls that quote.
+   * Rate limit for calls that quote.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote: RateLimitValid;
 
   /**
-   * Rate limit of calls that read.
+   * Rate limit for calls that read.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read: RateLimitValid;
 
   /**
-   * Rate limit of calls that write.
+   * Rate limit for calls that write.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -238,7 +238,7 @@ export declare type CreateWorkspaceRequest = Message<"shipments.admin.v1.CreateW
   name: string;
 
   /**
-   * Payment provider to connect immediately. None if not set.
+   * Payment provider to connect immediately. If not set, no provider is connected.
    *
    * @generated from field: optional string payment_provider = 2;
    */
@@ -264,7 +264,7 @@ export declare type CreateWorkspaceRequestValid = Message<"shipments.admin.v1.Cr
   name: string;
 
   /**
-   * Payment provider to connect immediately. None if not set.
+   * Payment provider to connect immediately. If not set, no provider is connected.
    *
    * @generated from field: optional string payment_provider = 2;
    */
@@ -364,7 +364,7 @@ export declare type ListWorkspacesRequest = Message<"shipments.admin.v1.ListWork
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -865,21 +865,21 @@ export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.U
   workspace?: bigint | undefined;
 
   /**
-   * New limit of calls that quote.
+   * New limit for calls that quote.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
   quote?: NewRateLimit | undefined;
 
   /**
-   * New limit of calls that read.
+   * New limit for calls that read.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
   read?: NewRateLimit | undefined;
 
   /**
-   * New limit of calls that write.
+   * New limit for calls that write.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
@@ -898,21 +898,21 @@ export declare type UpdateWorkspaceLimitsRequestValid = Message<"shipments.admin
   workspace: bigint;
 
   /**
-   * New limit of calls that quote.
+   * New limit for calls that quote.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit quote = 2;
    */
   quote?: NewRateLimitValid | undefined;
 
   /**
-   * New limit of calls that read.
+   * New limit for calls that read.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
   read?: NewRateLimitValid | undefined;
 
   /**
-   * New limit of calls that write.
+   * New limit for calls that write.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit write = 4;
    */
@@ -1502,8 +1502,8 @@ export declare type InviteWorkspaceMemberResponse = Message<"shipments.admin.v1.
   signInPath: string;
 
   /**
-   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails from the workspace within a day.
+   * Whether an email with a separate link was queued. False if the service sends no email, or after 3 emails to the
+   * person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -1527,8 +1527,8 @@ export declare type InviteWorkspaceMemberResponseValid = Message<"shipments.admi
   signInPath: string;
 
   /**
-   * Whether an email with its own link was queued. False if the service sends no email, or after 3 emails to
-   * the person within 15 minutes or 200 emails from the workspace within a day.
+   * Whether an email with a separate link was queued. False if the service sends no email, or after 3 emails to the
+   * person within 15 minutes or 200 emails from the workspace within a day.
    *
    * @generated from field: bool mailed = 3;
    */
@@ -1630,7 +1630,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ConnectPaymentProviderResponseSchema;
   },
   /**
-   * Disconnects the payment provider. The workspace cannot book until another one is connected.
+   * Disconnects the payment provider. The workspace cannot book until another provider is connected.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.DisconnectPaymentProvider
    */
@@ -1660,7 +1660,7 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof ListWorkspaceApiKeysResponseSchema;
   },
   /**
-   * Creates a key, which is shown only in this response. It counts towards the workspace's limit of keys.
+   * Creates a key, which is shown only in this response. It counts towards the workspace's key limit.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.CreateWorkspaceApiKey
    */
@@ -1702,8 +1702,8 @@ export declare const WorkspaceAdminService: GenService<{
     output: typeof RevokeWorkspaceApiKeyResponseSchema;
   },
   /**
-   * Adds a person to a workspace unless they are a member already, and returns a new sign-in link. The link
-   * works once, within 15 minutes, and is shown only in this response.
+   * Adds a person to a workspace unless they are already a member, and returns a new sign-in link. The link can be used
+   * once, expires after 15 minutes, and is shown only in this response.
    *
    * @generated from rpc shipments.admin.v1.WorkspaceAdminService.InviteWorkspaceMember
    */
