@@ -62,8 +62,12 @@ export function insertionOf(
       : [many, [workspace, rowsJson(columns, rows)]];
 }
 
+/** Returns the values of a row as parameters. Lists are sent as JSON. */
 export function rowValues(columns: readonly Pick<Column, "property" | "name">[], row: object): unknown[] {
-  return columns.map(({ property }) => toParameter(valueOf(row, property)));
+  return columns.map(({ property }) => {
+    const value = valueOf(row, property);
+    return Array.isArray(value) ? JSON.stringify(value) : toParameter(value);
+  });
 }
 
 export function rowsJson(columns: readonly Pick<Column, "property" | "name">[], rows: readonly object[]): string {

@@ -58,4 +58,8 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128073700-shown-names.ts")).Migration20261128073700_shown_names,
   "20261128144543-couriers": async () =>
     (await import("./migrations/20261128144543-couriers.ts")).Migration20261128144543_couriers,
+  "20261128151600-delivery-details": async () =>
+    (await import("./migrations/20261128151600-delivery-details.ts")).Migration20261128151600_delivery_details,
+  "20261128151601-delivery-details-2": async () =>
+    (await import("./migrations/20261128151601-delivery-details-2.ts")).Migration20261128151601_delivery_details_2,
 };

@@ -43,11 +43,19 @@ describeDashboard("quoting and booking", (dashboard) => {
     await total(page).waitFor();
     const shown = await total(page).getAttribute("value");
     await fillRest(page);
+    await page.getByText("Instructions, packages and handover").click();
     await page.getByText("Reference and notes").click();
     const texts = Object.fromEntries(SHIPMENT_TEXTS.map(({ name }) => [name, sampleText(name, 1)]));
     for (const [name, text] of Object.entries(texts)) {
       await page.locator(`[name="${name}"]`).fill(text);
     }
+    await page.getByLabel("Packages", { exact: true }).fill("2");
+    await page.getByLabel("Handover").selectOption("Leave at the door");
+    await page.getByLabel("If it cannot be delivered").selectOption("Dispose of it");
+    await page.getByRole("button", { name: "Add an item" }).click();
+    await page.getByLabel("Name of item 1").fill("Tea");
+    await page.getByLabel("Quantity of item 1").fill("3");
+    await page.getByLabel("Your id of item 1").fill("sku-1");
     await page.getByRole("button", { name: "Add a note" }).click();
     await page.getByLabel("Name of note 1").fill("gate");
     await page.getByLabel("Text of note 1").fill("B");
@@ -63,6 +71,8 @@ describeDashboard("quoting and booking", (dashboard) => {
     await page.waitForURL("**/shipments/SHP-*");
     await page.getByText("To pay", { exact: true }).waitFor();
     for (const text of Object.values(texts)) await page.getByText(text, { exact: true }).waitFor();
+    for (const text of ["Leave at the door", "Dispose of it"]) await page.getByText(text, { exact: true }).waitFor();
+    await page.getByText("3 × Tea sku-1").waitFor();
     const shipments = await listed(own);
     expect(shipments).toHaveLength(1);
     expect(shipments[0]).toMatchObject({
@@ -74,6 +84,11 @@ describeDashboard("quoting and booking", (dashboard) => {
       customer: { name: "Grace Hopper", email: "grace@example.org" },
       created_by: `member.of.${own.id}@example.org`,
       ...texts,
+      package_count: 2,
+      dropoff_handover: "leave_at_door",
+      dropoff_verification: "photo",
+      if_undeliverable: "dispose",
+      items: [{ name: "Tea", quantity: 3, external_id: "sku-1" }],
       metadata: { gate: "B" },
     });
   });

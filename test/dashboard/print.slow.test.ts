@@ -56,6 +56,9 @@ describeDashboard("what is taken along", (dashboard) => {
     const workspace = await service.addWorkspace();
     const shipment = await bookAnd(service, workspace.apiKey, ["pay"], {
       external_reference: "Order 7",
+      dropoff_instructions: "Ring twice.\nCode 1234",
+      package_count: 2,
+      dropoff_handover: "leave_at_door",
     });
     const { reference, customer } = shipment;
     await service.as(workspace.apiKey).updateCustomer({ customer: customer.id, phone: "555 0100" });
@@ -76,10 +79,15 @@ describeDashboard("what is taken along", (dashboard) => {
           BOOKING.customer_name,
           "555 0100",
           BOOKING.dropoff_address,
+          "Ring twice. Code 1234",
           "Zone",
           "Kings",
           "Weight",
           "2.5 kg",
+          "Packages",
+          "2",
+          "Handover",
+          "Leave at the door",
           "Pick up",
           "As soon as possible",
           "Your reference",
@@ -113,7 +121,14 @@ describeDashboard("what is taken along", (dashboard) => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const { apiKey, id } = workspace;
-    const first = await bookAnd(service, apiKey, ["pay"], { pickup_address: "2 Broadway" });
+    const first = await bookAnd(service, apiKey, ["pay"], {
+      pickup_address: "2 Broadway",
+      pickup_contact_name: "Mary Jackson",
+      pickup_contact_phone: "+17185550123",
+      pickup_instructions: "Gate 4",
+      dropoff_instructions: "Ring twice",
+      package_count: 3,
+    });
     const second = await bookAnd(service, apiKey, ["pay"], { pickup_address: "1 Broadway" });
     await book(service, apiKey);
     const sql = await connectTo(service.databaseUrl);
@@ -142,6 +157,18 @@ describeDashboard("what is taken along", (dashboard) => {
     await expect
       .poll(() => references("As soon as possible: 2 shipments, 5 kg"))
       .toEqual([second["reference"], first["reference"]]);
+    const texts = await rowsOf(page, "As soon as possible: 2 shipments, 5 kg").last().innerText();
+    expect(texts.trim().split(/\s*\n\s*/)).toEqual([
+      first["reference"],
+      "2.5 kg",
+      "3 packages",
+      "2 Broadway",
+      "Mary Jackson, +17185550123",
+      "Gate 4",
+      BOOKING.dropoff_address,
+      BOOKING.customer_name,
+      "Ring twice",
+    ]);
     await expectWellShown(page, "manifest");
     // Addresses must have enough space on paper and on a phone, regardless of the other columns.
     const cell = (label: string) => page.locator(`[data-label="${label}"]`).first();
@@ -173,16 +200,17 @@ describeDashboard("what is taken along", (dashboard) => {
       dropoff_address: long,
       external_reference: "x".repeat(100),
     };
-    const booked = [await book(service, apiKey), await book(service, apiKey, fields)];
+    const instructions = { dropoff_instructions: "Ring the bell twice. ".repeat(23) };
+    const booked = await Promise.all([{}, fields, instructions].map((given) => book(service, apiKey, given)));
     const page = await openAsMember(dashboard, "/shipments", { workspace });
     for (const { reference } of booked) {
       await page.getByRole("checkbox", { name: `Select ${reference}` }).check();
     }
     await page.getByRole("link", { name: "Print labels" }).click();
-    await expect.poll(() => page.getByRole("article").count()).toBe(2);
+    await expect.poll(() => page.getByRole("article").count()).toBe(3);
     await expectWellShown(page, "labels");
     const pdf = await page.pdf({ preferCSSPageSize: true });
-    expect(pdf.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(2);
+    expect(pdf.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(3);
     await page.emulateMedia({ media: "print" });
     const cutOff = await page
       .locator("article, article p")

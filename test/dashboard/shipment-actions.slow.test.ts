@@ -160,7 +160,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     test("changes route, weight, addresses, texts and notes, with the new price shown before", async () => {
       const texts = UPDATED_TEXTS.map((name) => [name, sampleText(name, 2)] as const);
       const booked = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 1)]));
-      const fields = { ...booked, metadata: { gate: "B", floor: "3" } };
+      const items = ["Tea", "Cake"].map((name) => ({ name, quantity: 2, external_id: null }));
+      const fields = { ...booked, items, metadata: { gate: "B", floor: "3" } };
       const shipment = await book(dashboard.service, dashboard.workspace.apiKey, fields);
       const page = await open(shipment);
       await chooseMore(page, "Edit");
@@ -172,6 +173,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
         await expect.poll(() => field.inputValue()).toBe(booked[name]);
         await field.fill(text);
       }
+      await button(page, "Remove item 1").click();
+      await page.getByLabel("Quantity of item 1").fill("5");
       await button(page, "Remove note 1").click();
       await page.getByLabel("Text of note 1").fill("4");
       await button(page, "Add a note").click();
@@ -185,6 +188,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
       expect(changed).toMatchObject({
         ...Object.fromEntries(texts),
         pickup_address: "2 Times Square",
+        items: [{ name: "Cake", quantity: 5, external_id: null }],
         weight_kg: 5,
         total: Number(total),
       });

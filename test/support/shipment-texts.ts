@@ -31,6 +31,7 @@ export const UPDATED_TEXTS = SHIPMENT_TEXTS.map(({ name }) => name).filter((name
 
 /** Values for text fields with a required format. */
 const OF_FORM: Readonly<Record<string, (n: number) => string>> = {
+  pickup_contact_phone: (n) => `+1718555012${n}`,
   recipient_phone: (n) => `+1212555012${n}`,
   recipient_email: (n) => `r${n}@example.org`,
   recipient_locale: (n) => ["en", "de", "fr-CA"][n]!,

@@ -67,16 +67,17 @@ const UPDATES: readonly Update[] = [
     name: "shipment",
     make: async () => {
       const texts = Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 1)]));
-      const fields = { ...texts, metadata: { a: "1", b: "2" } };
+      const fields = { ...texts, items: [{ name: "Tea", quantity: 1 }], metadata: { a: "1", b: "2" } };
       return (await book(service, apiKey, fields))["reference"];
     },
     values: {
       pickup_address: "2 Times Square",
       dropoff_address: "Door 2",
       ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, sampleText(name, 2)])),
+      items: [{ name: "Cake", quantity: 2, external_id: null }],
       metadata: { b: "3", c: "4" },
     },
-    cleared: { metadata: {}, ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, null])) },
+    cleared: { items: [], metadata: {}, ...Object.fromEntries(UPDATED_TEXTS.map((name) => [name, null])) },
   },
   {
     method: CustomerService.method.updateCustomer,

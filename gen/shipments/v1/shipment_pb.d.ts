@@ -16,6 +16,42 @@ import type { Courier, CourierValid, DeliveryAttempt, DeliveryAttemptValid, Deli
 export declare const file_shipments_v1_shipment: GenFile;
 
 /**
+ * An item of a shipment, for the courier's checklist and the tracking page.
+ *
+ * @generated from message shipments.v1.ShipmentItem
+ */
+export declare type ShipmentItem = Message<"shipments.v1.ShipmentItem"> & {
+  /**
+   * Name of the item.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Number of pieces.
+   *
+   * @generated from field: int32 quantity = 2;
+   */
+  quantity: number;
+
+  /**
+   * Caller's own id for the item. Unset if not given.
+   *
+   * @generated from field: optional string external_id = 3;
+   */
+  externalId?: string | undefined;
+};
+
+export declare type ShipmentItemValid = ShipmentItem;
+
+/**
+ * Describes the message shipments.v1.ShipmentItem.
+ * Use `create(ShipmentItemSchema)` to create a new message.
+ */
+export declare const ShipmentItemSchema: GenMessage<ShipmentItem, {validType: ShipmentItemValid}>;
+
+/**
  * A booked delivery. Amounts are in major units of `currency`, exact to its minor unit, as priced when
  * booked. For keys with scope `courier`, only the fields that a courier needs are set: amounts and metadata
  * are unset, and the customer has only a name.
@@ -368,6 +404,70 @@ export declare type Shipment = Message<"shipments.v1.Shipment"> & {
    * @generated from field: shipments.v1.DeliveryProof proof = 49;
    */
   proof?: DeliveryProof | undefined;
+
+  /**
+   * Name of the contact at the pickup. Unset if not given.
+   *
+   * @generated from field: optional string pickup_contact_name = 50;
+   */
+  pickupContactName?: string | undefined;
+
+  /**
+   * Phone number of the contact at the pickup, in E.164 format. Unset if not given.
+   *
+   * @generated from field: optional string pickup_contact_phone = 51;
+   */
+  pickupContactPhone?: string | undefined;
+
+  /**
+   * Instructions for the courier at the pickup. Unset if not given.
+   *
+   * @generated from field: optional string pickup_instructions = 52;
+   */
+  pickupInstructions?: string | undefined;
+
+  /**
+   * Instructions for the courier at the dropoff. The recipient can change them on the tracking page. Unset if
+   * not given.
+   *
+   * @generated from field: optional string dropoff_instructions = 53;
+   */
+  dropoffInstructions?: string | undefined;
+
+  /**
+   * Number of packages.
+   *
+   * @generated from field: int32 package_count = 54;
+   */
+  packageCount: number;
+
+  /**
+   * Description of the packages. Unset if not given.
+   *
+   * @generated from field: optional string package_description = 55;
+   */
+  packageDescription?: string | undefined;
+
+  /**
+   * Contents of the packages.
+   *
+   * @generated from field: repeated shipments.v1.ShipmentItem items = 56;
+   */
+  items: ShipmentItem[];
+
+  /**
+   * Way in which the courier hands over the shipment.
+   *
+   * @generated from field: shipments.v1.DropoffHandover dropoff_handover = 57;
+   */
+  dropoffHandover: DropoffHandover;
+
+  /**
+   * What the courier does if the shipment cannot be delivered.
+   *
+   * @generated from field: shipments.v1.UndeliverableAction if_undeliverable = 58;
+   */
+  ifUndeliverable: UndeliverableAction;
 };
 
 /**
@@ -723,6 +823,70 @@ export declare type ShipmentValid = Message<"shipments.v1.Shipment"> & {
    * @generated from field: shipments.v1.DeliveryProof proof = 49;
    */
   proof?: DeliveryProofValid | undefined;
+
+  /**
+   * Name of the contact at the pickup. Unset if not given.
+   *
+   * @generated from field: optional string pickup_contact_name = 50;
+   */
+  pickupContactName?: string | undefined;
+
+  /**
+   * Phone number of the contact at the pickup, in E.164 format. Unset if not given.
+   *
+   * @generated from field: optional string pickup_contact_phone = 51;
+   */
+  pickupContactPhone?: string | undefined;
+
+  /**
+   * Instructions for the courier at the pickup. Unset if not given.
+   *
+   * @generated from field: optional string pickup_instructions = 52;
+   */
+  pickupInstructions?: string | undefined;
+
+  /**
+   * Instructions for the courier at the dropoff. The recipient can change them on the tracking page. Unset if
+   * not given.
+   *
+   * @generated from field: optional string dropoff_instructions = 53;
+   */
+  dropoffInstructions?: string | undefined;
+
+  /**
+   * Number of packages.
+   *
+   * @generated from field: int32 package_count = 54;
+   */
+  packageCount: number;
+
+  /**
+   * Description of the packages. Unset if not given.
+   *
+   * @generated from field: optional string package_description = 55;
+   */
+  packageDescription?: string | undefined;
+
+  /**
+   * Contents of the packages.
+   *
+   * @generated from field: repeated shipments.v1.ShipmentItem items = 56;
+   */
+  items: ShipmentItemValid[];
+
+  /**
+   * Way in which the courier hands over the shipment.
+   *
+   * @generated from field: shipments.v1.DropoffHandover dropoff_handover = 57;
+   */
+  dropoffHandover: DropoffHandover;
+
+  /**
+   * What the courier does if the shipment cannot be delivered.
+   *
+   * @generated from field: shipments.v1.UndeliverableAction if_undeliverable = 58;
+   */
+  ifUndeliverable: UndeliverableAction;
 };
 
 /**
@@ -976,6 +1140,68 @@ export enum CancelReason {
  * Describes the enum shipments.v1.CancelReason.
  */
 export declare const CancelReasonSchema: GenEnum<CancelReason>;
+
+/**
+ * Way in which the courier hands over a shipment at the dropoff.
+ *
+ * @generated from enum shipments.v1.DropoffHandover
+ */
+export enum DropoffHandover {
+  /**
+   * @generated from enum value: DROPOFF_HANDOVER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * To a person.
+   *
+   * @generated from enum value: DROPOFF_HANDOVER_MEET = 1;
+   */
+  MEET = 1,
+
+  /**
+   * The shipment is left at the door. A photo is required as proof.
+   *
+   * @generated from enum value: DROPOFF_HANDOVER_LEAVE_AT_DOOR = 2;
+   */
+  LEAVE_AT_DOOR = 2,
+}
+
+/**
+ * Describes the enum shipments.v1.DropoffHandover.
+ */
+export declare const DropoffHandoverSchema: GenEnum<DropoffHandover>;
+
+/**
+ * What the courier does with a shipment that cannot be delivered.
+ *
+ * @generated from enum shipments.v1.UndeliverableAction
+ */
+export enum UndeliverableAction {
+  /**
+   * @generated from enum value: UNDELIVERABLE_ACTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Return it to the sender.
+   *
+   * @generated from enum value: UNDELIVERABLE_ACTION_RETURN = 1;
+   */
+  RETURN = 1,
+
+  /**
+   * Dispose of it.
+   *
+   * @generated from enum value: UNDELIVERABLE_ACTION_DISPOSE = 2;
+   */
+  DISPOSE = 2,
+}
+
+/**
+ * Describes the enum shipments.v1.UndeliverableAction.
+ */
+export declare const UndeliverableActionSchema: GenEnum<UndeliverableAction>;
 
 /**
  * Status of a dispute, in which the payer has asked their bank to return the money.

@@ -7,7 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { PickupSlot, PickupSlotValid, TimeWindow, TimeWindowValid } from "./window_pb.js";
 import type { Simulation, SimulationValid } from "./simulation_pb.js";
 import type { AttemptReason, CourierPlace, CourierPlaceValid, DeliveryStage, DropoffVerification } from "./courier_pb.js";
-import type { CancelReason, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid } from "./shipment_pb.js";
+import type { CancelReason, DropoffHandover, PaymentStatus, Shipment, ShipmentStatus, ShipmentValid, UndeliverableAction } from "./shipment_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ShipmentCounts, ShipmentCountsValid } from "./shipment_count_pb.js";
 import type { Customer, CustomerValid } from "./customer_pb.js";
@@ -414,6 +414,70 @@ export declare type CreateShipmentRequest = Message<"shipments.v1.CreateShipment
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
    */
   dropoffVerification?: DropoffVerification | undefined;
+
+  /**
+   * Name of the contact at the pickup. One line of at most 200 characters.
+   *
+   * @generated from field: optional string pickup_contact_name = 25;
+   */
+  pickupContactName?: string | undefined;
+
+  /**
+   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`.
+   *
+   * @generated from field: optional string pickup_contact_phone = 26;
+   */
+  pickupContactPhone?: string | undefined;
+
+  /**
+   * Instructions for the courier at the pickup, at most 500 characters.
+   *
+   * @generated from field: optional string pickup_instructions = 27;
+   */
+  pickupInstructions?: string | undefined;
+
+  /**
+   * Instructions for the courier at the dropoff, at most 500 characters.
+   *
+   * @generated from field: optional string dropoff_instructions = 28;
+   */
+  dropoffInstructions?: string | undefined;
+
+  /**
+   * Number of packages, 1 to 100. Defaults to 1.
+   *
+   * @generated from field: optional int32 package_count = 29;
+   */
+  packageCount?: number | undefined;
+
+  /**
+   * Description of the packages, at most 200 characters.
+   *
+   * @generated from field: optional string package_description = 30;
+   */
+  packageDescription?: string | undefined;
+
+  /**
+   * Contents of the packages, at most 50 items.
+   *
+   * @generated from field: repeated shipments.v1.Item items = 31;
+   */
+  items: Item[];
+
+  /**
+   * Way in which the courier hands over the shipment. Defaults to MEET. With LEAVE_AT_DOOR, `dropoff_verification` NONE
+   * becomes PHOTO, and PIN and SIGNATURE are refused.
+   *
+   * @generated from field: optional shipments.v1.DropoffHandover dropoff_handover = 32;
+   */
+  dropoffHandover?: DropoffHandover | undefined;
+
+  /**
+   * What the courier does if the shipment cannot be delivered. Defaults to RETURN.
+   *
+   * @generated from field: optional shipments.v1.UndeliverableAction if_undeliverable = 33;
+   */
+  ifUndeliverable?: UndeliverableAction | undefined;
 };
 
 /**
@@ -592,6 +656,70 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 24;
    */
   dropoffVerification?: DropoffVerification | undefined;
+
+  /**
+   * Name of the contact at the pickup. One line of at most 200 characters.
+   *
+   * @generated from field: optional string pickup_contact_name = 25;
+   */
+  pickupContactName?: string | undefined;
+
+  /**
+   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`.
+   *
+   * @generated from field: optional string pickup_contact_phone = 26;
+   */
+  pickupContactPhone?: string | undefined;
+
+  /**
+   * Instructions for the courier at the pickup, at most 500 characters.
+   *
+   * @generated from field: optional string pickup_instructions = 27;
+   */
+  pickupInstructions?: string | undefined;
+
+  /**
+   * Instructions for the courier at the dropoff, at most 500 characters.
+   *
+   * @generated from field: optional string dropoff_instructions = 28;
+   */
+  dropoffInstructions?: string | undefined;
+
+  /**
+   * Number of packages, 1 to 100. Defaults to 1.
+   *
+   * @generated from field: optional int32 package_count = 29;
+   */
+  packageCount?: number | undefined;
+
+  /**
+   * Description of the packages, at most 200 characters.
+   *
+   * @generated from field: optional string package_description = 30;
+   */
+  packageDescription?: string | undefined;
+
+  /**
+   * Contents of the packages, at most 50 items.
+   *
+   * @generated from field: repeated shipments.v1.Item items = 31;
+   */
+  items: ItemValid[];
+
+  /**
+   * Way in which the courier hands over the shipment. Defaults to MEET. With LEAVE_AT_DOOR, `dropoff_verification` NONE
+   * becomes PHOTO, and PIN and SIGNATURE are refused.
+   *
+   * @generated from field: optional shipments.v1.DropoffHandover dropoff_handover = 32;
+   */
+  dropoffHandover?: DropoffHandover | undefined;
+
+  /**
+   * What the courier does if the shipment cannot be delivered. Defaults to RETURN.
+   *
+   * @generated from field: optional shipments.v1.UndeliverableAction if_undeliverable = 33;
+   */
+  ifUndeliverable?: UndeliverableAction | undefined;
 };
 
 /**
@@ -599,6 +727,68 @@ export declare type CreateShipmentRequestValid = Message<"shipments.v1.CreateShi
  * Use `create(CreateShipmentRequestSchema)` to create a new message.
  */
 export declare const CreateShipmentRequestSchema: GenMessage<CreateShipmentRequest, {validType: CreateShipmentRequestValid}>;
+
+/**
+ * An item to deliver.
+ *
+ * @generated from message shipments.v1.Item
+ */
+export declare type Item = Message<"shipments.v1.Item"> & {
+  /**
+   * Name, one line of at most 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Number of pieces, 1 to 1,000.
+   *
+   * @generated from field: optional int32 quantity = 2;
+   */
+  quantity?: number | undefined;
+
+  /**
+   * Caller's own id for the item. One line of at most 64 characters.
+   *
+   * @generated from field: optional string external_id = 3;
+   */
+  externalId?: string | undefined;
+};
+
+/**
+ * An item to deliver.
+ *
+ * @generated from message shipments.v1.Item
+ */
+export declare type ItemValid = Message<"shipments.v1.Item"> & {
+  /**
+   * Name, one line of at most 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Number of pieces, 1 to 1,000.
+   *
+   * @generated from field: optional int32 quantity = 2;
+   */
+  quantity: number;
+
+  /**
+   * Caller's own id for the item. One line of at most 64 characters.
+   *
+   * @generated from field: optional string external_id = 3;
+   */
+  externalId?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.Item.
+ * Use `create(ItemSchema)` to create a new message.
+ */
+export declare const ItemSchema: GenMessage<Item, {validType: ItemValid}>;
 
 /**
  * @generated from message shipments.v1.CreateShipmentResponse
@@ -1292,6 +1482,70 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
   dropoffVerification?: DropoffVerification | undefined;
+
+  /**
+   * Name of the contact at the pickup. One line of at most 200 characters. An empty value removes it.
+   *
+   * @generated from field: optional string pickup_contact_name = 20;
+   */
+  pickupContactName?: string | undefined;
+
+  /**
+   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`. An empty value removes it.
+   *
+   * @generated from field: optional string pickup_contact_phone = 21;
+   */
+  pickupContactPhone?: string | undefined;
+
+  /**
+   * Instructions for the courier at the pickup, at most 500 characters. An empty value removes it.
+   *
+   * @generated from field: optional string pickup_instructions = 22;
+   */
+  pickupInstructions?: string | undefined;
+
+  /**
+   * Instructions for the courier at the dropoff, at most 500 characters. An empty value removes it.
+   *
+   * @generated from field: optional string dropoff_instructions = 23;
+   */
+  dropoffInstructions?: string | undefined;
+
+  /**
+   * Number of packages, 1 to 100.
+   *
+   * @generated from field: optional int32 package_count = 24;
+   */
+  packageCount?: number | undefined;
+
+  /**
+   * Description of the packages, at most 200 characters. An empty value removes it.
+   *
+   * @generated from field: optional string package_description = 25;
+   */
+  packageDescription?: string | undefined;
+
+  /**
+   * Contents of the packages, at most 50 items. Replaces all items. In JSON, an empty list removes all items.
+   *
+   * @generated from field: repeated shipments.v1.Item items = 26;
+   */
+  items: Item[];
+
+  /**
+   * Way in which the courier hands over the shipment. With LEAVE_AT_DOOR, `dropoff_verification` NONE
+   * becomes PHOTO, and PIN and SIGNATURE are refused.
+   *
+   * @generated from field: optional shipments.v1.DropoffHandover dropoff_handover = 27;
+   */
+  dropoffHandover?: DropoffHandover | undefined;
+
+  /**
+   * What the courier does if the shipment cannot be delivered.
+   *
+   * @generated from field: optional shipments.v1.UndeliverableAction if_undeliverable = 28;
+   */
+  ifUndeliverable?: UndeliverableAction | undefined;
 };
 
 /**
@@ -1434,6 +1688,70 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
    * @generated from field: optional shipments.v1.DropoffVerification dropoff_verification = 19;
    */
   dropoffVerification?: DropoffVerification | undefined;
+
+  /**
+   * Name of the contact at the pickup. One line of at most 200 characters. An empty value removes it.
+   *
+   * @generated from field: optional string pickup_contact_name = 20;
+   */
+  pickupContactName?: string | undefined;
+
+  /**
+   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`. An empty value removes it.
+   *
+   * @generated from field: optional string pickup_contact_phone = 21;
+   */
+  pickupContactPhone?: string | undefined;
+
+  /**
+   * Instructions for the courier at the pickup, at most 500 characters. An empty value removes it.
+   *
+   * @generated from field: optional string pickup_instructions = 22;
+   */
+  pickupInstructions?: string | undefined;
+
+  /**
+   * Instructions for the courier at the dropoff, at most 500 characters. An empty value removes it.
+   *
+   * @generated from field: optional string dropoff_instructions = 23;
+   */
+  dropoffInstructions?: string | undefined;
+
+  /**
+   * Number of packages, 1 to 100.
+   *
+   * @generated from field: optional int32 package_count = 24;
+   */
+  packageCount?: number | undefined;
+
+  /**
+   * Description of the packages, at most 200 characters. An empty value removes it.
+   *
+   * @generated from field: optional string package_description = 25;
+   */
+  packageDescription?: string | undefined;
+
+  /**
+   * Contents of the packages, at most 50 items. Replaces all items. In JSON, an empty list removes all items.
+   *
+   * @generated from field: repeated shipments.v1.Item items = 26;
+   */
+  items: ItemValid[];
+
+  /**
+   * Way in which the courier hands over the shipment. With LEAVE_AT_DOOR, `dropoff_verification` NONE
+   * becomes PHOTO, and PIN and SIGNATURE are refused.
+   *
+   * @generated from field: optional shipments.v1.DropoffHandover dropoff_handover = 27;
+   */
+  dropoffHandover?: DropoffHandover | undefined;
+
+  /**
+   * What the courier does if the shipment cannot be delivered.
+   *
+   * @generated from field: optional shipments.v1.UndeliverableAction if_undeliverable = 28;
+   */
+  ifUndeliverable?: UndeliverableAction | undefined;
 };
 
 /**
@@ -3026,10 +3344,10 @@ export declare const ShipmentService: GenService<{
   },
   /**
    * Searches the text of shipments and customers, for interactive use. Finds shipments by reference, external
-   * reference, addresses, recipient, customer, courier, metadata or cancellation note, and customers by name, email,
-   * phone or notes. The words can match different fields. Case and word order do not matter. The last word can be
-   * incomplete. Phone numbers match in any format, with or without the country code, and by their last four or more
-   * digits.
+   * reference, addresses, pickup contact, recipient, customer, instructions, package description, items, courier,
+   * metadata or cancellation note, and customers by name, email, phone or notes. The words can match different fields.
+   * Case and word order do not matter. The last word can be incomplete. Phone numbers match in any format, with or
+   * without the country code, and by their last four or more digits.
    *
    * @generated from rpc shipments.v1.ShipmentService.SearchShipments
    */
@@ -3039,9 +3357,9 @@ export declare const ShipmentService: GenService<{
     output: typeof SearchShipmentsResponseSchema;
   },
   /**
-   * Changes the given fields. Addresses, customer and metadata can change until delivery, windows until pickup, and
-   * coordinates and weight only while the shipment is pending. The price of a pending shipment is recalculated. A paid
-   * shipment keeps its price, and more expensive windows are refused with PRICE_CHANGED.
+   * Changes the given fields. Windows can change until pickup, coordinates and weight only while the shipment is
+   * pending, and all other fields until delivery. The price of a pending shipment is recalculated. A paid shipment keeps
+   * its price, and more expensive windows are refused with PRICE_CHANGED.
    *
    * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
    */

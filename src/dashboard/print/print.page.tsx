@@ -1,11 +1,12 @@
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { CustomerService } from "../../../gen/shipments/v1/customer_service_pb.js";
-import { type Shipment, PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
+import { DropoffHandover, type Shipment, PaymentStatus } from "../../../gen/shipments/v1/shipment_pb.js";
 import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useQuery } from "../api/use-query.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
 import { useLocation, changeQuery } from "../routes/router.ts";
+import { HANDOVERS } from "../shipments/delivery-choices.ts";
 import { bookedWindows, hoursText, windowText } from "../shipments/windows.ts";
 import { numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link } from "../ui/page.tsx";
@@ -101,8 +102,9 @@ function useLabels(references: readonly string[]) {
 }
 
 function Label({ shipment, phone, zone }: LabelProps) {
-  const { reference, pickupAddress, dropoffAddress } = shipment;
-  const { recipientName, recipientPhone } = shipment;
+  const { reference, pickupAddress, dropoffAddress, packageCount } = shipment;
+  const { recipientName, recipientPhone, dropoffInstructions: instructions } = shipment;
+  const isLeft = shipment.dropoffHandover === DropoffHandover.LEAVE_AT_DOOR;
   const name = recipientName ?? shipment.customer!.name;
   const { pickup, dropoff } = bookedWindows(shipment);
   return (
@@ -117,11 +119,14 @@ function Label({ shipment, phone, zone }: LabelProps) {
         {recipientPhone && <span>{recipientPhone}</span>}
         {recipientName === undefined && !recipientPhone && phone && <span>{phone}</span>}
         <span style={fitted(dropoffAddress)}>{dropoffAddress}</span>
+        {instructions && <em style={fitted(instructions)}>{instructions}</em>}
       </p>
       <DescriptionList
         items={[
           ["Zone", zone],
           ["Weight", `${numberText(shipment.weightKg)} kg`],
+          ["Packages", packageCount > 1 ? numberText(packageCount) : undefined],
+          ["Handover", isLeft ? HANDOVERS[shipment.dropoffHandover] : undefined],
           ["Pick up", pickup ? windowText(pickup, shipment.pickupWindow?.timeZone) : "As soon as possible"],
           ["Deliver", dropoff && windowText(dropoff, shipment.dropoffWindow?.timeZone)],
           ["Your reference", shipment.externalReference],
@@ -243,7 +248,8 @@ function Pickups(props: {
 
 function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof hoursText }) {
   const { shipment, textOf } = props;
-  const { externalReference, pickupWindow: window } = shipment;
+  const { externalReference, packageCount, pickupWindow: window } = shipment;
+  const { pickupContactName, pickupContactPhone, pickupInstructions, dropoffInstructions } = shipment;
   const { pickup } = bookedWindows(shipment);
   return (
     <tr>
@@ -253,13 +259,19 @@ function Pickup(props: { readonly shipment: Shipment; readonly textOf: typeof ho
       <th scope="row">
         {shipment.reference}
         <small>{numberText(shipment.weightKg)} kg</small>
+        {packageCount > 1 && <small>{numberText(packageCount)} packages</small>}
         {externalReference !== undefined && <small>{externalReference}</small>}
       </th>
       {pickup && <td data-label="Time">{textOf(pickup, window!.timeZone)}</td>}
-      <td data-label="From">{shipment.pickupAddress}</td>
+      <td data-label="From">
+        {shipment.pickupAddress}
+        <small>{[pickupContactName, pickupContactPhone].filter(Boolean).join(", ")}</small>
+        <small>{pickupInstructions}</small>
+      </td>
       <td data-label="To">
         {shipment.dropoffAddress}
         <small>{shipment.recipientName ?? shipment.customer?.name}</small>
+        <small>{dropoffInstructions}</small>
       </td>
     </tr>
   );

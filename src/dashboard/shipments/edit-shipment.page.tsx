@@ -17,7 +17,8 @@ import { Money } from "../ui/values.tsx";
 import { Quote, TimesSection, useQuote } from "./quote.tsx";
 import { RouteFields } from "./route-fields.tsx";
 import { outsideOf, ROUTE_FIELDS, routeOf, routeTextOf, type RouteText } from "./route.ts";
-import { metadataOf, RecordFields, recordOf } from "./shipment-texts.tsx";
+import { RecordFields, recordOf } from "./record-fields.tsx";
+import { metadataOf } from "./record-rows.tsx";
 import { useWindows, windowChanges } from "./use-windows.ts";
 import { bookedWindows } from "./windows.ts";
 import "./shipments.css";
@@ -83,21 +84,13 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
   const isMoved = !isRouteOf(from, route);
   const windows = useWindows(route, { isWanted: isPending && isMoved, booked });
   const quote = useQuote(route, windows, isMoved);
-  const changesOf = (form: FormData) => ({
-    shipment: from.reference,
-    etag: from.etag,
-    pickupAddress: textOf(form, "pickup_address"),
-    dropoffAddress: textOf(form, "dropoff_address"),
-    ...recordOf(UpdateShipmentRequestSchema, form),
-    // Times that the form did not show stay unchanged.
-    ...(isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {}),
-    metadata: { ...blanks(from.metadata), ...metadataOf(form) },
-  });
+  // Times that the form did not show stay unchanged.
+  const moved = isMoved ? { ...routeOf(route), ...windowChanges(windows, booked) } : {};
   return (
     <EditForm
       {...props}
       what="shipment"
-      save={(form, options) => shipments.updateShipment(changesOf(form), options)}
+      save={(form, options) => shipments.updateShipment(changesOf(form, from, moved), options)}
       reword={windows.reword}
       bar={isMoved ? <Quote query={quote} windows={windows} /> : <OldPrice {...from} />}
     >
@@ -130,6 +123,22 @@ function ShipmentFields(props: EditFormProps<Shipment> & { readonly hasSearch: b
       </div>
     </EditForm>
   );
+}
+
+type MovedRoute = Partial<ReturnType<typeof routeOf> & ReturnType<typeof windowChanges>>;
+
+function changesOf(form: FormData, from: Shipment, { clear = [], ...moved }: MovedRoute) {
+  const record = recordOf(UpdateShipmentRequestSchema, form);
+  return {
+    shipment: from.reference,
+    etag: from.etag,
+    pickupAddress: textOf(form, "pickup_address"),
+    dropoffAddress: textOf(form, "dropoff_address"),
+    ...record,
+    ...moved,
+    clear: record.items.length > 0 ? clear : [...clear, "items"],
+    metadata: { ...blanks(from.metadata), ...metadataOf(form) },
+  };
 }
 
 function OldPrice({ total, currency }: Shipment) {

@@ -8,7 +8,7 @@ import { DescriptionList } from "../ui/description-list.tsx";
 import { RpcDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
-import { VERIFICATIONS } from "./verification-field.tsx";
+import { VERIFICATIONS } from "./delivery-choices.ts";
 import "./proof.css";
 
 /** Whether a missing verification prevents the shipment's delivery. */

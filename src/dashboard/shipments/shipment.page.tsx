@@ -24,7 +24,7 @@ import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "../webhooks/event-types.ts";
 import { CourierSection } from "./courier.tsx";
 import { ProofSection } from "./proof.tsx";
-import { shipmentTextItems } from "./shipment-texts.tsx";
+import { recordItems } from "./record-fields.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { ShipmentActions } from "./shipment-actions.tsx";
 import { CANCEL_REASONS, isPaidOnline, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
@@ -189,7 +189,7 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
               </>
             ),
           ],
-          ...shipmentTextItems(shipment),
+          ...recordItems(shipment),
           [
             "Tracking",
             shipment.trackingUrl && (
@@ -211,6 +211,18 @@ function Details({ shipment }: { readonly shipment: Shipment }) {
           ["Note", shipment.cancelNote],
         ]}
       />
+      {shipment.items.length > 0 && (
+        <div class="note">
+          <h3>Items</h3>
+          <ul>
+            {shipment.items.map(({ name, quantity, externalId }) => (
+              <li>
+                {numberText(quantity)} × {name} {externalId && <span class="minor">{externalId}</span>}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {notes.length > 0 && (
         <div class="note">
           <h3>Notes</h3>

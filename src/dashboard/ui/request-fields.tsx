@@ -4,7 +4,7 @@ import { field as fieldRules } from "../../../gen/buf/validate/validate_pb.js";
 import { CheckField, ChoicesField, SelectField, TextAreaField, TextField, type Choices } from "./fields.tsx";
 
 /** Presentation of a request field, beyond its descriptor. */
-interface FieldText {
+export interface FieldText {
   readonly label: string;
   readonly hint?: ComponentChildren;
   /** Initial value if `values` has none. */

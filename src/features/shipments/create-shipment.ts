@@ -10,6 +10,7 @@ import type { Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { createReference } from "../../domain/shipment/shipment-reference.ts";
+import { requiredVerification } from "../../domain/shipment/delivery-details.ts";
 import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
 import { BOOKED } from "../../domain/shipment/shipment-state.ts";
 import type { CustomerRow } from "../customers/customer.entity.ts";
@@ -19,15 +20,15 @@ import { findQuote, type FindQuoteDeps } from "../quotes/find-quote.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
 import { assertMaySimulate, insertSimulations, limitSimulations } from "./booked-simulations.ts";
+import { compileBookedFields } from "./booked-fields.ts";
 import { type Booking, type BookingFacts, loadBookingFacts } from "./booking-facts.ts";
 import { type AcceptedBooking, checkBooking, priceColumns } from "./check-booking.ts";
 import type { ShipmentDeps } from "./shipment-deps.ts";
 import { shipmentMessage, verificationOf } from "./shipment-message.ts";
-import { compileTexts } from "./shipment-texts.ts";
 import { storedWindows } from "./shipment-windows.ts";
 import { type ChangedShipment, insertEventsOf, insertShipments, shipmentEvents } from "./write-shipments.ts";
 
-const textsOf = compileTexts(CreateShipmentRequestSchema);
+const bookedFields = compileBookedFields(CreateShipmentRequestSchema);
 
 const MAX_GROUP = 64;
 
@@ -141,12 +142,14 @@ function bookShipment(
   customer: CustomerRow,
   bookedAt: Date,
 ): ChangedShipment {
+  const fields = bookedFields(request);
+  const asked = verificationOf(request.dropoffVerification) ?? "none";
   const row = {
     reference: createReference(),
     ...BOOKED,
     createdBy: call.caller.member?.email ?? null,
     customer,
-    ...textsOf(request),
+    ...fields,
     pickupLat: route.pickup.lat,
     pickupLng: route.pickup.lng,
     dropoffLat: route.dropoff.lat,
@@ -154,7 +157,7 @@ function bookShipment(
     weightKg: route.weightKg,
     ...priceColumns(priced),
     windows: storedWindows(windows),
-    verification: storedVerification(verificationOf(request.dropoffVerification) ?? "none"),
+    verification: storedVerification(requiredVerification(fields.dropoffHandover, asked)),
     tariff: tariffVersion,
     fees,
     createdAt: bookedAt,
@@ -164,6 +167,7 @@ function bookShipment(
     cancelNote: null,
     deliveredAt: null,
     returnedAt: null,
+    recipientEdits: 0,
     metadata,
     paymentDetails: null,
     progress: null,

@@ -176,13 +176,13 @@ const FIRST = `reference external_reference status payment_status created_at
   courier.name courier.phone courier.vehicle courier.external_id pickup_eta dropoff_eta attempts
   recipient_name recipient_phone recipient_email recipient_locale dropoff_verification
   proof.received_by proof.photo proof.signature proof.pin_verified proof.waived`.split(/\s+/);
-const LEFT_OUT = ["etag", "test", "quote_id", "dropoff_pin"];
+const LEFT_OUT = ["etag", "test", "quote_id", "dropoff_pin", "breakdown"];
 
 /** All columns. Fields that are added later come last, so that existing columns keep their position. */
 const COLUMNS = [
   ...FIRST,
   ...ShipmentSchema.fields
-    .filter(({ fieldKind, name }) => /scalar|enum/.test(fieldKind) && !LEFT_OUT.includes(name))
+    .filter(({ fieldKind, name }) => /scalar|enum|list/.test(fieldKind) && !LEFT_OUT.includes(name))
     .map(({ name }) => name)
     .filter((name) => !FIRST.includes(name)),
 ];

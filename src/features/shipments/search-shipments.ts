@@ -65,6 +65,17 @@ function shipmentFields(row: ShipmentMatch): SearchedFields {
     "courier.name": courier?.name,
     "courier.phone": courier?.phone,
     "courier.external_id": courier?.externalId,
+    pickup_contact_name: row.pickupContactName,
+    pickup_contact_phone: row.pickupContactPhone,
+    pickup_instructions: row.pickupInstructions,
+    dropoff_instructions: row.dropoffInstructions,
+    package_description: row.packageDescription,
+    ...Object.fromEntries(
+      row.items.flatMap(({ name, externalId }, i) => [
+        [`items[${i}].name`, name],
+        [`items[${i}].external_id`, externalId],
+      ]),
+    ),
     cancel_note: row.cancelNote,
     ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata${mapKey(key)}`, value])),
   };

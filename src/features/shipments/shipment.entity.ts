@@ -11,6 +11,13 @@ import { REVERSED_MARK } from "../../domain/search-text.ts";
 import { REFERENCE_ALPHABET, REFERENCE_PREFIX } from "../../domain/shipment/shipment-reference.ts";
 import { MAX_WRONG_PINS, type StoredVerification } from "../../domain/shipment/delivery-proof.ts";
 import type { End } from "../../domain/route-ends.ts";
+import {
+  type DropoffHandover,
+  HANDOVERS,
+  type Item,
+  UNDELIVERABLE_ACTIONS,
+  type UndeliverableAction,
+} from "../../domain/shipment/delivery-details.ts";
 import type { DeliveryProgress } from "../../domain/shipment/delivery-progress.ts";
 import type { PaymentDetails } from "../../domain/shipment/payment-details.ts";
 import { Customer } from "../customers/customer.entity.ts";
@@ -94,6 +101,14 @@ export const SHIPMENT_TEXTS = [
   "recipient_phone",
   `'${REVERSED_MARK}' || reverse(recipient_phone)`,
   "recipient_email",
+  "pickup_contact_name",
+  "pickup_contact_phone",
+  `'${REVERSED_MARK}' || reverse(pickup_contact_phone)`,
+  "pickup_instructions",
+  "dropoff_instructions",
+  "package_description",
+  "left(jsonb_path_query_array(items, '$[*].name')::text, 2000)",
+  "left(jsonb_path_query_array(items, '$[*].externalId')::text, 2000)",
   "progress #>> '{courier,name}'",
   "progress #>> '{courier,phone}'",
   `'${REVERSED_MARK}' || reverse(progress #>> '{courier,phone}')`,
@@ -176,6 +191,17 @@ export const Shipment = defineEntity({
     recipientPhone: p.text().nullable(),
     recipientEmail: p.text().nullable(),
     recipientLocale: p.text().nullable(),
+    pickupContactName: p.text().nullable(),
+    pickupContactPhone: p.text().nullable(),
+    pickupInstructions: p.text().nullable(),
+    dropoffInstructions: p.text().nullable(),
+    packageCount: p.integer().default(1),
+    packageDescription: p.text().nullable(),
+    items: p.json().$type<readonly Item[]>().defaultRaw("'[]'"),
+    dropoffHandover: p.text().$type<DropoffHandover>().default(HANDOVERS[0]),
+    ifUndeliverable: p.text().$type<UndeliverableAction>().default(UNDELIVERABLE_ACTIONS[0]),
+    /** Number of changes of the dropoff instructions by the recipient. */
+    recipientEdits: p.integer().default(0),
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
     quoteId: p.text().nullable(),
     /** Payment details from the provider. null until the provider reports. */
@@ -239,6 +265,10 @@ export const Shipment = defineEntity({
     { name: "shipment_dropoff_in_range", expression: inRange("dropoff") },
     { name: "shipment_weight", expression: "weight_kg >= 0.01 and weight_kg < 'infinity'" },
     { name: "shipment_distance", expression: "distance_km between 0 and 20016" },
+    {
+      name: "shipment_details",
+      expression: `package_count between 1 and 100 and dropoff_handover in (${quoteAll(HANDOVERS)}) and if_undeliverable in (${quoteAll(UNDELIVERABLE_ACTIONS)})`,
+    },
     { name: "shipment_currency_form", expression: "currency ~ '^[A-Z]{3}$'" },
     {
       name: "shipment_amounts_add_up",

@@ -12,6 +12,7 @@ import { decideRoute, type WindowsOfRoute } from "../../domain/pricing/windows.t
 import { assertEtag, type Refusal, refuse, refuseAny } from "../../domain/refusal.ts";
 import { type End, ENDS } from "../../domain/route-ends.ts";
 import type { WindowsDecision } from "../../domain/schedule/decide-windows.ts";
+import { requiredVerification } from "../../domain/shipment/delivery-details.ts";
 import { withOtherVerification } from "../../domain/shipment/delivery-progress.ts";
 import { storedVerification } from "../../domain/shipment/delivery-proof.ts";
 import { hasEnded, stateError, statusText } from "../../domain/shipment/shipment-state.ts";
@@ -19,12 +20,12 @@ import { mergedWithId } from "../customers/customer-alias.entity.ts";
 import { type CustomerRow, customerJson } from "../customers/customer.entity.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import { windowsOf } from "../tariffs/versions/window-message.ts";
+import { compileBookedFields } from "./booked-fields.ts";
 import { coverageViolations, mergeMetadata, priceColumns } from "./check-booking.ts";
 import { verificationOf } from "./shipment-message.ts";
 import { retryAfterProviderCheck, ProviderCheckRequired } from "./provider-check.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
-import { compileTexts } from "./shipment-texts.ts";
 import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
@@ -51,7 +52,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
         assertEtag("shipment", request.etag, ...versions.map(String));
         if (hasEnded(row.status)) throw notChangeable("The shipment", row);
         const changes: Partial<ShipmentRow> = {
-          ...changedTexts(row, request),
+          ...changedFields(row, request),
           ...(await changedRoute(row, request, facts, { tariffs, at })),
           customer: changedCustomer(row, request, facts),
           ...changedVerification(row, request),
@@ -118,12 +119,12 @@ function assertPriceFree(
   throw paymentError(what, "it may still be paid at the checkout of a disconnected account");
 }
 
-const textsOf = compileTexts(UpdateShipmentRequestSchema);
+const bookedFields = compileBookedFields(UpdateShipmentRequestSchema);
 
-function changedTexts(row: ShipmentRow, request: UpdateShipmentRequestValid) {
+function changedFields(row: ShipmentRow, request: UpdateShipmentRequestValid) {
   const metadata = request.clear.includes("metadata") ? {} : row.metadata;
   return {
-    ...textsOf(request, row),
+    ...bookedFields(request, row),
     metadata: mergeMetadata(metadata, request.metadata),
   };
 }
@@ -243,10 +244,14 @@ function changedCustomer(
   });
 }
 
-function changedVerification(row: ShipmentRow, { dropoffVerification }: UpdateShipmentRequestValid) {
-  const requested = verificationOf(dropoffVerification);
-  if (requested === undefined || requested === (row.verification?.by ?? "none")) return {};
-  const verification = storedVerification(requested);
+function changedVerification(row: ShipmentRow, request: UpdateShipmentRequestValid) {
+  const before = row.verification?.by ?? "none";
+  const requested = verificationOf(request.dropoffVerification);
+  const { dropoffHandover } = bookedFields(request, row);
+  if (requested === undefined && dropoffHandover === row.dropoffHandover) return {};
+  const required = requiredVerification(dropoffHandover, requested ?? before);
+  if (required === before) return {};
+  const verification = storedVerification(required);
   return { verification, progress: row.progress && withOtherVerification(row.progress) };
 }
 

@@ -52,6 +52,14 @@ const FIELDS = {
   recipient_email: "grace@example.org",
   recipient_locale: "fr",
   dropoff_verification: "pin",
+  pickup_contact_name: "Mary Jackson",
+  pickup_contact_phone: "+17185550123",
+  pickup_instructions: "Gate 4",
+  dropoff_instructions: "Code 1234",
+  package_count: 2,
+  package_description: "Two boxes",
+  items: [{ name: "Tea", quantity: 3, external_id: "sku-1" }],
+  if_undeliverable: "dispose",
 };
 
 let booked = 0;

@@ -13,7 +13,6 @@ import { insertCustomers, insertShipments } from "../../support/insert-shipments
 import { PROTOCOLS, rpcClient } from "../../support/rpc-client.ts";
 import { rpcError, rpcRefusal } from "../../support/rpc-error.ts";
 import { sharedService } from "../../support/service.ts";
-import { SHIPMENT_TEXTS } from "../../support/shipment-texts.ts";
 import { take } from "../../support/take.ts";
 
 const service = await sharedService();
@@ -32,9 +31,12 @@ const FIRST = [
   "recipient_name,recipient_phone,recipient_email,recipient_locale",
   "dropoff_verification,proof_received_by,proof_photo,proof_signature,proof_pin_verified,proof_waived",
 ].join();
-/** Text columns that were added later. They come last. */
-const MORE = SHIPMENT_TEXTS.map(({ name }) => name).filter((it) => !FIRST.split(",").includes(it));
-const COLUMNS = [FIRST, ...MORE].join();
+/** Columns that were added later, in the order in which they were added. */
+const MORE = [
+  "pickup_contact_name,pickup_contact_phone,pickup_instructions,dropoff_instructions",
+  "package_count,package_description,items,dropoff_handover,if_undeliverable",
+].join();
+const COLUMNS = [FIRST, MORE].join();
 
 /** Returns a shipment's expected CSV line from its JSON. Formulas are escaped for spreadsheets. */
 function lineOf(shipment: ShipmentJson): Record<string, string> {
@@ -57,6 +59,7 @@ function lineOf(shipment: ShipmentJson): Record<string, string> {
     courier_vehicle: courier?.vehicle,
     courier_external_id: courier?.external_id,
     attempts: JSON.stringify(attempts),
+    items: JSON.stringify(shipment.items),
     proof_received_by: proof?.received_by,
     proof_photo: proof?.photo,
     proof_signature: proof?.signature,
@@ -108,6 +111,8 @@ await book(service, apiKey, {
   external_reference: "-1",
   customer_id_number: "@SUM(A1)",
   metadata: { note: "=1+1", "a,b": 'c"d' },
+  dropoff_instructions: 'Ring twice,\nthen say "hello"',
+  items: [{ name: "Tea, green", quantity: 2 }],
 });
 await bookAnd(service, apiKey, ["pay", "cancel"], { external_reference: "order 2" });
 const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);

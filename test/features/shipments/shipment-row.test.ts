@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
 import { createReference } from "../../../src/domain/shipment/shipment-reference.ts";
 import type { End } from "../../../src/domain/route-ends.ts";
+import { HANDOVERS, UNDELIVERABLE_ACTIONS } from "../../../src/domain/shipment/delivery-details.ts";
 import type { AttemptReason } from "../../../src/domain/shipment/delivery-progress.ts";
 import type { DisputeStatus } from "../../../src/domain/shipment/payment-details.ts";
 import { CANCEL_REASONS, PAYMENTS_OF } from "../../../src/domain/shipment/shipment-state.ts";
@@ -70,6 +71,11 @@ const changing = fc
     cancelledAt: instant,
     cancelReason: maybe(fc.constantFrom(...CANCEL_REASONS)),
     cancelNote: maybe(text),
+    packageCount: fc.integer({ min: 1, max: 100 }),
+    items: fc.array(fc.record({ name: text, quantity: fc.nat(), externalId: maybe(text) })),
+    dropoffHandover: fc.constantFrom(...HANDOVERS),
+    ifUndeliverable: fc.constantFrom(...UNDELIVERABLE_ACTIONS),
+    recipientEdits: fc.nat(),
     metadata: fc.dictionary(text, text, { noNullPrototype: true }),
     paymentDetails: maybe(
       fc.record({

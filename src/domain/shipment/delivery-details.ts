@@ -1,0 +1,31 @@
+import { refuse } from "../refusal.ts";
+import type { DropoffVerification } from "./delivery-proof.ts";
+
+/** Ways to hand over a shipment at the dropoff. The first is the default. */
+export const HANDOVERS = ["meet", "leave_at_door"] as const;
+
+export type DropoffHandover = (typeof HANDOVERS)[number];
+
+/** What the courier does with a shipment that cannot be delivered. The first is the default. */
+export const UNDELIVERABLE_ACTIONS = ["return", "dispose"] as const;
+
+export type UndeliverableAction = (typeof UNDELIVERABLE_ACTIONS)[number];
+
+export interface Item {
+  readonly name: string;
+  readonly quantity: number;
+  /** Id of the item in the caller's system. */
+  readonly externalId: string | null;
+}
+
+/**
+ * Returns the verification that a shipment requires: a shipment that is left at the door requires a photo.
+ *
+ * @throws Refusal FIELD_INVALID if the verification needs a person at the door
+ */
+export function requiredVerification(handover: DropoffHandover, asked: DropoffVerification): DropoffVerification {
+  if (handover === "meet") return asked;
+  if (asked === "none" || asked === "photo") return "photo";
+  const text = `dropoff_handover must be meet if dropoff_verification is ${asked}. Nobody is at the door otherwise.`;
+  throw refuse("FIELD_INVALID", text, { subject: "dropoff_handover" });
+}
