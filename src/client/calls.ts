@@ -15,13 +15,13 @@ export interface CallOptions {
   /** Aborts the call, with the code `Canceled`. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Timeout of the call with its retries, in milliseconds. 0 or more than 24 days means no timeout.
-   * Default: 30,000, and 0 for streams.
+   * Timeout of the call including retries, in milliseconds. 0 or more than 24 days means no timeout. Default: 30,000,
+   * and 0 for streams.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Idempotency key of a call that writes: 1 to 255 visible characters. By default a key is generated.
-   * To retry the call even after a restart, store the key with your order.
+   * Idempotency key of a call that writes: 1 to 255 visible characters. By default, a key is generated. To retry the
+   * call even after a restart, store the key with your order.
    */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;

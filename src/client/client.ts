@@ -57,7 +57,7 @@ export interface Client {
 }
 
 /**
- * Creates a client of a workspace with all of its calls:
+ * Creates a client with all calls of a workspace:
  *
  *     const client = createClient({ url: "https://shipments.example.org", key: "shp_test_..." });
  *     const { data } = await client.shipments.getShipment({ shipment: "SHP-4T8ZK2M0QWXE" });
@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Creates a client of one service, for smaller bundles:
+ * Creates a client for one service, for smaller bundles:
  *
  *     const shipments = createServiceClient(ShipmentService, { url, key });
  */

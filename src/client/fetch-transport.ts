@@ -151,7 +151,7 @@ function assertSendable(url: string, authorization: string): void {
   }
 }
 
-/** Converts a connection error. It has the code that Connect uses for a proxy without a backend. */
+/** Converts a connection error to an error with the code that Connect uses for a proxy without a backend. */
 function throwBroken(cause: unknown): never {
   throw ConnectError.from(cause, Code.Unavailable);
 }

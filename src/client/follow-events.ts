@@ -21,9 +21,9 @@ export interface FollowOptions {
 /** Maximum number of polls before another attempt to stream. */
 const MAX_POLLS = 16;
 /**
- * Times in milliseconds after which a silent stream counts as broken: before the first message and
- * after later ones. The service sends a message immediately, then at least every 15 seconds. A stream
- * that still sends messages after `FIRST_MS` is working.
+ * Times in milliseconds after which a silent stream counts as broken: before the first message, and after later
+ * messages. The service sends a message immediately, then at least every 15 seconds. A stream that still sends messages
+ * after `FIRST_MS` is working.
  */
 const FIRST_MS = 10_000;
 const SILENCE_MS = 30_000;
@@ -70,7 +70,7 @@ export async function* followEvents(
     }
   }
 
-  /** Polls once if the last stream has worked. Otherwise polls longer after each failed stream. */
+  /** Polls once if the last stream worked. Otherwise polls longer after each failed stream. */
   async function* poll() {
     if (failures === 0) return yield* readPages();
     for (let polls = Math.min(2 ** failures, MAX_POLLS); polls > 0; polls--) {

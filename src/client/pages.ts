@@ -7,7 +7,7 @@ interface PageShape {
 }
 
 /**
- * A list response: await it for one page, or iterate over all items.
+ * A list response. Await it to get one page, or iterate over it to get all items.
  *
  *     for await (const shipment of client.shipments.listShipments({ pageSize: 100 })) ...
  */

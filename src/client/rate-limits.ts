@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** Delays calls after a rate limit refusal of their class, as the `RateLimit` headers require. */
+/** Delays calls of a class after a rate limit refusal, as the `RateLimit` headers require. */
 export interface RateLimits {
   /**
    * Reserves the next time at which a call of this method may be sent. Concurrent callers get different times.
@@ -24,7 +24,7 @@ const POLICY = /;q=(\d+);w=(\d+)$/;
 interface Limit {
   /** Time until which calls of the class are delayed. */
   heldUntilMs: number;
-  /** Next time that no call has reserved. */
+  /** Next time that has not been reserved by a call. */
   nextMs: number;
   intervalMs: number;
 }

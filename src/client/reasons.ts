@@ -23,7 +23,7 @@ type WindowFacts = Partial<
 
 /** Facts by reason. All values are strings. */
 interface Facts {
-  /** Empty if the currency has changed. A change of windows has only `total` and `currency`. */
+  /** Empty if the currency has changed. If only the windows changed, contains only `total` and `currency`. */
   readonly PRICE_CHANGED: Readonly<Partial<PriceFacts>>;
   readonly QUOTE_EXPIRED: Readonly<PriceFacts & { expired_at: string }>;
   readonly QUOTE_VOID: Readonly<PriceFacts>;

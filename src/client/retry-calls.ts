@@ -8,8 +8,8 @@ import { wait, type Wait } from "./wait.ts";
 /** Retries of calls after transient errors. */
 export interface RetryOptions {
   /**
-   * Maximum number of attempts, including the first. 1 disables retries. Default: 12. Refusals because
-   * of a rate limit do not count. The timeout of the call can end the retries earlier.
+   * Maximum number of attempts, including the first. 1 disables retries. Default: 12. Attempts refused by a rate limit
+   * do not count. The timeout of the call can end the retries earlier.
    */
   readonly attempts?: number;
   /**
@@ -18,14 +18,14 @@ export interface RetryOptions {
    * together are not retried together. `Retry-After` is added.
    */
   readonly baseMs?: number;
-  /** Limit of the doubled maximum delay, in milliseconds. Default: 5,000. */
+  /** Upper limit of the maximum delay, in milliseconds. Default: 5,000. */
   readonly maxMs?: number;
 }
 
 /** Request header that lets the service recognize a retry. */
 export const IDEMPOTENCY_KEY = "idempotency-key";
 
-/** Default timeout of a call with all its retries, in milliseconds. */
+/** Default timeout of a call including retries, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 /** Minimum timeout of one attempt, in milliseconds, unless the call has less time left. */
 const ATTEMPT_MS = 10_000;
@@ -33,12 +33,12 @@ const ATTEMPT_MS = 10_000;
 const now = () => performance.now();
 
 /**
- * Adds retries to a transport. All attempts of a call that writes have the same idempotency key, so the
- * call takes effect only once.
+ * Adds retries to a transport. All attempts of a call that writes have the same idempotency key, so the call takes
+ * effect only once.
  *
- * `timeoutMs` limits a call with its retries. 0 means no limit. One attempt takes at most a third of
- * the timeout, but at least 10 seconds if that much time is left, so that a lost response leaves time
- * for retries. Streams are not retried.
+ * `timeoutMs` limits a call including retries. 0 means no limit. One attempt takes at most a third of the timeout, but
+ * at least 10 seconds if that much time is left, so that a lost response leaves time for retries. Streams are not
+ * retried.
  *
  * @throws ShipmentsError the error of the last attempt, or `DeadlineExceeded`
  */

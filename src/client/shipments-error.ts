@@ -3,21 +3,21 @@ import { BadRequestSchema, ErrorInfoSchema, PreconditionFailureSchema } from "..
 import type { FactsOf, Reason } from "./reasons.ts";
 
 /**
- * Error of a call. If the service refused it, there is a `reason`:
+ * Error of a call. If the service refused the call, the error has a `reason`:
  *
  *     if (error instanceof ShipmentsError && error.is("PRICE_CHANGED")) offer(error.facts.total);
  *
- * Without a reason the service did not respond: the connection broke or a proxy responded
- * (`Code.Unavailable`), the call timed out (`Code.DeadlineExceeded`), the caller aborted it
- * (`Code.Canceled`), or its arguments cannot be sent (`Code.InvalidArgument`).
+ * Without a reason, the service did not respond: the connection broke or a proxy responded (`Code.Unavailable`), the
+ * call timed out (`Code.DeadlineExceeded`), the caller aborted it (`Code.Canceled`), or its arguments cannot be sent
+ * (`Code.InvalidArgument`).
  */
 export class ShipmentsError extends Error {
-  /** Reason of the refusal. A newer service can return reasons that the type does not contain. */
+  /** Reason for the refusal. A newer service can return reasons that the type does not contain. */
   readonly reason: Reason | undefined;
   readonly code: Code;
   /** Error messages by path of the field or subject, such as `weight_kg`. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** Facts for programs. `is` narrows the type of their names. */
+  /** Machine-readable facts. `is` narrows the type of their names. */
   readonly facts: Readonly<Partial<Record<string, string>>>;
   /** Id of the call in the service's log. */
   readonly requestId: string | undefined;
@@ -26,7 +26,7 @@ export class ShipmentsError extends Error {
   readonly headers: Headers;
   /** Idempotency key of a call that writes. If you repeat the call with this key, it takes effect at most once. */
   readonly idempotencyKey: string | undefined;
-  /** Number of attempts, without those refused because of a rate limit. */
+  /** Number of attempts, not counting attempts refused by a rate limit. */
   readonly attempts: number = 0;
 
   private constructor(error: ConnectError) {

@@ -7,8 +7,8 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 const MAX_DRAIN_MS = 60_000;
 
 /**
- * Creates a transport on standard streams. When the input ends, it still responds to the requests in
- * flight, which the SDK's transport drops.
+ * Creates a transport on standard streams. When the input ends, it still responds to requests in flight, which the
+ * SDK's transport would drop.
  *
  * @returns `closed` resolves when the input has ended and all its requests have responses
  */
@@ -26,7 +26,7 @@ export function createAnsweringTransport(
   const input = new PassThrough({
     // Delays the end of the input, because the SDK's transport closes at that point.
     flush(end) {
-      // Runs after the last input has been passed on.
+      // Runs after the last input has been forwarded.
       setImmediate(() => {
         const endOnce = () => {
           clearTimeout(timer);

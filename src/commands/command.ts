@@ -9,9 +9,9 @@ import { ENTITIES } from "../server/entities.ts";
 export class CommandRefused extends Error {}
 
 export interface CommandResult {
-  /** Result for programs. */
+  /** Machine-readable result. */
   readonly json: object;
-  /** Result for people. */
+  /** Human-readable result. */
   readonly lines: readonly string[];
 }
 

@@ -31,7 +31,7 @@ if (fileName === "") {
   rmSync(pathOf(fileName));
   const timestamp = Number(fileName.split("-")[0]);
   const written = splitMigration(diff.up).map((part, i) => {
-    // Later parts need names that sort after earlier parts.
+    // Later parts need names that sort after those of earlier parts.
     const file = `${timestamp + i}-${name}${i === 0 ? "" : `-${i + 1}`}`;
     writeFileSync(pathOf(`${file}.ts`), sourceOf(classOf(file), part));
     return file;

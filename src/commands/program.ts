@@ -29,7 +29,7 @@ export async function runProgram(argv: readonly string[]): Promise<never> {
  * Runs the command line.
  *
  * @param argv process arguments, starting with Node's path
- * @returns the exit code: 0 for success, 1 if refused or failed, 2 for wrong usage
+ * @returns the exit code: 0 for success, 1 if refused or failed, 2 for a usage error
  */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
   const program = new Command(typedCommand(argv[1]!, process.env))

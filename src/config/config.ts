@@ -29,7 +29,7 @@ export const DEFAULT_MAX_DATABASE_OUTAGE_SECONDS = 30;
 
 const port = wholeNumber(0, 65_535);
 
-/** Variables. `Config` has them under the same names in camel case. */
+/** Variables. `Config` has the same names in camel case. */
 const VARIABLES = {
   PORT: port.default(8080),
   GRPC_PORT: port.default(9090),
@@ -105,7 +105,7 @@ export const VARIABLE_NAMES: readonly string[] = Object.keys(environment.shape);
 /**
  * Reads the configuration. Empty variables count as unset.
  *
- * @throws ConfigError that names every invalid variable
+ * @throws ConfigError that lists every invalid variable
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const variables = Object.fromEntries(

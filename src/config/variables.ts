@@ -60,7 +60,7 @@ export const list = z
       .filter((part) => part !== ""),
   );
 
-/** @throws ConfigError that names each missing variable and its required form */
+/** @throws ConfigError that lists each missing variable and its required form */
 export function requireSet<T extends object>(variables: T, purpose: string) {
   const missing = Object.entries(variables).filter(([, value]) => value === undefined);
   if (missing.length === 0) return variables as { [K in keyof T]-?: NonNullable<T[K]> };
@@ -70,7 +70,7 @@ export function requireSet<T extends object>(variables: T, purpose: string) {
 /**
  * Parses variables with a schema.
  *
- * @throws ConfigError that names every invalid variable with its value, one per line
+ * @throws ConfigError that lists every invalid variable with its value, one per line
  */
 export function parseVariables<T extends z.ZodRawShape>(
   schema: z.ZodObject<T>,

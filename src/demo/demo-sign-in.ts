@@ -6,7 +6,7 @@ import { Membership } from "../features/people/membership.entity.ts";
 import { Person } from "../features/people/person.entity.ts";
 import { callLocally } from "../server/local-rpcs.ts";
 
-/** Actor of the calls by which the service fills an empty database. */
+/** Actor of the calls with which the service fills an empty database. */
 export const DEMO = { actor: "service", name: "demo" } as const;
 
 /** Emails of the demo workspace's admin and of the platform's owner. */

@@ -13,11 +13,11 @@ import { callLocally } from "../server/local-rpcs.ts";
 import { DEMO, inviteDemoAdmin, OWNER_EMAIL } from "./demo-sign-in.ts";
 
 /**
- * Fills a database without tariff, workspaces and operators. Creates the sample tariff, a workspace
- * with its admin, and a platform owner.
+ * Fills a database without tariff, workspaces and operators. Creates the sample tariff, a workspace with its admin, and
+ * a platform owner.
  *
- * @returns the workspace's test key, which cannot be read again. `undefined` if the database was not
- *   empty and therefore stays unchanged
+ * @returns the workspace's test key, which cannot be read again. `undefined` if the database was not empty. It is then
+ * unchanged
  */
 export async function fillEmptyDatabase({ em, tasks }: Pick<App, "em" | "tasks">): Promise<string | undefined> {
   if (!(await isEmpty(em.fork()))) return undefined;

@@ -1,6 +1,6 @@
-// Exits with 0 if the service in this container returns 200 for a path, for example `probe.js /readyz`.
-// It exists for images without curl. It is JavaScript, because it runs every few seconds and Node would
-// load its TypeScript compiler each time.
+// Exits with 0 if the service in this container returns 200 for a path, for example `probe.js /readyz`. It exists for
+// images without curl. It is written in JavaScript, because it runs every few seconds and Node would load its
+// TypeScript compiler each time.
 import { env, exit, argv } from "node:process";
 
 const port = env.OPERATIONS_PORT || env.PORT || 8080;

@@ -1,6 +1,6 @@
 /** Limits on single calls over gRPC and JSON, and on the resources of a workspace or person. */
 
-/** Default maximum size of a request body or message, in bytes. An RPC can declare another. */
+/** Default maximum size of a request body or message, in bytes. An RPC can declare a different maximum. */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 export const MAX_PAGE_SIZE = 100;
 /**
@@ -16,7 +16,7 @@ export const MAX_SAVED_FILTERS = 50;
 export const MAX_MEMBERS = 200;
 /** Maximum number of API keys without an expiry in one workspace. */
 export const MAX_API_KEYS = 10;
-/** Maximum number of active API keys in one workspace, including expiring ones. */
+/** Maximum number of active API keys in one workspace, including keys with an expiry. */
 export const MAX_WORKING_API_KEYS = 20;
 export const MAX_METADATA_KEYS = 20;
 /** Maximum number of running simulations in one test twin. */

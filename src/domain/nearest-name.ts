@@ -2,9 +2,9 @@
 export const MAX_CHARACTERS = 200;
 
 /**
- * Returns the element of `names` of which `name` is probably a misspelling. It may differ in case
- * and separators, and by one typing error, or by two from eight characters on. Two errors that form
- * another word do not match. Returns `undefined` if no name matches or the best match is ambiguous.
+ * Returns the element of `names` of which `name` is probably a misspelling. It may differ in case and separators, and
+ * by one typo, or by two if it has at least eight characters. Two typos that form another word do not match. Returns
+ * `undefined` if no name matches or the best match is ambiguous.
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;

@@ -73,7 +73,7 @@ export function isFull(bucket: Bucket, limit: RateLimit, nowMs: number): boolean
   return filledTo(bucket, limit, toMicroseconds(nowMs)) === limit.burst * CALL;
 }
 
-/** Consumes one call from a bucket if possible. The script of the Redis limiter must do the same. */
+/** Consumes one call from a bucket if possible. The Redis limiter's script must do the same. */
 export function consumeCall(bucket: Bucket, limit: RateLimit, nowMs: number): Verdict {
   const nowUs = toMicroseconds(nowMs);
   bucket.microCalls = filledTo(bucket, limit, nowUs);

@@ -28,8 +28,8 @@ export interface RefusalOptions {
 const MAX_VIOLATIONS = 100;
 
 /**
- * Error for a refused call. The first violation determines the reason and the message, which also
- * counts further violations.
+ * Error for a refused call. The first violation determines the reason and the message, which also contains the number
+ * of other violations.
  */
 export class Refusal extends Error {
   readonly violations: readonly Violation[];
@@ -38,7 +38,7 @@ export class Refusal extends Error {
   readonly reason: RefusalReason;
   /** Seconds after which a retry may succeed. `undefined` if waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
-  /** Details for programs, depending on the reason, such as the new price. */
+  /** Machine-readable details, depending on the reason, such as the new price. */
   readonly facts: Readonly<Record<string, string>>;
 
   /**
@@ -117,7 +117,7 @@ function wellFormed(violation: Violation): Violation {
   return { ...violation, subject: violation.subject.toWellFormed(), text };
 }
 
-/** Returns the message of a refusal: the text of its first violation, and the number of further violations if any. */
+/** Returns the message of a refusal: the text of its first violation, and the number of other violations, if any. */
 export function summarize(firstText: string, violations: number): string {
   const more = violations - 1;
   if (more === 0) return firstText;

@@ -7,8 +7,8 @@ import { clip } from "./clip.ts";
 export const SEPARATORS = String.raw`[\x01-/:-@[-\x60{-\x7f\u00a0\u2000-\u206f\u3000]+`;
 
 /**
- * Marks the reversed digits of a phone number in a word index, so that a search for the last digits
- * is a prefix search.
+ * Marks the reversed digits of a phone number in a word index, so that a search for the last digits becomes a prefix
+ * search.
  */
 export const REVERSED_MARK = "←";
 
@@ -26,7 +26,7 @@ export interface SearchTerm {
 
 /** Digits and the characters that format a phone number. */
 const NUMBER = /\+?\(?[0-9](?:[0-9\s()./\u2010-\u2015-]*[0-9])?/g;
-/** Minimum number of digits for reading several groups of digits as one phone number. */
+/** Minimum number of digits for interpreting several groups of digits as one phone number. */
 const MIN_PHONE = 7;
 /** Minimum number of last digits of a phone number that a search matches. */
 const MIN_LAST_DIGITS = 4;
@@ -77,7 +77,9 @@ function lastDigits(word: string): string[] {
   return word.length >= MIN_LAST_DIGITS && /^[0-9]+$/.test(word) ? [word] : [];
 }
 
-/** Returns a tsquery for rows that match all terms. `PREFIX_MARK` stands for the prefix of the index's words. */
+/**
+ * Returns a tsquery for rows that match all terms. `PREFIX_MARK` is a placeholder for the prefix of the index's words.
+ */
 export function searchQuery(terms: readonly SearchTerm[]): string {
   return terms.map(termQuery).join(" & ");
 }

@@ -33,7 +33,7 @@ function findAccount(name: string): Account | undefined {
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : undefined;
 }
 
-/** Creates an account with `useradd` on Linux, or with BusyBox's `adduser`. An image may have either or neither. */
+/** Creates an account with Linux's `useradd` or BusyBox's `adduser`. An image may have either or neither. */
 function makeAccount(): Account | undefined {
   const noLogin = ["-s", "/usr/sbin/nologin", OWN_ACCOUNT];
   spawnSync("useradd", ["--system", "--user-group", "--no-create-home", ...noLogin]);

@@ -17,8 +17,8 @@ const STOP_MS = 20_000;
 const WRITING_MS = 2_000;
 
 /**
- * Returns the PostgreSQL that runs on the cluster. Returns `undefined` if absent, even if a
- * killed one has left its file. The lines of the file are declared in src/include/utils/pidfile.h.
+ * Returns the PostgreSQL that runs on the cluster. Returns `undefined` if there is none, even if a killed PostgreSQL
+ * has left its file. The lines of the file are declared in src/include/utils/pidfile.h.
  */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   const file = join(cluster, "postmaster.pid");

@@ -25,15 +25,15 @@ export const HOST = "127.0.0.1";
 const LOG_LIMIT = 1_048_576;
 
 /**
- * Matches log lines after which a retry makes sense: another process has started PostgreSQL or taken
- * the port, or a killed PostgreSQL has left remains.
+ * Matches log lines after which a retry can succeed: another process has started PostgreSQL or uses the port, or a
+ * killed PostgreSQL has left files or processes.
  */
 const TRANSIENT = /lock file "postmaster.pid"|Address already in use|pre-existing shared memory block/;
 
 /**
- * Creates the cluster if it does not exist, and starts PostgreSQL on it. If several processes start it
- * concurrently, all but one detect its postmaster.pid and exit. Resolves when PostgreSQL accepts
- * connections, or when a retry makes sense.
+ * Creates the cluster if it does not exist, and starts PostgreSQL on it. If several processes start it concurrently,
+ * all but one detect its postmaster.pid and exit. Resolves when PostgreSQL accepts connections, or when a retry can
+ * succeed.
  */
 export async function startPostgres(
   folder: DataFolder,

@@ -31,9 +31,9 @@ const MAX_UNKNOWN = 20;
 const TIMESTAMP = "google.protobuf.Timestamp";
 
 /**
- * Compiles a decoder for the JSON dialect of `/v1`. Fields have wire names, unknown fields are ignored,
- * null means absent, and each field of the wrong JSON type causes a violation. Ranges are not checked.
- * In a request with a `clear` field, an empty list or map clears the field.
+ * Compiles a decoder for the JSON dialect of `/v1`. Fields have wire names, unknown fields are ignored, null means
+ * absent, and each field with the wrong JSON type causes a violation. Ranges are not checked. In a request with a
+ * `clear` field, an empty list or map clears the field.
  *
  * @throws Error at startup for a message that the dialect does not support
  */

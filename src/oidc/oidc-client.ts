@@ -153,8 +153,8 @@ async function discoverNow({ issuer, clientId, clientSecret }: OidcSettings): Pr
 class DiscoveryError extends Error {}
 
 /**
- * Returns the client authentication. The secret is sent in the header, which is the default (OpenID
- * Connect Discovery 1.0, section 3). If the provider does not accept that, it is sent in the body.
+ * Returns the client authentication. The secret is sent in the header, which is the default (OpenID Connect Discovery
+ * 1.0, section 3). If the provider does not accept this method, the secret is sent in the body.
  */
 function clientSecretAuth(library: typeof OpenidClient, secret: string): OpenidClient.ClientAuth {
   const inHeader = library.ClientSecretBasic(secret);

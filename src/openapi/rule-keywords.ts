@@ -21,7 +21,7 @@ const PARTS: Readonly<Record<string, string>> = {
   keys: "propertyNames",
   values: "additionalProperties",
 };
-/** Rules that the JSON dialect or the list of required fields already expresses. */
+/** Rules that are already expressed by the JSON dialect or the list of required fields. */
 const EXPRESSED_ELSEWHERE = new Set(["defined_only", "finite", "ignore", "not_in", "required"]);
 
 /**

@@ -1,4 +1,4 @@
-/** Writes the refusal reasons and their remedies into the errors guide, and the RPCs into the guide to clients. */
+/** Writes the refusal reasons and their remedies into the errors guide, and the RPCs into the clients guide. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { REASONS } from "../domain/refusal-reasons.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
@@ -64,7 +64,7 @@ function replaceIn(guide: URL, part: RegExp, text: string): void {
   );
 }
 
-/** Returns the RPCs of a service on paths for workspaces, with method and path. */
+/** Returns the RPCs of a service that have workspace paths, with method and path. */
 function rpcsOf(service: string): [name: string, path: string][] {
   return Object.entries(paths)
     .filter(([path]) => path.startsWith("/v1/"))

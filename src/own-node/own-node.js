@@ -14,10 +14,10 @@ const require = createRequire(import.meta.url);
 const FOLDER = fileURLToPath(new URL("installed", import.meta.url));
 
 /**
- * Returns the path of the Node that `package.json` names for this system. A clone has it after `npm ci`; an installed
- * package installs it when it is first needed.
+ * Returns the path of the Node that `package.json` specifies for this system. A clone has it after `npm ci`. An
+ * installed package installs it when it is first needed.
  *
- * @throws Error with a sentence for the operator if absent and npm cannot install it
+ * @throws Error with a message for the operator if npm cannot install it
  */
 export function findOwnNode() {
   const system = `${process.platform}-${process.arch}`;
@@ -46,9 +46,7 @@ function installOwnNode(wanted) {
   throw new Error(`npm cannot install it into ${FOLDER}: install Node yourself.\n${reason}`);
 }
 
-/**
- * Runs the command of this process again with another Node, and exits as that process exits. Signals are passed on.
- */
+/** Runs the command of this process again with another Node, and exits with its exit code. Signals are forwarded. */
 export async function runAgain(node) {
   const child = spawn(node, process.argv.slice(1), { stdio: "inherit" });
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));

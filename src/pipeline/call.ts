@@ -7,8 +7,8 @@ import type { CallHeaders } from "./call-headers.ts";
 import type { RequestSpan, TracedEvent, WorkSpan } from "./tracer.ts";
 
 /**
- * Callers that an RPC is for: workspaces and operators with an API key, or signed-in people. People can
- * also call the RPCs for workspaces as members, and the RPCs for operators as operators.
+ * Intended callers of an RPC: workspaces and operators with an API key, or signed-in people. People can also call
+ * workspace RPCs as members, and operator RPCs as operators.
  */
 export type Audience = "workspace" | "operator" | "person";
 
@@ -63,7 +63,7 @@ interface Member extends SignedInPerson {
 export interface OperatorCaller {
   readonly audience: "operator";
   readonly account: string;
-  /** Origin of the call. `service` is the service itself, which creates the first data in an empty database. */
+  /** Origin of the call. `service` is the service itself when it fills an empty database with sample data. */
   readonly actor: "operator" | "command_line" | "service";
   readonly operatorId: number | undefined;
   /** Undefined without an API key. */

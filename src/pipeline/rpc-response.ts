@@ -50,7 +50,7 @@ export class DocumentResponse<M extends Message = Message> {
     this.document = document;
   }
 
-  /** Returns another form of the document, such as a compressed one, which is created on first use. */
+  /** Returns another form of the document, such as its compressed form, which is created on first use. */
   form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
     const made = this.#forms.get(name) ?? this.#make(name, make);
     this.#forms.set(name, made);

@@ -1,7 +1,7 @@
 import { loadOnce } from "../domain/load-once.ts";
 
 export interface S3Settings {
-  /** Base URL of objects: a host for the bucket, or a host with the bucket as path. */
+  /** Base URL of objects: the bucket's own host, or a host with the bucket in the path. */
   readonly url: string;
   readonly region: string;
   readonly accessKeyId: string;

@@ -113,7 +113,7 @@ export function createBackground(options: BackgroundDeps): Background {
       void repeat(keyUse.record);
       void repeat(options.databaseFigures.refresh);
       void repeat(createSealSecrets(em, options.secretSeal, log));
-      // The roll-up starts late, because its first run can take long.
+      // The roll-up starts last, because its first run can take a long time.
       void repeat(() => options.bookingRollUps.rollUp(signal));
       void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
@@ -146,7 +146,7 @@ function follow(options: BackgroundDeps, loaded: () => void): ChangeFeed {
     },
     async poll(reader) {
       await Promise.all([
-        // Keys are refreshed before the tariff, which can take long to load.
+        // Keys are refreshed before the tariff, which can take a long time to load.
         keys.workspace.refresh(reader).then(options.contact.reached),
         options.databaseClock.poll(reader),
         keys.operator.refresh(reader),
@@ -158,7 +158,7 @@ function follow(options: BackgroundDeps, loaded: () => void): ChangeFeed {
   });
 }
 
-/** Runs workers until shutdown. Then waits for started work. */
+/** Runs workers until shutdown. Then waits for work in progress. */
 async function runWorkers(running: Running, failure: string, { startDue, idle }: Workers): Promise<void> {
   await repeatJob(running, failure, startDue);
   await idle();

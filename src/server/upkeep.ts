@@ -11,16 +11,16 @@ import type { Instruments } from "./instruments.ts";
 import { type Purge, type Purged, type PurgeOptions, PURGES } from "./purges.ts";
 
 /**
- * Repeats work until shutdown. The work returns the next pause in milliseconds.
+ * Repeats a job until shutdown. The job returns the next pause in milliseconds.
  *
- * @param rests "together" makes the pauses of several works end at the same time, "apart" does not. Default "apart"
+ * @param rests "together" aligns the ends of the pauses of several jobs, "apart" does not. Default "apart"
  */
 export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart") => Promise<void>;
 
 /**
- * Creates the background scheduler, which stops when the signal aborts. Each work starts after the first run
- * of the previous one, so that a starting process does not open a connection for each. For the same reason,
- * "apart" pauses are randomly shortened by up to a tenth. "together" pauses end at a multiple of their length.
+ * Creates the background scheduler, which stops when the signal aborts. Each job starts after the first run of the
+ * previous job, so that a starting process does not open a connection for each job. For the same reason, "apart" pauses
+ * are randomly shortened by up to a tenth. "together" pauses end at a multiple of their length.
  *
  * @param maxRestMs maximum pause in milliseconds
  */
@@ -105,10 +105,10 @@ export async function purgeExpired({
 const SEAL_MS = 10 * 60 * 1_000;
 
 /**
- * Creates the work that encrypts secrets that are stored as plain text or with an earlier key, and
- * converts opt-outs that were stored without a key. The first run also logs how secrets are stored. It
- * leaves opt-outs to replicas of an earlier release, which are about to be replaced. The work returns
- * the next pause in milliseconds and never rejects.
+ * Creates the job that encrypts secrets that are stored as plain text or with an earlier key, and converts opt-outs
+ * that were stored without a key. The first run also logs how secrets are stored, but does not convert opt-outs,
+ * because replicas of an earlier release may still be running. The job returns the next pause in milliseconds and never
+ * rejects.
  */
 export function createSealSecrets(em: EntityManager, secretSeal: SecretSeal, log: Logger) {
   const { keyId } = secretSeal;

@@ -17,8 +17,8 @@ export type StartRequest = (
 ) => AttemptSpan;
 
 /**
- * Creates the tracing of requests, following OpenTelemetry's semantic conventions for HTTP client
- * spans, 1.45. Of the URL, only the host is recorded, because receivers put secrets into paths.
+ * Creates the tracing of requests, following OpenTelemetry's semantic conventions for HTTP client spans, 1.45. Records
+ * only the host of the URL, because receivers put secrets into paths.
  */
 export function createStartRequest(otel: OtelTracer, timeOfDay: TimeOfDay): StartRequest {
   return (method, url, parent, attributes) => {

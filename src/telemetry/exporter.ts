@@ -25,9 +25,7 @@ export function createExporter(url: string, failures: FailureLog): SpanExporter 
   };
 }
 
-/**
- * Returns the reason of a failure. If a connection to several addresses fails, the error has a code but no message.
- */
+/** Returns the reason for a failure. If connections to several addresses fail, the error has a code but no message. */
 function reasonOf(error: Error): string {
   const { code } = error as { code?: string };
   return error.message || (code ?? error.name);

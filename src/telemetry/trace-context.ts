@@ -76,9 +76,9 @@ const MAX_EVENTS = 10_000;
 export type EventCauses = ReturnType<typeof createEventCauses>;
 
 /**
- * Caches which calls caused events, so that webhook attempts can join their traces. The cache is not in
- * the database, because most first attempts follow within a second in the same process. Other attempts
- * start a new trace that names the event.
+ * Caches the calls that caused events, so that webhook attempts can join their traces. The cache is not in the
+ * database, because most first attempts follow within a second in the same process. Other attempts start a new trace
+ * that contains the event id.
  */
 export function createEventCauses() {
   const causes = new LRUCache<string, SpanContext>({ max: MAX_EVENTS });

@@ -50,8 +50,8 @@ footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 `;
 
 /**
- * Poll interval of the page, in milliseconds. The page polls in addition to events, because some
- * changes of the ETA cause no event.
+ * Poll interval of the page, in milliseconds. The page polls in addition to events, because some ETA changes cause no
+ * event.
  */
 const POLL_MS = 15_000;
 const LIVE_POLL_MS = 60_000;
@@ -139,7 +139,7 @@ export interface Reader {
 
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
-/** Details for a verified recipient, or the number of remaining tries. */
+/** Details for a verified recipient, or the number of remaining attempts. */
 type Opened =
   | { readonly address: string; readonly photo: Buffer | undefined; readonly recipientMac: string }
   | { readonly triesLeft: number };
@@ -148,7 +148,7 @@ type Opened =
  * Renders the tracking page of a shipment.
  *
  * @param at.link last part of the page's path
- * @param at.opened result of entering digits, `undefined` before
+ * @param at.opened result of entering digits, `undefined` before digits were entered
  */
 export function trackingPage(
   tracked: TrackedShipment,

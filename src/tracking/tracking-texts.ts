@@ -18,7 +18,7 @@ export interface TrackingTexts {
   readonly courier: string;
   /** Text for the distance to the courier. */
   readonly away: (distance: string) => string;
-  /** Text for the reason of the last failed delivery attempt. */
+  /** Text for the reason why the last delivery attempt failed. */
   readonly attempt: Readonly<Record<AttemptReason, string>>;
   readonly late: string;
   readonly reference: string;
@@ -35,7 +35,7 @@ export interface TrackingTexts {
     readonly digits: string;
     readonly show: string;
     readonly wrong: (triesLeft: number) => string;
-    /** Text shown when no tries are left. */
+    /** Text shown when no attempts are left. */
     readonly locked: string;
     readonly address: string;
     readonly photo: string;

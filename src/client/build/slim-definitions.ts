@@ -14,8 +14,9 @@ import type { Plugin } from "vite";
 const OPTION_FILES = /buf_validate|google_api|_options/;
 
 /**
- * Removes the third of the definitions that clients do not read: field rules, paths, roles, refusals, default
- * labels, and duplicate names of optional fields. Keeps the option that declares whether a method writes.
+ * Removes the parts of the definitions that clients do not read, a third of their size: field rules, paths, roles,
+ * refusals, default labels, and duplicate names of optional fields. Keeps the option that declares whether a method
+ * writes.
  */
 export function slimDefinitions(): Plugin {
   return {

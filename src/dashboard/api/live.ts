@@ -7,7 +7,10 @@ import { WorkspaceId } from "./session.ts";
 
 /** Default minimum interval between calls of a listener, in milliseconds. */
 const MIN_INTERVAL_MS = 1_000;
-/** The service sends a message at least every 15 seconds. Without one, the stream is broken. */
+/**
+ * Silence after which a stream counts as broken, in milliseconds. The service sends a message at least every 15
+ * seconds.
+ */
 const SILENCE_MS = 30_000;
 /** Time that a stream without listeners stays open, in milliseconds. Page changes can then reuse it. */
 const LINGER_MS = 5_000;

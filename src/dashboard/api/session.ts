@@ -28,7 +28,7 @@ export const sessionEnded = createStore(false);
 /** Called after sign-in. Discards unsaved form contents of any other person. */
 export function onSignedIn(person: Account): void {
   const id = String(person.id);
-  // Only on a change, because otherwise tabs would notify each other forever.
+  // Set only on a change, because otherwise tabs would notify each other forever.
   if (account.get()?.id !== person.id) localStorage.setItem(PERSON_KEY, `${id} ${Date.now()}`);
   dropForms(id);
   sessionEnded.set(false);

@@ -9,8 +9,8 @@ import type { Plugin } from "vite";
 import { field as fieldRules, FieldRulesSchema, StringRulesSchema } from "../../../gen/buf/validate/validate_pb.js";
 
 /**
- * Creates a plugin that removes the third of the descriptors that pages do not read: paths, roles and refusals of
- * methods, duplicate names of optional fields, and field rules that `RequestFields` does not use.
+ * Creates a plugin that removes the parts of the descriptors that pages do not read, a third of their size: paths,
+ * roles and refusals of methods, duplicate names of optional fields, and field rules that `RequestFields` does not use.
  */
 export function slimDescriptors(): Plugin {
   return {

@@ -21,7 +21,7 @@ export interface WorldPart {
   readonly worldSize: number;
 }
 
-/** Rounds to about 10 centimeters. No address is more precise. */
+/** Rounds to about 10 centimeters, because no address is more precise. */
 export function rounded({ lat, lng }: LatLng): LatLng {
   return { lat: Math.round(lat * 1e6) / 1e6, lng: Math.round(lng * 1e6) / 1e6 };
 }

@@ -174,7 +174,7 @@ function drawLayers(map: OlMap, target: HTMLElement, zones: VectorSource<Feature
     target.classList.add("on-ground");
     chooseNames();
   };
-  // If the background fails to load, the map shows the zones alone.
+  // If the background fails to load, the map shows only the zones.
   loadGround().then(showGround, () => undefined);
   return {
     /** Shows tile images above the background. */

@@ -9,8 +9,8 @@ import { otherModeOf } from "./navigation.tsx";
 import "./workspace-menu.css";
 
 /**
- * A button that names the current workspace or platform. Its menu switches location and mode, and
- * has the account's entries.
+ * A button that names the current workspace or platform. Its menu switches between workspaces and modes, and has the
+ * account's entries.
  */
 export function WorkspaceMenu(props: {
   readonly account: Account;

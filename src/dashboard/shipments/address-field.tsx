@@ -31,7 +31,7 @@ export function AddressField(props: {
   /** Attribution of an address that was looked up by its point, otherwise `undefined`. */
   readonly credit: string | undefined;
   readonly point: LatLng | undefined;
-  /** Point near which matches are preferred until `point` is set. */
+  /** Point near which matches rank higher until `point` is set. */
   readonly near: LatLng | undefined;
   readonly recent: readonly RecentAddress[];
   readonly hasSearch: boolean;

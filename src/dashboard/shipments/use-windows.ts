@@ -33,13 +33,13 @@ export interface Windows {
   readonly offers: Readonly<Record<End, Offer | undefined>>;
   readonly choices: Readonly<Record<End, WindowChoice>>;
   readonly choose: (end: End, choice: WindowChoice) => void;
-  /** Chosen windows, only where the zone has a schedule. */
+  /** Chosen windows of the ends whose zone has a schedule. */
   readonly chosen: Readonly<Record<End, Window | undefined>>;
   /** Whether a required time is missing. No quote is requested until it is chosen. */
   readonly isUnset: boolean;
   readonly problem: Problem | undefined;
   readonly reload: () => void;
-  /** Load further days of a pickup or dropoff. `undefined` while loading. */
+  /** Loads further days for a pickup or dropoff. `undefined` while loading. */
   readonly listMore: Readonly<Record<End, (() => void) | undefined>>;
   /** Rewords a refusal for this page. */
   readonly reword: (problem: Problem) => Problem;
@@ -100,7 +100,7 @@ export function useWindows(
 const OPEN: WindowChoice = { kind: "open" };
 const BOOKED: WindowChoice = { kind: "booked" };
 
-/** Returns the default choice: as soon as possible if offered, otherwise the first free window. */
+/** Returns the default choice: as soon as possible if offered, otherwise the first available window. */
 function choiceAtFirst(offer: Offer | undefined): WindowChoice {
   if (offer === undefined || offer.asSoonAsPossible) return OPEN;
   return { kind: "time", window: firstWindow(offer.data, isFree(offer)) };

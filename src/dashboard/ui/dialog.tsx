@@ -69,7 +69,7 @@ export function Dialog(props: DialogProps) {
   useEffect(() => () => void (isShown.current = false), []);
   const action = useAction(async (form: FormData) => {
     const next = await run?.(form, idempotencyOptions);
-    // Escape may have closed this dialog, and another one may be open.
+    // Escape may have closed this dialog, and another dialog may be open.
     if (isShown.current) close();
     if (next) openDialog(next);
   });

@@ -23,7 +23,7 @@ export interface Column<T> {
   readonly leads?: boolean;
   /** Whether narrow lists, such as beside an open row, hide the column. */
   readonly spare?: boolean;
-  /** Values of `order_by` for the first and the second press of the heading. */
+  /** Values of `order_by` after the first and second press of the heading. */
   readonly orders?: readonly [first: string, second: string];
 }
 
@@ -222,7 +222,7 @@ function classOf<T>({ align, clips, spare }: Column<T>): string {
 function Cell<T>(props: {
   readonly column: Column<T>;
   readonly row: T;
-  /** The row's URL, only in the cell that holds its link. */
+  /** The row's URL, if this cell contains the row's link. */
   readonly href: string | false | undefined;
   readonly open: (event: MouseEvent) => void;
 }) {

@@ -16,7 +16,7 @@ import { numberText } from "../ui/format.ts";
 import { Time } from "../ui/values.tsx";
 import { EVENT_TYPES } from "./event-types.ts";
 
-/** Value that stands for all event types, including future ones. */
+/** Value for all event types, including future types. */
 export const ALL_TYPES = "*";
 
 const { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } = WebhookService.method;
@@ -73,7 +73,7 @@ interface ActionProps {
   readonly webhook: Webhook;
 }
 
-/** Actions that admins can take on a webhook. */
+/** Actions for admins on a webhook. */
 export function WebhookActions({ webhook }: ActionProps) {
   const { id, url } = webhook;
   const { id: workspace } = useWorkspace();

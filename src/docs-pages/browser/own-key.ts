@@ -17,9 +17,9 @@ interface Workspace {
 }
 
 /**
- * Offers to insert a test key into the examples if the reader is signed in and may create keys. Keys
- * are stored as hashes, so after confirmation a new key is created or the previous one is rotated. The
- * page discards the key when the reader leaves.
+ * Offers to insert a test key into the examples if the reader is signed in and can create keys. Keys are stored as
+ * hashes, so after confirmation a new key is created or the previous one is rotated. The page discards the key when the
+ * reader leaves.
  */
 export async function offerOwnKey(): Promise<void> {
   const placeholders = findPlaceholders();

@@ -131,7 +131,7 @@ function descriptionElement(source: string, createElement: CreateElement): unkno
     return createElement("ul", null, ...items.map((it) => createElement("li", null, ...inline(it))));
   }
 
-  /** Renders inline code. Splitting by a group returns the matches at odd indexes. */
+  /** Renders inline code. Splitting at a capturing group returns the matches at odd indexes. */
   function inline(text: string): unknown[] {
     return text.split(/`([^`]+)`/).map((piece, at) => (at % 2 === 1 ? createElement("code", null, piece) : piece));
   }

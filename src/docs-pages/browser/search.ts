@@ -6,7 +6,7 @@ interface Piece {
   readonly isMatch: boolean;
 }
 
-/** Number of characters before the first match, and in the whole excerpt. */
+/** Number of characters of an excerpt before the first match, and in total. */
 const BEFORE = 50;
 const LENGTH = 170;
 
@@ -159,6 +159,6 @@ function excerptOf(text: string, words: readonly string[]): Piece[] {
   const end = text.length <= start + LENGTH ? text.length : text.lastIndexOf(" ", start + LENGTH);
   const shown = `${start > 0 ? "… " : ""}${text.slice(start, end)}${end < text.length ? " …" : ""}`;
   if (first === -1) return [{ text: shown, isMatch: false }];
-  // Splitting by a group returns the matches at odd indexes.
+  // Splitting at a capturing group returns the matches at odd indexes.
   return shown.split(pattern).map((piece, at) => ({ text: piece, isMatch: at % 2 === 1 }));
 }

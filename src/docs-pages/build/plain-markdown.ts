@@ -8,8 +8,8 @@ const PART =
 type Parts = Readonly<Record<"fence" | "code" | "mark" | "text" | "link", string | undefined>>;
 
 /**
- * Returns a guide as Markdown for readers who only have access to the server. Links point to Markdown guides,
- * and files that are not served are named by path. Info strings of code blocks keep only the language.
+ * Returns a guide as Markdown for readers who only have access to the server. Links point to Markdown guides. Links to
+ * files that are not served become the file's path. Info strings of code blocks keep only the language.
  */
 export function plainMarkdown({ file, markdown, picture }: GuideSource): string {
   return markdown.replaceAll(PART, (whole, ...rest) => {

@@ -43,7 +43,7 @@ function headerOf(name: string, bytes: number): Buffer {
   ] as const) {
     header.write(octal(value, digits), offset);
   }
-  // The checksum is computed with blanks in its own field. The type "regular file" follows.
+  // The checksum is computed with its own field filled with spaces. `0` is the type flag of a regular file.
   header.write(`${" ".repeat(8)}0`, 148);
   header.write("ustar\x0000", 257, "latin1");
   header.write(

@@ -70,7 +70,7 @@ export function renderText(markdown: string): string {
   return markdownIt.render(markdown);
 }
 
-/** Renders a code block. Long lines can be scrolled, also by keyboard. */
+/** Renders a code block. Long lines can be scrolled with mouse and keyboard. */
 function renderCode(...[tokens, index]: Parameters<RendererRule>): string {
   const { content, info } = tokens[index]!;
   const language = info.trim().split(/\s/)[0] ?? "";
@@ -111,7 +111,7 @@ function linkTo(href: string, content: Token): void {
   content.children = [open!, ...children, close!];
 }
 
-/** Replaces links to files by links to pages, or by the name of a file that is not served. */
+/** Replaces links to files with links to pages, or with the file's name if it is not served. */
 function resolveLinks(children: Token[], from: string): void {
   for (const [index, token] of children.entries()) {
     if (token.type !== "link_open") continue;

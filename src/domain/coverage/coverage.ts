@@ -57,7 +57,7 @@ export function indexZones(zones: readonly Pick<Zone, "polygons">[]): IndexedZon
   return { packed, zoneOf, boxes: boxes.data, boundaries };
 }
 
-/** Indexes each polygon separately. The bounding box of a zone with scattered islands would be mostly empty. */
+/** Indexes each polygon separately, because the bounding box of a zone with scattered islands would be mostly empty. */
 function indexBoxes({ coordinates, ringStart, polygonStart }: PackedPolygons): Flatbush {
   const boxes = new Flatbush(polygonStart.length - 1);
   for (const outer of polygonStart.subarray(0, -1)) {

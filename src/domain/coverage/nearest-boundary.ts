@@ -16,7 +16,7 @@ export interface Boundaries {
 }
 
 /**
- * Maximum number of edges in a stretch. Small enough to measure every edge, and large enough to keep the tree small.
+ * Maximum number of edges in a stretch: small enough to measure every edge, and large enough to keep the tree small.
  */
 const EDGES_PER_STRETCH = 16;
 
@@ -71,7 +71,7 @@ interface Search {
   readonly boundaries: Boundaries;
   readonly target: Target;
   arc: number;
-  /** Boundaries at this arc or more are skipped. */
+  /** Boundaries at this distance or farther are skipped. */
   goal: number;
 }
 
@@ -85,7 +85,7 @@ export function metersToBoundary(boundaries: Boundaries, { lng, lat }: Point): n
   return search.arc * EARTH_RADIUS_KM * 1000;
 }
 
-/** Searches the subtree of a node. Visits the nearer child first so that the other can often be skipped. */
+/** Searches the subtree of a node. Visits the nearer child first, so that the other child can often be skipped. */
 function searchNode(search: Search, node: number): void {
   const count = search.boundaries.stretchStart.length;
   if (node >= count) return searchStretch(search, node - count);

@@ -11,16 +11,16 @@ import { liesOn, sideOf, type Corner } from "./segments.ts";
 export const MAX_EDGE_VISITS = 300_000_000;
 
 /**
- * Returns the error in the shape of a polygon and its fix, or `undefined` if the shape is valid.
- * The rings must be closed lists of finite positions in range.
+ * Returns the error in the shape of a polygon and its fix, or `undefined` if the shape is valid. The rings must be
+ * closed lists of finite positions in range.
  *
- * In a valid polygon, no ring crosses or touches itself (consecutive equal positions count as one),
- * holes lie inside the outer ring and outside each other, and two rings meet only in single points.
- * The winding order does not matter (RFC 7946, 3.1.6: parsers should not reject it).
+ * In a valid polygon, no ring crosses or touches itself (consecutive equal positions count as one), holes lie inside
+ * the outer ring and outside each other, and two rings meet only in single points. The winding order does not matter
+ * (RFC 7946, 3.1.6: parsers should not reject it).
  *
- * The check is exact, without a tolerance. It takes about n log n for n positions of typical maps,
- * but up to n² if the bounding boxes of most edges overlap, as for long parallel diagonals.
- * `visits` therefore limits the work for all polygons of a tariff together.
+ * The check is exact, without a tolerance. It takes about n log n for n positions of typical maps, but up to n² if the
+ * bounding boxes of most edges overlap, as for long parallel diagonals. `visits` therefore limits the total work for
+ * all polygons of a tariff.
  */
 export function polygonError(polygon: Polygon, visits: EdgeVisits = { left: MAX_EDGE_VISITS }): string | undefined {
   const error = shapeError(polygon, visits);

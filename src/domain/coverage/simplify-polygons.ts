@@ -14,7 +14,7 @@ interface Simplification {
   readonly kept: Uint8Array;
   /** Number of decimals of rounded coordinates, in degrees. */
   readonly decimals: number;
-  /** Weight from which a vertex is kept, in meters. */
+  /** Minimum weight of a vertex that is kept, in meters. */
   readonly leastWeightM: number;
 }
 
@@ -23,7 +23,7 @@ interface Simplification {
  * coordinates to match. Shared borders stay shared. Where borders run side by side with different vertices, gaps and
  * overlaps of up to twice the tolerance appear.
  *
- * Every resulting polygon is valid. A polygon that becomes invalid keeps more vertices, if necessary all of them
+ * Every resulting polygon is valid. A polygon that becomes invalid keeps more vertices or, if necessary, all vertices
  * without rounding. Polygons are not checked against each other. A ring keeps at least three corners.
  *
  * @param toleranceM above 0, in meters

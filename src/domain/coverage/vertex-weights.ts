@@ -11,12 +11,12 @@ const UNWEIGHED = -1;
 
 /**
  * Computes the weight of each vertex, in meters. If all vertices with a weight below a tolerance are removed, every
- * ring deviates by less than the tolerance. Junctions have infinite weight, and so does one vertex of each ring
- * without junctions. A vertex has the same weight in all rings, so shared borders stay shared.
+ * ring deviates by less than the tolerance. Junctions have infinite weight, and so does one vertex of each ring without
+ * junctions. A vertex has the same weight in all rings, so shared borders stay shared.
  *
  * Uses the Ramer-Douglas-Peucker algorithm: U. Ramer (1972), D. H. Douglas and T. K. Peucker, "Algorithms for the
  * Reduction of the Number of Points Required to Represent a Digitized Line", Cartographica 10 (1973). Takes n log n,
- * because worst-case lines are split in the middle from a certain depth.
+ * because lines are split in the middle below `MAX_DEPTH`.
  *
  * @param leastM weights below this are set to 0, which saves time
  */
@@ -64,8 +64,8 @@ function weighLine(borders: SharedBorders, line: readonly number[], weights: Flo
 }
 
 /**
- * Projects a line to a plane, in meters. Uses the longitude scale where the line is closest to the
- * equator, so distances are never underestimated.
+ * Projects a line onto a plane, in meters. Uses the longitude scale at the line's point closest to the equator, so
+ * distances are never underestimated.
  */
 function project({ lng, lat }: SharedBorders, line: readonly number[]) {
   const x = new Float64Array(line.length);

@@ -25,10 +25,10 @@ const DERIVED_ID_DIGITS = 12;
 /**
  * Returns the identities of a tariff's zones, in the order of the features.
  *
- * A zone's name is the trimmed `properties.name`, otherwise `Name`, `NAME` or `title`, otherwise `zone 3` for the
- * third feature. If several features have the same name, those with an `id` get it as a suffix, as in `Washington
- * (53077)`. The first feature without an `id` keeps the name, and further ones are numbered, as in `Washington (2)`.
- * A number is skipped if another zone already has the resulting name.
+ * A zone's name is the trimmed `properties.name`, otherwise `Name`, `NAME` or `title`, otherwise `zone 3` for the third
+ * feature. If several features have the same name, those with an `id` get it as a suffix, as in `Washington (53077)`.
+ * The first feature without an `id` keeps the name, and further features are numbered, as in `Washington (2)`. A number
+ * is skipped if another zone already has the resulting name.
  *
  * A zone's id is the feature's `id` as text, or is derived from the unique name.
  *
@@ -98,7 +98,7 @@ export function unnamedZoneWarnings(document: unknown, limit: number): readonly 
 /**
  * Returns the `id` of a feature as text, or `undefined` if it is missing or invalid.
  *
- * @param ownerOf feature index by id, for the previous features. The id is added
+ * @param ownerOf index of the feature by id, for the previous features. The id of this feature is added
  */
 function ownIdOf(
   feature: unknown,

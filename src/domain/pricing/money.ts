@@ -52,8 +52,8 @@ export function fitsDecimals(decimal: Decimal, decimals: number): boolean {
 }
 
 /**
- * Converts a decimal to an integer with the given number of decimals: with two decimals, 5.00 becomes 500. Exact up
- * to 2^53 − 1. Larger results are rounded but stay above any limit up to that.
+ * Converts a decimal to an integer with the given number of decimals: with two decimals, 5.00 becomes 500. Exact up to
+ * 2^53 − 1. Larger results are rounded but stay above any limit up to that value.
  */
 export function toUnits(decimal: Decimal, decimals: number): number {
   return Number(decimal.whole + decimal.fraction.padEnd(decimals, "0"));
@@ -92,7 +92,7 @@ export function multiplyToMinor(quantity: number, rateMillionths: number, minorD
 
 /**
  * Returns quantity × factor ÷ 10^decimals, rounded half up to a whole number without binary error. The quantity is
- * taken as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest double below that.
+ * interpreted as its shortest decimal text: a weight of 1.005 is 1005/1000, not the nearest double below it.
  *
  * @param quantity finite, at least 0
  * @param factor a safe integer, at least 0
@@ -131,9 +131,9 @@ const DIVISORS: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_0
  * Rounds a computed double half up. Returns `undefined` if it is so close to a tie that the exact result could round
  * differently.
  *
- * The quantity differs from its shortest decimal by a relative error of at most 2^-53, because the decimal parses
- * back to the quantity. The multiplication and the division each add as much. Together the error is less than 2^-51
- * of the result. (For subnormal doubles, the absolute error is below 2^-1020, and no tie is near.)
+ * The quantity differs from its shortest decimal by a relative error of at most 2^-53, because the decimal parses back
+ * to the quantity. The multiplication and the division each add the same error. The total error is less than 2^-51 of
+ * the result. (For subnormal doubles, the absolute error is below 2^-1020, and no tie is near.)
  */
 function roundIfClear(product: number): number | undefined {
   const floor = Math.floor(product);
@@ -142,7 +142,7 @@ function roundIfClear(product: number): number | undefined {
   return fromTie < 0 ? floor : floor + 1;
 }
 
-/** Limit below which doubles are at most 1/64 apart, so a tie can be distinguished from its neighbors. */
+/** Limit below which doubles are at most 1/64 apart, so that a tie can be distinguished from its neighbors. */
 const MAX_CLEAR = 2 ** 47;
 
 function multiplyExactly(quantity: number, factor: number, decimals: number): number {

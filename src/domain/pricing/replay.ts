@@ -59,13 +59,13 @@ interface RefusedShipment {
 
 /** Number of prices whose change lies in a percentage range. */
 interface ChangeBucket {
-  /** Lower bound, exclusive. `undefined` if absent. */
+  /** Lower bound, exclusive. `undefined` if there is none. */
   readonly abovePercent: number | undefined;
   readonly upToPercent: number | undefined;
   readonly routes: number;
 }
 
-/** Maximum number of changes that are listed, and of refused shipments. */
+/** Maximum number of listed changes, and of listed refused shipments. */
 const MAX_LISTED = 20;
 
 /**
@@ -102,7 +102,7 @@ export function replayShipments({ inForce, ofDraft }: BothTariffs, shipments: re
   };
 }
 
-/** Prices a shipment without computing why it is not served. That is slow and needed only for listed shipments. */
+/** Prices a shipment without computing why it is not served, which is slow and needed only for listed shipments. */
 function priceShipment(pricing: Pricing, shipment: ReplayedShipment): CoveredQuote | undefined {
   const { pickup, dropoff } = shipment.windows;
   const priced = priceRoute(pricing, shipment.route);

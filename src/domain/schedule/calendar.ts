@@ -48,16 +48,16 @@ export interface Calendar {
 export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Maximum number of cached slots per tariff, at about 500 bytes each. Each date counts as one more slot. */
+/** Maximum number of cached slots per tariff, at about 500 bytes each. Each date counts as an additional slot. */
 const MAX_KEPT_SLOTS = 100_000;
 
 /** Offset between the cache keys of two schedules. Larger than any date number, so that keys are unique. */
 const DATES = 10_000_000;
 
 /**
- * Creates the calendars of schedules, in order. Local times are converted by RFC 5545, 3.3.5: a
- * nonexistent time uses the offset before the gap, and an ambiguous time is the first of the two.
- * Recently used dates are cached, because computing a date takes a millisecond.
+ * Creates the calendars of schedules, in order. Local times are converted according to RFC 5545, 3.3.5: a nonexistent
+ * time uses the offset before the gap, and an ambiguous time is the first of the two. Recently used dates are cached,
+ * because computing a date takes a millisecond.
  */
 export function createCalendars(schedules: readonly Schedule[]): Calendar[] {
   const days = new LRUCache<number, Day>({
@@ -81,7 +81,7 @@ function createCalendar(schedule: Schedule, index: number, days: LRUCache<number
     schedule,
     day,
     dayOf(instantMs) {
-      // Local time differs from UTC by less than a day, so the date is at most one away.
+      // Local time differs from UTC by less than a day, so the date differs by at most one day.
       const number = Math.floor(instantMs / DAY_MS);
       const ofUtc = day(number);
       if (instantMs < ofUtc.startMs) return day(number - 1);
@@ -174,8 +174,8 @@ function withTexts(opening: Opening, localTextOf: (instantMs: number) => string)
 }
 
 /**
- * Creates a formatter that returns instants as RFC 3339 in whole seconds with the offset. It looks
- * up the offset only once until the next clock change.
+ * Creates a formatter that returns instants as RFC 3339 in whole seconds with the offset. It looks up the offset only
+ * once for the time until the next clock change.
  */
 function createLocalClock(timeZone: string): (instantMs: number) => string {
   let known = { fromMs: 0, untilMs: 0, offsetMs: 0, offset: "" };

@@ -23,16 +23,15 @@ export interface WindowsDecision {
   /** Reasons why the windows cannot be booked. Empty if they can. */
   readonly violations: readonly Violation[];
   /**
-   * Alternatives for programs: `cut_off_at`, the deadline of a refused pickup window, and
-   * `next_available` and `next_available_end`, the next window that can be booked. Names for the
-   * dropoff window have the prefix `dropoff_`.
+   * Machine-readable alternatives: `cut_off_at`, the deadline of a refused pickup window, and `next_available` and
+   * `next_available_end`, the next window that can be booked. Names for the dropoff window have the prefix `dropoff_`.
    */
   readonly facts: Readonly<Record<string, string>>;
   readonly windows: Ends<BookedWindow>;
   readonly feeMinor: number;
 }
 
-/** Decision for a route without windows that requires none. */
+/** Decision for a route that neither has nor requires windows. */
 export const NO_WINDOWS: WindowsDecision = {
   violations: [],
   facts: {},

@@ -51,7 +51,7 @@ export function parseSchedules(document: Json, reader: Reader): Scheduling | und
   return schedules.length === 0 ? undefined : { schedules, ofZone: Int8Array.from(ofZone) };
 }
 
-/** Whether a value is absent. HTML forms send `null` or an empty text for it. */
+/** Whether a value is absent. HTML forms send `null` or an empty text for an absent value. */
 function isLeftOut(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
@@ -202,7 +202,7 @@ function inOrder(hours: readonly Hours[]): Hours[] {
 
 const MINUTES_OF_DAY = 1_440;
 
-/** Adds an error if opening hours overlap others of the same day or those that continue from the day before. */
+/** Adds an error if opening hours overlap other hours of the same day, or hours that continue from the day before. */
 function checkOverlaps(week: readonly (readonly Hours[])[], path: string, faults: TariffFaults) {
   for (const [day, hours] of week.entries()) {
     const before = week.at(day - 1)!.at(-1);

@@ -32,7 +32,7 @@ export interface Hours {
   readonly feeMinor: number;
 }
 
-/** Booking deadline for windows that start at certain times of certain weekdays. */
+/** Booking deadline for windows that start on given weekdays within a given time range. */
 export interface CutOff {
   /** Whether the deadline applies to each weekday, Monday first. */
   readonly days: readonly boolean[];

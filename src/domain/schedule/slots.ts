@@ -50,7 +50,7 @@ function slotsOf(calendar: Calendar, day: Day, nowMs: number): readonly Slot[] {
   return day.openings.filter(hasRoom).map((opening) => {
     const startMs = earliestIn(calendar, opening, MIN_WINDOW_MS, nowMs);
     if (startMs === undefined) return slotOf(opening, timeZone);
-    // A window that starts in the last minutes can end in adjacent hours. The whole opening is then
+    // A window that starts in the last minutes of an opening can end in adjacent hours. The whole opening is then
     // listed as too late.
     const rest = { ...opening, startMs };
     return slotOf(hasRoom(rest) ? rest : opening, timeZone);
@@ -64,9 +64,9 @@ function hasRoom({ startMs, endMs }: Span): boolean {
 }
 
 /**
- * Returns the first window at or after another one that can be booked, with the same length or, if
- * the schedule has slots, the first slot. If there is none, returns the first one at all. Returns
- * `undefined` if no window can be booked up to the horizon.
+ * Returns the first bookable window at or after a given window, with the same length or, if the schedule has slots, the
+ * first slot. If there is none, returns the first bookable window regardless of the given window. Returns `undefined`
+ * if no window can be booked up to the horizon.
  */
 export function nextAvailable(calendar: Calendar, window: Span, nowMs: number): Span | undefined {
   const later = firstFrom(calendar, window, Math.max(nowMs, window.startMs), nowMs);

@@ -3,7 +3,7 @@ import { bufferOf, type CleanedPicture, MIB } from "./picture.ts";
 const MAX_BYTES = 5 * MIB;
 /** Maximum number of pixels. Viewers use up to four bytes of memory per pixel. */
 const MAX_PIXELS = 50_000_000;
-/** Maximum number of scans, each of which visits all pixels. Cameras write one, or about ten. */
+/** Maximum number of scans, each of which visits all pixels. Cameras write one scan, or about ten. */
 const MAX_SCANS = 50;
 /** Maximum number of segments. Cameras write a few dozen. */
 const MAX_SEGMENTS = 500;
@@ -45,7 +45,7 @@ interface Frame {
   readonly components: ReadonlyMap<number, Component>;
 }
 
-/** What a decoder would know before a scan. */
+/** State of a decoder before a scan. */
 interface Decoder {
   frame: Frame | undefined;
   /** Exif orientation, 1 to 8. */
@@ -239,8 +239,8 @@ function blocksOf({ width, height, components }: Frame, scanned: readonly Compon
 }
 
 /**
- * Returns the end of a scan's data: the next marker other than a stuffed byte or a restart. Returns
- * `undefined` if absent.
+ * Returns the end of a scan's data: the next marker other than a stuffed byte or a restart. Returns `undefined` if
+ * there is none.
  */
 function endOfScan(from: Buffer, begin: number): number | undefined {
   for (let at = from.indexOf(0xff, begin); at !== -1; at = from.indexOf(0xff, at + 1)) {
@@ -255,7 +255,7 @@ function endOfScan(from: Buffer, begin: number): number | undefined {
 const EXIF = Buffer.from("Exif\0\0");
 const ORIENTATION_TAG = 0x0112;
 
-/** Returns the orientation in an Exif segment, 1 to 8 (Exif 3.0, 4.6.5), or `undefined` if absent. */
+/** Returns the orientation in an Exif segment, 1 to 8 (Exif 3.0, 4.6.5), or `undefined` if there is none. */
 function orientationOf(content: Buffer): number | undefined {
   if (!content.subarray(0, 6).equals(EXIF)) return undefined;
   const tiff = content.subarray(6);

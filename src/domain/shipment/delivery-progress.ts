@@ -29,7 +29,7 @@ type Etas = Readonly<Record<End, number | null>>;
 /** Progress of a shipment between payment and its final status, as reported by the courier. */
 export interface DeliveryProgress {
   readonly courier: Courier | null;
-  /** End at which the courier is waiting. null if at neither. */
+  /** End at which the courier is waiting. null if the courier is at neither end. */
   readonly arrivedAt: End | null;
   readonly etas: Etas;
   /** ETAs in the last event. New ETAs are compared with these. */
@@ -77,8 +77,8 @@ export function failedNow(status: ShipmentStatus, { attempts, arrivedAt }: Deliv
 const ETA_MOVES_MS = 5 * 60_000;
 
 /**
- * Applies new ETAs. They cause an event if an ETA is new or differs by at least five minutes from
- * the one in the last event, so that many small changes add up.
+ * Applies new ETAs. They cause an event if an ETA is new or differs by at least five minutes from the ETA in the last
+ * event, so that many small changes add up.
  */
 export function withEtas(before: DeliveryProgress, changes: Partial<Etas>): DeliveryProgress {
   const etas = { ...before.etas, ...changes };

@@ -52,7 +52,7 @@ export function withoutVerdict(proof: DeliveryProof): DeliveryProof {
   return { ...proof, pinVerified: false, waived: null };
 }
 
-/** Returns the part of a proof that remains valid for another attempt: the waiver. `undefined` if absent. */
+/** Returns the part of a proof that remains valid for another attempt: the waiver. `undefined` if there is none. */
 export function withoutDoor({ recordedAt, waived }: DeliveryProof): DeliveryProof | undefined {
   return waived === null ? undefined : { ...NO_PROOF, recordedAt, waived };
 }

@@ -67,8 +67,8 @@ export function shipmentEventTypes(before: EventfulState, after: EventfulState):
 /**
  * Returns the events for a courier's report, in order.
  *
- * @param isSameStatus whether the status is unchanged. Otherwise the courier left an end because of
- *   the new status, which is not a separate event
+ * @param isSameStatus whether the status is unchanged. Otherwise the courier left an end because of the new status,
+ * which causes no separate event
  */
 function progressEventTypes(before: DeliveryProgress, after: DeliveryProgress, isSameStatus: boolean): EventType[] {
   const { courier, arrivedAt } = after;

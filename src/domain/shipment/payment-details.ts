@@ -3,21 +3,21 @@ export type DisputeStatus = "open" | "won" | "lost";
 
 /** Payment details of a shipment, as last read from the provider. */
 export interface PaymentDetails {
-  /** Open payment page. null if absent. */
+  /** Open payment page. null if there is none. */
   readonly checkout: { readonly url: string; readonly expiresAtMs: number } | null;
   /** Whether the customer has paid but the money has not arrived yet. */
   readonly processing: boolean;
   /**
-   * Version of the checkout that received a payment which is neither assigned to the shipment nor
-   * refunded. Absent if there is no such checkout.
+   * Version of the checkout that received a payment that is neither assigned to the shipment nor refunded. Absent if
+   * there is none.
    */
   readonly uncounted?: number;
   /**
-   * Version of the checkout that may have been paid unnoticed, because access to the provider's
-   * account was lost before the checkout expired. Absent if there is no such checkout.
+   * Version of the checkout that may have been paid unnoticed, because access to the provider's account was lost before
+   * the checkout expired. Absent if there is none.
    */
   readonly unseen?: number;
-  /** Version of the checkout whose unassigned payment was accepted. Absent if there is no such checkout. */
+  /** Version of the checkout whose unassigned payment was accepted. Absent if there is none. */
   readonly accepted?: number;
   /** Provider's message if the payment failed, otherwise null. */
   readonly error: string | null;

@@ -5,7 +5,8 @@ import { hasEnded, type ShipmentState } from "./shipment-state.ts";
 import type { TrackedShipment } from "./tracked-shipment.ts";
 
 /**
- * Kinds of emails to recipients, named after the events. There is none for the booking, because it may never be paid.
+ * Kinds of emails to recipients, named after the events. There is no email about the booking, because it may never be
+ * paid.
  */
 export const RECIPIENT_MAIL_KINDS = [
   "awaiting_pickup",
@@ -28,7 +29,7 @@ export interface RecipientMailFacts extends ShipmentState {
 
 export interface DueRecipientMail {
   readonly kind: RecipientMailKind;
-  /** Whether the email is sent even if one of the same kind was sent before. */
+  /** Whether the email is sent even if an email of the same kind was sent before. */
   readonly again: boolean;
 }
 

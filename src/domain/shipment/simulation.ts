@@ -31,7 +31,7 @@ export type Scenario =
 
 interface ScenarioStep {
   readonly step: SimulatedStep;
-  /** Factor by which the delay before this step is multiplied. Defaults to 1. */
+  /** Factor for the delay before this step. Defaults to 1. */
   readonly wait?: number;
 }
 

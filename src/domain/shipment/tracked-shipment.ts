@@ -22,7 +22,7 @@ export interface TrackedShipment {
   readonly stage: DeliveryStage | undefined;
   /** Estimated time of arrival at each end, in milliseconds since the epoch. null if unknown. */
   readonly etas: Readonly<Record<End, number | null>>;
-  /** The current courier. `undefined` if absent or the workspace hides couriers. */
+  /** The current courier. `undefined` if there is none or the workspace hides couriers. */
   readonly courier:
     | {
         /** `undefined` if the name contains a comma, because such a name begins with the family name. */
@@ -35,13 +35,13 @@ export interface TrackedShipment {
         readonly distanceKm: number | undefined;
       }
     | undefined;
-  /** Last failed delivery. `undefined` if absent, or after the final status. */
+  /** Last failed delivery. `undefined` if there is none, and after the final status. */
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
   /** Recipient's language (RFC 5646). */
   readonly recipientLocale: string | undefined;
   /** Whether the recipient can enter digits of their phone number to see more details. */
   readonly canOpen: boolean;
-  /** Name of the dropoff's zone. `undefined` outside all zones. */
+  /** Name of the dropoff's zone. `undefined` if the dropoff is outside all zones. */
   readonly area: string | undefined;
   /** Current time by the workspace's clock, in milliseconds since the epoch. */
   readonly atMs: number;

@@ -25,10 +25,10 @@ export function createTrackingKey(): TrackingKey {
 }
 
 /**
- * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over
- * the secret and reference, and the characters of the reference after its prefix. Those come last
- * because programs that detect links in text drop a trailing hyphen. All inputs have a fixed
- * length, and half of the hash stays secret, which prevents length extension attacks.
+ * Returns the last path segment of a tracking link: the workspace's slug, 132 bits of SHA-256 over the secret and
+ * reference, and the characters of the reference after its prefix. The reference comes last, because programs that
+ * detect links in text drop a trailing hyphen. All inputs have a fixed length, and half of the hash stays secret, which
+ * prevents length extension attacks.
  */
 export function trackingLink({ slug, secret }: TrackingKey, reference: string): string {
   return `${slug}-${macOf(secret, reference)}-${reference.slice(REFERENCE_PREFIX.length)}`;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 
 /**
- * Length of a secret in bytes. Standard Webhooks allows 24 to 64. More than the 32 of SHA-256 adds
+ * Length of a secret in bytes. Standard Webhooks allows 24 to 64 bytes. More than the 32 bytes of a SHA-256 hash add
  * little strength to an HMAC (RFC 2104, 3).
  */
 const SECRET_BYTES = 32;

@@ -21,7 +21,7 @@ export interface AddressDeps {
 const toAddress = compileToMessage(AddressSchema);
 
 const DEFAULT_LIMIT = 5;
-/** Number of a customer's latest shipments in which addresses are searched. */
+/** Number of a customer's latest shipments whose addresses are listed. */
 const MAX_SHIPMENTS = 50;
 
 export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, AddressDeps> = {
@@ -38,7 +38,7 @@ export const ADDRESS_FUNCTIONS: ServiceFunctions<typeof AddressService, Call, Ad
     return { data: (await reverse(call, { lat, lng })).map(toAddress), attribution };
   },
 
-  /** Returns each address once, in the form used last. */
+  /** Returns each address once, as entered most recently. */
   async listRecentAddresses({ customer, limit = DEFAULT_LIMIT }, { caller }, { em }) {
     const filters = readShipmentFilters(caller.workspaceId, {
       customerId: customer,
@@ -68,7 +68,7 @@ interface Route extends Readonly<Record<End, Point & { readonly address: string 
 }
 
 /**
- * Returns the point near which addresses are preferred, if any.
+ * Returns the point near which addresses rank higher, if any.
  *
  * @throws Refusal FIELD_INVALID if only one of the coordinates is given
  */

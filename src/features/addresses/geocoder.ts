@@ -3,7 +3,7 @@ import type { CallSpan } from "../../pipeline/call.ts";
 
 export interface AddressQuery {
   readonly text: string;
-  /** Point near which matches are preferred, if any. */
+  /** Point near which matches rank higher, if any. */
   readonly near: Point | undefined;
   /** Maximum number of addresses, 1 to 10. */
   readonly limit: number;
@@ -32,8 +32,8 @@ export interface Geocoder {
 }
 
 /**
- * Outcomes of a request. `limited` means that the geocoder requests a pause, `failed` that its
- * response is unusable, and `unanswered` that there was no response.
+ * Outcomes of a request. `limited`: the geocoder requests a pause. `failed`: its response is unusable. `unanswered`:
+ * there was no response.
  */
 export const GEOCODER_OUTCOMES = ["ok", "limited", "failed", "unanswered"] as const;
 
@@ -75,8 +75,8 @@ export interface GeocoderAdapter {
 const MAX_LABEL = 300;
 
 /**
- * Returns a label in which runs of white space and control characters become one blank. Truncates
- * it to the maximum length.
+ * Returns a label with runs of white space and control characters replaced by one space, truncated to the maximum
+ * length.
  */
 export function labelOf(text: string): string {
   return text

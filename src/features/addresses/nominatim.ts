@@ -18,7 +18,7 @@ const place = z.object({
 });
 
 const search = wellFormed(place);
-/** If no address is near, Nominatim returns an error with the status 200. */
+/** If there is no address near the point, Nominatim returns an error with status 200. */
 const reverse = z.union([place, z.object({ error: z.unknown() })]);
 
 /** Maximum distance of preferred matches, in degrees: about 50 km. */

@@ -18,14 +18,14 @@ export const ApiKey = defineEntity({
     scope: p.text().$type<KeyScope>().default("full"),
     last4: p.character().length(4),
     createdAt: p.datetime(3),
-    /** Expiry time. null if absent. */
+    /** Expiry. null if the key does not expire. */
     endsAt: p.datetime(3).nullable().index("api_key_by_end"),
     /**
      * Time of the last change to `endsAt`, the name, the scope, or the workspace's limits or
      * suspension, by the database's clock. Replicas poll it.
      */
     changedAt: p.datetime(3).index("api_key_by_change"),
-    /** Time of the last call with the key, to within some seconds. null if unused. */
+    /** Time of the last call with the key, to within a few seconds. null if unused. */
     lastUsedAt: p.datetime(3).nullable(),
   },
   checks: [

@@ -33,7 +33,7 @@ export interface CreatedKey {
   readonly apiKey: string;
 }
 
-/** Lists the active keys of a workspace, oldest first. There are few enough to need no pages. */
+/** Lists the active keys of a workspace, oldest first. Their number is limited, so there are no pages. */
 export async function listKeys(
   em: EntityManager,
   workspaceId: number,
@@ -47,7 +47,7 @@ export function loadWorkingKeys(em: EntityManager, workspace: number): Promise<A
   return em.find(ApiKey, { workspace, ...isWorking() }, { orderBy: OLDEST_FIRST });
 }
 
-/** Like `loadWorkingKeys`, and also serializes changes of the workspace's keys. */
+/** Like `loadWorkingKeys`, but also serializes changes to the workspace's keys. */
 function lockWorkingKeys(tx: EntityManager, workspace: number): Promise<ApiKey[]> {
   return lockAndLoad(tx, "api keys", workspace, () => loadWorkingKeys(tx, workspace));
 }

@@ -3,7 +3,7 @@ import type { CallerKey } from "../../pipeline/call.ts";
 
 export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
 
-/** A changed property with its old and new value. Empty values are null. */
+/** A changed property with its old and new values. Missing values are null. */
 export interface Change {
   readonly field: string;
   readonly before: string | null;

@@ -16,7 +16,7 @@ export interface KeyCache<C extends Caller> extends KeyLookup<C> {
 
 export interface LoadedKey<C extends Caller> {
   readonly caller: C;
-  /** Expiry. null or `undefined` if absent. */
+  /** Expiry. null or `undefined` if the key does not expire. */
   readonly endsAt?: Date | null;
   /** Time of the last change by the database's clock. */
   readonly changedAt: Date;
@@ -32,7 +32,7 @@ const MAX_MISSES = 10_000;
 interface CachedKey<C> {
   readonly hash: string;
   readonly caller: C;
-  /** Expiry in milliseconds since the epoch. Infinity if absent. */
+  /** Expiry in milliseconds since the epoch. Infinity if the key does not expire. */
   readonly endsAtMs: number;
   /** `changedAt` at the time of loading, in milliseconds since the epoch. */
   readonly changedAtMs: number;
@@ -165,8 +165,8 @@ interface KeyChange {
 }
 
 /**
- * Loads the keys that changed or expired within the last minute by the database's clock. A minute
- * is far longer than a commit and the poll interval, so no change is missed.
+ * Loads the keys that changed or expired within the last minute by the database's clock. A minute is much longer than a
+ * commit plus the poll interval, so no change is missed.
  */
 async function loadChanges(reader: Reader, table: KeyTable): Promise<KeyChange[]> {
   const select = `

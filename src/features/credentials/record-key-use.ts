@@ -7,7 +7,7 @@ import { KEY_TABLES, type KeyTable } from "./secret-keys.ts";
 
 const RECORD_MS = 10_000;
 
-/** Maximum number of unrecorded keys per table, which accumulate during a database outage. */
+/** Maximum number of used keys per table that wait to be recorded. They accumulate during a database outage. */
 const MAX_WAITING = 20_000;
 
 /** Creates the recorder that stores when cached keys were last used. */

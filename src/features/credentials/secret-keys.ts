@@ -23,9 +23,9 @@ interface StoredKey {
 }
 
 /**
- * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement,
- * because the transaction may have waited for another one since it began. Citus rejects
- * `clock_timestamp()` in updates, because it may differ between nodes.
+ * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement, because the
+ * transaction may have waited for another transaction since it began. Citus rejects `clock_timestamp()` in updates,
+ * because it may differ between nodes.
  */
 const NOW = "date_trunc('milliseconds', statement_timestamp())";
 
@@ -100,7 +100,7 @@ export function overlapSecondsOf(key: string, requested: number | undefined, cur
 
 export interface ExpiredKey {
   readonly id: string;
-  /** Previous expiry. null if absent. */
+  /** Previous expiry. null if the key did not expire. */
   readonly before: Date | null;
   readonly endsAt: Date;
 }

@@ -30,7 +30,7 @@ export const CustomerAlias = defineEntity({
       name: "customer_alias_by_name",
       properties: ["workspace", "name", "emailLower", "mergedAt", "id"],
     },
-    // `customer` stands for the workspace and the customer's id.
+    // `customer` maps to the columns of the workspace and the customer's id.
     { name: "customer_alias_of_customer", properties: ["customer"] },
   ],
 });
@@ -42,8 +42,8 @@ export const ALIAS_BY_ID = `
   select customer_id::float8 as id from customer_alias where workspace_id = $1 and id = $2`;
 
 /**
- * Like `ALIAS_BY_ID`, but for the name `$2` and the lower-case email `$3`. If several merged
- * customers match, the last merged one counts.
+ * Like `ALIAS_BY_ID`, but for the name `$2` and the lower-case email `$3`. If several merged customers match, the
+ * customer merged last is used.
  */
 export const ALIAS_BY_NAME = `
   select customer_id::float8 as id from customer_alias
@@ -64,8 +64,8 @@ export function mergedWithId(id: string, json = customerJson("customer")): strin
 }
 
 /**
- * Like `mergedWithId`, but by the name and email of the merged customer. If several match, the last
- * merged one counts.
+ * Like `mergedWithId`, but by the name and email of the merged customer. If several match, the customer merged last is
+ * used.
  *
  * @param email SQL for the email in lower case
  */

@@ -24,7 +24,7 @@ export interface CustomerDeps {
 
 export type CustomerFunctions = Omit<ServiceFunctions<typeof CustomerService, Call, CustomerDeps>, "mergeCustomers">;
 
-/** Strength of the lock on a customer's row. Only `update` prevents bookings for the customer. */
+/** Row lock on a customer. Only `update` prevents bookings for the customer. */
 export type CustomerLock = "no key update" | "update";
 
 /** Maximum number of lookups. A customer can be merged between the lookup and the lock. */

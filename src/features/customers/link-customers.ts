@@ -6,7 +6,7 @@ import { type CustomerRow, Customer } from "./customer.entity.ts";
 export interface BookedCustomer {
   readonly name: string;
   readonly email: string;
-  /** New id number. `undefined` keeps the stored one. */
+  /** New id number. `undefined` keeps the stored number. */
   readonly idNumber: string | undefined;
   readonly row: CustomerRow | null;
   readonly newId: number;

@@ -70,8 +70,8 @@ function findByName(search: Search & { readonly name: string }): Statement {
 }
 
 /**
- * Returns SQL for the key under which a customer was found. Includes merged customers, because the
- * customer may have been merged since.
+ * Returns SQL for the key under which a customer was found. Includes merged customers, because the customer may have
+ * been merged since then.
  */
 function keyOf(id: string): string {
   return `select case when starts_with(${NAME_KEY}, lower($2)) then ${NAME_KEY} else ${LAST_WORD_KEY} end

@@ -6,7 +6,7 @@ import { runStatement } from "../../db/statement.ts";
 /** PostgreSQL channel for announcements. A payload is a list of workspace ids, such as `7,12,105`. */
 export const EVENTS_CHANNEL = "shipments_events";
 /**
- * Minimum time between announcements, in milliseconds. Workspaces are collected in between. Announcements are not
+ * Minimum time between announcements, in milliseconds. Workspaces are collected during this time. Announcements are not
  * part of the transactions that cause them, because PostgreSQL serializes the commits of transactions that notify.
  */
 const BATCH_MS = 20;

@@ -55,7 +55,8 @@ export const EVENT_FUNCTIONS: Omit<ServiceFunctions<typeof EventService, Call, W
 
   /**
    * Streams events. A message without an event is a heartbeat. If there are no events yet, a heartbeat is sent
-   * immediately, because headers are sent with the first message. The heartbeat's cursor skips events of other types.
+   * immediately, because the headers are sent with the first message. The heartbeat's cursor skips events of other
+   * types.
    */
   async *watchEvents(request, { caller }, { em, feeds }, signal) {
     const { workspaceId } = caller;

@@ -5,8 +5,8 @@ import type { EventType } from "../../domain/shipment/event-type.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * A change of a shipment or webhook, written in the same transaction and never updated. The key
- * consists of the subject and a number within the subject.
+ * A change to a shipment or webhook, written in the same transaction and never updated. The key consists of the subject
+ * and a number within the subject.
  */
 export const Event = defineEntity({
   name: "Event",

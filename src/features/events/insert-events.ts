@@ -72,7 +72,7 @@ const INSERT = `
   from feed cross join json_populate_recordset(null::event, $2) as written
   where feed.workspace_id = $1`;
 
-/** Delay in seconds of deliveries that are simulated as out of order, so that later events overtake them. */
+/** Delay, in seconds, of deliveries that are simulated as out of order, so that later events overtake them. */
 export const LATE_SECONDS = 10;
 
 /**
@@ -140,8 +140,8 @@ function deliveriesOf(
 }
 
 /**
- * Inserts events of a workspace and their deliveries. Other writers of events in the workspace then
- * wait for the end of the transaction.
+ * Inserts events of a workspace and their deliveries. Other transactions that write events in the workspace then wait
+ * for this transaction to end.
  */
 export async function insertEvents(tx: EntityManager, workspace: number, events: readonly NewEvent[]): Promise<void> {
   const sql = `select ${SUBSCRIBERS} as subscribers`;

@@ -9,8 +9,8 @@ export interface FeedPart {
   /** Oldest first. */
   readonly events: readonly EventContent[];
   /**
-   * Position of the last examined event, from which the next load continues. The given position if
-   * no event was examined.
+   * Position of the last examined event, or the given position if no event was examined. The next load continues from
+   * here.
    */
   readonly end: number;
   readonly mayHaveMore: boolean;

@@ -32,7 +32,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
     const ready = onBehalfOfAll(() => loadFeedEnds(deps.em, [workspace])).then((ends) => ends.get(workspace) ?? 0);
     const begun = { listeners: new Map(), ready, ending: new AbortController() };
     watched.set(workspace, begun);
-    // If the watch fails, it ends for the current listeners. The next listener starts a new one.
+    // If the watch fails, it ends for the current listeners. The next listener starts a new watch.
     onBehalfOfAll(() => run(deps, workspace, begun)).catch(() => end(workspace, begun));
     return begun;
   }
@@ -62,7 +62,7 @@ export function createSubjectWatch(deps: WatchDeps): SubjectWatch {
   };
 }
 
-/** Notifies the listeners of a workspace until none is left. */
+/** Notifies the listeners of a workspace until there are none left. */
 async function run({ em, feeds }: WatchDeps, workspace: number, { listeners, ready, ending }: Watched): Promise<void> {
   const { signal } = ending;
   const subscription = feeds.subscribe(workspace);

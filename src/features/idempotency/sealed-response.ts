@@ -16,10 +16,10 @@ export interface SealedFor {
  *
  *   0x00 | salt, 32 bytes | ciphertext | tag, 16 bytes
  *
- * HKDF-SHA-256 (RFC 5869) derives 44 bytes from the secret key, the salt and the idempotency key: the
- * key and the nonce of AES-256-GCM (NIST SP 800-38D). The salt is random, so each pair of key and
- * nonce is used once, as GCM requires. No binary message begins with 0x00, because there is no field 0.
- * So sealed responses differ from older unsealed ones.
+ * HKDF-SHA-256 (RFC 5869) derives 44 bytes from the secret key, the salt and the idempotency key: the key and the nonce
+ * of AES-256-GCM (NIST SP 800-38D). The salt is random, so each pair of key and nonce is used once, as GCM requires. No
+ * binary message begins with 0x00, because there is no field 0. Sealed responses can therefore be distinguished from
+ * older, unsealed responses.
  */
 const MARK = 0x00;
 const SALT_LENGTH = 32;

@@ -105,13 +105,13 @@ function statementsOf({ table, key, columns }: MailQueue<never>) {
 }
 
 /**
- * Creates the workers that send the emails of a table. A lease sets the next attempt to a time
- * after the longest possible attempt. So other processes take over the emails of a crashed process,
- * and two processes never send the same email. An email is duplicated only if a process dies
- * between receiving the server's response and recording it. Both copies have the same Message-ID.
+ * Creates the workers that send the emails of a table. A lease sets the next attempt to a time after the longest
+ * possible attempt. Other processes therefore take over the emails of a crashed process, and two processes never send
+ * the same email. An email is duplicated only if a process dies between receiving the server's response and recording
+ * it. Both copies have the same Message-ID.
  *
- * While the server is unreachable, a process attempts only a few emails, with a backoff of up to a
- * minute. An email fails when the server refuses it or its lifetime has passed.
+ * While the server is unreachable, a process attempts only a few emails, with a backoff of up to a minute. An email
+ * fails when the server refuses it or its lifetime has passed.
  *
  * @param givingUp aborts the attempts in flight
  */
@@ -185,7 +185,7 @@ interface LeaseTimes {
   readonly leasedUntil: Date | string;
 }
 
-/** Returns the creation time and the age of an email at its lease, by the database's clock. */
+/** Returns the creation time of an email and its age at the time of the lease, by the database's clock. */
 function agesOf({ createdAt, leasedUntil }: LeaseTimes): Omit<LeasedMail, "attempts"> {
   const createdMs = new Date(createdAt).getTime();
   const leasedMs = new Date(leasedUntil).getTime() - LEASE_SECONDS * 1_000;

@@ -89,10 +89,10 @@ export async function assertAnotherOwner(
 }
 
 /**
- * Checks that no other active operator has an email, ignoring case. Requires the lock on operators,
- * because a violation of the unique index would not become a refusal.
+ * Checks that no other active operator has an email, ignoring case. Requires the lock on operators, because a violation
+ * of the unique index would not become a refusal.
  *
- * @param except operator that gets the email, unless it is new
+ * @param except the operator that gets the email, `undefined` for a new operator
  * @throws Refusal OPERATOR_EMAIL_TAKEN
  */
 export async function assertEmailFree(tx: EntityManager, email: string, except?: number): Promise<void> {

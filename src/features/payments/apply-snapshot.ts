@@ -169,7 +169,7 @@ function uncountedOf(
 function detailsOf(row: ShipmentRow, snapshot: PaymentSnapshot, known: StoredCheckout): PaymentDetails {
   const isAwaited = row.paymentStatus === "awaiting_payment";
   const { checkout } = snapshot;
-  // The amounts have no currency of their own, so amounts in other currencies are omitted.
+  // The amounts are in the shipment's currency, so amounts in other currencies are omitted.
   const isComparable = snapshot.currency === row.currency;
   return {
     checkout:
@@ -187,10 +187,10 @@ function detailsOf(row: ShipmentRow, snapshot: PaymentSnapshot, known: StoredChe
 }
 
 /**
- * Returns why part of the payment was not refunded. Null if no refund failed or one is pending.
+ * Returns why part of the payment was not refunded. Null if no refund failed, or if a refund is pending.
  *
- * A manual refund can be reversed, or a dispute won, after the current attempt refunded the rest.
- * No further attempt follows, so this is reported.
+ * A manual refund can be reversed, or a dispute won, after the current attempt refunded the remaining amount. No
+ * further attempt follows, so this is reported.
  */
 function refundErrorOf(snapshot: PaymentSnapshot, { refundAttempt, refundRefusal }: StoredCheckout): string | null {
   if (pendingRefundAmount(snapshot) > 0) return null;

@@ -11,7 +11,7 @@ import type { PaymentProviders } from "./payment-providers.ts";
 import { resumePolling } from "./provider-payments.ts";
 import { storeEvents } from "./receive-event.ts";
 
-/** Interval between checks of ready and of other accounts, in milliseconds. */
+/** Intervals between checks of an account that is ready and of other accounts, in milliseconds. */
 const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
 /** Delay before retrying payments that a ready account refused, in milliseconds. */

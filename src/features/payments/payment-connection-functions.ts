@@ -139,8 +139,8 @@ function modeOf({ caller: { test } }: Call): Mode {
 }
 
 /**
- * Returns the account that the platform created for the workspace, even if it is disconnected.
- * Creates an account if absent or it is inaccessible.
+ * Returns the account that the platform created for the workspace, even if it is disconnected. Creates an account if
+ * there is none or it is inaccessible.
  */
 async function readOrCreate(
   em: EntityManager,
@@ -166,8 +166,8 @@ async function readOrCreate(
 }
 
 /**
- * Counts a failed attempt, because the provider repeats the failure of a key for a day. After an
- * unknown result, the key stays the same.
+ * Counts a failed attempt, because the provider repeats a failure for the same key for a day. After an unknown result,
+ * the key stays the same.
  */
 const COUNT_ATTEMPT = `
   update workspace set account_attempt = account_attempt + 1

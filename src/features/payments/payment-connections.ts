@@ -43,8 +43,8 @@ export function findConnection(em: EntityManager, workspace: number): Promise<Pa
 }
 
 /**
- * Changes the connection of the caller's workspace under the workspace lock, and records the
- * differences in the audit log.
+ * Changes the connection of the caller's workspace while holding the workspace lock, and records the differences in the
+ * audit log.
  *
  * @param change returns the new columns, or null to disconnect
  * @throws Refusal PAYMENTS_OPEN if a replaced account has open payments

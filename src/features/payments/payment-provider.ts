@@ -9,11 +9,11 @@ export interface PaymentProvider {
 }
 
 /**
- * A provider that takes online payments. Workspaces use its live mode, test twins its test mode without real money.
- * The modes share no data. Calls take up to 10 seconds and must not run inside a transaction.
+ * A provider that takes online payments. Workspaces use its live mode, test twins its test mode without real money. The
+ * modes share no data. Calls take up to 10 seconds and must not run inside a transaction.
  *
  * @throws (all methods with provider calls) ProviderUnavailable if the result of the call is unknown, ProviderRefused
- * if the provider rejected the call and changed nothing
+ * if the provider rejected the call without any effect
  */
 export interface OnlinePayments {
   /** Returns why the platform has no account in a mode, or `undefined` if it has one. */

@@ -10,8 +10,8 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 export type CheckoutState = "wanted" | "open" | "closed";
 
 /**
- * State of a shipment's payment at the provider. Created with the first checkout and reused for
- * later ones. Amounts are in minor units.
+ * State of a shipment's payment at the provider. Created with the first checkout and reused for later checkouts.
+ * Amounts are in minor units.
  */
 export const ProviderPayment = defineEntity({
   name: "ProviderPayment",

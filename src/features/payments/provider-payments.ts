@@ -74,7 +74,7 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Stores the result of a provider call at once, so that a crash does not lose it.
+ * Stores the result of a provider call immediately, so that a crash does not lose it.
  *
  * @throws LeaseLost
  */
@@ -108,7 +108,7 @@ const STORE_SNAPSHOT = `
   returning refund_attempt as "refundAttempt", refund_refusal as "refundRefusal"`;
 
 /**
- * Stores data of a snapshot in the transaction of the shipment's change. Returns `undefined` if the lease was lost.
+ * Stores data from a snapshot in the transaction that changes the shipment. Returns `undefined` if the lease was lost.
  */
 export async function storeSnapshot(
   tx: Transaction,
@@ -223,7 +223,7 @@ const FIND_DUE = findDueSql("");
 const FIND_NOTIFIED = findDueSql("told and ");
 
 /**
- * Returns due payments of all workspaces without a lease, oldest first.
+ * Returns due payments that are not leased, from all workspaces, oldest first.
  *
  * @param isNotified whether to return only payments with a new event or a waiting caller
  */

@@ -232,8 +232,8 @@ function nextPoll(row: ShipmentRow, snapshot: PaymentSnapshot, now: Date): Date 
 }
 
 /**
- * Returns the interval until the next poll of an open or processing checkout, in milliseconds. A
- * poll is due when the checkout expires at the latest.
+ * Returns the interval until the next poll of an open or processing checkout, in milliseconds. The next poll is due at
+ * the latest when the checkout expires.
  */
 function untilNextPoll({ checkout, openedAt }: PaymentSnapshot, now: Date): number {
   const ageMs = now.getTime() - (openedAt ?? now).getTime();

@@ -146,7 +146,7 @@ export async function applyToShipment(
     write(tx, made) {
       writePayment(tx, { workspace, reference: shipment }, provider, made!);
     },
-    // A retried transaction overwrites this value, so the committed one remains.
+    // A retried transaction overwrites this value, so the value of the committed transaction remains.
     respond(_, made) {
       applied = made;
       return {};

@@ -28,7 +28,8 @@ export const IS_AT_CONNECTED_ACCOUNT = `
    from provider_payment where workspace_id = $1 and shipment_reference = $2)`;
 
 /**
- * Updates a shipment after its payment or refund was recorded manually. Clears the checkout, which no longer matters.
+ * Updates a shipment after its payment or refund was recorded manually. Clears the checkout, which is no longer
+ * relevant.
  */
 export function applyManualRecord(row: ShipmentRow): ShipmentRow {
   if (row.paymentDetails === null) return row;
@@ -95,7 +96,7 @@ export function setRefunded(tx: Transaction, { workspace, reference }: ShipmentK
   else void tx.send(SET_REFUNDED, [workspace, reference, at.toISOString()]);
 }
 
-/** Queues the insert or update of a payment after a change of its shipment. */
+/** Queues the insert or update of a payment after its shipment changed. */
 export function writePayment(
   tx: Transaction,
   key: ShipmentKey,
@@ -110,7 +111,7 @@ export function writePayment(
   if (was !== is) setRefunded(tx, key, is ? at : null);
 }
 
-/** A shipment before and after a change of its payment, and the time of the change. */
+/** A shipment before and after its payment changed, and the time of the change. */
 export interface PaymentChange {
   readonly before: ShipmentRow;
   readonly row: ShipmentRow;

@@ -4,7 +4,7 @@ import { MAX_MAILS } from "./request-mail.ts";
 
 const BATCH = 500;
 
-/** Locks the check for one process at a time, so that the emails of a person are counted correctly. */
+/** Lets only one process check requests at a time, so that the emails of a person are counted correctly. */
 const LOCK = "select pg_try_advisory_xact_lock(hashtextextended('mails', 0)) as locked";
 
 /**

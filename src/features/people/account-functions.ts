@@ -19,7 +19,7 @@ const respond = compileResponse(ListSessionsResponseSchema);
 
 const MAX_LISTED = 100;
 
-/** RPCs with which signed-in people manage their own data. */
+/** RPCs for signed-in people to manage their own data. */
 export const ACCOUNT_FUNCTIONS: ServiceFunctions<typeof AccountService, PersonCall, DatabaseDeps> = {
   getAccount: async (_request, { caller }, { em }) => ({
     data: await loadAccount(em.fork(), caller),

@@ -10,7 +10,8 @@ export async function endSessionOf(em: EntityManager, token: string): Promise<bo
 }
 
 /**
- * Tables to delete from, links first. A link that is used in between becomes a session, which is then deleted too.
+ * Tables to delete from, links first. A link that is used between the two deletions becomes a session, which is then
+ * deleted too.
  */
 const TABLES = ["sign_in_link", "session"] as const;
 

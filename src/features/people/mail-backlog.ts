@@ -10,7 +10,7 @@ export interface MailBacklog {
   readonly oldestMs: number | null;
 }
 
-/** Queries per table, because a distributed database stores the tables on different nodes. */
+/** One query per table, because a distributed database stores the tables on different nodes. */
 const BACKLOGS = ["mail", "recipient_notice"].map(
   (table) => `
   select count(*)::float8 as waiting,

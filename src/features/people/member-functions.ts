@@ -14,9 +14,9 @@ import { Membership } from "./membership.entity.ts";
 import { Person } from "./person.entity.ts";
 import { SavedFilter } from "./saved-filter.entity.ts";
 
-/** RPCs with which a workspace manages its members. */
+/** RPCs for managing the members of a workspace. */
 export const MEMBER_FUNCTIONS: ServiceFunctions<typeof MemberService, Call, InviteDeps> = {
-  /** Lists members by email. Needs no pages, because there are at most `MAX_MEMBERS`. */
+  /** Lists members by email. There are no pages, because there are at most `MAX_MEMBERS` members. */
   async listMembers(_request, { caller: { workspaceId: workspace } }, { em }) {
     const reading = em.fork();
     const memberships = await reading.find(Membership, { workspace });

@@ -47,7 +47,7 @@ export async function findMemberForUpdate(
   return { membership, person: await tx.findOneOrFail(Person, membership.person) };
 }
 
-/** Locks the members of a workspace: serializes changes of members and of their saved filters. */
+/** Locks the members of a workspace: serializes changes to members and their saved filters. */
 export function lockMembers<T>(tx: EntityManager, workspace: number, load: () => Promise<T>): Promise<T> {
   return lockAndLoad(tx, "members", workspace, load);
 }

@@ -13,13 +13,13 @@ const MAX_LINKS = 5;
 /**
  * Creates a single-use sign-in link, valid for 15 minutes, in the caller's transaction.
  *
- * The creator of a link could use it. A link that a workspace's admin creates must therefore not
- * give access to the person's other workspaces or the platform.
+ * The creator of a link could use it. A link that a workspace's admin creates must therefore not give access to the
+ * person's other workspaces or the platform.
  *
  * @param link `workspaceId` binds the session to a workspace, and null gives it all permissions of
  *   the person. `madeBy` is null if the person requested the link
- * @returns path and fragment of the link. The token is in the fragment, which browsers never send,
- *   so it appears in no log, and link scanners do not use up the link
+ * @returns path and fragment of the link. The token is in the fragment, which browsers never send, so it does not
+ * appear in logs, and link scanners do not use up the link
  */
 export async function insertSignInLink(
   tx: EntityManager,
@@ -51,7 +51,7 @@ export async function insertSignInLink(
 /** Path of a sign-in link, followed by the token. */
 const PATH = "/sign-in#token=";
 
-/** Deletes a link that was never handed out. */
+/** Deletes a link that was never sent. */
 export async function withdrawSignInLink(em: EntityManager, signInPath: string): Promise<void> {
   const hash = hashKey(signInPath.slice(PATH.length));
   await runStatement(em, "delete from sign_in_link where hash = $1", [hash]);

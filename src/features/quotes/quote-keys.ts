@@ -83,7 +83,7 @@ export function createQuoteKeys(seal: SecretSeal, log: Pick<Logger, "error">): Q
     );
     const usable = rows.filter(({ id }) => byId(id) !== undefined);
     const sealing = usable.find(({ ageSeconds }) => ageSeconds >= KNOWN_AFTER_SECONDS);
-    // If all keys are new, other processes most likely have read the oldest one.
+    // If all keys are new, other processes have most likely read the oldest of them.
     const next = sealing ?? usable.at(-1);
     if (next !== undefined) current = byId(next.id);
     return rows;

@@ -24,14 +24,14 @@ interface OpenedDetails {
   loadPhoto(): Promise<Buffer | undefined>;
 }
 
-/** Result if the digits are wrong or no tries are left. */
+/** Result if the digits are wrong or no attempts are left. */
 interface WrongDigits {
   readonly triesLeft: number;
 }
 
 /**
- * Maximum number of wrong tries for a phone number. Guessing four digits then succeeds with a
- * probability of 1 in 2,000.
+ * Maximum number of failed attempts for a phone number. Guessing four digits then succeeds with a probability of 1 in
+ * 2,000.
  */
 const MAX_TRIES = 5;
 /** Number of last digits of the phone number that are compared. */
@@ -41,14 +41,14 @@ const DIGITS = 4;
 const PHOTO_MS = 3_000;
 
 const SPENT = "select hash from spent_attempt where hash = any($1::text[])";
-/** Records a used try. Kept for the maximum lifetime of a tracking link. */
+/** Records a failed attempt. Kept for the maximum lifetime of a tracking link. */
 const SPEND = `
   insert into spent_attempt (hash, ends_at) values ($1, now() + interval '60 days')
   on conflict do nothing`;
 
 /**
- * Proof that a visitor is the recipient: digits that they entered, or the MAC of a page that was
- * opened with digits before.
+ * Proof that a visitor is the recipient: the digits that they entered, or the MAC of a page that was opened with digits
+ * earlier.
  */
 export interface RecipientProof {
   readonly link: string;
@@ -92,7 +92,7 @@ export async function openLinked(
 }
 
 /**
- * Uses up a try if the digits are wrong. Correct digits use no try.
+ * Uses up an attempt if the digits are wrong. Correct digits do not use up an attempt.
  *
  * @returns the result, or `undefined` if the digits are accepted
  */

@@ -3,7 +3,7 @@ import { Workspace } from "../workspaces/workspace.entity.ts";
 
 export type RequestOutcome = "succeeded" | "refused" | "failed";
 
-/** A workspace's request that changed something or failed. Kept for 7 days, up to about 10,000 per workspace. */
+/** A workspace's request that was a write or failed. Kept for 7 days, up to about 10,000 per workspace. */
 export const ApiRequest = defineEntity({
   name: "ApiRequest",
   tableName: "api_request",

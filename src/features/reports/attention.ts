@@ -12,7 +12,7 @@ export interface Listed<Subject> {
   readonly count?: number;
 }
 
-/** Returns the kinds that have open issues, with their number and most urgent subjects. */
+/** Returns the kinds of issues that are open, with their number and most urgent subjects. */
 export function attentionTo<Subject>(listed: readonly Listed<Subject>[]) {
   return listed
     .map(({ kind, subjects = [], count = subjects.length }) => ({

@@ -10,8 +10,8 @@ export const BookingRollUp = defineEntity({
     /** Feed position up to which events are processed. Days before `fillBefore` are counted later. */
     position: p.bigint("number"),
     /**
-     * Time before which days are not counted yet. null if all days are counted. Days are counted
-     * from the newest to the oldest.
+     * Days before this time are not counted yet. null if all days are counted. Days are counted from the newest to the
+     * oldest.
      */
     fillBefore: p.datetime(3).nullable(),
     /** Earliest time of the next background count. */

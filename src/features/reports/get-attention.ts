@@ -130,9 +130,9 @@ const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is
   then created_at + ${LATE_AFTER} end`;
 
 /**
- * Selects shipments that missed a window, will miss one by their ETA, or are too old without
- * windows. Checks only the shipments that become late first: those with the earliest pickup
- * windows, and the oldest without a pickup window. `isLate` has the same rule for windows.
+ * Selects shipments that missed a window, will miss a window according to their ETA, or have no window and are too old.
+ * Checks only the shipments that become late first: those with the earliest pickup windows, and the oldest without a
+ * pickup window. `isLate` has the same rule for windows.
  */
 const LATE = `
   select reference as id, ${msOf("promised")} as at
@@ -153,7 +153,7 @@ const LATE = `
   where promised is not null
   order by promised, reference limit ${MAX_COUNTED}`;
 
-/** Selects shipments with two or more attempts, or with a locked PIN that still has to be waived. */
+/** Selects shipments with two or more failed attempts, or with a locked PIN that must still be waived. */
 const ATTEMPTED = `
   select reference as id, (progress #>> '{attempts,-1,atMs}')::float8 as at,
     progress #>> '{attempts,-1,reason}' as reason,

@@ -81,8 +81,8 @@ const BOOKED = `
   from booked group by day, currency`;
 
 /**
- * Selects the quotes of each day by quarters of an hour, because all current time zone offsets are
- * multiples of 15 minutes. Days can begin within the first and last hour.
+ * Selects the quotes of each day by quarter of an hour, because all current time zone offsets are multiples of 15
+ * minutes. Days can begin within the first and last hour.
  */
 const QUOTES = `
   select width_bucket(hour + minutes * interval '1 minute', $2::timestamptz[]) as day,

@@ -84,8 +84,8 @@ async function loadMails(em: EntityManager, now: Date): Promise<Listed<Subject>>
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
- * Age of failures at which operators see a webhook, in milliseconds. Workspaces are notified of
- * failing webhooks immediately. Webhooks that have failed for more than 14 days count as abandoned.
+ * Age of failures for which operators see a webhook, in milliseconds. Workspaces are notified of failing webhooks
+ * immediately. Webhooks that have failed for more than 14 days count as abandoned.
  */
 const FAILING_MS = { least: DAY_MS, most: 14 * DAY_MS };
 

@@ -10,7 +10,7 @@ export interface WebhookBacklog {
   readonly oldestMs: number | null;
 }
 
-/** Selects the oldest pending delivery. Skips from webhook to webhook in the index by status. */
+/** Selects the oldest pending delivery. Reads only one entry per webhook from the index by status. */
 const OLDEST = `
   select (extract(epoch from min(oldest.created_at)) * 1000)::float8
   from webhook join workspace on workspace.id = webhook.workspace_id and workspace.twin_of is null
@@ -28,7 +28,7 @@ const PENDING = `
   limit 1000000`;
 
 /**
- * Selects pending deliveries webhook by webhook in the index, so finished deliveries take no time. `offset 0`
+ * Selects pending deliveries webhook by webhook from the index, so it does not read finished deliveries. `offset 0`
  * prevents PostgreSQL from reading the whole table. For more than 100,000 deliveries, reading the table is faster.
  */
 const PENDING_BY_WEBHOOK = `
@@ -67,9 +67,7 @@ export interface TableRows {
   readonly rows: number;
 }
 
-/**
- * Selects PostgreSQL's live row count. The count is lost in a crash, but the estimate of the last ANALYZE remains.
- */
+/** Selects PostgreSQL's live row count. A crash resets the count, but the estimate of the last ANALYZE remains. */
 const TABLE_ROWS = `
   select class.relname as "table",
     greatest(pg_stat_get_live_tuples(class.oid), class.reltuples, 0)::float8 as rows

@@ -3,7 +3,7 @@ import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 import { msOf } from "./attention.ts";
 
-/** Age at which unprocessed work is overdue, in milliseconds. Workers poll twice a second. */
+/** Age at which an unprocessed task is overdue, in milliseconds. Workers poll twice a second. */
 const OVERDUE_MS = 10 * 60_000;
 /** Number of consecutive failures after which a payment is overdue. This many retries take about ten minutes. */
 const OVERDUE_FAILURES = 8;
@@ -11,7 +11,7 @@ const OVERDUE_FAILURES = 8;
 const MAX_COUNTED = 10_000;
 const MAX_NAMED = 20;
 
-/** Number of overdue work items by kind, up to 10,000 each. */
+/** Number of overdue tasks by kind, up to 10,000 each. */
 export interface OverdueWork {
   /** Payments whose provider was unreachable or did not complete an operation. */
   readonly payments: number;
@@ -52,7 +52,7 @@ const COUNTS = [
   countOf("payment_connection", "check_at <= $1 and live"),
 ];
 
-/** Counts the overdue payment work of all live workspaces. Omits test mode, which must not alert operators. */
+/** Counts the overdue payment tasks of all live workspaces. Omits test mode, which must not alert operators. */
 export async function countOverdueWork(em: EntityManager, now: Date): Promise<OverdueWork> {
   const before = [overdueSince(now)];
   const counts: number[] = [];

@@ -51,8 +51,8 @@ export function overviewMessage(
   const quotesOn = new Map(quoted.map(({ date, quotes }) => [date, quotes]));
   const keptFromMs = now.getTime() - USAGE_DAYS * 24 * HOUR_MS;
   /**
-   * Whether all quote counts of a day are still stored. They are deleted by hours in UTC, and a day
-   * can begin within an hour.
+   * Whether all quote counts of a day are still stored. They are deleted by hour in UTC, and a day can begin within an
+   * hour.
    */
   const areQuotesKept = (day: number) => bounds[day]!.getTime() >= Math.ceil(keptFromMs / HOUR_MS) * HOUR_MS;
   const days = dates.map((date, i) => ({

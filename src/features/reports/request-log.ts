@@ -46,7 +46,7 @@ export function createRequestLog(onDropped: (count: number) => void) {
   const ofWorkspace = new Map<number, number>();
 
   return {
-    /** Records a finished request of a workspace if it changed something or failed. */
+    /** Records a completed request of a workspace if it was a write or failed. */
     record(call: ReceivedCall, httpStatus: number): void {
       const { caller, code = Code.Canceled, rateLimit } = call;
       if (caller?.audience !== "workspace") return;

@@ -5,7 +5,7 @@ import type { ReceivedCall } from "../../pipeline/call.ts";
 
 const MAX_LENGTH = 200;
 
-/** Cache of path templates, because each read decodes the method's options. */
+/** Cache of path templates, because reading a template decodes the method's options. */
 const templates = new WeakMap<DescMethod, string | undefined>();
 
 /** Returns a path template such as `POST /v1/shipments/{shipment}/cancel`. `undefined` if the method has no path. */

@@ -15,23 +15,23 @@ import type { QuoteFacts } from "./quoted-price.ts";
 
 export interface Booking {
   readonly method: typeof ShipmentService.method.createShipment;
-  /** Booking request. Route fields are optional if the request names a quote. */
+  /** Booking request. Route fields are optional if there is a quote. */
   readonly request: CreateShipmentRequest;
   readonly call: Call;
-  /** Quote that the request names. `undefined` if absent or it is invalid. */
+  /** Quote in the request. `undefined` if there is none or it is invalid. */
   readonly quote: NamedQuote | undefined;
 }
 
 export interface BookingFacts extends QuoteFacts {
-  /** Tariff version in force. null if absent. */
+  /** Tariff version in force. null if there is none. */
   readonly tariffVersion: number | null;
   /** State of the payment connection. null if no provider is connected. */
   readonly providerState: ConnectionState | null;
   /** Reference of the shipment that already has the booking's external reference, or null. */
   readonly takenBy: string | null;
   /**
-   * Customer of the booking, searched by id, then by name and email. Each search also finds merged
-   * customers and returns their survivor. null if there is no match.
+   * Customer of the booking, searched by id, then by name and email. Each search also finds merged customers and
+   * returns the surviving customer. null if there is no match.
    */
   readonly customer: CustomerRow | null;
   readonly newCustomerId: number;
@@ -126,12 +126,12 @@ interface Lookups {
 /**
  * Returns the statement that loads the facts of one or several bookings.
  *
- * Several bookings are passed as JSON: with array parameters PostgreSQL would plan again for every call, which takes
- * longer than everything else. A single booking is passed as separate values, which is a quarter faster.
+ * Several bookings are passed as JSON: with array parameters, PostgreSQL would create a new plan for every call, which
+ * takes longer than everything else. A single booking is passed as separate values, which is a quarter faster.
  *
- * Lookups are subqueries, so each uses an index regardless of the estimated number of rows. The condition on `index`
- * is always true. Because of this condition PostgreSQL expects one row instead of 100, and the generic plan looks too
- * cheap to plan again.
+ * Lookups are subqueries, so each uses an index regardless of the estimated number of rows. The condition on `index` is
+ * always true. It makes PostgreSQL expect one row instead of 100, so that the generic plan looks cheap enough to be
+ * reused.
  */
 function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   const byName = customerWhere("customer.name = wanted.name and email_lower = wanted.email");
@@ -154,8 +154,8 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
 }
 
 /**
- * Statements by the bits of `key` below. Each lookup takes time even without a match, and most
- * bookings need few of them.
+ * Statements, indexed by the bits of `key` below. Each lookup takes time even without a match, and most bookings need
+ * few lookups.
  */
 const factsSqls: string[] = [];
 
@@ -176,8 +176,8 @@ const CUSTOMER_BY_ID = customerWhere("id = $2");
 const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3");
 
 /**
- * Looks up each fact with its own statement. This is fastest on a distributed database, which plans
- * a statement on several tables every time, but forwards a statement on one table.
+ * Looks up each fact with its own statement. This is fastest on a distributed database, which plans statements on
+ * several tables for every call but forwards statements on a single table.
  */
 async function lookupEach(tx: Transaction, workspace: number, { request }: Booking): Promise<OwnFacts[]> {
   const { externalReference, quoteId } = request;

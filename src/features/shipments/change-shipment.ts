@@ -24,7 +24,7 @@ import type { ShipmentRow } from "./shipment-row.ts";
 import { type ChangedShipment, insertEventsOf, shipmentEvents, updateShipments } from "./write-shipments.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 
-/** Result of a change: the shipment, and in `made` further computed values, if any. */
+/** Result of a change: the shipment, and other computed values in `made`, if any. */
 export type Changed<Made = unknown> = {
   readonly row: ShipmentRow;
   /** Error to return to the caller even though the row is written. */
@@ -34,11 +34,11 @@ export type Changed<Made = unknown> = {
 export interface Change<Facts = unknown, Made = unknown> {
   readonly request: { readonly shipment: string };
   readonly call: Call;
-  /** Loads further data that the change depends on, concurrently with locking the shipment. */
+  /** Loads additional data for the change while the shipment is being locked. */
   load?(tx: Transaction): Promise<Facts>;
   /**
-   * Computes the shipment after the change. Returns the same row if nothing changes. Can be called
-   * again in another transaction.
+   * Computes the shipment after the change. Returns the same row if nothing changes. May be called again in another
+   * transaction.
    *
    * @param at time of the change
    * @throws Refusal if the change is not allowed
@@ -63,8 +63,8 @@ interface ShipmentChange<M extends DescMethodUnary = DescMethodUnary, Facts = un
 }
 
 /**
- * Changes a shipment and records the events. Resolves after the commit. Concurrent changes share a
- * transaction. Changes of the same shipment run one after the other.
+ * Changes a shipment and records the events. Resolves after the commit. Concurrent changes share a transaction. Changes
+ * to the same shipment run one after the other.
  *
  * @throws Refusal SHIPMENT_NOT_FOUND, and the errors of `change`
  */
@@ -136,8 +136,8 @@ export function createChangeShipment(
 const workspaceOf = ({ call }: Change) => call.caller.workspaceId;
 
 /**
- * Returns the serialization key. Two changes of a shipment in one transaction would start from the
- * same row, and one would be lost.
+ * Returns the serialization key. Two changes to a shipment in one transaction would start from the same row, and one
+ * change would be lost.
  */
 function shipmentOf({ call, request }: Change): string {
   return `${call.caller.workspaceId} ${request.shipment}`;
@@ -161,10 +161,10 @@ export async function lockAndLoad(
 }
 
 /**
- * Applies changes of different shipments in one transaction. Skips refused changes.
+ * Applies changes to different shipments in one transaction. Skips refused changes.
  *
- * @param to.written receives the changes that wrote something
- * @returns for each change the resulting shipment with `made`, or the Refusal
+ * @param to.written receives the changes that wrote data @returns the resulting shipment with `made`, or the Refusal,
+ * for each change
  */
 export async function makeChanges(
   tx: Transaction,

@@ -29,7 +29,7 @@ import { quotedPrice, priceFacts, routeWithQuote, windowsWithQuote, withQuotedFe
 export interface AcceptedBooking extends Booking {
   readonly facts: BookingFacts;
   readonly route: Route;
-  /** Tariff version that determines the price. The version of the quote if one is named. */
+  /** Tariff version that determines the price: the version of the quote, if there is one. */
   readonly tariffVersion: number;
   readonly fees: Fees;
   readonly priced: CoveredQuote;
@@ -41,10 +41,9 @@ export interface AcceptedBooking extends Booking {
  * Checks and prices a booking.
  *
  * @param facts data from the database that the booking depends on
- * @returns the accepted booking, or a Refusal. The Refusal has all violations of ROUTE_NOT_COVERED,
- * WEIGHT_NOT_SERVED, the windows, and PAYMENT_PROVIDER_NOT_CONNECTED or PAYMENT_PROVIDER_NOT_READY.
- * Without these, it has the error of `heldPrice`, otherwise the first of PRICE_CHANGED,
- * EXTERNAL_REFERENCE_TAKEN and FIELD_INVALID (too much metadata).
+ * @returns the accepted booking, or a Refusal. The Refusal has all violations of ROUTE_NOT_COVERED, WEIGHT_NOT_SERVED,
+ * the windows, and PAYMENT_PROVIDER_NOT_CONNECTED or PAYMENT_PROVIDER_NOT_READY. If there are none, it has the error of
+ * `heldPrice`, or else the first of PRICE_CHANGED, EXTERNAL_REFERENCE_TAKEN and FIELD_INVALID (too much metadata).
  */
 export function checkBooking(
   booking: Booking,

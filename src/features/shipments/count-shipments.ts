@@ -21,7 +21,7 @@ interface CountRow {
   /** Index of the list in `lists`. */
   readonly list: number;
   readonly currency: string;
-  /** Number of shipments in this currency. In total, a list has at most one more than `MAX_COUNTED`. */
+  /** Number of shipments in this currency. The sum for a list is at most `MAX_COUNTED` + 1. */
   readonly found: number;
   readonly count: number;
   readonly totalMinor: string;

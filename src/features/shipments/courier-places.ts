@@ -18,7 +18,7 @@ import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
 /** Maximum age of an available position. */
 const KEPT = "1 hour";
 
-/** Selects the state of each shipment. The lateral join makes PostgreSQL look up each reference by key. */
+/** Selects the state of each shipment. With the lateral join, PostgreSQL looks up each reference by key. */
 const STATES = `
   select index, status, payment_status as "paymentStatus", version
   from json_to_recordset($2) as given (index int, reference text)

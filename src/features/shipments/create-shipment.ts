@@ -83,7 +83,8 @@ const workspaceOf = ({ call }: Booking) => call.caller.workspaceId;
 
 /**
  * Returns the serialization key: the second of two bookings with the same quote or external reference must see the
- * first one committed. In other processes, and if a booking has both, the second booking fails a unique key instead.
+ * first booking after its commit. If the bookings are in different processes, or have both a quote and an external
+ * reference, the second booking violates a unique key instead.
  */
 function onceKey({ request: { quoteId, externalReference }, call }: Booking): string | undefined {
   if (quoteId !== undefined) return quoteId;
@@ -174,7 +175,7 @@ function bookShipment(
     version: 1,
     eventCount: 0,
   };
-  // Previews in a form that is being filled in are not quotes in reports, so their bookings do not count as quoted.
+  // Price previews in a form do not count as quotes in reports, so their bookings do not count as quoted.
   const isByKey = call.caller.keyId !== undefined;
   const quoted = isByKey && (request.expectedTotal ?? request.quoteId) !== undefined;
   return { quoted, ...shipmentEvents(["shipment.created"], undefined, row, call) };

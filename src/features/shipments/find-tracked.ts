@@ -18,7 +18,8 @@ export interface TrackingDeps {
   readonly em: EntityManager;
   readonly now: () => Date;
   /**
-   * Returns the name of the zone at a point in the current tariff. `undefined` outside all zones or without a tariff.
+   * Returns the name of the zone at a point in the current tariff. `undefined` if the point is outside all zones or
+   * there is no tariff.
    */
   readonly zoneAt: (point: Point) => string | undefined;
 }
@@ -90,7 +91,7 @@ export interface LinkedShipment {
   /** Dropoff address, which only the verified recipient may see. */
   readonly dropoffAddress: string;
   readonly hasPhoto: boolean;
-  /** PIN to give to the courier. `undefined` if absent or it is no longer needed. */
+  /** PIN to give to the courier. `undefined` if there is none or it is no longer needed. */
   readonly dropoffPin: string | undefined;
   readonly workspace: LinkedWorkspace;
 }
@@ -107,7 +108,7 @@ export async function findLinked(text: string, deps: TrackingDeps): Promise<Link
   return loadTracked(workspace, link.reference, deps);
 }
 
-/** Returns a shipment as its tracking link shows it. `undefined` if the link would be invalid. */
+/** Returns a shipment as shown on its tracking page. `undefined` if the link would be invalid. */
 export async function findTracked(
   { workspace: id, reference }: ShipmentKey,
   deps: TrackingDeps,

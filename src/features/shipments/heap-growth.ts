@@ -8,8 +8,8 @@ const OWN_PERCENT = 0;
 let holders = 0;
 
 /**
- * Makes V8 collect garbage more often until the returned function is called. Long calls that create
- * much garbage would otherwise use 100 MiB more. Slows down other calls a little.
+ * Makes V8 collect garbage more often until the returned function is called. Otherwise, long calls that create a lot of
+ * garbage would use 100 MiB more. Slightly slows down other calls.
  */
 export function holdHeapGrowth(setFlag = setFlagsFromString): () => void {
   if (holders++ === 0) setFlag(`--heap-growing-percent=${SLOW_PERCENT}`);

@@ -56,7 +56,10 @@ export const listShipments: ShipmentFunctions["listShipments"] = async (request,
   return respond({ data: rows.map(({ row }) => shipmentRecord(row, caller)), nextPageToken });
 };
 
-/** Returns the sort key of a shipment for a page token: creation time, reference and the key of the order, if any. */
+/**
+ * Returns the sort key of a shipment for a page token: creation time, reference, and the key of the requested order, if
+ * any.
+ */
 function positionIn({ keyOf }: Pick<ShipmentOrder, "keyOf">, row: ShipmentRow): readonly (string | number)[] {
   const { createdAt, reference } = row;
   return [createdAt.getTime(), reference, ...(keyOf === undefined ? [] : [keyOf(row)])];

@@ -36,8 +36,8 @@ const MOVED = `
   where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
 
 /**
- * Creates the workers that move pictures to a bucket. A proof is first stored in the database with its pictures, so
- * that deliveries do not depend on the bucket. The content in the database is deleted once it was read back from the
+ * Creates the workers that move pictures to a bucket. Proof is first stored in the database with its pictures, so that
+ * deliveries do not depend on the bucket. The content in the database is deleted once it has been read back from the
  * bucket. Repeated writes are idempotent, because the object key contains the digest of the content.
  */
 export function createPictureWorkers(deps: {

@@ -4,8 +4,8 @@ import type { ShipmentKey } from "./find-shipment.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 
 /**
- * Thrown by a change that first needs a query to the payment provider. Such a query must not run
- * inside a transaction, so `retryAfterProviderCheck` makes it and retries the change.
+ * Thrown by a change that first needs a query to the payment provider. Such a query must not run inside a transaction,
+ * so `retryAfterProviderCheck` sends it and retries the change.
  */
 export class ProviderCheckRequired extends Refusal {
   readonly version: number;

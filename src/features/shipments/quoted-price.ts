@@ -17,7 +17,7 @@ import type { NamedQuote } from "../quotes/find-quote.ts";
 export interface QuoteFacts {
   /** Reference of the shipment that was booked with the quote. null if the quote is unused. */
   readonly usedBy: string | null;
-  /** Highest tariff version that voids quotes of earlier versions. null if absent. */
+  /** Highest tariff version that voids quotes of earlier versions. null if there is none. */
   readonly voidedBelow: number | null;
 }
 

@@ -35,7 +35,7 @@ const stageNameOf = compileEnumName<DeliveryStage>(DeliveryStageSchema);
 
 const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff" } as const;
 
-/** Changes that couriers' systems report for paid shipments. */
+/** Changes that courier systems report for paid shipments. */
 export const PROGRESS_CHANGES = {
   setCourier(request, call, { changeShipment }) {
     const { courierId, name, phone = null, vehicle = null, externalId = null } = request;
@@ -116,7 +116,10 @@ export function reportCourier(
   row: ShipmentRow,
   reported: {
     readonly etas?: Partial<Record<End, number>>;
-    /** Where the courier has arrived. null if the courier is on the way, `undefined` if not reported. */
+    /**
+     * End of the route at which the courier has arrived. null if the courier is on the way, `undefined` if not
+     * reported.
+     */
     readonly arrivedAt?: End | null | undefined;
   },
   at: Date,
@@ -191,7 +194,7 @@ function assertNoDetails(request: SetCourierRequestValid): void {
 }
 
 /**
- * Returns the change of a shipment's courier. The position of a replaced courier is deleted.
+ * Returns the change that replaces a shipment's courier. The position of a replaced courier is deleted.
  *
  * @param courierOf returns the new courier from the loaded data
  * @throws Refusal ETAG_STALE

@@ -125,7 +125,7 @@ async function findShipments(
   return rows.map((row, i) => ({ ...row, customerPhone: found[i]!.phone }));
 }
 
-/** Kinds of matches, in the order of the response: by reference, by words, and by the beginning of a reference. */
+/** Kinds of matches, in the order of the response: by reference, by words, by the beginning of a reference. */
 const [NAMED, WORDED, BEGUN] = [1, 2, 3];
 
 interface SelectedShipment {
@@ -168,8 +168,8 @@ function newest(count: number | string, condition = ""): string {
 const TEXTS = [...SHIPMENT_TEXTS, ...CUSTOMER_TEXTS.filter((text) => !text.includes("notes"))];
 
 /**
- * Joins the customer and selects shipments with all terms. First compares substrings, which costs a
- * tenth of matching words.
+ * Joins the customer and selects shipments with all terms. First compares substrings, which takes a tenth of the time
+ * of matching words.
  */
 const WITH_ALL_TERMS = `
   join customer on customer.workspace_id = $1 and customer.id = shipment.customer_id

@@ -94,7 +94,7 @@ export function selectListed(columns: string, parts: readonly string[], end: str
   return `select ${columns} from (${all}) s order by ${order} ${end}`;
 }
 
-/** Returns the condition for a customer's shipments. A merged customer's id stands for the survivor. */
+/** Returns the condition for a customer's shipments. The id of a merged customer resolves to the surviving customer. */
 function ofCustomer(id: string): string {
   return `s.customer_id = coalesce(
     (select customer_id from customer_alias as alias where alias.workspace_id = $1 and alias.id = ${id}), ${id})`;

@@ -51,7 +51,7 @@ export const SHIPMENT_FUNCTIONS = {
   },
 } satisfies Partial<ShipmentFunctions>;
 
-/** RPCs that change shipments and share transactions with other changes. */
+/** RPCs that change shipments in transactions shared with other changes. */
 export const SHIPMENT_CHANGES = {
   updateShipment,
   ...PROGRESS_CHANGES,

@@ -55,7 +55,7 @@ export function shipmentRecord(row: ShipmentRow, caller: Owner): ReturnType<type
   return { ...record, ...HIDDEN_FIELDS, customer };
 }
 
-/** Shipment fields that keys with the courier scope can read. A courier is a third party and needs no others. */
+/** Shipment fields that keys with the courier scope can read. A courier is a third party and needs no other fields. */
 const COURIER_FIELDS = [
   "reference",
   "status",
@@ -100,8 +100,8 @@ const COURIER_FIELDS = [
 ] as const satisfies readonly (keyof Shipment)[];
 
 /**
- * Customer fields that keys with the courier scope can read. The name stands for the recipient if
- * no recipient is given.
+ * Customer fields that keys with the courier scope can read. The name is used as the recipient if no recipient is
+ * given.
  */
 const COURIER_CUSTOMER_FIELDS = ["name"];
 
@@ -115,7 +115,7 @@ function unsetExcept(schema: DescMessage, shown: readonly string[]): object {
   return Object.fromEntries(hidden.map(({ localName }) => [localName, unset[localName]]));
 }
 
-/** Returns all fields of a shipment. `...row` contains the fields that are stored in the same form. */
+/** Returns all fields of a shipment. `...row` contains the fields that need no conversion. */
 function fullRecord(row: ShipmentRow, { test, trackingUrlOf }: Owner) {
   const { currency, windows, paymentDetails, verification } = row;
   const pin = verification?.by === "pin" ? verification.pin : undefined;

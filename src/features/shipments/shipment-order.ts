@@ -14,7 +14,7 @@ interface Key {
   readonly isKey: (value: unknown) => boolean;
 }
 
-/** Order of a list: by time and reference, after an optional key. */
+/** Order of a list: by an optional key, then by time and reference. */
 export type ShipmentOrder = Partial<Key> & {
   /** Name of the order in the request. `undefined` for the default order. */
   readonly name: string | undefined;
@@ -50,8 +50,8 @@ const USUAL = "created_at desc";
  *
  * @param request `orderBy` is a field, optionally followed by ` desc`
  * @param states states that the filters allow, empty if no shipment matches
- * @throws Refusal FIELD_INVALID if no index supports the order with these filters, or if the range
- * does not fit the order
+ * @throws Refusal FIELD_INVALID if no index supports the order with these filters, or if the range does not match the
+ * order
  */
 export function readShipmentOrder(
   request: OrderRequest,

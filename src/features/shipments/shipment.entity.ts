@@ -27,8 +27,8 @@ import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 
 /**
- * Indexes that serve lists. The indexes by status and customer contain shipments of one state in time order. A list
- * over several states reads several ranges, because every further index slows bookings.
+ * Indexes that serve lists. The indexes by status and customer are sorted by state, then by time. A list of several
+ * states reads several ranges, because every additional index would slow down bookings.
  */
 export type ListIndex =
   | "shipment_by_age"
@@ -44,8 +44,8 @@ export type ListIndex =
 type PartialListIndex = Exclude<ListIndex, "shipment_by_customer">;
 
 /**
- * Matches shipments that still need payment, pickup, delivery or a refund. Completed shipments drop
- * out of these indexes, which keeps them small. Returned shipments are few and stay.
+ * Matches shipments that still need payment, pickup, delivery or a refund. These indexes do not contain completed
+ * shipments, which keeps them small. Returned shipments stay in them, because there are few.
  */
 const DUE = `status <> 'delivered' and payment_status not in ('voided', 'refunded')`;
 
@@ -72,7 +72,7 @@ const ROWS_OF: Partial<Record<ListIndex, string>> = {
 export const PICKUP_KEY = `coalesce(windows #>> '{pickup,start}', '') collate "C"`;
 
 /**
- * Makes PostgreSQL read a list from the index that fits its filters. PostgreSQL has no index hints, and all list
+ * Makes PostgreSQL read a list from the index that matches its filters. PostgreSQL has no index hints, and all list
  * indexes have the same order. Based on statistics, it may choose an index that lacks a filtered column and then scan
  * past every excluded shipment.
  *
@@ -204,9 +204,9 @@ export const Shipment = defineEntity({
     recipientEdits: p.integer().default(0),
     metadata: p.json().$type<Readonly<Record<string, string>>>().defaultRaw("'{}'"),
     quoteId: p.text().nullable(),
-    /** Payment details from the provider. null until the provider reports. */
+    /** Payment details from the provider. null until the provider reports some. */
     paymentDetails: p.json().$type<PaymentDetails>().nullable(),
-    /** Progress reported by the courier's system. null until the system reports. */
+    /** Progress reported by the courier's system. null until the system reports some. */
     progress: p.json().$type<DeliveryProgress>().nullable(),
     /** Required verification at the dropoff. null if none is required. */
     verification: p.json().$type<StoredVerification>().nullable(),
@@ -244,7 +244,7 @@ export const Shipment = defineEntity({
       expression: `create index "shipment_words" on "shipment" using gin ((${SHIPMENT_WORDS.words})) with (gin_pending_list_limit = 64)`,
     },
   ],
-  // Constraints are few and short, because PostgreSQL parses them for every writing statement.
+  // There are few, short constraints, because PostgreSQL parses them for every statement that writes.
   checks: [
     { name: "shipment_reference_form", expression: "reference ~ '^SHP-[0-9A-HJKMNP-TV-Z]{12}$'" },
     {

@@ -18,7 +18,7 @@ export const Simulation = defineEntity({
     dueAt: p.datetime(3),
     /** Real time of the next automatic attempt at a step. null while the clock is frozen. */
     nextTryAt: p.datetime(3).nullable(),
-    /** End of the lease of the process that takes the step. null if absent. */
+    /** End of the lease of the process that performs the step. null if there is none. */
     leasedUntil: p.datetime(3).nullable(),
     tries: p.integer().default(0),
   },

@@ -32,8 +32,8 @@ const CHANGING = columnsOf(
 );
 
 /**
- * Updates several shipments. The condition on the version is always true. Because of this condition PostgreSQL
- * expects one row instead of 100. For 100 rows it would scan the whole table up to about ten thousand shipments.
+ * Updates several shipments. The condition on the version is always true. It makes PostgreSQL expect one row instead of
+ * 100. For 100 rows, PostgreSQL would scan the whole table if it has up to about ten thousand shipments.
  */
 const UPDATE_SEVERAL = `
   update shipment as s
@@ -42,7 +42,7 @@ const UPDATE_SEVERAL = `
   where s.workspace_id = $1 and s.reference = written.reference
     and written.version between 0 and 2147483647`;
 
-/** Updates one shipment. Uses separate parameters, because parsing JSON takes PostgreSQL a third longer. */
+/** Updates one shipment. Uses separate parameters, because parsing JSON makes the statement a third slower. */
 const UPDATE_ONE = `
   update shipment set ${CHANGING.map(({ name }, i) => `${name} = $${i + 3}`).join(", ")}
   where workspace_id = $1 and reference = $2`;

@@ -126,7 +126,7 @@ const READ_UNTIL = `
   update payment_connection set heard_until = $2 where workspace_id = $1 and account is not null
   returning account`;
 
-/** Deletes processed events. Another twin with the same account may still need pending ones. */
+/** Deletes processed events. Another twin with the same account may still need pending events. */
 const DELETE_EVENTS = `
   delete from payment_notice where (provider, id) in (
     select provider, id from payment_notice
@@ -158,7 +158,7 @@ const TWINS_WITH_OLD_DATA = `
   ) as oldest_shipment on true
   where least(oldest_event.created_at, oldest_shipment.created_at) < $1`;
 
-/** Selects frozen clocks that have not moved for long. Their test data would otherwise be kept forever. */
+/** Selects frozen clocks that have not moved for a long time. Their test data would otherwise be kept forever. */
 const OLD_CLOCKS = `
   select workspace_id::float8 as id from test_clock where moved_at < $1 and frozen_at is not null`;
 

@@ -9,7 +9,10 @@ import { testClockMessage, type TestModeDeps, type TestModeFunctions } from "./t
 
 const MAX_YEARS = 2;
 
-/** Freezes the clock at the given time, by default now, and takes the simulation steps that are due by then. */
+/**
+ * Freezes the clock at the given time, by default the current time, and performs the simulation steps that are due by
+ * then.
+ */
 export const moveTestClock: TestModeFunctions["moveTestClock"] = async (request, { caller: { workspaceId } }, deps) => {
   const { em, now } = deps;
   const realTime = now();
@@ -25,9 +28,9 @@ export const moveTestClock: TestModeFunctions["moveTestClock"] = async (request,
   return { data: testClockMessage(deps, workspaceId, time), complete };
 };
 
-/** Maximum duration for which a call takes steps, in milliseconds. The caller can then call again. */
+/** Maximum time for which a call performs steps, in milliseconds. The caller can then call again. */
 const MAX_MS = 5_000;
-/** Delay before retrying a step that failed or that another process is taking, in milliseconds. */
+/** Delay before retrying a step that failed or that another process is performing, in milliseconds. */
 const BUSY_MS = 50;
 
 const NEXT_DUE = `
@@ -40,9 +43,9 @@ interface NextDue extends Omit<DueStep, "workspace"> {
 }
 
 /**
- * Takes the due steps of a test twin up to a time, one at a time. Moves the clock to the time of each step.
+ * Performs the due steps of a test twin up to a time, one by one. Moves the clock to the time of each step.
  *
- * @returns the time of the clock, and whether all due steps were taken
+ * @returns the time of the clock, and whether all due steps are complete
  */
 async function takeStepsUntil(
   deps: TestModeDeps,

@@ -42,7 +42,7 @@ const FIND_DUE = `
   order by next_try_at limit ${CONCURRENCY}`;
 
 /**
- * Takes the simulation steps that are due in real time. `MoveTestClock` takes the steps of frozen clocks.
+ * Performs the simulation steps that are due in real time. `MoveTestClock` performs the steps of frozen clocks.
  *
  * @returns whether more steps may be due
  */
@@ -77,12 +77,12 @@ function pauseSimulations({ em, now }: SimulationDeps, twin: number): Promise<vo
   });
 }
 
-/** Returns SQL for the next attempt that keeps simulations of frozen clocks off the queue. */
+/** Returns SQL for the time of the next attempt. Keeps simulations with a frozen clock off the queue. */
 const unlessPaused = (time: string) => `case when next_try_at is null then null else ${time} end`;
 
 /**
- * Leases a due step. Matches no row if another process has taken the step in the meantime and the
- * following step is not due.
+ * Leases a due step. Matches no row if another process has completed the step in the meantime and the following step is
+ * not due.
  */
 const LEASE = `
   update simulation
@@ -95,7 +95,7 @@ const LOCK = `
   select scenario, step_seconds as "stepSeconds", taken from simulation
   where workspace_id = $1 and shipment_reference = $2 for update`;
 
-/** A step that was taken, and the following step. `next` is `undefined` if the simulation is complete. */
+/** A completed step, and the following step. `next` is `undefined` if the simulation is complete. */
 interface Made {
   readonly change: PaymentChange;
   readonly next: NextStep | undefined;
@@ -120,7 +120,7 @@ const ADVANCE = `
 const END = "delete from simulation where workspace_id = $1 and shipment_reference = $2";
 const END_UNLESS_TAKEN = `${END} and taken = $3`;
 
-/** Schedules the next step of a simulation, or deletes the simulation if absent. */
+/** Schedules the next step of a simulation, or deletes the simulation if there is none. */
 export function writeNextStep(
   tx: Transaction,
   { workspace, reference }: ShipmentKey,
@@ -130,13 +130,13 @@ export function writeNextStep(
   else void tx.send(ADVANCE, [workspace, reference, next.dueAt.toISOString()]);
 }
 
-/** Reasons for which a step can never be taken. */
+/** Refusal reasons after which a step can never succeed. */
 const ENDING: ReadonlySet<string> = new Set(["SHIPMENT_STATE", "SHIPMENT_NOT_FOUND", "PAYMENT_DISPUTED"]);
 
 /**
- * Takes the next step of a simulation. The step and its effect on the shipment are written in one transaction, so the
- * step is taken once even if the process crashes. The simulation ends if its shipment was changed and does not allow
- * the step. It also ends after `MAX_TRIES` failures or crashes.
+ * Performs the next step of a simulation. The step and its effect on the shipment are written in one transaction, so
+ * the step is performed once even if the process crashes. The simulation ends if its shipment was changed and does not
+ * allow the step. It also ends after `MAX_TRIES` failures or crashes.
  *
  * @param at time of the step, by default the time of the twin's clock
  * @returns false if the step is not due, is leased by another process, or failed
@@ -179,8 +179,8 @@ interface Leased {
 }
 
 /**
- * Applies the next step of a simulation to its shipment and schedules the following step. A no-op
- * if another process has taken the step.
+ * Applies the next step of a simulation to its shipment and schedules the following step. A no-op if another process
+ * has completed the step.
  *
  * @throws Refusal with a reason from `ENDING`, and other errors
  */

@@ -16,7 +16,7 @@ interface Made {
   readonly followed: { readonly next: NextStep | undefined } | undefined;
 }
 
-/** Takes a step. A simulation that expected another step continues until a step is impossible. */
+/** Performs a step. A simulation that expected a different step continues until a step is impossible. */
 export const takeTestStep: TestModeFunctions["takeTestStep"] = (request, call, { changeShipment, now }) => {
   const step = stepOf(request.step)!;
   const key = { workspace: call.caller.workspaceId, reference: request.shipment };

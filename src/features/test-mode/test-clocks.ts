@@ -18,7 +18,7 @@ export function testClockMessage({ now, testTimes }: TestModeDeps, twin: number,
   return { time: timestampFromDate(frozenAt ?? now()), frozen: Boolean(frozenAt) };
 }
 
-/** Makes the clock follow real time. Keeps `latest_at`, because test data can have times up to it. */
+/** Makes the clock follow real time. Keeps `latest_at`, because test data can have times up to that time. */
 const RELEASE = `
   update test_clock set frozen_at = null, moved_at = $2
   where workspace_id = $1 and ($3::timestamptz is null or moved_at < $3)`;

@@ -15,8 +15,8 @@ interface Position {
 }
 
 /**
- * Selects live workspaces. Written so that PostgreSQL does not use the index on twins, in which
- * half of all entries are null.
+ * Selects live workspaces. The expression prevents PostgreSQL from using the index on twins, in which half of all
+ * entries are null.
  */
 const IS_LIVE: FilterQuery<Workspace> = { [raw("coalesce(twin_of, 0)")]: 0 };
 

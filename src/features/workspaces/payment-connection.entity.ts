@@ -34,7 +34,7 @@ export const PaymentConnection = defineEntity({
      * workspace's own key. Set together with `ownKey`.
      */
     webhookSecrets: p.text().fieldName("notice_secrets").nullable(),
-    /** Requirements that the account does not meet yet, by the provider's names. */
+    /** Requirements that the account does not meet yet, as named by the provider. */
     missing: p.json().$type<readonly string[]>().defaultRaw("'[]'"),
     /** Whether the account replaced the provider `manual`. If so, disconnecting the account restores `manual`. */
     replacedManual: p.boolean().default(false),
@@ -46,7 +46,7 @@ export const PaymentConnection = defineEntity({
     eventsReadUntil: p.datetime(3).fieldName("heard_until").nullable(),
   },
   indexes: [
-    // Not by workspace: finds connections for events to the platform and for account checks.
+    // Not by workspace, because events for the platform and account checks find connections by account.
     { name: "payment_connection_account", properties: ["account"] },
     { name: "payment_connection_by_check", properties: ["checkAt"] },
     { name: "payment_connection_stopped", properties: ["workspace"], where: STOPPED },

@@ -15,9 +15,7 @@ export async function findTestTime(em: EntityManager | Transaction, twin: number
   return typeof clock?.frozenAtMs === "number" ? new Date(clock.frozenAtMs) : undefined;
 }
 
-/**
- * Sets the time of calls from test twins, in the same round trip as other reads. Sends no statement for live calls.
- */
+/** Sets the time of test-twin calls, in the same round trip as other reads. Sends no statement for live calls. */
 export async function loadTestTimes(tx: Transaction, calls: readonly AnyCall[]): Promise<void> {
   const twins = Map.groupBy(calls.filter(isOfTwin), ({ caller }) => caller.workspaceId);
   const noted = [...twins].map(async ([twin, own]) => {

@@ -13,8 +13,8 @@ export type FindTracking = (em: EntityManager, workspace: number) => Promise<Tra
 const UNTRACKED: Tracking = { trackingUrlOf: undefined, notifiesRecipients: false };
 
 /**
- * Maximum number of cached workspaces. Used for internal calls, because for other calls the data is
- * cached with the caller's key.
+ * Maximum number of cached workspaces. The cache serves internal calls. For other calls, the data is cached with the
+ * caller's key.
  */
 const MAX_KNOWN = 10_000;
 const KNOWN_MS = 5_000;

@@ -34,8 +34,8 @@ export const Workspace = defineEntity({
     /** IANA time zone for days in reports. A twin uses the value of its live workspace. */
     timeZone: p.text().default(DEFAULT_TIME_ZONE),
     /**
-     * Time after the booking at which a shipment without windows is late, in minutes. A twin uses
-     * the value of its live workspace.
+     * Time after booking at which a shipment without windows is late, in minutes. A twin uses the value of its live
+     * workspace.
      */
     lateAfterMinutes: p.integer().default(DEFAULT_LATE_AFTER_MINUTES),
     /**
@@ -71,8 +71,8 @@ export const Workspace = defineEntity({
 export type Workspace = InferEntity<typeof Workspace>;
 
 /**
- * Loads a workspace and locks its row until the transaction ends. The lock serializes changes of
- * the workspace and its payment connection. Returns null if the workspace does not exist.
+ * Loads a workspace and locks its row until the transaction ends. The lock serializes changes to the workspace and its
+ * payment connection. Returns null if the workspace does not exist.
  */
 export async function lockWorkspace(tx: EntityManager, id: number): Promise<Workspace | null> {
   await runStatement(tx, LOCK_WORKSPACE, [id]);

@@ -1,9 +1,10 @@
 import { MAX_REQUEST_BYTES } from "../../domain/limits.ts";
 import { DEFAULT_LIMITS, type RateLimit } from "../../domain/rate-limit.ts";
 
-/* Limits on the work that a caller can cause in a process, so that no caller crowds out others. The
-   values come first, then the list of limits in the order in which a call meets them. The operations
-   guide contains the same list. */
+/*
+ * Limits on the work that a caller can cause in a process, so that no caller crowds out others. The values come first,
+ * then the list of limits in the order in which they are checked. The operations guide contains the same list.
+ */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -16,12 +17,12 @@ export const CONNECTIONS = {
   /** Maximum time from connecting to the first request, in milliseconds. */
   silentMs: 10_000,
   /**
-   * Maximum number of concurrent calls per connection. The limit is lower for HTTP/1.1, because
-   * pipelined requests are answered in order and responses accumulate.
+   * Maximum number of concurrent calls per connection. The limit is lower for HTTP/1.1, because responses to pipelined
+   * requests are sent in order and accumulate.
    */
   maxServed: 250,
   maxServedOfHttp1: 32,
-  /** Maximum number of waiting calls, on all connections together. */
+  /** Maximum number of waiting calls on all connections in total. */
   maxWaiting: 20_000,
   /** Unsent bytes of a connection above which further calls wait, and above which responses are dropped. */
   pauseBytes: 16 * MIB,
@@ -45,11 +46,11 @@ export const STREAM_RESETS: RateLimit = { rate: 500, burst: 5_000 };
 
 /** Maximum rate per address of well-formed but unknown keys. Each costs a lookup. */
 export const UNKNOWN_KEYS: RateLimit = { rate: 100, burst: 1_000 };
-/** Maximum rate of failed sign-ins per address, through links and the identity provider together. */
+/** Maximum rate of failed sign-ins per address, through links and the identity provider in total. */
 export const SIGN_IN_ATTEMPTS: RateLimit = { rate: 1, burst: 20 };
 /** Maximum rate of invalid tracking links per address, including lookups in progress. */
 export const INVALID_LINKS: RateLimit = { rate: 1, burst: 60 };
-/** Maximum rate of page reads per tracking link, for all readers together. */
+/** Maximum rate of page reads per tracking link, for all readers in total. */
 export const LINK_READS: RateLimit = { rate: 5, burst: 100 };
 /**
  * Maximum number of concurrent streams per tracking link, per address and per process. The limit per
@@ -61,7 +62,7 @@ export const UNSIGNED_EVENTS: RateLimit = { rate: 10, burst: 200 };
 /** Limits on lookups of unknown credentials, which leave most database connections free for calls. */
 export const LOOKUPS = { concurrency: 4, maxWaiting: 5_000, maxWaitMs: 2_000 } as const;
 
-/** Maximum number of calls in flight. The work of such a call has started and not finished. */
+/** Maximum number of calls in flight, that is, calls whose work has started but not finished. */
 export const IN_FLIGHT = { ofProcess: 1_000, ofAccount: 250, waitingOfAccount: 10_000 } as const;
 
 /** Maximum number of concurrent calls that `Simulate` delays. */
@@ -71,8 +72,8 @@ export const SLOWED = { ofAccount: 20, ofProcess: 500 } as const;
 export const STREAMS = { ofProcess: 500, ofAccount: 100, ofHolder: 20 } as const;
 
 /**
- * Memory limits for all calls together, in bytes: for requests above the default size (enough for two
- * of maximum size), and for large unshared responses.
+ * Memory limits for all calls in total, in bytes: for requests above the default size (enough for two requests of the
+ * maximum size), and for large unshared responses.
  */
 export const MEMORY = { requests: 130 * MIB, answers: 128 * MIB } as const;
 
@@ -113,7 +114,7 @@ export const SERVER_LIMITS: readonly Limit[] = [
     where: "transport/grpc/grpc-server.ts",
   },
   {
-    what: "time in which a client reads no part of a response",
+    what: "time without reading from a response",
     bound: seconds(CONNECTIONS.stallMs),
     beyond: "the stream or connection is closed",
     where: "transport/connections/unread-responses.ts",
@@ -125,7 +126,7 @@ export const SERVER_LIMITS: readonly Limit[] = [
     where: "transport/connections/connection-calls.ts",
   },
   {
-    what: `all unsent responses, each counted with ${kib(CONNECTIONS.callBytes)} more`,
+    what: `all unsent responses, plus ${kib(CONNECTIONS.callBytes)} each`,
     bound: mib(CONNECTIONS.maxBytes),
     beyond: `responses unread for ${seconds(CONNECTIONS.slowMs)} are aborted`,
     where: "transport/connections/unread-responses.ts",
@@ -176,7 +177,7 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "pipeline/rpc.ts",
   },
   {
-    what: "all larger requests together",
+    what: "total size of larger requests",
     bound: mib(MEMORY.requests),
     beyond: "`UNAVAILABLE` before the body is read",
     where: "pipeline/bounds/memory-budget.ts",
@@ -194,7 +195,7 @@ export const CALL_LIMITS: readonly Limit[] = [
     where: "pipeline/stages/execute-stream.ts",
   },
   {
-    what: "all documents over Connect and gRPC-Web together",
+    what: "total size of documents over Connect and gRPC-Web",
     bound: mib(MEMORY.answers),
     beyond: "`UNAVAILABLE`",
     where: "pipeline/bounds/memory-budget.ts",

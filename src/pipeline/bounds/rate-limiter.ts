@@ -35,7 +35,7 @@ export function createMemoryLimiter(nowMs: () => number): Limiter {
     const known = buckets.get(account);
     if (known?.limit === limit) return known.bucket;
     if (buckets.size >= MAX_BUCKETS) forgetFull(buckets, now);
-    // When a limit changes, the bucket keeps its remaining calls. A full bucket is full under the new limit.
+    // When a limit changes, the bucket keeps its remaining calls. A full bucket stays full under the new limit.
     const isUsed = known !== undefined && !isFull(known.bucket, known.limit, now);
     const bucket = isUsed ? known.bucket : fullBucket(limit, now);
     buckets.set(account, { bucket, limit });

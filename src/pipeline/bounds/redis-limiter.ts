@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { verdictOf, refillSeconds } from "../../domain/rate-limit.ts";
 import type { Limiter } from "./rate-limiter.ts";
 
-/** Redis timeout in milliseconds. After the timeout a call is allowed without being counted. */
+/** Redis timeout in milliseconds. After the timeout, the call is allowed without being counted. */
 const COMMAND_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Minimum interval between logged failures, in milliseconds. */

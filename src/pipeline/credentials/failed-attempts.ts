@@ -4,7 +4,7 @@ import { Refusal, refuse } from "../../domain/refusal.ts";
 
 /** Number of counters above which counters without recent failures are removed. */
 const MAX_COUNTED = 10_000;
-/** Key of the counter that further origins share when that number is reached. */
+/** Key of the counter that all further origins share after that number is reached. */
 const ANYBODY = "";
 
 export interface FailedAttempts {

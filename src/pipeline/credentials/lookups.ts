@@ -3,12 +3,12 @@ import { unavailable } from "../../domain/refusal.ts";
 import { LOOKUPS } from "../bounds/limits.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 
-/** Looks up credentials. Guessing of credentials does not slow down other callers. */
+/** Looks up credentials. Guessed credentials do not slow down other callers. */
 export interface Lookups {
   /**
-   * Looks up a credential. If its last lookup in this process succeeded, the lookup starts immediately.
-   * Otherwise it counts against the address and waits behind a few concurrent lookups. Guesses thus do
-   * not affect valid credentials from the same address.
+   * Looks up a credential. If its last lookup in this process succeeded, the lookup starts immediately. Otherwise it
+   * counts against the address and waits behind a few concurrent lookups. Guesses therefore do not affect valid
+   * credentials from the same address.
    *
    * @throws Refusal RATE_LIMITED, UNAVAILABLE if too many lookups are waiting or the wait is too long,
    *   and errors of `find`
@@ -24,7 +24,7 @@ export interface Lookups {
   trust(credential: string): void;
 }
 
-/** Maximum number of cached valid credentials. The least recently used one is removed first. */
+/** Maximum number of cached valid credentials. The least recently used credential is removed first. */
 const MAX_GOOD = 10_000;
 
 export function createLookups(maxWaitMs?: number): Lookups {

@@ -11,9 +11,9 @@ const HTTPS_TOKEN = /(?:^|;)\s*__Host-session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 const HTTP_TOKEN = /(?:^|;)\s*session=([A-Za-z0-9_-]{43})\s*(?:;|$)/;
 
 /**
- * Returns the session token of a `Cookie` header: 32 random bytes in base64url. Returns `undefined` if
- * there is none. Over https only the prefixed cookie counts, because another host of the domain, or an
- * attacker on http, can set a cookie without a prefix.
+ * Returns the session token of a `Cookie` header: 32 random bytes in base64url. Returns `undefined` if there is none.
+ * Over https, only the prefixed cookie is accepted, because another host of the domain, or an attacker on http, can set
+ * a cookie without a prefix.
  */
 export function readSessionCookie(cookie: string | undefined, isHttps: boolean): string | undefined {
   if (cookie === undefined) return undefined;
@@ -21,8 +21,8 @@ export function readSessionCookie(cookie: string | undefined, isHttps: boolean):
 }
 
 /**
- * Checks that a page of this site makes the call, because browsers send session cookies with any
- * request. Uses Fetch Metadata, or the origin in browsers without it.
+ * Checks that a page of this site sent the request, because browsers send session cookies with any request. Uses Fetch
+ * Metadata, or the origin in browsers without it.
  *
  * @param isHttps whether browsers use https. An http page of the same host could be forged on the network.
  * @throws Refusal CROSS_SITE

@@ -11,7 +11,8 @@ export type ToRefusal = (error: unknown, requestId: string) => Refusal;
 export type RefuseCall = (error: unknown, call: ReceivedCall) => Refusal;
 
 /**
- * Creates the only conversion of errors to refusals. Unknown errors are defects: they are logged and become INTERNAL.
+ * Creates the single conversion from errors to refusals. Unknown errors are defects: they are logged and become
+ * INTERNAL.
  *
  * @param refusalOf returns the refusal for a transient error, `undefined` for other errors
  */

@@ -36,8 +36,7 @@ export function createExecuteStream(options: {
   const open = createStreamCounts();
 
   /**
-   * Ends a stream whose caller has lost permission. The stream continues if the caller temporarily
-   * cannot be looked up.
+   * Ends a stream whose caller has lost permission. The stream continues if the lookup of the caller temporarily fails.
    */
   async function recheck(rpc: StreamRpc, call: AnyCall, ending: AbortController): Promise<void> {
     try {

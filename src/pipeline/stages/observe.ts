@@ -35,7 +35,7 @@ function personOf(caller: Caller | undefined): number | undefined {
   return caller?.audience === "person" ? caller.personId : undefined;
 }
 
-/** Returns the trace id of a call, even if the trace is only the caller's. `undefined` if absent. */
+/** Returns the trace id of a call, including a trace that only the caller records. `undefined` if there is none. */
 function traceIdOf({ span, headers: { traceparent } }: ReceivedCall): string | undefined {
   if (span !== undefined) return span.traceId;
   return traceparent === undefined ? undefined : readTraceparent(traceparent)?.traceId;

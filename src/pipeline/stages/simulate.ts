@@ -56,7 +56,7 @@ export function isAnswerLost({ received, replayed }: AnyCall): boolean {
   return received.simulation?.losesAnswer === true && !replayed;
 }
 
-/** Rate limit state for a simulated refusal, which the response headers report. */
+/** Rate limit state of a simulated refusal, for the response headers. */
 const USED_UP: Verdict = { allowed: false, remaining: 0, resetSeconds: 1 };
 
 const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
@@ -72,7 +72,7 @@ const REFUSALS: Readonly<Record<string, MakeRefusal>> = {
 
 const MAX_SLOW_MS = 10_000;
 
-/** Further faults, only for calls that write. */
+/** Additional faults, only for calls that write. */
 const OF_WRITES = ["in_flight", "duplicate_webhook", "reorder_webhooks", "fail_webhook"];
 
 function parseFaults(text: string, isWrite: boolean): Faults {

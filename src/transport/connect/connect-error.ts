@@ -38,7 +38,7 @@ export function connectError(
   return new ConnectError(detail.message, code, refusalHeaders(refusal), details);
 }
 
-/** Like `connectError`, but truncated to a size of trailers that gRPC clients accept. */
+/** Like `connectError`, but truncated to a trailer size that gRPC clients accept. */
 export function grpcError(refusal: Refusal): ConnectError {
   return connectError(refusal, truncateGrpcError(refusal));
 }
@@ -66,16 +66,19 @@ function describeViolations(code: Code, named: readonly NamedViolation[]): Detai
 }
 
 /**
- * Maximum size of a refusal in trailers, in bytes as sent. Java and gRPC C-core clients accept 8 KiB of
- * headers or trailers, counted uncompressed with 32 additional bytes per header (RFC 9113, 6.5.2).
- * Other headers in the same block take about a seventh.
+ * Maximum size of a refusal in trailers, in bytes as sent. Java and gRPC C-core clients accept 8 KiB of headers or
+ * trailers, counted uncompressed with 32 additional bytes per header (RFC 9113, 6.5.2). Other headers in the same block
+ * take about a seventh of this limit.
  */
 const MAX_REFUSAL_BYTES = 7_000;
 /** Maximum size of `grpc-message`, in bytes. */
 const MAX_MESSAGE_BYTES = 1_500;
-/** Size in bytes of the details without violations and facts: three type URLs and the rest of an `ErrorInfo`. */
+/**
+ * Size of the error details without violations and facts, in bytes: three type URLs and the other fields of
+ * `ErrorInfo`.
+ */
 const OTHER_DETAIL_BYTES = 300;
-/** Framing of a violation in bytes: a tag and a length for the violation and for each text. */
+/** Framing overhead of a violation, in bytes: a tag and a length for the violation and for each text. */
 const FRAME_BYTES = 12;
 const ELLIPSIS = "…";
 

@@ -157,7 +157,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
       const messages = pipeline.executeStream(rpc, { request }, admittedOf(call), signal);
       if (isAnswerLost(admittedOf(call))) await loseFirst(messages, exchange);
       yield* messages;
-      // Connect's timer can fire before the caller's timer. With an OK status the stream would then look complete.
+      // Connect's timer can fire before the caller's timer. With an OK status, the stream would then look complete.
       if (isPastDeadline(signal)) throw deadlineError();
       call.code = signal.aborted ? Code.Canceled : 0;
     } catch (error) {
@@ -200,9 +200,9 @@ function exchangeOf(context: HandlerContext): Exchange {
 }
 
 /**
- * Replaces Connect's errors about unreadable requests with refusals and their details, because Connect
- * reports some of them as INTERNAL. Truncates quoted text in Connect's other errors. Connect aborts a call
- * with its error immediately before sending the error, so it can still be changed. Clients see `rawMessage`.
+ * Replaces Connect's errors about unreadable requests with refusals and their details, because Connect reports some of
+ * them as INTERNAL. Truncates quoted text in all other Connect errors. Connect aborts a call with its error immediately
+ * before sending it, so the error can still be changed. Clients see `rawMessage`.
  */
 function rephrase(error: ConnectError, context: HandlerContext, call: ReceivedCall, maxBytes: number): void {
   if (call.code !== undefined) return;
@@ -223,8 +223,8 @@ function errorOf(refusal: Refusal, { protocolName }: HandlerContext): ConnectErr
 const ACCEPTED_COMPRESSIONS = ["grpc-accept-encoding", "connect-accept-encoding", "accept-encoding"];
 
 /**
- * Adds the supported compressions to the response if a request has an unknown one. Connect attaches
- * them to its error but does not send them, because they are protocol headers.
+ * Adds the supported compressions to the response if a request uses an unknown compression. Connect attaches them to
+ * its error but does not send them, because they are protocol headers.
  */
 function nameCompressions({ metadata }: ConnectError, { responseHeader }: HandlerContext): void {
   for (const name of ACCEPTED_COMPRESSIONS) {

@@ -12,7 +12,7 @@ export const CONNECT_OPTIONS = {
    * from tariffs of up to 64 MiB.
    */
   writeMaxBytes: 128 * 1024 * 1024,
-  /** Minimum size of messages that are compressed. */
+  /** Minimum size of compressed messages. */
   compressMinBytes: 1024,
 };
 

@@ -10,8 +10,8 @@ const TIMEOUTS = [
 ] as const;
 
 /**
- * Removes timeouts that exceed the range of timers from a request's headers, because Connect's timer
- * would fire immediately. Malformed timeouts stay and are refused.
+ * Removes timeouts that exceed the range of timers from a request's headers, because Connect's timer would fire
+ * immediately. Malformed timeouts are kept, and refused later.
  */
 export function dropTimeoutBeyondTimers(header: Headers): void {
   for (const [name, parse] of TIMEOUTS) {

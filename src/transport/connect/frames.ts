@@ -25,7 +25,7 @@ export function lengthOf(head: Buffer): number {
 }
 
 /**
- * Passes on the body of a gRPC or gRPC-Web call and checks the frame flags, because Connect ignores unknown flags.
+ * Forwards the body of a gRPC or gRPC-Web call and checks the frame flags, because Connect ignores unknown flags.
  *
  * @throws ConnectError like Connect's error for unreadable requests
  */

@@ -11,8 +11,8 @@ const WATCH_INTERVAL_MS = 250;
 const SHOWN_CHARACTERS = 100;
 
 /**
- * Serves `grpc.health.v1.Health` for the whole server (the empty name) and the given services. The status
- * is SERVING while `isReady`. At shutdown a watch sends NOT_SERVING and ends. Requires no credential.
+ * Serves `grpc.health.v1.Health` for the whole server (the empty name) and the given services. The status is SERVING
+ * while `isReady`. At shutdown, a watch sends NOT_SERVING and ends. Requires no credential.
  */
 export function addHealth(
   router: ConnectRouter,

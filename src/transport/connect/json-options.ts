@@ -7,9 +7,9 @@ import { duplicateMemberError } from "./unreadable-request.ts";
 /**
  * Returns Connect's JSON options for one request type, which refuse duplicate members and unknown enum names.
  *
- * Connect ignores unknown fields and also unknown enum names, so a key with a misspelled scope would get
- * full scope. These options replace an unknown name by an undeclared number, which validation refuses
- * together with all other violations. The names of `/v1`, such as `read_only`, are also accepted.
+ * Connect ignores unknown fields and also unknown enum names, so a key with a misspelled scope would get full scope.
+ * These options replace an unknown name with an undeclared number, which validation reports together with all other
+ * violations. The names of `/v1`, such as `read_only`, are also accepted.
  */
 export function requestJsonOptions(input: DescMessage): object {
   const rewrite = compileMessage(input);
@@ -86,7 +86,8 @@ function rewriteEach(json: unknown, stepOf: (key: string) => RewriteValue | unde
 }
 
 /**
- * Keeps a number such as `1e999` as text, which protobuf refuses. Otherwise it would become null and count as absent.
+ * Keeps a number such as `1e999` as text, which protobuf refuses. Otherwise it would become null and be treated as
+ * absent.
  */
 function keepNonFinite(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

@@ -38,8 +38,8 @@ export function refuseOutsideRpc(
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?/i;
 
 /**
- * Sends a trailers-only response: one header block that ends the stream ("Trailers-Only" in the gRPC protocol
- * over HTTP/2). Node's response API would add an empty DATA frame, after which clients expect trailers.
+ * Sends a trailers-only response: one header block that ends the stream ("Trailers-Only" in the gRPC protocol over
+ * HTTP/2). Node's response API would add an empty DATA frame, after which clients would expect trailers.
  */
 function answerGrpc(response: NodeResponse, contentType: string, refusal: Refusal): void {
   const trailers = setTrailerStatus(new Headers(), grpcError(refusal));

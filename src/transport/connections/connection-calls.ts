@@ -9,11 +9,11 @@ export interface ServerTotals {
 
 /** Calls of one connection. A call is identified by its response until the response closes. */
 export interface ConnectionCalls {
-  /** Registers a new call. Returns true if it may be served now, false if it must `wait`. */
+  /** Registers a new call. Returns whether it may be served now. Otherwise it must `wait`. */
   begin(response: PendingResponse): boolean;
   /**
-   * Runs `serve` once other calls have ended, unless the waiting call ends first. Returns false if too
-   * many calls are waiting.
+   * Runs `serve` once enough other calls have ended, unless the waiting call ends first. Returns false if too many
+   * calls are waiting.
    */
   wait(response: WaitingResponse, serve: () => void): boolean;
   /** Stops counting a call as served, because its duration is unlimited. */

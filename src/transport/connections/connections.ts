@@ -32,7 +32,7 @@ export function createConnections(
     if (ofAddress?.size === 0) byAddress.delete(address);
   }
 
-  /** Closes a connection without a call in flight. Returns false if absent. */
+  /** Closes a connection without a call in flight. Returns false if there is none. */
   function makeRoom(among: ReadonlyMap<Socket, Connection>): boolean {
     const found = findDispensable(among);
     if (found === undefined) return false;
@@ -52,9 +52,8 @@ export function createConnections(
 
   return {
     /**
-     * Adds a connection. At the limit, evicts a connection without a call in flight: the oldest that
-     * never had a call, otherwise the oldest, otherwise the oldest with only streams. If there is none,
-     * refuses the new connection.
+     * Adds a connection. At the limit, evicts a connection without a call in flight: the oldest that never had a call,
+     * or else the oldest, or else the oldest with only streams. If there is none, refuses the new connection.
      */
     add(socket: Socket): ConnectionCalls {
       const address = socket.remoteAddress ?? "";
@@ -91,7 +90,7 @@ interface Connection {
   readonly sinceMs: number;
 }
 
-/** Returns the least valuable connection for eviction. `undefined` if all have calls in flight. */
+/** Returns the connection to evict. `undefined` if all connections have calls in flight. */
 function findDispensable(among: ReadonlyMap<Socket, Connection>) {
   return (
     first(among, ({ calls }) => !calls.hasCome()) ??

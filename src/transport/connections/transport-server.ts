@@ -11,7 +11,9 @@ export interface ListenAddress {
 
 export interface TransportServer {
   listen(at: ListenAddress): Promise<AddressInfo>;
-  /** Stops accepting connections and makes callers reconnect elsewhere. Requests that still arrive are served. */
+  /**
+   * Stops accepting connections and makes callers reconnect to another server. Requests that still arrive are served.
+   */
   drain(): Promise<void>;
   /**
    * Drains the server, closes idle connections and waits for calls in flight. Aborts the remaining
@@ -33,9 +35,9 @@ export function listen(server: Server, at: ListenAddress): Promise<AddressInfo> 
   });
 }
 
-/** Duration of an event loop turn in which, most likely, no connection arrived, in milliseconds. */
+/** Maximum duration of an event loop turn in which most likely no connection arrived, in milliseconds. */
 const QUIET_TURN_MS = 0.05;
-/** Maximum wait for such a turn, in milliseconds. Under full load no turn is that short. */
+/** Maximum time to wait for such a turn, in milliseconds. Under full load, no turn is that short. */
 const QUIET_WITHIN_MS = 500;
 
 /**

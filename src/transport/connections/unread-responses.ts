@@ -11,7 +11,7 @@ const { callBytes, slowMs } = CONNECTIONS;
 interface Unread {
   readonly response: PendingResponse;
   readonly length: number;
-  /** Time since which `length` has not changed. */
+  /** Time of the last change of `length`. */
   readonly sinceMs: number;
 }
 
@@ -63,7 +63,7 @@ interface WritingSocket {
 
 /**
  * Finds sockets with waiting data and no progress for `stallMs`. Node's socket timeout would take twice as long,
- * because it counts the remainder of a write as activity. Call the returned function regularly with all sockets.
+ * because it counts a remaining part of a write as activity. Call the returned function regularly with all sockets.
  */
 export function createStalledSockets<S extends object>(
   stallMs: number,

@@ -50,7 +50,7 @@ export function createGrpcFastPath(rpcs: readonly Rpc[], pipeline: Pipeline): Ha
     const { timeoutMs } = codec;
     call.deadlineMs = timeoutMs === undefined ? undefined : call.startedMs + timeoutMs;
     stream.setTimeout(IDLE_STREAM_MS, () => stream.close(constants.NGHTTP2_CANCEL));
-    // Without a listener a broken stream would terminate the process.
+    // Without a listener, a broken stream would terminate the process.
     stream.on("error", () => undefined);
     stream.on("close", () => pipeline.finish(call, stream.headersSent ? 200 : 0));
     pipeline.serveUnary(codec.rpc, call, exchangeOn({ stream, call, codec, pipeline, calls }));
@@ -191,7 +191,7 @@ function responseHeaders({ headers, admitted, rateLimit, simulation }: ReceivedC
   return fields;
 }
 
-/** Discards the rest of the body after an early response, because a stream with unread data never closes. */
+/** Discards the remaining body after an early response, because a stream with unread data never closes. */
 function discardRest(stream: ServerHttp2Stream): void {
   stream.resume();
   closeStreamAfterGrace(stream);

@@ -19,8 +19,8 @@ import type { HandleStream } from "./fast-path.ts";
 const LIMITS = {
   maxSessionMemory: 32,
   maxHeaderListPairs: 128,
-  // A connection that exceeds these rates is closed. This limits floods of resets, and also callers
-  // that cancel many calls at once.
+  // A connection that exceeds these rates is closed. This limits reset floods, but also callers that cancel many calls
+  // at once.
   streamResetBurst: STREAM_RESETS.burst,
   streamResetRate: STREAM_RESETS.rate,
   settings: {
@@ -70,7 +70,7 @@ export function createGrpcServer(
   let isDraining = false;
   const beginSession = (socket: Socket, calls: ConnectionCalls) => {
     const session = performServerHandshake(socket, LIMITS);
-    // Without a listener a broken connection would terminate the process.
+    // Without a listener, a broken connection would terminate the process.
     session.on("error", () => session.destroy());
     sessions.set(socket, session);
     serveStreams(session, calls, serve);
@@ -166,7 +166,7 @@ function serveStreams(session: ServerHttp2Session, calls: ConnectionCalls, serve
   session.on("stream", (stream: ServerHttp2Stream, headers, flags, rawHeaders) => {
     stream.on("close", onClose);
     if (calls.begin(stream)) return serve(stream, headers, flags, rawHeaders, calls);
-    // Without a listener a stream that breaks while waiting would terminate the process.
+    // Without a listener, a stream that breaks while waiting would terminate the process.
     stream.on("error", () => undefined);
     const refuseStream = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
     stream.setTimeout(IDLE_STREAM_MS, refuseStream);

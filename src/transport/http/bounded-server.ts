@@ -56,7 +56,7 @@ export function createBoundedServer(
       closeSilent: () => undefined,
       // The request's socket is destroyed, because a pipelined response has no socket before its turn.
       cutResponse: (response) => (response as ServerResponse).req.socket.destroy(),
-      // A pipelined response may wait indefinitely for earlier ones.
+      // A pipelined response may wait indefinitely for earlier responses.
       responseStallMs: Infinity,
     },
   );
@@ -100,8 +100,8 @@ export function createBoundedServer(
 }
 
 /**
- * Returns the path of a request target. Proxies receive the absolute form `http://host/path`, which
- * stands for its path (RFC 9112, 3.2.2).
+ * Returns the path of a request target. Proxies receive the absolute form `http://host/path`, which is equivalent to
+ * its path (RFC 9112, 3.2.2).
  */
 function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");

@@ -29,7 +29,7 @@ const LINKS = {
   readiness: "/readyz",
 } as const;
 
-/** Content security policy: the page loads nothing but its style, and other sites cannot frame it. */
+/** Content security policy: the page loads only its style, and other sites cannot frame it. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,

@@ -8,8 +8,8 @@ const OTHER = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)?/
 const VALUE = '{["x';
 
 /**
- * Describes where a text stops being valid JSON, with the character at that position. `JSON.parse`
- * reports the position only for some errors.
+ * Describes the position at which a text is no longer valid JSON, with the character found there. `JSON.parse` reports
+ * the position only for some errors.
  */
 export function describeJsonError(text: string): string {
   const index = jsonErrorIndex(text);

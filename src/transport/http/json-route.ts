@@ -52,9 +52,9 @@ export function compileJsonRoute(route: Route): JsonRoute {
 }
 
 /**
- * Creates a request message from the body and the URL's parameters. Unknown parameters are always
- * refused, because a list with a misspelled filter would return everything. Unknown body fields are
- * refused only if the caller prefers that.
+ * Creates a request message from the body and the URL's parameters. Unknown parameters are always refused, because a
+ * list with a misspelled filter would return everything. Unknown body fields are refused only if the caller prefers
+ * that.
  *
  * @returns the request, and the response headers that report how unknown fields were handled
  * @throws Refusal BODY_NOT_JSON, BODY_UNREADABLE, or FIELD_INVALID for an invalid header

@@ -43,7 +43,7 @@ export function preferredLanguage<Language extends string>(
 /** Matches a language with optional script and region. */
 const LANGUAGE_TAG = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?$/;
 
-/** Whether the caller accepts gzip and does not explicitly prefer identity. */
+/** Whether the caller accepts gzip and does not explicitly prefer the identity coding. */
 export function acceptsGzip(accepted: string): boolean {
   const weights = weightsOf(accepted);
   const weight = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
@@ -66,7 +66,7 @@ export function entityTag(content: string | Buffer): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Matches an entity tag. Blanks are allowed, which RFC 9110 does not permit. */
+/** Matches an entity tag. Also allows blanks, which RFC 9110 does not permit. */
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
 /**

@@ -20,10 +20,10 @@ export type DecodeParameters = (
 const MAX_REFUSED = 20;
 
 /**
- * Compiles the conversion of path or query parameters to JSON. Text that parses as the field's type becomes a
+ * Compiles the conversion of path or query parameters to JSON. Text that can be parsed as the field's type becomes a
  * value of that type. Repeated parameters become a list. Other text stays text, which the JSON decoder refuses.
  *
- * @param bound names of path parameters. In the query they are accepted and ignored.
+ * @param bound names of path parameters. They are accepted and ignored in the query.
  */
 export function compileDecodeParameters(
   declared: readonly DescField[],

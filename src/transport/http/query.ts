@@ -2,8 +2,8 @@ import { shownName } from "../../domain/clip.ts";
 import type { Violation } from "../../domain/refusal.ts";
 
 /**
- * Returns the parameters of a query, which is percent-encoded UTF-8 with `+` for spaces.
- * `URLSearchParams` is unsuitable, because it keeps malformed text or replaces it by U+FFFD.
+ * Returns the parameters of a query, which is percent-encoded UTF-8 with `+` for spaces. `URLSearchParams` is
+ * unsuitable, because it keeps malformed text or replaces it with U+FFFD.
  *
  * @param refused receives a violation for each parameter that cannot be decoded
  */

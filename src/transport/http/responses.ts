@@ -43,7 +43,7 @@ export function sendJsonText(
     "no-store",
     ...extraHeaders,
   ]);
-  // ASCII text is the same in both encodings, and Latin-1 is written faster.
+  // ASCII text is the same in both encodings, but Latin-1 is written faster.
   response.end(text, bytes === text.length ? "latin1" : "utf8");
 }
 

@@ -11,8 +11,8 @@ import type { StreamRpc } from "../../pipeline/rpc.ts";
 import { breakConnection, inChunks } from "../connections/write-response.ts";
 
 /**
- * Sends the file that a stream yields. Before the first chunk, errors are sent as refusals. Later
- * errors break the connection, so that a partial file is not mistaken for a complete one.
+ * Sends the file that a stream yields. Before the first chunk, errors are sent as refusals. Later errors break the
+ * connection, so that a partial file is not mistaken for a complete file.
  */
 export async function serveFile(
   rpc: StreamRpc,

@@ -198,9 +198,9 @@ const TOP_FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the built documents. `/docs` is `index.html`. `/docs/clients` is `clients.html`, for programs
- * and browsers, and `/docs/clients.md` is the same guide as Markdown. Browsers get `404.html` for unknown
- * paths below `/docs`. Examples contain the given addresses instead of those of a new installation.
+ * Serves the built documents. `/docs` is `index.html`. `/docs/clients` is `clients.html`, for programs and browsers,
+ * and `/docs/clients.md` is the same guide as Markdown. Browsers get `404.html` for unknown paths below `/docs`.
+ * Examples contain the given addresses instead of the defaults.
  */
 export function createDocsFiles(folder: string, addresses: PublicAddresses = {}): HttpHandler {
   return createStaticFiles(folder, chooseDocument, {

@@ -43,11 +43,11 @@ export function createStreamSlots(): (link: string, address: string) => () => vo
 }
 
 /**
- * Starts a stream of server-sent events. The first event is sent immediately, because the page may be stale.
- * The stream ends after `MAX_MS` and when the signal aborts. The server cuts connections of stalled readers.
+ * Starts a stream of server-sent events. The first event is sent immediately, because the page may be stale. The stream
+ * ends after `MAX_MS` and when the signal aborts. The server cuts connections of stalled readers.
  *
  * @param stop called when the stream has ended
- * @returns a function that sends a change. Its argument is whether this is the last change
+ * @returns a function that sends a change. Its argument tells whether this is the last change
  */
 export function beginStream(
   response: ServerResponse,

@@ -24,8 +24,8 @@ export type CallOutcome =
   { readonly json: JsonObject; readonly replayed: boolean } | { readonly refusal: Refusal };
 
 /**
- * Calls a tool's RPC through the pipeline, like the JSON API, with the limits, log and audit entries of
- * the key. Never rejects. Never resolves if a lost response is simulated.
+ * Calls a tool's RPC through the pipeline, like the JSON API, with the limits, log and audit entries of the key. Never
+ * rejects. Never resolves if the loss of the response is simulated.
  */
 export type CallRpc = (tool: Tool, args: JsonObject, from: AgentRequest) => Promise<CallOutcome>;
 
@@ -68,8 +68,8 @@ export function createCallRpc(pipeline: Pipeline): CallRpc {
 }
 
 /**
- * Returns an idempotency key that is equal for equal arguments and API keys. The order of the arguments
- * does not matter.
+ * Returns an idempotency key that is the same for equal arguments and API keys. The order of the arguments does not
+ * matter.
  */
 function keyOf({ method }: Tool, message: Message, { keyId }: WorkspaceCaller): string {
   const args = toBinary<DescMessage>(method.input, message);

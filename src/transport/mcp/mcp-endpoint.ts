@@ -19,9 +19,9 @@ const PATH = "/mcp";
 const BOUNDS = { maxBytes: MAX_REQUEST_BYTES, reserve: () => undefined };
 
 /**
- * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for
- * agents with a workspace key. Each message counts as a read, in addition to the tool's call. The
- * server is loaded with the first message.
+ * Creates the Model Context Protocol server at `POST /mcp`: streamable HTTP without sessions, for agents with a
+ * workspace key. Each message counts as a read, in addition to the tool's call. The server is loaded on the first
+ * message.
  */
 export function createMcpEndpoint(
   options: McpOptions & {
@@ -39,7 +39,7 @@ export function createMcpEndpoint(
   async function admit(request: IncomingMessage, headers: CallHeaders): Promise<WorkspaceCaller> {
     // Session cookies are not accepted, because any page can make a browser send them.
     if (!carriesKey(headers)) throw credentialError("is missing", "workspace");
-    // The protocol requires the check, although browsers do not send keys.
+    // MCP requires an Origin check, even though browsers do not send keys automatically.
     if (headers.origin !== undefined) assertSameSite(headers, isHttps);
     const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
     const call = receiveCall(headers, request.socket, address);

@@ -30,7 +30,7 @@ export function selfContained(schema: JsonSchema, schemas: SchemasByName): JsonS
 
   function refer(name: string): string {
     if (!Object.hasOwn($defs, name)) {
-      // The name is registered before the copy, because schemas can be recursive.
+      // The name is registered before the schema is copied, because schemas can be recursive.
       $defs[name] = {};
       $defs[name] = copy(schemas[name]!);
     }

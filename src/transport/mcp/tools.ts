@@ -20,8 +20,8 @@ interface ToolRpc {
   /** Whether the tool needs a geocoder. */
   readonly needsGeocoder?: true;
   /**
-   * Whether calls with equal arguments count as the same call without an idempotency key, because the
-   * effect is final. Updates do not, because another update can make the same one necessary again.
+   * Whether calls with equal arguments count as the same call without an idempotency key, because the effect is final.
+   * Updates do not, because another update can make the same update necessary again.
    */
   readonly isOnce?: true;
 }

@@ -50,7 +50,10 @@ export interface CompletedCall {
 
 export type StripeCall = ReturnType<typeof createStripeCalls>["call"];
 
-/** Creates the function that calls Stripe. Loads Stripe's package on the first call, which takes 0.1 s and 40 MB. */
+/**
+ * Creates the function that calls Stripe. Loads Stripe's package on the first call, because loading takes 0.1 s and 40
+ * MB.
+ */
 export function createStripeCalls({
   apiUrl,
   platforms,

@@ -130,7 +130,7 @@ const DISPUTE_STATUS: Readonly<Record<Known<Stripe.Dispute.Status>, DisputeStatu
   lost: "lost",
 };
 
-/** Order in which the status of a payment with several disputes is chosen. */
+/** Precedence of dispute statuses for a payment with several disputes. */
 const FOREMOST: readonly DisputeStatus[] = ["open", "lost", "won"];
 
 function disputed(

@@ -23,8 +23,8 @@ type CoverageResponse = DocumentResponse<GetCoverageResponse>;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * `Cache-Control` header. Shared caches must not store the response, because it requires a key.
- * Clients revalidate each time, which is cheap, so that maps show new zones immediately.
+ * `Cache-Control` header. Shared caches must not store the response, because it requires a key. Clients revalidate each
+ * time, which is cheap and lets maps show new zones immediately.
  */
 const CACHE_CONTROL = "private, no-cache";
 

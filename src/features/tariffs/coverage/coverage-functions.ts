@@ -12,7 +12,7 @@ export interface CoverageDeps {
   readonly coverage: CoverageDocuments;
 }
 
-/** RPCs on the zones of the tariff in force, which is the same for all workspaces. */
+/** RPCs for the zones of the tariff in force, which is the same for all workspaces. */
 export const COVERAGE_FUNCTIONS: ServiceFunctions<typeof CoverageService, Call, CoverageDeps> = {
   getCoverage: ({ toleranceM = 0 }, _call, { tariffs, coverage }) =>
     coverage.find(tariffs.current().version, roundedToleranceM(toleranceM)),

@@ -56,8 +56,8 @@ async function checkLarge(tasks: TariffTasks, draft: TariffDraft): Promise<Check
 }
 
 /**
- * Checks a draft in a worker thread. Running out of memory counts as a result, because another
- * check would need as much.
+ * Checks a draft in a worker thread. Running out of memory counts as a result, because another check would need as much
+ * memory.
  */
 async function checkInThread(tasks: TariffTasks, { id, revision }: TariffDraft): Promise<CheckedDraft | undefined> {
   try {

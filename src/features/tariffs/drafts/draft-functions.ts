@@ -40,7 +40,7 @@ export const DRAFT_FUNCTIONS: Pick<
   uploadTariffZones: aroundTransaction(uploadTariffZones),
   publishTariff: aroundTransaction(publishTariff),
 
-  /** Lists drafts, last changed first. Needs no pages, because there are at most `MAX_TARIFF_DRAFTS`. */
+  /** Lists drafts, last changed first. There are no pages, because there are at most `MAX_TARIFF_DRAFTS` drafts. */
   async listTariffDrafts(_request, _call, { em }) {
     const orderBy = { updatedAt: "desc", id: "desc" } as const;
     const found = await em.fork().find(TariffDraft, {}, { orderBy, limit: MAX_TARIFF_DRAFTS });

@@ -33,7 +33,7 @@ export function draftNotFoundError(): Refusal {
 
 type Revised = Pick<TariffDraft, "id" | "revision">;
 
-/** Returns the etag of a draft. Each change of a draft changes it, and no two drafts have the same one. */
+/** Returns the etag of a draft. Each change to a draft changes its etag, and no two drafts have the same etag. */
 export function draftEtag({ id, revision }: Revised): string {
   return `${id}-${revision}`;
 }

@@ -72,7 +72,7 @@ function checkOffset({ zonesBytes }: TariffDraft, request: UploadTariffZonesRequ
 
 const DELETE_CHUNKS = "delete from tariff_draft_piece where draft_id = $1";
 
-/** Inserts chunks with many small statements, each of which stays within the database's statement timeout. */
+/** Inserts chunks with many small statements, so that each stays within the database's statement timeout. */
 async function insertChunks(tx: EntityManager, draft: number, offset: number, data: Uint8Array): Promise<void> {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   for (let begin = 0; begin < bytes.length; begin += CHUNK_BYTES) {

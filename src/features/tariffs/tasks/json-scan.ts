@@ -62,9 +62,9 @@ export function createJsonScan() {
   let depth = 0;
   /** Number of commas since the last bracket. */
   let commas = 0;
-  /** Depth of the enclosing `coordinates` list, 0 if absent. */
+  /** Depth of the enclosing `coordinates` list, 0 if there is none. */
   let coordinatesDepth = 0;
-  /** Last byte outside strings that is not white space. A quote stands for a whole string. */
+  /** Last byte outside strings that is not white space. For a string, its quote. */
   let previous = 0;
   let positions = 0;
   let parsedBytes = 0;

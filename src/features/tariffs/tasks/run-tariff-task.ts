@@ -82,7 +82,7 @@ export interface CompareInput {
   readonly to: number;
 }
 
-/** The differences, or which of the versions do not exist. */
+/** The differences, or the versions that do not exist. */
 type CompareOutput =
   | { readonly differences: TariffDifferences; readonly unknown?: undefined }
   | { readonly unknown: readonly (keyof CompareInput)[]; readonly differences?: undefined };
@@ -128,8 +128,8 @@ const MAX_TASKS = 10;
 /** Maximum number of cached checks, one per draft. */
 const MAX_CHECKS = MAX_TARIFF_DRAFTS;
 /**
- * Heap limit for tasks of waiting callers, in MiB. The limit cannot interrupt the allocation of a
- * list with millions of positions, so list sizes are limited as well.
+ * Heap limit for tasks that a caller is waiting for, in MiB. The limit cannot stop a single allocation with millions of
+ * elements, so list sizes are limited as well.
  */
 const MAX_HEAP_MIB = 768;
 

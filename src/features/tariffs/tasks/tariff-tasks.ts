@@ -89,7 +89,7 @@ export const replayTask: TariffTask<"replay"> = async (client, input) => {
   };
 };
 
-// Each document can take a gigabyte. Only the pricing from the first one is kept while the second is loaded.
+// Each document can take a gigabyte. Only the pricing from the first document is kept while the second is loaded.
 
 type DraftPricing =
   | { readonly outcome?: undefined; readonly revision: number; readonly pricing: Pricing }

@@ -18,7 +18,7 @@ import type { RecordOf } from "../../../json/records.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Predicates by field type: whether a value in a document has the type. */
+/** Predicates by field type, which check whether a value in a document has the type. */
 const FITS: Partial<Record<ScalarType, (value: unknown) => boolean>> = {
   [ScalarType.STRING]: (value) => typeof value === "string",
   [ScalarType.DOUBLE]: (value) => typeof value === "number",

@@ -74,7 +74,7 @@ export function loadVersionInForce(em: EntityManager): Promise<VersionRow | unde
   return loadFirst(em, `version = ${VERSION_IN_FORCE}`);
 }
 
-/** Loads the scheduled version. There is at most one. Returns `undefined` if absent. */
+/** Loads the scheduled version. There is at most one. Returns `undefined` if there is none. */
 export function loadScheduledVersion(em: EntityManager): Promise<VersionRow | undefined> {
   return loadFirst(
     em,
@@ -89,7 +89,7 @@ export function loadVersionsBelow(em: EntityManager, version: number, limit: num
   return runStatement<VersionRow>(em, sql, [version, limit]);
 }
 
-/** Loads the document in force, with its `version` added. Returns `undefined` if absent. */
+/** Loads the document in force, with its `version` added. Returns `undefined` if there is none. */
 export async function loadPublishedTariff(em: EntityManager): Promise<object | undefined> {
   const [row] = await runStatement<{ version: number; document: object }>(
     em.fork(),

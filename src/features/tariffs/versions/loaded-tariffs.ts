@@ -13,7 +13,7 @@ export interface PricedTariff {
 /** Time for which the previous tariff is kept in memory, in milliseconds. */
 const KEEP_PREVIOUS_MS = 10_000;
 
-/** Creates the in-memory store of the tariffs in use: the current, the previous and the upcoming one. */
+/** Creates the in-memory store of the tariffs in use: the current, the previous and the upcoming tariff. */
 export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pricing>) {
   const loads = new Map<number, Promise<PricedTariff>>();
   let newest: PricedTariff | undefined;
@@ -33,7 +33,7 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       return loading;
     },
     isLoading: (version: number) => loads.has(version),
-    /** Makes a tariff current. Keeps the previous one for transactions that have read it as in force. */
+    /** Makes a tariff current. Keeps the previous tariff for transactions that have read it as in force. */
     use(loaded: PricedTariff): void {
       const replaced = newest;
       newest = loaded;

@@ -1,8 +1,8 @@
 import { defineEntity, p, type InferEntity, type Opt } from "@mikro-orm/core";
 
 /**
- * A published tariff document. The version in force is the highest one that has taken effect and
- * was not cancelled. Only `calledOffAt` can change.
+ * A published tariff document. The version in force is the highest version that has taken effect and was not cancelled.
+ * Only `calledOffAt` can change.
  */
 export const TariffVersion = defineEntity({
   name: "TariffVersion",

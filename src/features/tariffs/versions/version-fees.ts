@@ -17,8 +17,8 @@ type FeesByVersion = ReadonlyMap<number, Fees>;
 const MAX_TIERS_KEPT = 100_000;
 
 /**
- * Selects fees without schedules, which can be large. The versions are passed as JSON, because
- * PostgreSQL would plan the query again for each list. See `FIND` of shipments.
+ * Selects fees without schedules, which can be large. The versions are passed as JSON, because PostgreSQL would create
+ * a new plan for each array. See `FIND` in `find-shipment.ts`.
  */
 const SELECT = `
   select version, fees::jsonb - 'schedules' - 'default_schedule' as fees from tariff_version

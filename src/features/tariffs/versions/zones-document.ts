@@ -12,13 +12,13 @@ export const GEOJSON = "application/geo+json";
 export const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Loads the zones of a draft or version in chunks. If too many loads are running, the load waits its turn.
+ * Loads the zones of a draft or version in chunks. If too many loads are running, the load waits for its turn.
  *
  * @param sql constant SQL that selects the chunks of the draft or version `$1`
  */
 export type LoadZones = <Row>(sql: string, named: number) => Promise<Row[]>;
 
-/** Maximum number of concurrent loads. Each uses a connection of the shared pool for seconds. */
+/** Maximum number of concurrent loads. Each holds a connection from the shared pool for several seconds. */
 const MAX_LOADS = 2;
 
 export function createZonesLoader(em: EntityManager): LoadZones {
