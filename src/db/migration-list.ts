@@ -62,4 +62,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128151600-delivery-details.ts")).Migration20261128151600_delivery_details,
   "20261128151601-delivery-details-2": async () =>
     (await import("./migrations/20261128151601-delivery-details-2.ts")).Migration20261128151601_delivery_details_2,
+  "20261128153000-shipment-couriers": async () =>
+    (await import("./migrations/20261128153000-shipment-couriers.ts")).Migration20261128153000_shipment_couriers,
 };

@@ -169,6 +169,8 @@ describe("a workspace's key for couriers", async () => {
       "ReportPlaces",
       "RecordProof",
       "BatchAdvanceShipments",
+      "AssignCourier",
+      "BatchRemoveCouriers",
     ]);
   });
 

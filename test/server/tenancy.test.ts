@@ -41,6 +41,7 @@ const NAMING: Readonly<Record<string, string>> = {
   "SearchShipments.text": "email",
   external_reference: "externalReference",
   "ListCouriers.external_id": "courierExternalId",
+  "AssignCourier.courier": "courier",
   courier_id: "courier",
   quote_id: "quote",
   event: "event",

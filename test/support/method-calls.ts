@@ -114,6 +114,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
 
     shipment: (method) => (isOfProvider(method) ? bookPaying(method) : newReference(method)),
     "ShipmentService.shipments": async (method) => [await newReference(method), NO_REFERENCE],
+    "AssignCourier.courier": async () => (await post("/v1/couriers", { name: text })).id,
+    "AssignCourier.shipments": async (method) => [{ shipment: await newReference(method) }],
     payments: async (method) => [{ shipment: await newReference(method), ...PAYMENT }],
     customer: async () => (await bookForOther())["customer"].id,
     "MergeCustomers.from": async () => (await bookForOther())["customer"].id,
@@ -199,7 +201,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   /** Books a shipment and brings it into the status from which the method starts. */
   async function bookFor({ name }: DescMethod) {
     if (name === "TakeTestStep") return book(service, workspace.twin.apiKey);
-    if (/AdvanceShipment|SetCourier|RemoveCourier|RecordAttempt|ReportProgress/.test(name)) {
+    if (/AdvanceShipment|(Set|Remove|Assign)Courier|RecordAttempt|ReportProgress/.test(name)) {
       return bookAnd(service, apiKey, ["pay"]);
     }
     if (name.endsWith("CourierPlace") || name === "ReportPlaces") {

@@ -233,6 +233,182 @@ export declare type BatchRecordPaymentsResponseValid = BatchRecordPaymentsRespon
 export declare const BatchRecordPaymentsResponseSchema: GenMessage<BatchRecordPaymentsResponse, {validType: BatchRecordPaymentsResponseValid}>;
 
 /**
+ * Assigns a courier to up to 100 shipments.
+ *
+ * @generated from message shipments.v1.AssignCourierRequest
+ */
+export declare type AssignCourierRequest = Message<"shipments.v1.AssignCourierRequest"> & {
+  /**
+   * Id of a courier of CourierService.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * The shipments, each once.
+   *
+   * @generated from field: repeated shipments.v1.CourierAssignment shipments = 2;
+   */
+  shipments: CourierAssignment[];
+};
+
+/**
+ * Assigns a courier to up to 100 shipments.
+ *
+ * @generated from message shipments.v1.AssignCourierRequest
+ */
+export declare type AssignCourierRequestValid = Message<"shipments.v1.AssignCourierRequest"> & {
+  /**
+   * Id of a courier of CourierService.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * The shipments, each once.
+   *
+   * @generated from field: repeated shipments.v1.CourierAssignment shipments = 2;
+   */
+  shipments: CourierAssignmentValid[];
+};
+
+/**
+ * Describes the message shipments.v1.AssignCourierRequest.
+ * Use `create(AssignCourierRequestSchema)` to create a new message.
+ */
+export declare const AssignCourierRequestSchema: GenMessage<AssignCourierRequest, {validType: AssignCourierRequestValid}>;
+
+/**
+ * Assignment of a courier to one shipment.
+ *
+ * @generated from message shipments.v1.CourierAssignment
+ */
+export declare type CourierAssignment = Message<"shipments.v1.CourierAssignment"> & {
+  /**
+   * Shipment reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Position of the shipment in the courier's run, 1 to 10,000. Shipments with the same position, or without one, follow
+   * in order of booking.
+   *
+   * @generated from field: optional int32 sequence = 2;
+   */
+  sequence?: number | undefined;
+
+  /**
+   * Etag of the shipment that you read. If the shipment has been changed since, its assignment is refused. Not
+   * checked if not set.
+   *
+   * @generated from field: optional string etag = 3;
+   */
+  etag?: string | undefined;
+};
+
+/**
+ * Assignment of a courier to one shipment.
+ *
+ * @generated from message shipments.v1.CourierAssignment
+ */
+export declare type CourierAssignmentValid = Message<"shipments.v1.CourierAssignment"> & {
+  /**
+   * Shipment reference.
+   *
+   * @generated from field: string shipment = 1;
+   */
+  shipment: string;
+
+  /**
+   * Position of the shipment in the courier's run, 1 to 10,000. Shipments with the same position, or without one, follow
+   * in order of booking.
+   *
+   * @generated from field: optional int32 sequence = 2;
+   */
+  sequence?: number | undefined;
+
+  /**
+   * Etag of the shipment that you read. If the shipment has been changed since, its assignment is refused. Not
+   * checked if not set.
+   *
+   * @generated from field: optional string etag = 3;
+   */
+  etag?: string | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.CourierAssignment.
+ * Use `create(CourierAssignmentSchema)` to create a new message.
+ */
+export declare const CourierAssignmentSchema: GenMessage<CourierAssignment, {validType: CourierAssignmentValid}>;
+
+/**
+ * @generated from message shipments.v1.AssignCourierResponse
+ */
+export declare type AssignCourierResponse = Message<"shipments.v1.AssignCourierResponse"> & {
+  /**
+   * One result for each shipment, in the order of the request.
+   *
+   * @generated from field: repeated shipments.v1.BatchResult results = 1;
+   */
+  results: BatchResult[];
+};
+
+export declare type AssignCourierResponseValid = AssignCourierResponse;
+
+/**
+ * Describes the message shipments.v1.AssignCourierResponse.
+ * Use `create(AssignCourierResponseSchema)` to create a new message.
+ */
+export declare const AssignCourierResponseSchema: GenMessage<AssignCourierResponse, {validType: AssignCourierResponseValid}>;
+
+/**
+ * Unassigns the couriers of up to 100 shipments.
+ *
+ * @generated from message shipments.v1.BatchRemoveCouriersRequest
+ */
+export declare type BatchRemoveCouriersRequest = Message<"shipments.v1.BatchRemoveCouriersRequest"> & {
+  /**
+   * Shipment references, each once.
+   *
+   * @generated from field: repeated string shipments = 1;
+   */
+  shipments: string[];
+};
+
+export declare type BatchRemoveCouriersRequestValid = BatchRemoveCouriersRequest;
+
+/**
+ * Describes the message shipments.v1.BatchRemoveCouriersRequest.
+ * Use `create(BatchRemoveCouriersRequestSchema)` to create a new message.
+ */
+export declare const BatchRemoveCouriersRequestSchema: GenMessage<BatchRemoveCouriersRequest, {validType: BatchRemoveCouriersRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.BatchRemoveCouriersResponse
+ */
+export declare type BatchRemoveCouriersResponse = Message<"shipments.v1.BatchRemoveCouriersResponse"> & {
+  /**
+   * One result for each shipment, in the order of the request.
+   *
+   * @generated from field: repeated shipments.v1.BatchResult results = 1;
+   */
+  results: BatchResult[];
+};
+
+export declare type BatchRemoveCouriersResponseValid = BatchRemoveCouriersResponse;
+
+/**
+ * Describes the message shipments.v1.BatchRemoveCouriersResponse.
+ * Use `create(BatchRemoveCouriersResponseSchema)` to create a new message.
+ */
+export declare const BatchRemoveCouriersResponseSchema: GenMessage<BatchRemoveCouriersResponse, {validType: BatchRemoveCouriersResponseValid}>;
+
+/**
  * Result for one shipment in a batch: its new state, or an error.
  *
  * @generated from message shipments.v1.BatchResult

@@ -51,6 +51,13 @@ export declare type Courier = Message<"shipments.v1.Courier"> & {
    * @generated from field: optional string courier_id = 5;
    */
   courierId?: string | undefined;
+
+  /**
+   * Position of the shipment in the courier's run. Unset if not given.
+   *
+   * @generated from field: optional int32 sequence = 6;
+   */
+  sequence?: number | undefined;
 };
 
 export declare type CourierValid = Courier;

@@ -11,7 +11,7 @@ import type { CancelReason, DropoffHandover, PaymentStatus, Shipment, ShipmentSt
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ShipmentCounts, ShipmentCountsValid } from "./shipment_count_pb.js";
 import type { Customer, CustomerValid } from "./customer_pb.js";
-import type { BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema, BatchResult } from "./batch_pb.js";
+import type { AssignCourierRequestSchema, AssignCourierResponseSchema, BatchAdvanceShipmentsRequestSchema, BatchAdvanceShipmentsResponseSchema, BatchCancelShipmentsRequestSchema, BatchCancelShipmentsResponseSchema, BatchRecordPaymentsRequestSchema, BatchRecordPaymentsResponseSchema, BatchRemoveCouriersRequestSchema, BatchRemoveCouriersResponseSchema, BatchResult } from "./batch_pb.js";
 import type { Payment, PaymentValid } from "./payment_pb.js";
 import type { BatchQuoteShipmentsRequestSchema, BatchQuoteShipmentsResponseSchema, QuoteShipmentRequestSchema, QuoteShipmentResponseSchema } from "./quote_pb.js";
 
@@ -967,6 +967,21 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
    * @generated from field: google.protobuf.Timestamp pickup_before = 12;
    */
   pickupBefore?: Timestamp | undefined;
+
+  /**
+   * Only shipments with this courier of CourierService.
+   *
+   * @generated from field: optional string courier_id = 13;
+   */
+  courierId?: string | undefined;
+
+  /**
+   * Only shipments that are awaiting pickup or in transit and have no courier. Cannot be combined with
+   * `courier_id`.
+   *
+   * @generated from field: bool unassigned = 14;
+   */
+  unassigned: boolean;
 };
 
 export declare type ListShipmentsRequestValid = ListShipmentsRequest;
@@ -1072,6 +1087,21 @@ export declare type ExportShipmentsRequest = Message<"shipments.v1.ExportShipmen
    * @generated from field: bool failed = 7;
    */
   failed: boolean;
+
+  /**
+   * Only shipments with this courier of CourierService.
+   *
+   * @generated from field: optional string courier_id = 8;
+   */
+  courierId?: string | undefined;
+
+  /**
+   * Only shipments that are awaiting pickup or in transit and have no courier. Cannot be combined with
+   * `courier_id`.
+   *
+   * @generated from field: bool unassigned = 9;
+   */
+  unassigned: boolean;
 };
 
 export declare type ExportShipmentsRequestValid = ExportShipmentsRequest;
@@ -1159,6 +1189,21 @@ export declare type CountShipmentsRequest = Message<"shipments.v1.CountShipments
    * @generated from field: bool failed = 7;
    */
   failed: boolean;
+
+  /**
+   * Only shipments with this courier of CourierService.
+   *
+   * @generated from field: optional string courier_id = 8;
+   */
+  courierId?: string | undefined;
+
+  /**
+   * Only shipments that are awaiting pickup or in transit and have no courier. Cannot be combined with
+   * `courier_id`.
+   *
+   * @generated from field: bool unassigned = 9;
+   */
+  unassigned: boolean;
 };
 
 export declare type CountShipmentsRequestValid = CountShipmentsRequest;
@@ -3584,6 +3629,29 @@ export declare const ShipmentService: GenService<{
     methodKind: "unary";
     input: typeof BatchCancelShipmentsRequestSchema;
     output: typeof BatchCancelShipmentsResponseSchema;
+  },
+  /**
+   * Assigns a courier to up to 100 shipments that are awaiting pickup or in transit, in one transaction, with their
+   * order in the courier's run. A refused shipment does not affect the others: its result contains the error. If the
+   * courier does not exist or is archived, every shipment is refused with COURIER_NOT_FOUND.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.AssignCourier
+   */
+  assignCourier: {
+    methodKind: "unary";
+    input: typeof AssignCourierRequestSchema;
+    output: typeof AssignCourierResponseSchema;
+  },
+  /**
+   * Unassigns the couriers of up to 100 shipments, in one transaction. A refused shipment does not affect the
+   * others: its result contains the error.
+   *
+   * @generated from rpc shipments.v1.ShipmentService.BatchRemoveCouriers
+   */
+  batchRemoveCouriers: {
+    methodKind: "unary";
+    input: typeof BatchRemoveCouriersRequestSchema;
+    output: typeof BatchRemoveCouriersResponseSchema;
   },
   /**
    * Records up to 100 payments for different shipments, in one transaction. A refused payment does not affect the

@@ -12,6 +12,8 @@ export interface Courier {
   readonly externalId: string | null;
   /** Id of the courier in the workspace. `undefined` if the courier was given by details. */
   readonly courierId?: string;
+  /** Position of the shipment in the courier's run. `undefined` if not given. */
+  readonly sequence?: number;
 }
 
 export type AttemptReason = "nobody_there" | "refused" | "wrong_address" | "damaged" | "other";

@@ -123,15 +123,9 @@ const FIND = `
   select id as "courierId", name, phone, vehicle, external_id as "externalId" from courier
   where workspace_id = $1 and id = $2 and archived_at is null`;
 
-/**
- * Returns a courier as assigned to shipments.
- *
- * @throws Refusal COURIER_NOT_FOUND, also for an archived courier
- */
-export async function findAssignable(tx: Transaction, workspace: number, id: string): Promise<Courier> {
-  const [courier] = await tx.send<Courier>(FIND, [workspace, id]);
-  if (courier === undefined) throw refuse("COURIER_NOT_FOUND");
-  return courier;
+/** Returns a courier as assigned to shipments. `undefined` if there is none with this id or it is archived. */
+export async function findAssignable(tx: Transaction, workspace: number, id: string): Promise<Courier | undefined> {
+  return (await tx.send<Courier>(FIND, [workspace, id]))[0];
 }
 
 const toMessage = compileToMessage(CourierProfileSchema);

@@ -2,16 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { AttemptReasonSchema, DeliveryStageSchema } from "../../../gen/shipments/v1/courier_pb.js";
-import { type SetCourierRequestValid, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
-import type { Transaction } from "../../db/transaction.ts";
-import { assertEtag, refuse, refuseAny, type Violation } from "../../domain/refusal.ts";
+import { ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import { refuse } from "../../domain/refusal.ts";
 import type { End } from "../../domain/route-ends.ts";
 import {
   type AttemptReason,
   type Courier,
   type DeliveryProgress,
   type DeliveryStage,
-  isCourierReplaced,
   MAX_ATTEMPTS,
   NO_PROGRESS,
   withAttempt,
@@ -22,9 +20,7 @@ import {
 import { withOtherPin } from "../../domain/shipment/delivery-proof.ts";
 import { stateError, type Trigger } from "../../domain/shipment/shipment-state.ts";
 import { compileEnumName } from "../../json/records.ts";
-import { findAssignable } from "../couriers/couriers.ts";
 import { applyTrigger, stateAfter } from "./change-shipment.ts";
-import { forgetPlace } from "./courier-places.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -37,30 +33,6 @@ const END_OF_STAGE = { assigned: null, at_pickup: "pickup", at_dropoff: "dropoff
 
 /** Changes that courier systems report for paid shipments. */
 export const PROGRESS_CHANGES = {
-  setCourier(request, call, { changeShipment }) {
-    const { courierId, name, phone = null, vehicle = null, externalId = null } = request;
-    if (courierId === undefined) {
-      const details = { name, phone, vehicle, externalId };
-      return changeShipment({
-        method: method.setCourier,
-        request,
-        call,
-        ...courierChange(request, call, () => details),
-      });
-    }
-    assertNoDetails(request);
-    return changeShipment({
-      method: method.setCourier,
-      request,
-      call,
-      ...courierChange(request, call, (found: Courier) => found),
-      load: (tx) => findAssignable(tx, call.caller.workspaceId, courierId),
-    });
-  },
-
-  removeCourier: (request, call, { changeShipment }) =>
-    changeShipment({ method: method.removeCourier, request, call, ...courierChange(request, call, () => null) }),
-
   reportProgress: changeBy(method.reportProgress, (row, { stage, pickupEta, dropoffEta }, at) => {
     if ((stage ?? pickupEta ?? dropoffEta) === undefined) {
       const text = "stage is missing. Report stage, pickup_eta or dropoff_eta.";
@@ -116,10 +88,7 @@ export function reportCourier(
   row: ShipmentRow,
   reported: {
     readonly etas?: Partial<Record<End, number>>;
-    /**
-     * End of the route at which the courier has arrived. null if the courier is on the way, `undefined` if not
-     * reported.
-     */
+    /** Where the courier has arrived. null if the courier is on the way, `undefined` if not reported. */
     readonly arrivedAt?: End | null | undefined;
   },
   at: Date,
@@ -180,42 +149,6 @@ export function report(
   const before = row.progress ?? NO_PROGRESS;
   const progress = change(before);
   return isDeepStrictEqual(progress, before) ? row : { ...row, progress, updatedAt: at };
-}
-
-/** @throws Refusal FIELD_INVALID if `courier_id` is combined with details */
-function assertNoDetails(request: SetCourierRequestValid): void {
-  const { name, phone, vehicle, externalId } = request;
-  const details = { name: name || undefined, phone, vehicle, external_id: externalId };
-  const given = Object.entries(details).flatMap(([field, value]): Violation[] => {
-    const text = `${field} cannot be combined with courier_id. Send one or the other.`;
-    return value === undefined ? [] : [{ reason: "FIELD_INVALID", subject: field, text }];
-  });
-  refuseAny(given);
-}
-
-/**
- * Returns the change that replaces a shipment's courier. The position of a replaced courier is deleted.
- *
- * @param courierOf returns the new courier from the loaded data
- * @throws Refusal ETAG_STALE
- */
-function courierChange<Facts>(
-  { shipment, etag }: { readonly shipment: string; readonly etag?: string | undefined },
-  { caller }: Call,
-  courierOf: (facts: Facts) => Courier | null,
-) {
-  const key = { workspace: caller.workspaceId, reference: shipment };
-  return {
-    change(row: ShipmentRow, facts: Facts, at: Date) {
-      assertEtag("shipment", etag, String(row.version));
-      const courier = courierOf(facts);
-      return {
-        row: assignCourier(row, courier, at),
-        made: isCourierReplaced(row.progress ?? NO_PROGRESS, courier),
-      };
-    },
-    write: (tx: Transaction, isReplaced: boolean) => isReplaced && forgetPlace(tx, key),
-  };
 }
 
 /**

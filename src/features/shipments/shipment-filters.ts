@@ -7,7 +7,7 @@ import { isoTime, toCreationRange } from "../../domain/instant.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { STATES, type ShipmentState } from "../../domain/shipment/shipment-state.ts";
 import { paymentStatusOf, statusOf } from "./shipment-message.ts";
-import { FAILED, indexPredicate, type ListIndex } from "./shipment.entity.ts";
+import { COURIER_KEY, FAILED, indexPredicate, type ListIndex, UNASSIGNED } from "./shipment.entity.ts";
 
 type FilterRequest = Parameters<typeof toCreationRange>[0] & {
   readonly status?: ShipmentStatusMessage | undefined;
@@ -15,6 +15,8 @@ type FilterRequest = Parameters<typeof toCreationRange>[0] & {
   readonly customerId?: bigint | undefined;
   readonly externalReference?: string | undefined;
   readonly failed: boolean;
+  readonly courierId?: string | undefined;
+  readonly unassigned?: boolean;
 };
 
 export type ShipmentFilters = ReturnType<typeof readShipmentFilters>;
@@ -22,7 +24,8 @@ export type ShipmentFilters = ReturnType<typeof readShipmentFilters>;
 /**
  * Parses the filters of a shipment list.
  *
- * @throws Refusal FIELD_INVALID for invalid filters, and for `failed` together with a status
+ * @throws Refusal FIELD_INVALID for invalid filters, for `failed` together with a status, and for `unassigned` together
+ * with a courier
  */
 export function readShipmentFilters(workspace: number, request: FilterRequest) {
   const filters = {
@@ -34,10 +37,16 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
     externalReference: request.externalReference,
     ...toCreationRange(request),
     failed: request.failed || undefined,
+    courierId: request.courierId || undefined,
+    unassigned: request.unassigned || undefined,
   };
   if (filters.failed && (filters.status ?? filters.paymentStatus) !== undefined) {
     const text = "failed finds shipments of any status. Omit status and payment_status.";
     throw refuse("FIELD_INVALID", text, { subject: "failed" });
+  }
+  if (filters.unassigned && filters.courierId !== undefined) {
+    const text = "unassigned finds shipments without a courier. Omit courier_id.";
+    throw refuse("FIELD_INVALID", text, { subject: "unassigned" });
   }
   return filters;
 }
@@ -56,24 +65,27 @@ export function listParts(
   values: unknown[],
   index: ListIndex = listIndexFor(states, filters),
 ): string[] {
-  const { customerId, externalReference, createdAfter, createdBefore, failed } = filters;
+  const { customerId, externalReference, createdAfter, createdBefore, failed, courierId, unassigned } = filters;
   const conditions = ["s.workspace_id = $1"];
   const where = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`);
   // External references are unique and have their own index.
-  if (externalReference !== undefined) {
-    where("s.external_reference =", externalReference);
-    if (failed) conditions.push(FAILED);
-  } else if (index !== "shipment_by_customer") conditions.push(indexPredicate(index));
+  if (externalReference !== undefined) where("s.external_reference =", externalReference);
+  else if (index !== "shipment_by_customer") conditions.push(indexPredicate(index));
+  const isByFailure = externalReference === undefined && index.startsWith("shipment_failed");
+  if (failed && !isByFailure) conditions.push(FAILED);
+  if (courierId !== undefined) where(`${COURIER_KEY} =`, courierId);
+  if (unassigned && externalReference !== undefined) conditions.push(UNASSIGNED);
   if (customerId !== undefined) conditions.push(ofCustomer(`$${values.push(customerId)}`));
   if (createdAfter !== undefined) where("s.created_at >", isoTime(createdAfter));
   if (createdBefore !== undefined) where("s.created_at <", isoTime(createdBefore));
   const common = conditions.join(" and ");
   if (index === "shipment_by_age" || index === "shipment_failed_of_customer") return [common];
   const inPayment = (paymentStatus: string) => `s.payment_status = $${values.push(paymentStatus)}`;
-  const inState = failed
+  const inState = isByFailure
     ? [...new Set(states.map(({ paymentStatus }) => paymentStatus))].map(inPayment)
     : states.map(({ status, paymentStatus }) => `s.status = $${values.push(status)} and ${inPayment(paymentStatus)}`);
-  if (externalReference !== undefined) return [`${common} and (${inState.join(" or ")})`];
+  if (externalReference !== undefined || index === "shipment_unassigned")
+    return [`${common} and (${inState.join(" or ")})`];
   return inState.map((state) => `${common} and ${state}`);
 }
 
@@ -100,8 +112,11 @@ function ofCustomer(id: string): string {
     (select customer_id from customer_alias as alias where alias.workspace_id = $1 and alias.id = ${id}), ${id})`;
 }
 
-/** Returns the index for a list in time order: by state, by failures, by customer, or of all shipments. */
-function listIndexFor(states: readonly ShipmentState[], { customerId, failed }: ShipmentFilters): ListIndex {
+/** Returns the index for a list in time order. */
+function listIndexFor(states: readonly ShipmentState[], filters: ShipmentFilters): ListIndex {
+  const { customerId, failed, courierId, unassigned } = filters;
+  if (courierId !== undefined) return "shipment_by_courier";
+  if (unassigned) return "shipment_unassigned";
   if (failed) return customerId === undefined ? "shipment_failed" : "shipment_failed_of_customer";
   if (customerId !== undefined) return "shipment_by_customer";
   return states.length === STATES.length ? "shipment_by_age" : "shipment_by_status";

@@ -19,6 +19,7 @@ import { listShipments } from "./list-shipments.ts";
 import { searchShipments } from "./search-shipments.ts";
 import { PROOF_CHANGES, PROOF_PICTURES } from "./record-proof.ts";
 import { PROGRESS_CHANGES } from "./report-progress.ts";
+import { COURIER_CHANGES } from "./set-courier.ts";
 import type { ShipmentDeps, ShipmentFunctions } from "./shipment-deps.ts";
 import { cancelReasonOf, shipmentRecord, statusOf } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
@@ -54,6 +55,7 @@ export const SHIPMENT_FUNCTIONS = {
 /** RPCs that change shipments in transactions shared with other changes. */
 export const SHIPMENT_CHANGES = {
   updateShipment,
+  ...COURIER_CHANGES,
   ...PROGRESS_CHANGES,
   ...PROOF_CHANGES,
 

@@ -146,7 +146,7 @@ function progressRecord({ status, progress }: ShipmentRow) {
   const reported = progress ?? NO_PROGRESS;
   const { courier, etas, attempts, proof } = reported;
   return {
-    courier: courier && { courierId: null, ...courier },
+    courier: courier && { courierId: null, sequence: null, ...courier },
     stage: stageOf(status, reported),
     pickupEta: etas.pickup,
     dropoffEta: etas.dropoff,

@@ -93,7 +93,7 @@ function rangeOf({ pickupFrom, pickupBefore }: OrderRequest): ShipmentOrder["ran
 }
 
 function isNarrowed(filters: ShipmentFilters): boolean {
-  const { customerId, externalReference, createdAfter, createdBefore, failed } = filters;
-  const others = [customerId, externalReference, createdAfter, createdBefore, failed];
+  const { customerId, externalReference, createdAfter, createdBefore, failed, courierId, unassigned } = filters;
+  const others = [customerId, externalReference, createdAfter, createdBefore, failed, courierId, unassigned];
   return others.some((value) => value !== undefined);
 }

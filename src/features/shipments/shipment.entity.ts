@@ -37,6 +37,8 @@ export type ListIndex =
   | "shipment_failed"
   | "shipment_failed_of_customer"
   | "shipment_attempted"
+  | "shipment_by_courier"
+  | "shipment_unassigned"
   | "shipment_due_by_total"
   | "shipment_due_by_pickup";
 
@@ -60,10 +62,18 @@ export const FAILED = `(${[
 /** Matches unfinished shipments with at least two attempts or a locked PIN. */
 const ATTEMPTED = `status in ('awaiting_pickup', 'in_transit') and (jsonb_array_length(progress -> 'attempts') >= 2 or progress ->> 'wrongPins' = '${MAX_WRONG_PINS}')`;
 
+/** Id of the assigned courier in the workspace. */
+export const COURIER_KEY = "progress #>> '{courier,courierId}'";
+
+/** Matches shipments that need a courier. */
+export const UNASSIGNED = `status in ('awaiting_pickup', 'in_transit') and progress #>> '{courier,name}' is null`;
+
 const ROWS_OF: Partial<Record<ListIndex, string>> = {
   shipment_failed: FAILED,
   shipment_failed_of_customer: FAILED,
   shipment_attempted: ATTEMPTED,
+  shipment_by_courier: `${COURIER_KEY} is not null`,
+  shipment_unassigned: UNASSIGNED,
   shipment_due_by_total: DUE,
   shipment_due_by_pickup: DUE,
 };
@@ -237,6 +247,11 @@ export const Shipment = defineEntity({
       where: UNCOUNTED,
     },
     listIndex("shipment_attempted", "workspace", "createdAt", "reference"),
+    {
+      name: "shipment_by_courier",
+      expression: `create index "shipment_by_courier" on "shipment" ("workspace_id", (${COURIER_KEY}), "status", "payment_status", "created_at", "reference") where ${indexPredicate("shipment_by_courier")}`,
+    },
+    listIndex("shipment_unassigned", "workspace", "createdAt", "reference"),
     dueIndex("shipment_due_by_total", "total_minor"),
     dueIndex("shipment_due_by_pickup", PICKUP_KEY),
     {

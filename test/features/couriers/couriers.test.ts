@@ -97,7 +97,7 @@ test("a courier is assigned by id, with its details at that time", async () => {
   const { name, phone, vehicle, external_id } = ADA;
   const details = { name, phone, vehicle, external_id };
   const assigned = await data(as.setCourier({ shipment, courier_id }));
-  expect(assigned.courier).toEqual({ ...details, courier_id });
+  expect(assigned.courier).toEqual({ ...details, courier_id, sequence: null });
   await data(as.updateCourier({ courier: courier_id, name: "Ada King" }));
   expect(await data(as.getShipment({ shipment }))).toEqual(assigned);
 
