@@ -78,7 +78,7 @@ const FLOORS: readonly Floor[] = [
       "features/payments/stripe": "features/payments/* features/workspaces/*",
       "features/shipments": `features/tariffs/versions/* features/quotes/*
         features/{audit,couriers,customers,events,idempotency,mails,workspaces}/*`,
-      "features/recipients": `features/{shipments,mails,workspaces}/*
+      "features/recipients": `features/{audit,shipments,mails,workspaces}/*
         features/customers/link-customers.ts`,
       "features/addresses": "features/shipments/shipment-filters.ts",
       "features/test-mode": "features/{payments,shipments,workspaces}/*",

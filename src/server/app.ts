@@ -143,7 +143,7 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const servers = createServers({
     ...implementAll({ ...stores, ...payments, ...shared, addresses }),
     providerEvents: createEventOptions({ ...stores, ...payments, now }),
-    tracking: createTrackingPages({ ...stores, now }),
+    tracking: createTrackingPages({ ...stores, ...payments, now }),
     keys,
     sessions,
     signIn: createSignIn({ em, sessions, config, log }),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { escapeHtml, isolatedHtml } from "../domain/escape-html.ts";
 import { isolateText } from "../domain/isolate-text.ts";
+import type { EditResult } from "../domain/shipment/delivery-details.ts";
 import { isLate, isOverdue, type TrackedShipment } from "../domain/shipment/tracked-shipment.ts";
 import { hasEnded, SHIPMENT_STATUSES, type ShipmentStatus } from "../domain/shipment/shipment-state.ts";
 import { TEXTS, type Language } from "./texts.ts";
@@ -37,13 +38,15 @@ li.end::before{border-color:var(--good);background:var(--good)}
 li strong{font-weight:500}
 time{display:block;color:var(--minor);font-size:.875rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.25rem}
-dt{color:var(--minor)}dd{margin:0}
+dt{color:var(--minor)}dd{margin:0;white-space:pre-line}
 a{color:var(--accent)}
 aside{padding-top:0}
 aside form{display:flex;flex-wrap:wrap;gap:.5rem;padding:1.25rem;background:var(--surface);border:1px solid var(--line);border-radius:.75rem}
 aside button{margin:0}
 label{flex:1 0 100%;color:var(--minor)}
-input{width:7rem;padding:.5rem .75rem;border:1px solid var(--minor);border-radius:.375rem;background:var(--surface);color:inherit;font:inherit;letter-spacing:.2em}
+input,textarea{width:7rem;padding:.5rem .75rem;border:1px solid var(--minor);border-radius:.375rem;background:var(--surface);color:inherit;font:inherit}
+input{letter-spacing:.2em}
+textarea{width:100%;resize:vertical}
 button{margin:1.5rem 0 0;padding:.625rem 1.125rem;border:0;border-radius:.375rem;background:var(--accent);color:var(--surface);font:inherit;font-weight:600}
 footer{margin:1.5rem 0 0;color:var(--minor);font-size:.875rem}
 @media(max-width:26rem){dl{grid-template-columns:1fr;gap:0}dd+dt{margin-top:.75rem}}
@@ -58,7 +61,7 @@ const LIVE_POLL_MS = 60_000;
 
 /**
  * Reloads the page after each event, and regularly while it is visible. Replaces the main part if it has
- * changed, and leaves the form for digits unchanged. A page that was opened with digits stays open. Reloading
+ * changed. Leaves a form unchanged, or removes it if the new page has none. A page that was opened with digits stays open. Reloading
  * stops when the new page has no script, as for a completed shipment. Without scripts the page does not change.
  */
 const SCRIPT = `
@@ -85,7 +88,7 @@ async function refresh() {
         document.title = read.title;
       }
       isOver = !read.querySelector("script");
-      if (response.status === 404) document.querySelector("aside")?.remove();
+      if (!read.querySelector("aside")) document.querySelector("aside")?.remove();
     }
   } catch {}
   isBusy = false;
@@ -140,9 +143,18 @@ export interface Reader {
 const STEPS = SHIPMENT_STATUSES.slice(0, SHIPMENT_STATUSES.indexOf("delivered") + 1);
 
 /** Details for a verified recipient, or the number of remaining attempts. */
-type Opened =
-  | { readonly address: string; readonly photo: Buffer | undefined; readonly recipientMac: string }
-  | { readonly triesLeft: number };
+type Opened = OpenedPart | { readonly triesLeft: number };
+
+interface OpenedPart {
+  readonly address: string;
+  readonly photo: Buffer | undefined;
+  readonly recipientMac: string;
+  readonly instructions: string | undefined;
+  /** Whether the recipient may change the instructions. */
+  readonly mayEdit: boolean;
+  /** Result of changing the instructions. `undefined` if they were not sent. */
+  readonly result: EditResult | undefined;
+}
 
 /**
  * Renders the tracking page of a shipment.
@@ -163,7 +175,8 @@ export function trackingPage(
   const dates = datesOf(reader, timeZone);
   const problem = at.opened && "triesLeft" in at.opened ? at.opened : undefined;
   const opened = at.opened && "address" in at.opened ? at.opened : undefined;
-  const { address, photo } = opened ?? {};
+  const { address, photo, instructions } = opened ?? {};
+  const items = tracked.items.map(({ name, quantity }) => `${quantity} × ${isolatedHtml(name)}`);
   const away = courier?.distanceKm ? texts.away(kilometers(reader).format(courier.distanceKm)) : undefined;
   const courierParts = [courier?.firstName, courier?.vehicle, away].flatMap((part) =>
     part ? [isolatedHtml(part)] : [],
@@ -172,6 +185,8 @@ export function trackingPage(
     ...(courierParts.length > 0 ? [[texts.courier, courierParts.join(" · ")] as const] : []),
     [texts.reference, escapeHtml(reference)],
     ...(address === undefined ? [] : [[texts.open.address, isolatedHtml(address)] as const]),
+    ...(instructions === undefined ? [] : [[texts.open.instructions, isolatedHtml(instructions)] as const]),
+    ...(items.length === 0 ? [] : [[texts.items, items.join("\n")] as const]),
     ...(area === undefined ? [] : [[texts.area, isolatedHtml(area)] as const]),
     ...(contact === undefined ? [] : [[texts.contact, contactLink(contact)] as const]),
   ];
@@ -193,7 +208,8 @@ ${photo ? `<img class="photo" alt="${escapeHtml(texts.open.photo)}" src="data:im
 <dl>${facts.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd dir="auto">${value}</dd>`).join("")}</dl>
 <footer>${escapeHtml(texts.timeZone(timeZone))}</footer>`;
   const title = texts.title(isolateText(workspace.name));
-  const form = tracked.canOpen && opened === undefined ? openForm(texts, at.link, problem) : "";
+  const digitsForm = tracked.canOpen ? openForm(texts, at.link, problem) : "";
+  const form = opened ? instructionsForm(texts, at.link, opened) : digitsForm;
   const recipient = opened ? ` data-recipient="${opened.recipientMac}"` : "";
   const script = hasEnded(status) ? "" : `<script${recipient}>${SCRIPT}</script>`;
   return html(reader, title, content, `${form}${script}`);
@@ -211,6 +227,20 @@ function openForm({ open }: TrackingTexts, link: string, problem: { readonly tri
 <label for="digits">${escapeHtml(open.digits)}</label>
 <input id="digits" name="digits" inputmode="numeric" autocomplete="off" pattern="[0-9]{4}" maxlength="4" required>
 <button>${escapeHtml(open.show)}</button>
+${alert}</form></aside>
+`;
+}
+
+/** Renders the form for instructions, or only its result if they can no longer be changed. */
+function instructionsForm({ open }: TrackingTexts, link: string, opened: OpenedPart): string {
+  const { mayEdit, result, recipientMac, instructions = "" } = opened;
+  const alert = result === undefined ? "" : `<p class="note" role="alert">${escapeHtml(open[result])}</p>`;
+  if (!mayEdit) return alert && `<aside>${alert}</aside>\n`;
+  return `<aside><form method="post" action="/t/${link}/open">
+<input type="hidden" name="recipient" value="${recipientMac}">
+<label for="instructions">${escapeHtml(open.instructions)}</label>
+<textarea id="instructions" name="instructions" dir="auto" rows="4" maxlength="500">${escapeHtml(instructions)}</textarea>
+<button>${escapeHtml(open.save)}</button>
 ${alert}</form></aside>
 `;
 }

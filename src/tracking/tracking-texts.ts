@@ -25,6 +25,8 @@ export interface TrackingTexts {
   readonly area: string;
   readonly contact: string;
   readonly timeZone: (name: string) => string;
+  /** Heading of the items in the shipment. */
+  readonly items: string;
   readonly test: string;
   readonly missing: string;
   readonly missingReason: string;
@@ -39,6 +41,13 @@ export interface TrackingTexts {
     readonly locked: string;
     readonly address: string;
     readonly photo: string;
+    readonly instructions: string;
+    readonly save: string;
+    readonly saved: string;
+    /** Text shown when the instructions are too long. */
+    readonly invalid: string;
+    /** Text shown when the instructions can no longer be changed. */
+    readonly closed: string;
   };
   /** Additional texts for emails and for the unsubscribe page. */
   readonly mail: {

@@ -22,6 +22,7 @@ const TRACKED: TrackedShipment = {
   etas: { pickup: null, dropoff: at("19:30") },
   courier: { firstName: "Ada", vehicle: "Cargo bike", distanceKm: 1.2 },
   failed: undefined,
+  items: [],
   recipientLocale: undefined,
   canOpen: false,
   area: "Kings",

@@ -71,6 +71,33 @@ describeDashboard(
       await expectWellShown(page, "tracking-opened");
     });
 
+    test("lets its recipient change the instructions until the pickup", async () => {
+      const { service, workspace } = dashboard;
+      const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"], {
+        recipient_phone: "+12025550123",
+        dropoff_instructions: "Ring twice",
+        items: [{ name: "Tea ".repeat(20), quantity: 2 }],
+      });
+      for (const locale of ["de", "es", "fr", "en"]) {
+        const page = await dashboard.newPage({ locale });
+        await page.setViewportSize({ width: NARROWEST, height: 800 });
+        await page.goto(pathOf(url));
+        await page.locator("#digits").fill("0123");
+        await page.locator("#digits").press("Enter");
+        const box = page.locator("#instructions");
+        await box.fill(`${await box.inputValue()}\n${locale}`);
+        await page.locator("aside button").click();
+        await page.getByRole("alert").waitFor();
+        await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(NARROWEST);
+        await expectWellShown(page, `tracking-instructions-${locale}`);
+        if (locale !== "en") continue;
+        await expect.poll(() => page.locator("dl").innerText()).toContain("Ring twice\nde\nes\nfr\nen");
+        await takeStep(service, workspace.apiKey, reference, "advance");
+        await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
+        await expect.poll(() => box.count()).toBe(0);
+      }
+    });
+
     test("follows the shipment after digits were entered, wrong or right", async () => {
       const { service, workspace } = dashboard;
       const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"], {

@@ -49,6 +49,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   CallOffTariff: ["Tariff called off", "called off {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
+  ChangeInstructions: ["Instructions changed by the recipient", "changed the dropoff instructions of {it}"],
   SignIn: ["Signed in with another person’s link", "signed in with a link that another person created"],
 };
 

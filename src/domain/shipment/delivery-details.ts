@@ -1,5 +1,6 @@
 import { refuse } from "../refusal.ts";
 import type { DropoffVerification } from "./delivery-proof.ts";
+import type { ShipmentStatus } from "./shipment-state.ts";
 
 /** Ways to hand over a shipment at the dropoff. The first is the default. */
 export const HANDOVERS = ["meet", "leave_at_door"] as const;
@@ -16,6 +17,18 @@ export interface Item {
   readonly quantity: number;
   /** Id of the item in the caller's system. */
   readonly externalId: string | null;
+}
+
+/** Result of a change by the recipient: saved, refused because of the text, or refused because of the shipment. */
+export type EditResult = "saved" | "invalid" | "closed";
+
+/** Maximum number of changes of the dropoff instructions by the recipient. */
+const MAX_RECIPIENT_EDITS = 5;
+
+/** Whether the recipient may change the dropoff instructions: until pickup, a limited number of times. */
+export function mayRecipientEdit(shipment: { readonly status: ShipmentStatus; readonly recipientEdits: number }) {
+  const isBeforePickup = shipment.status === "pending" || shipment.status === "awaiting_pickup";
+  return isBeforePickup && shipment.recipientEdits < MAX_RECIPIENT_EDITS;
 }
 
 /**

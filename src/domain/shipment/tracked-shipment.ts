@@ -1,4 +1,5 @@
 import type { End, Ends } from "../route-ends.ts";
+import type { Item } from "./delivery-details.ts";
 import type { AttemptReason, DeliveryStage } from "./delivery-progress.ts";
 import type { ShipmentStatus } from "./shipment-state.ts";
 
@@ -37,6 +38,7 @@ export interface TrackedShipment {
     | undefined;
   /** Last failed delivery. `undefined` if there is none, and after the final status. */
   readonly failed: { readonly atMs: number; readonly reason: AttemptReason } | undefined;
+  readonly items: readonly Item[];
   /** Recipient's language (RFC 5646). */
   readonly recipientLocale: string | undefined;
   /** Whether the recipient can enter digits of their phone number to see more details. */

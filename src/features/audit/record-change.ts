@@ -18,6 +18,9 @@ import type { AuditEntry, AuditActorName, Change } from "./audit-entry.entity.ts
 /** Action for a sign-in with a link that another person created. Not a method name. */
 const SIGN_IN = "SignIn";
 
+/** Method of a change by a recipient, who has neither a key nor an account. */
+export const CHANGE_INSTRUCTIONS = "recipient/ChangeInstructions";
+
 /**
  * Audited actions: those that change the platform or permissions in a workspace, that cannot be
  * undone, or that override a safeguard of a shipment.
@@ -40,6 +43,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
     ShipmentService.method.waiveVerification.name,
     ShipmentService.method.acceptUncountedPayment.name,
     SIGN_IN,
+    actionOf(CHANGE_INSTRUCTIONS),
   );
 
 /** Kinds of subjects. The subject of an entry consists of a kind, a slash and an id. */
@@ -73,11 +77,15 @@ export function recordChange(tx: EntityManager, call: AnyCall, change: RecordedC
   add(tx, entryOf(call, change));
 }
 
+function actionOf(method: string): string {
+  return method.slice(method.indexOf("/") + 1);
+}
+
 function entryOf({ received, caller, method }: AnyCall, { subject, workspaceId, changes }: RecordedChange): NewEntry {
-  const actor = actorOf(caller);
+  const actor = method === CHANGE_INSTRUCTIONS ? RECIPIENT : actorOf(caller);
   return {
     ...actor,
-    action: method.slice(method.indexOf("/") + 1),
+    action: actionOf(method),
     subject,
     workspaceId: workspaceId ?? null,
     changes,
@@ -190,6 +198,8 @@ interface Actor {
   readonly operatorId: number | null;
   readonly apiKey: CallerKey | null;
 }
+
+const RECIPIENT: Actor = { actor: "service", actorName: "Recipient", operatorId: null, apiKey: null };
 
 function actorOf(caller: Caller): Actor {
   if (caller.audience === "operator") {

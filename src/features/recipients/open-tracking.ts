@@ -3,6 +3,7 @@ import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { inPipeline } from "../../db/transaction.ts";
 import { hashKey } from "../../domain/secret-key.ts";
+import type { EditResult } from "../../domain/shipment/delivery-details.ts";
 import { isSameMac, recipientMac } from "../../domain/shipment/tracking-link.ts";
 import { findLinked, type LinkedShipment, type TrackingDeps } from "../shipments/find-tracked.ts";
 import type { PictureBucket } from "../shipments/picture-bucket.ts";
@@ -15,6 +16,8 @@ export interface OpenDeps extends TrackingDeps {
 /** Details that only the recipient sees on a tracking page. */
 interface OpenedDetails {
   readonly address: string;
+  readonly instructions: string | undefined;
+  readonly mayEdit: boolean;
   /** MAC that opens the page again without the digits. See `recipientMac`. */
   readonly recipientMac: string;
   /**
@@ -56,10 +59,12 @@ export interface RecipientProof {
   readonly recipientMac: string;
 }
 
-interface OpenedLink {
+export interface OpenedLink {
   readonly shipment: LinkedShipment;
   /** `undefined` if the page was opened for a previous phone number, so that digits must be entered again. */
   readonly opened: OpenedDetails | WrongDigits | undefined;
+  /** Result of changing the instructions. Omitted if the recipient did not change them. */
+  readonly result?: EditResult;
 }
 
 /**
@@ -88,7 +93,11 @@ export async function openLinked(
           sleep(PHOTO_MS, undefined, { ref: false }),
         ])
       : undefined;
-  return { shipment, opened: { address: shipment.dropoffAddress, recipientMac: mac, loadPhoto } };
+  return { shipment, opened: { ...detailsOf(shipment), recipientMac: mac, loadPhoto } };
+}
+
+function detailsOf({ dropoffAddress: address, dropoffInstructions: instructions, mayEdit }: LinkedShipment) {
+  return { address, instructions, mayEdit };
 }
 
 /**

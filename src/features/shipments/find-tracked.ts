@@ -2,6 +2,7 @@ import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { type DeliveryProgress, failedNow, NO_PROGRESS, stageOf } from "../../domain/shipment/delivery-progress.ts";
 import { MAX_WRONG_PINS } from "../../domain/shipment/delivery-proof.ts";
+import { type Item, mayRecipientEdit } from "../../domain/shipment/delivery-details.ts";
 import { hasEnded, type ShipmentStatus } from "../../domain/shipment/shipment-state.ts";
 import { haversineKm, type Point } from "../../domain/coverage/geo.ts";
 import { isTrackingLinkOf, parseTrackingLink } from "../../domain/shipment/tracking-link.ts";
@@ -59,6 +60,9 @@ interface Tracked {
   readonly email: string | null;
   readonly phone: string | null;
   readonly address: string;
+  readonly instructions: string | null;
+  readonly recipientEdits: number;
+  readonly items: readonly Item[];
   readonly pin: string | null;
   /** Position of the courier in the last 15 minutes, or null. */
   readonly place: Point | null;
@@ -74,6 +78,7 @@ const FIND_SHIPMENT = `
     extract(epoch from coalesce(cancelled_at, delivered_at, returned_at))::float8 * 1000 as "endedMs",
     extract(epoch from updated_at)::float8 * 1000 as "changedMs", windows, progress,
     recipient_locale as locale, recipient_email as email, recipient_phone as phone, verification ->> 'pin' as pin,
+    dropoff_instructions as instructions, recipient_edits as "recipientEdits", items,
     dropoff_address as address, dropoff_lat as lat, dropoff_lng as lng,
     (select json_build_object('lat', place.lat, 'lng', place.lng) from courier_place as place
      where place.workspace_id = $1 and place.shipment_reference = $2
@@ -90,6 +95,10 @@ export interface LinkedShipment {
   readonly recipientPhone: string | undefined;
   /** Dropoff address, which only the verified recipient may see. */
   readonly dropoffAddress: string;
+  /** Instructions for the courier, which only the verified recipient may see. */
+  readonly dropoffInstructions: string | undefined;
+  /** Whether the verified recipient may change the instructions. */
+  readonly mayEdit: boolean;
   readonly hasPhoto: boolean;
   /** PIN to give to the courier. `undefined` if there is none or it is no longer needed. */
   readonly dropoffPin: string | undefined;
@@ -141,6 +150,7 @@ async function loadTracked(
     },
     ...progressOf(shipment, workspace),
     windows: bookedWindows(windows),
+    items: shipment.items,
     recipientLocale: shipment.locale ?? undefined,
     canOpen: shipment.phone !== null,
     area: zoneAt({ lat, lng }),
@@ -156,6 +166,8 @@ async function loadTracked(
     recipientEmail: shipment.email ?? undefined,
     recipientPhone: shipment.phone ?? undefined,
     dropoffAddress: shipment.address,
+    dropoffInstructions: shipment.instructions ?? undefined,
+    mayEdit: mayRecipientEdit(shipment),
     hasPhoto: status === "delivered" && proof?.photo === true,
     dropoffPin: isToTell ? (shipment.pin ?? undefined) : undefined,
     workspace,

@@ -45,10 +45,16 @@ export interface TrackingPages<Language extends string> {
   ): Promise<string | undefined>;
   /**
    * Opens the part of a page that only the recipient may see. The recipient enters digits, or sends the MAC of
-   * a page that was opened before. The page itself may take a while. Returns `undefined` for an invalid link.
+   * a page that was opened before, and can then change the instructions for the courier. The page itself may take a
+   * while. Returns `undefined` for an invalid link.
    */
   open(
-    request: { readonly link: string; readonly digits: string; readonly recipientMac: string },
+    request: {
+      readonly link: string;
+      readonly digits: string;
+      readonly recipientMac: string;
+      readonly instructions: string | undefined;
+    },
     readerOf: (known: string | undefined) => Reader<Language>,
   ): Promise<(() => Promise<string>) | undefined>;
   /** Returns the page for an invalid link, regardless of the cause. */
@@ -71,7 +77,7 @@ const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
 /**
  * Creates the handler of tracking links:
  * - `GET /t/{link}` returns the page.
- * - `POST /t/{link}/open` with `digits` or `recipient` opens the recipient's part.
+ * - `POST /t/{link}/open` with `digits` or `recipient` opens the recipient's part, and changes the `instructions`.
  * - `GET` and `POST /t/{link}/unsubscribe/{mac}` unsubscribe from emails.
  * - `GET /t/{link}/events` streams when to reload the page.
  *
@@ -152,13 +158,15 @@ function createRead<Language extends string>(
     const fields = await readFields(request);
     const digits = fields.get("digits")?.trim() ?? "";
     const recipientMac = fields.get("recipient") ?? "";
-    const open = () => pages.open({ link: opened, digits, recipientMac }, readerOf);
+    const instructions = fields.get("instructions") ?? undefined;
+    const open = () => pages.open({ link: opened, digits, recipientMac, instructions }, readerOf);
     // The page is rendered after the lookup slot was released.
     return (await find(opened, opened, open))?.();
   };
 }
 
-const FORM_BYTES = 200;
+/** Maximum size of a form: 500 characters of instructions take up to 12 bytes each. */
+const FORM_BYTES = 8 * 1024;
 
 /**
  * Reads the fields of a form.

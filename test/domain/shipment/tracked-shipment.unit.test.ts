@@ -10,6 +10,7 @@ const SHIPMENT: TrackedShipment = {
   etas: { pickup: null, dropoff: null },
   courier: undefined,
   failed: undefined,
+  items: [],
   recipientLocale: undefined,
   canOpen: false,
   area: undefined,

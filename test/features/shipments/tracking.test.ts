@@ -276,6 +276,83 @@ test("a page that was opened is opened again without digits, until the phone num
   expect((await openBy(url, "9876")).text).toContain("Address");
 });
 
+const instructionsOf = ({ html }: { html: string }) => /<textarea[^>]*>(.*?)<\/textarea>/s.exec(html)?.[1];
+const alertOf = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)?.[1];
+const SAVED = "Your instructions are saved.";
+const CLOSED = "The instructions can no longer be changed here. Please ask the sender.";
+
+test("anyone with the link sees the items, and only the recipient the instructions, which they can change", async () => {
+  const { apiKey, id } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const items = [
+    { name: "Tea <green>", quantity: 2 },
+    { name: "Cake", quantity: 1 },
+  ];
+  const fields = { ...IN_FULL, items, dropoff_instructions: "Ring & wait" };
+  const { tracking_url: url, reference: shipment } = await book(service, apiKey, fields);
+  const shown = await open(url);
+  expect(shown.text).toEqual(expect.arrayContaining(["Contents", "2 × Tea &lt;green&gt;", "1 × Cake"]));
+  expect([shown.html.includes("Ring"), instructionsOf(shown)]).toEqual([false, undefined]);
+  const opened = await openBy(url, "0123");
+  expect(instructionsOf(opened)).toBe("Ring &amp; wait");
+  const recipient = /name="recipient" value="(.{22})"/.exec(opened.html)![1]!;
+  const before = await data(as.getShipment({ shipment }));
+
+  // Neither digits nor another MAC allows a change.
+  const forged: Record<string, string>[] = [{ digits: "0123" }, { recipient: "" }, { recipient: "x".repeat(22) }];
+  for (const proof of forged) {
+    const refused = await postOpen(url, { ...proof, instructions: "Stolen" });
+    expect([refused.status, instructionsOf(refused), alertOf(refused)]).toEqual([200, undefined, undefined]);
+  }
+  const long = await postOpen(url, { recipient, instructions: "x".repeat(501) });
+  expect(alertOf(long)).toBe("Use at most 500 characters.");
+  expect(await data(as.getShipment({ shipment }))).toEqual(before);
+
+  const written = "😀".repeat(250) + "\r\n" + "é".repeat(248);
+  const text = written.replace("\r", "");
+  const saved = await postOpen(url, { recipient, instructions: ` ${written} ` });
+  expect([alertOf(saved), instructionsOf(saved)]).toEqual([SAVED, text]);
+  const changed = { ...before, dropoff_instructions: text, etag: "2", updated_at: expect.any(String) };
+  expect(await data(as.getShipment({ shipment }))).toEqual(changed);
+  const event = (await data(as.listShipmentEvents({ shipment }))).at(-1);
+  expect(event).toMatchObject({ type: "shipment.updated", actor: null, api_key: null, data: changed });
+  expect((await auditEntriesOf(service, id)).filter((entry) => entry.subject === `shipment/${shipment}`)).toEqual([
+    {
+      actor: "service",
+      actor_name: "Recipient",
+      operator_id: null,
+      action: "ChangeInstructions",
+      subject: `shipment/${shipment}`,
+      changes: [{ field: "recipient_edits", before: "0", after: "1" }],
+      request_id: null,
+    },
+  ]);
+});
+
+test("a recipient changes the instructions five times, however many are sent at once, and only before the pickup", async () => {
+  const { apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const recipientOf = ({ html }: { html: string }) => /name="recipient" value="(.{22})"/.exec(html)![1]!;
+  const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  const recipient = recipientOf(await openBy(url, "0123"));
+  const again = await Promise.all([1, 2].map(() => postOpen(url, { recipient, instructions: "Once" })));
+  expect(again.map(alertOf)).toEqual([SAVED, SAVED]);
+  const texts = ["1", "2", "3", "4", "5", "6"];
+  const answers = await Promise.all(texts.map((instructions) => postOpen(url, { recipient, instructions })));
+  const alerts = answers.map(alertOf);
+  expect([SAVED, CLOSED].map((alert) => alerts.filter((it) => it === alert).length)).toEqual([4, 2]);
+  expect(instructionsOf(await postOpen(url, { recipient }))).toBeUndefined();
+  await data(as.updateShipment({ shipment, dropoff_instructions: "By the sender" }));
+  expect((await postOpen(url, { recipient })).text).toContain("By the sender");
+
+  const other = await bookAnd(service, apiKey, ["pay"], IN_FULL);
+  const mac = recipientOf(await openBy(other["tracking_url"], "0123"));
+  await takeStep(service, apiKey, other["reference"], "advance");
+  const late = await postOpen(other["tracking_url"], { recipient: mac, instructions: "Too late" });
+  expect([alertOf(late), instructionsOf(late)]).toEqual([CLOSED, undefined]);
+  expect(await data(as.getShipment({ shipment: other["reference"] }))).toMatchObject({ dropoff_instructions: null });
+});
+
 test("nobody can prove to be a recipient whose phone number is not known, nor by a link that is none", async () => {
   const { apiKey } = await service.addWorkspace();
   const { tracking_url: url } = await bookAnd(service, apiKey, ["pay"]);
@@ -284,7 +361,7 @@ test("nobody can prove to be a recipient whose phone number is not known, nor by
     const { status, text } = await openBy(link, "0123");
     expect({ status, text }).toEqual({ status: 404, text: GONE });
   }
-  const large = await openBy(url, "0".repeat(1_000));
+  const large = await openBy(url, "0".repeat(9_000));
   expect(large.status).toBe(413);
 });
 
