@@ -191,6 +191,18 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
+    because: "The courier's page is small, and knows nothing of the service or the dashboard.",
+    bans: NODE,
+    rooms: {
+      courier: "courier/{screens,sync}/*",
+      "courier/screens": "courier/{inputs,texts,sync,run}/*",
+      "courier/inputs": "courier/texts/*",
+      "courier/texts": "courier/run/*",
+      "courier/sync": "courier/run/*",
+      "courier/run": "",
+    },
+  },
+  {
     because: "What documents do in browsers knows nothing of how they are built.",
     bans: NODE,
     rooms: {
@@ -251,12 +263,18 @@ export default defineConfig({
     // The last that matches a file holds, so that what is listed comes after what is not.
     ...FLOORS.toReversed().flatMap((floor) => Object.keys(floor.rooms).map((room) => restrict(room, floor))),
     {
-      files: ["src/docs-pages/browser/*", "src/dashboard/**"],
+      files: ["src/docs-pages/browser/*", "src/{courier,dashboard}/**"],
       rules: { "import/no-unassigned-import": ["error", { allow: ["**/*.css"] }] },
     },
     {
       // What the tools ask for.
-      files: ["*.config.ts", "src/**/vite.config.ts", "src/client/build/*", "src/dashboard/{build/*,assets.d.ts}"],
+      files: [
+        "*.config.ts",
+        "src/**/vite.config.ts",
+        "src/client/build/*",
+        "src/courier/build/*",
+        "src/dashboard/{build/*,assets.d.ts}",
+      ],
       rules: off("import/no-default-export eslint/no-restricted-imports"),
     },
     { files: ["src/*.{ts,js}"], rules: off("eslint/no-restricted-imports") },

@@ -6,6 +6,6 @@ const vite = await import("vite").catch(({ message }) => {
   process.stdout.write(`Vite cannot be loaded: nothing is built. ${message}\n`);
 });
 // One process builds all folders, because starting Vite takes as long as one build.
-for (const folder of vite === undefined ? [] : [".", "client", "dashboard", "docs-pages"]) {
+for (const folder of vite === undefined ? [] : [".", "client", "courier", "dashboard", "docs-pages"]) {
   await vite.build({ root: fileURLToPath(new URL(folder, import.meta.url)) });
 }

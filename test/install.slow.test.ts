@@ -9,6 +9,7 @@ const READ_BY_NPM = [
   "package.json",
   "package-lock.json",
   ".npmrc",
+  "src/courier/package.json",
   "src/dashboard/package.json",
   "src/docs-pages/package.json",
   "src/own-node/package.json",

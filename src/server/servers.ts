@@ -18,7 +18,12 @@ import type { TransportServer } from "../transport/connections/transport-server.
 import { createGrpcFastPath } from "../transport/grpc/fast-path.ts";
 import { createGrpcServer } from "../transport/grpc/grpc-server.ts";
 import { createApiDescription, DESCRIPTION_PATH } from "../transport/http/api-description.ts";
-import { createDashboardFiles, createDocsFiles, guidePaths } from "../transport/http/static-files.ts";
+import {
+  createCourierFiles,
+  createDashboardFiles,
+  createDocsFiles,
+  guidePaths,
+} from "../transport/http/static-files.ts";
 import { createStartPage } from "../transport/http/browser-page.ts";
 import { createHttpServer } from "../transport/http/http-server.ts";
 import { createJsonGateway } from "../transport/http/json-gateway.ts";
@@ -34,6 +39,8 @@ import type { Readiness } from "./readiness.ts";
 import { ACCOUNT_SERVICES, ADMIN_SERVICES, SERVICES } from "./services.ts";
 
 const DASHBOARD_FOLDER = fileURLToPath(new URL("../dashboard/built", import.meta.url));
+
+const COURIER_FOLDER = fileURLToPath(new URL("../courier/built", import.meta.url));
 
 const DOCS_FOLDER = fileURLToPath(new URL("../docs-pages/built", import.meta.url));
 
@@ -127,6 +134,7 @@ export function createServers(options: ServersOptions): Servers {
         probes(isOpen ? registry : undefined),
         createApiDescription(API_DESCRIPTION, config.publicUrl),
         createDocsFiles(DOCS_FOLDER, config),
+        createCourierFiles(COURIER_FOLDER),
         createMcpEndpoint({ ...agents(config), ...options, pipeline, clientAddress, isHttps }),
         ...(config.dashboard ? dashboardHandlers(config.mapTiles, { toRefusal, endSignal }) : []),
         createStartPage({ isUnbuilt: config.dashboard === true, publicUrl: config.publicUrl }),

@@ -61,6 +61,7 @@ describe.runIf(canBuildImages)("the container image", () => {
       expect.arrayContaining([
         "src/built/program.js",
         "src/built/licenses.md",
+        "src/courier/built/index.html",
         "src/dashboard/built/index.html",
         "src/docs-pages/built/index.html",
       ]),

@@ -24,6 +24,7 @@ const DOCUMENTS = [
 /** Builds the client, dashboard and documents if a source is newer than the last build. */
 export async function buildOutdated(): Promise<void> {
   await buildIfNew("src/client", "client.js", ["gen/shipments"]);
+  await buildIfNew("src/courier", "index.html", []);
   await buildIfNew("src/dashboard", "index.html", []);
   await buildIfNew("src/docs-pages", "index.html", DOCUMENTS);
 }

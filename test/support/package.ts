@@ -24,7 +24,7 @@ export const PACKED = [
 
 /** Whether a file in the package is a definition, a guide, generated or built. */
 export function isDefinedOrBuilt(file: string): boolean {
-  return /^(gen|proto|src\/docs|src\/(client\/|dashboard\/|docs-pages\/)?built)\//.test(file);
+  return /^(gen|proto|src\/docs|src\/(client\/|courier\/|dashboard\/|docs-pages\/)?built)\//.test(file);
 }
 
 /** Environment of a user who has only npm and its Node. */

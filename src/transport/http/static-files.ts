@@ -14,6 +14,8 @@ interface ChosenFile {
   readonly status?: number;
   /** Whether the response depends on the Accept header. */
   readonly byAccept?: boolean;
+  /** Path below which a service worker may serve pages, if it is not its own folder. */
+  readonly workerScope?: string;
 }
 
 /**
@@ -133,7 +135,7 @@ function readFile(folder: string, path: string, csp: string, adapt: AdaptPage): 
 
 function sendFile(
   { forms, headers, tag }: File,
-  { status = 200, byAccept = false }: ChosenFile,
+  { status = 200, byAccept = false, workerScope }: ChosenFile,
   target: {
     readonly request: IncomingMessage;
     readonly response: ServerResponse;
@@ -144,6 +146,7 @@ function sendFile(
   const common = {
     ...headers,
     vary: byAccept ? "Accept, Accept-Encoding" : "Accept-Encoding",
+    ...(workerScope !== undefined && { "service-worker-allowed": workerScope }),
     "x-request-id": requestId,
   };
   if (status === 200 && matchesTag(request.headers["if-none-match"], tag)) {
@@ -183,6 +186,19 @@ function chooseDashboardFile(path: string, request: IncomingMessage): readonly C
   if (path.startsWith(ASSETS)) return [{ file: path }];
   if (API_PATH.test(path) || !prefersPage(request)) return [];
   return [{ file: "/index.html", byAccept: true }];
+}
+
+const COURIER = "/c";
+
+/** Serves the built page for couriers: `/c`, its service worker and its files below `/c/assets/`. */
+export function createCourierFiles(folder: string): HttpHandler {
+  return createStaticFiles(folder, chooseCourierFile, {});
+}
+
+function chooseCourierFile(path: string): readonly ChosenFile[] {
+  if (path === COURIER) return [{ file: "/index.html" }];
+  if (path === `${COURIER}/sw.js`) return [{ file: "/sw.js", workerScope: COURIER }];
+  return path.startsWith(`${COURIER}${ASSETS}`) ? [{ file: path.slice(COURIER.length) }] : [];
 }
 
 const ROOT = "/docs";

@@ -1,0 +1,37 @@
+/** Response of the service. Absent if there was none. */
+export interface Answer {
+  readonly status: number;
+  /** Parsed body. `undefined` if it is not JSON, for example from a hotspot's sign-in page. */
+  readonly body: { readonly data?: unknown; readonly code?: string; readonly message?: string } | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** What the last call says about the connection to the service. */
+export type Connection = "online" | "offline" | "signed_out" | "suspended";
+
+/** Meaning of a response to an act. */
+type Verdict = "sent" | "conflict" | "retry" | "signed_out" | "suspended";
+
+/**
+ * Returns the meaning of a response. Only an error with a code is from the service: proxies and hotspots send others,
+ * which must not end an act.
+ */
+export function verdictOf(answer: Answer | undefined): Verdict {
+  if (answer === undefined) return "retry";
+  const { status, body } = answer;
+  if (status < 300) return body?.data === undefined ? "retry" : "sent";
+  if (body?.code === undefined) return "retry";
+  if (status === 401) return "signed_out";
+  if (status === 403) return "suspended";
+  if (body.code === "IDEMPOTENCY_KEY_IN_USE") return "retry";
+  return status < 500 && status !== 408 && status !== 429 ? "conflict" : "retry";
+}
+
+/** What each meaning says about the connection. */
+export const CONNECTIONS: Readonly<Record<Verdict, Connection>> = {
+  sent: "online",
+  conflict: "online",
+  retry: "offline",
+  signed_out: "signed_out",
+  suspended: "suspended",
+};

@@ -1,0 +1,124 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { nextEnd } from "../run/shipment.ts";
+import { isOpen } from "../run/shipment.ts";
+import type { Point } from "../run/stops.ts";
+import { keepSynchronized } from "../sync/keep-synchronized.ts";
+import { followPosition } from "../sync/places.ts";
+import { type LinkResult, openLink } from "../sync/session.ts";
+import { chooseLanguage, textsIn } from "../texts/texts.ts";
+import { ActScreen } from "./act-screen.tsx";
+import { Banner } from "./banner.tsx";
+import { LinkNeeded } from "./link-needed.tsx";
+import { OutboxScreen } from "./outbox-screen.tsx";
+import { paths, tokenInAddress, useRoute } from "./route.ts";
+import { RunScreen } from "./run-screen.tsx";
+import { AppContext, type State, useStoredState } from "./state.ts";
+import { StopScreen } from "./stop-screen.tsx";
+
+const MINUTE_MS = 60_000;
+
+/** The courier's page. */
+export function Courier() {
+  const [isFailed, setFailed] = useState(false);
+  const fail = () => setFailed(true);
+  const [state, reload] = useStoredState(fail);
+  const link = useLink();
+  const synchronize = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    if (link === "opening") return;
+    synchronize.current = keepSynchronized(fail);
+  }, [link === "opening"]);
+  const position = usePosition(state);
+  const nowMs = useNow() + (state?.clockOffsetMs ?? 0);
+  const language = state?.language ?? chooseLanguage(navigator.languages);
+  const t = textsIn(language);
+  useEffect(() => {
+    document.documentElement.lang = language;
+    document.title = t.run;
+  }, [language]);
+  if (isFailed) return <main class="notice">{t.noStorage}</main>;
+  if (state === undefined) return <main class="notice">{t.loading}</main>;
+  const app = { state, t, position, nowMs, reload, synchronize: () => synchronize.current() };
+  return (
+    <AppContext.Provider value={app}>
+      <Banner />
+      {link === "invalid" || link === "unreachable" ? (
+        <LinkNeeded result={link} />
+      ) : (
+        link === undefined && state.session === undefined && <LinkNeeded />
+      )}
+      {state.session !== undefined && <Screen />}
+    </AppContext.Provider>
+  );
+}
+
+function Screen() {
+  const [name, ...parts] = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const path = [name, ...parts].join("/");
+  useEffect(() => {
+    scrollTo(0, 0);
+    // Screen readers announce the new screen.
+    if (path !== "") main.current?.querySelector<HTMLElement>("h1")?.focus();
+  }, [path]);
+  return (
+    <main ref={main}>
+      {name === "stop" ? (
+        <StopScreen shipment={parts[0] ?? ""} end={parts[1] ?? ""} />
+      ) : name === "act" ? (
+        <ActScreen key={path} kind={parts[0] ?? ""} shipments={parts[1]?.split(",") ?? []} />
+      ) : name === "outbox" ? (
+        <OutboxScreen />
+      ) : (
+        <RunScreen />
+      )}
+    </main>
+  );
+}
+
+/** Opens the link in the address, again after each return of the network. Removes its token from the address. */
+function useLink(): LinkResult | "opening" | undefined {
+  const [result, setResult] = useState<LinkResult | "opening" | undefined>(
+    tokenInAddress() === undefined ? undefined : "opening",
+  );
+  useEffect(() => {
+    const open = async () => {
+      const token = tokenInAddress();
+      if (token === undefined) return;
+      setResult("opening");
+      const opened = await openLink(token);
+      if (opened !== "unreachable") history.replaceState(null, "", `${location.pathname}${paths.run}`);
+      setResult(opened);
+    };
+    void open();
+    // A link that is opened while the page is open changes only the fragment.
+    addEventListener("hashchange", open);
+    addEventListener("online", open);
+  }, []);
+  return result;
+}
+
+/** Follows the device's position while the courier shares it and has stops ahead. */
+function usePosition(state: State | undefined): Point | undefined {
+  const [position, setPosition] = useState<Point>();
+  const open = state?.shipments.filter(isOpen) ?? [];
+  const isOn = state?.isLocated === true && open.length > 0;
+  const references = useRef<readonly string[]>([]);
+  // Recipients see the position once their shipment is picked up. The next pickup's dispatcher sees it before.
+  const next = open.find((it) => nextEnd(it) === "pickup");
+  references.current = open.filter((it) => it.status === "in_transit" || it === next).map((it) => it.reference);
+  useEffect(() => {
+    if (!isOn) return setPosition(undefined);
+    return followPosition(() => references.current, setPosition);
+  }, [isOn]);
+  return position;
+}
+
+function useNow(): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

@@ -1,0 +1,26 @@
+import { stopsOf } from "../run/stops.ts";
+import { paths } from "./route.ts";
+import { useApp } from "./state.ts";
+import { StopView } from "./stop-view.tsx";
+
+/** One stop of the run, by one of its tasks. */
+export function StopScreen({ shipment, end }: { readonly shipment: string; readonly end: string }) {
+  const { state, t } = useApp();
+  const stop = stopsOf(state.shipments).find(({ tasks }) =>
+    tasks.some((task) => task.shipment.reference === shipment && task.end === end),
+  );
+  return (
+    <>
+      <a class="back" href={paths.run}>
+        {t.back}
+      </a>
+      {stop === undefined ? (
+        <h1 tabIndex={-1}>{t.unavailable}</h1>
+      ) : (
+        <section class="next">
+          <StopView stop={stop} heading="h1" />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Point } from "../run/stops.ts";
+import { call } from "./call.ts";
+import { transact } from "./database.ts";
+
+const INTERVAL_MS = 15_000;
+/** Maximum number of places in a call. */
+const MAX_PLACES = 100;
+
+/**
+ * Follows the position of this device and reports it every 15 seconds for the given shipments. Positions are not
+ * stored: without a connection they would be outdated when sent.
+ *
+ * @param onPosition receives each position, or `undefined` if the courier or the device refuses
+ * @returns a function that stops it
+ */
+export function followPosition(
+  shipments: () => readonly string[],
+  onPosition: (position: Point | undefined) => void,
+): () => void {
+  let newest: (Point & { readonly measured_at: string }) | undefined;
+  let reportedAt = 0;
+  const report = async () => {
+    const references = shipments().slice(0, MAX_PLACES);
+    if (newest === undefined || references.length === 0 || Date.now() - reportedAt < INTERVAL_MS) return;
+    reportedAt = Date.now();
+    const places = references.map((shipment) => ({ shipment, ...newest! }));
+    newest = undefined;
+    await call("/v1/courier_places", { places });
+  };
+  const watch = navigator.geolocation.watchPosition(
+    async ({ coords: { latitude: lat, longitude: lng } }) => {
+      onPosition({ lat, lng });
+      const offsetMs = (await transact("readonly", (tx) => tx.get("clockOffsetMs"))) ?? 0;
+      newest = { lat, lng, measured_at: new Date(Date.now() + offsetMs).toISOString() };
+      await report();
+    },
+    (error) => error.code === error.PERMISSION_DENIED && onPosition(undefined),
+    { enableHighAccuracy: true, maximumAge: INTERVAL_MS },
+  );
+  const timer = setInterval(report, INTERVAL_MS);
+  return () => {
+    navigator.geolocation.clearWatch(watch);
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { ACTS, type ActKind } from "../../src/courier/run/acts.ts";
+import { nextAct, type QueuedAct, withQueued } from "../../src/courier/run/queue.ts";
+import { verdictOf } from "../../src/courier/run/verdict.ts";
+import { shipment } from "./shipment.ts";
+
+const ME = "cou_1";
+const CONFLICT = { code: "SHIPMENT_STATE", message: "The shipment cannot be advanced because it is cancelled." };
+
+let seq = 0;
+function queued(reference: string, kind: ActKind, fields: Partial<QueuedAct> = {}): QueuedAct {
+  const calls = ACTS[kind].calls(fields.details ?? {});
+  const at = "2026-11-28T10:00:00.000Z";
+  const rest = { at, details: {}, hasPhoto: false, hasSignature: false, calls, sent: 0 };
+  return { seq: ++seq, id: `key-${seq}`, courier: ME, kind, shipment: reference, ...rest, ...fields };
+}
+
+describe("the next act", () => {
+  test("is the oldest", () => {
+    const acts = [queued("1", "pick_up"), queued("2", "pick_up"), queued("1", "deliver")];
+    expect(nextAct(acts, ME)).toBe(acts[0]);
+    expect(nextAct([], ME)).toBeUndefined();
+  });
+
+  test("is never one whose shipment has an earlier conflict, while other shipments go on", () => {
+    const acts = [
+      queued("1", "pick_up", { conflict: CONFLICT }),
+      queued("1", "deliver"),
+      queued("2", "pick_up"),
+      queued("1", "return"),
+    ];
+    expect(nextAct(acts, ME)).toBe(acts[2]);
+    expect(nextAct(acts.toSpliced(2, 1), ME)).toBeUndefined();
+  });
+
+  test("is never another courier's, nor one that follows it", () => {
+    const acts = [queued("1", "pick_up", { courier: "cou_2" }), queued("1", "deliver"), queued("2", "pick_up")];
+    expect(nextAct(acts, ME)).toBe(acts[2]);
+    expect(nextAct(acts, "cou_2")).toBe(acts[0]);
+  });
+});
+
+describe("a shipment with queued acts", () => {
+  const statusAfter = (...acts: QueuedAct[]) => withQueued([shipment({ reference: "1" })], acts, ME)[0];
+
+  test("is shown as if they were confirmed", () => {
+    expect(statusAfter(queued("1", "arrive_pickup"))).toEqual(shipment({ reference: "1", stage: "at_pickup" }));
+    expect(statusAfter(queued("1", "pick_up"), queued("2", "deliver"))?.status).toBe("in_transit");
+    expect(statusAfter(queued("1", "pick_up"), queued("1", "deliver"))?.status).toBe("delivered");
+  });
+
+  test("is shown as confirmed by the service from a conflict on, and without other couriers' acts", () => {
+    const refused = queued("1", "deliver", { conflict: CONFLICT });
+    expect(statusAfter(queued("1", "pick_up"), refused, queued("1", "return"))?.status).toBe("in_transit");
+    expect(statusAfter(queued("1", "pick_up", { courier: "cou_2" }))?.status).toBe("awaiting_pickup");
+  });
+
+  test("counts an attempt once, also while its photo is still being sent", () => {
+    const details = { reason: "refused", photo: "AA==" } as const;
+    const attempts = (sent: number) => statusAfter(queued("1", "fail", { details, sent }))?.attempts.length;
+    // The confirmed shipment already has the attempt as soon as its call is sent.
+    expect([attempts(0), attempts(1)]).toEqual([1, 0]);
+    const delivered = queued("1", "deliver", { details: { photo: "AA==" }, sent: 1 });
+    expect(statusAfter(queued("1", "pick_up"), delivered)?.status).toBe("delivered");
+  });
+});
+
+test.each([
+  ["no response", undefined, "retry"],
+  ["success", [200, { data: {} }], "sent"],
+  ["a hotspot's page", [200, undefined], "retry"],
+  ["a proxy's refusal", [403, undefined], "retry"],
+  ["a proxy's 404", [404, {}], "retry"],
+  ["an ended session", [401, { code: "CREDENTIAL_REFUSED" }], "signed_out"],
+  ["a suspended workspace", [403, { code: "WORKSPACE_SUSPENDED" }], "suspended"],
+  ["a shipment of another courier", [404, { code: "SHIPMENT_NOT_FOUND" }], "conflict"],
+  ["a state that forbids it", [422, { code: "SHIPMENT_STATE" }], "conflict"],
+  ["a running repetition", [409, { code: "IDEMPOTENCY_KEY_IN_USE" }], "retry"],
+  ["too many requests", [429, { code: "RATE_LIMITED" }], "retry"],
+  ["an overloaded service", [503, { code: "OVERLOADED" }], "retry"],
+] as const)("%s means %3$s", (_, response, verdict) => {
+  const answer = response && { status: response[0], body: response[1], retryAfterMs: undefined };
+  expect(verdictOf(answer)).toBe(verdict);
+});
