@@ -33,8 +33,8 @@ const FLOORS: readonly Floor[] = [
   {
     because: "The server wires everything below it; only commands and the demo stand above it.",
     rooms: {
-      commands: `gen package.json config/* demo/* server/* features/** json/* db/* embedded-postgres/*
-        telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts
+      commands: `gen package.json config/* demo/* server/* features/** json/* db/* db/citus/distribute.ts
+        embedded-postgres/* telemetry/tracing.ts domain/* domain/schedule/schedule.ts pipeline/{call,local-call}.ts
         pipeline/request/validate-request.ts`,
       demo: "gen config/* server/* features/** db/orm.ts pipeline/local-call.ts",
       server: `gen package.json config/* transport/*/* features/** pipeline/* pipeline/*/* json/*
@@ -135,7 +135,9 @@ const FLOORS: readonly Floor[] = [
   {
     because: "The database knows no feature: entities are passed to it.",
     rooms: {
-      db: "db/migrations/* domain/refusal.ts domain/search-text.ts",
+      db: `db/citus/{cluster,distributed,distributed-migration}.ts db/migrations/*
+        domain/refusal.ts domain/search-text.ts`,
+      "db/citus": "db/*",
       "embedded-postgres": "",
     },
   },

@@ -14,7 +14,7 @@ if (name === undefined || databaseUrl === undefined) {
   throw new Error("usage: DATABASE_URL=postgres://... npm run migration:create -- <name>");
 }
 const LIST = new URL("../db/migration-list.ts", import.meta.url);
-const DISTRIBUTED = new URL("../db/distributed.ts", import.meta.url);
+const DISTRIBUTED = new URL("../db/citus/distributed.ts", import.meta.url);
 /** A new table whose key begins with the workspace. */
 const OF_WORKSPACES = /^create table "(\w+)" .*primary key \("workspace_id"/;
 

@@ -1,4 +1,4 @@
-import { DEFAULT_SHARDS, distribute } from "../db/distribute.ts";
+import { DEFAULT_SHARDS, distribute } from "../db/citus/distribute.ts";
 import { databaseCommand, wholeNumber } from "./command.ts";
 
 /** Maximum number of shards that Citus recommends. */

@@ -1,6 +1,6 @@
 import { createGroupQueue, type ObserveGroup, type Waiting } from "./group-queue.ts";
-import { createSemaphores, type WorkspaceNode } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
+import { createSemaphores, type WorkspaceNode } from "./servers.ts";
 
 const MAX_KEYS = 100;
 const MAX_IN_FLIGHT = 6;
@@ -24,7 +24,7 @@ export function batchReads<Key extends { readonly workspace: number }, Result>(
     workspaceOf: ({ workspace }) => workspace,
     serializeBy: () => undefined,
     observe,
-    semaphoreOf: createSemaphores(em, MAX_IN_FLIGHT),
+    semaphoreOf: createSemaphores(MAX_IN_FLIGHT),
     send: readBatch,
   });
 

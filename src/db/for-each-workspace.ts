@@ -1,5 +1,6 @@
-import { connectToNode, type WorkspaceNode, nodeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
+import type { Connection } from "./servers.ts";
+import { serversOf } from "./servers-of.ts";
 import { release } from "./statement.ts";
 
 /**
@@ -19,7 +20,8 @@ export async function runForEach<Row>(
   values: readonly (readonly unknown[])[],
   { durable = true }: { readonly durable?: boolean } = {},
 ): Promise<(Row[] | undefined)[]> {
-  const nodes = await Promise.all(values.map(([workspace]) => nodeOf(em, workspace as number)));
+  const servers = await serversOf(em);
+  const nodes = await Promise.all(values.map(([workspace]) => servers.nodeOf(workspace as number)));
   const byNode = Map.groupBy(values.keys(), (i) => {
     const node = nodes[i];
     return typeof node === "object" ? node : undefined;
@@ -27,7 +29,8 @@ export async function runForEach<Row>(
   const runs: PromiseSettledResult<Row[]>[] = [];
   const atNodes = [...byNode].map(async ([node, at]) => {
     const own = at.map((i) => values[i]!);
-    const ended = await runAt<Row>(em, node, { sql, values: own, durable }).catch((reason: unknown) =>
+    const connecting = servers.connect({ node });
+    const ended = await runOn<Row>(em, connecting, { sql, values: own, durable }).catch((reason: unknown) =>
       own.map(() => ({ status: "rejected" as const, reason })),
     );
     at.forEach((i, k) => (runs[i] = ended[k]!));
@@ -46,12 +49,12 @@ interface Runs {
   readonly durable: boolean;
 }
 
-async function runAt<Row>(
+async function runOn<Row>(
   em: EntityManager,
-  node: WorkspaceNode,
+  connecting: Promise<Connection>,
   { sql, values, durable }: Runs,
 ): Promise<PromiseSettledResult<Row[]>[]> {
-  const { client } = await connectToNode(em, { node });
+  const { client } = await connecting;
   try {
     const setting = durable ? [] : [client.query("set synchronous_commit = off")];
     const runs = values.map(async (own) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGroupQueue, isLate, rejectLate, type ObserveGroups, type Waiting } from "./group-queue.ts";
-import { createSemaphores, type WorkspaceNode } from "./nodes.ts";
 import { MAX_CONNECTIONS, type EntityManager } from "./orm.ts";
+import { createSemaphores, type WorkspaceNode } from "./servers.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { causeOf, inPipeline, RolledBackError, type Transaction } from "./transaction.ts";
 import { traceTransaction, type TransactionParent } from "./trace-transaction.ts";
@@ -63,7 +63,7 @@ export type CreateGroup = <Member, Result>(
  * workspaces of a group are on one node.
  */
 export function createGroupCommit(em: EntityManager, observeGroups: ObserveGroups, maxWaitMs?: number): CreateGroup {
-  const semaphoreOf = createSemaphores(em, MAX_TRANSACTIONS);
+  const semaphoreOf = createSemaphores(MAX_TRANSACTIONS);
   return <Member, Result>(options: GroupOptions<Member, Result>) => {
     const add = createGroupQueue<Member, Result>({
       ...options,

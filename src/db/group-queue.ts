@@ -1,8 +1,9 @@
 import { MAX_WAIT_MS, onBehalfOfAll } from "./connection-shares.ts";
 import { OverloadedError } from "./database-error.ts";
-import { type WorkspaceNode, nodeOf } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
 import { createSemaphore, type Semaphore } from "./semaphore.ts";
+import type { WorkspaceNode } from "./servers.ts";
+import { serversOf } from "./servers-of.ts";
 
 /** Interval between rejections of late members, in milliseconds. */
 const SWEEP_MS = 250;
@@ -85,7 +86,7 @@ export function createGroupQueue<Member, Result>(
 
   return async (member, deadlineMs) => {
     const workspace = workspaceOf(member);
-    const node = onCoordinator ? workspace : await nodeOf(em, workspace);
+    const node = onCoordinator ? workspace : await (await serversOf(em)).nodeOf(workspace);
     const queue = queues.getOrInsertComputed(node, () => ({
       ...createNodeQueue(options, node),
       members: 0,

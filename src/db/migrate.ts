@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
+import { isDistributed } from "./citus/distributed.ts";
 import { assertVersion, connectionError, ConnectionError } from "./connection-error.ts";
 import { setMigrationSettings } from "./connection-settings.ts";
 import { isForbidden, isTransientDatabaseError } from "./database-error.ts";
-import { isDistributedBy } from "./distributed.ts";
 import { BASELINE, MIGRATIONS } from "./migration-list.ts";
 import { createClient } from "./primary-client.ts";
 import { assertRights } from "./rights.ts";
@@ -28,9 +28,7 @@ export async function migrate(databaseUrl: string, onApplied?: (name: string) =>
     if (Object.keys(MIGRATIONS).every((name) => applied.has(name))) return [];
     const migrations = migrationsFor(applied);
     const { applyMigrations } = await import("./migrator.ts");
-    const distributed = await isDistributedBy(async (sql, values) => {
-      return (await client.query(sql, [...values])).rows;
-    });
+    const distributed = await isDistributed(async (sql, values) => (await client.query(sql, [...values])).rows);
     return applyMigrations(databaseUrl, { migrations, distributed, onApplied });
   });
 }

@@ -1,10 +1,9 @@
 import type { Transaction as TransactionContext } from "@mikro-orm/core";
 import pg from "pg";
 import { isCollision, isContention, isTransientDatabaseError } from "./database-error.ts";
-import { isDistributed } from "./distributed.ts";
-import { type Connection, connectToNode, type DataLocation } from "./nodes.ts";
 import type { EntityManager } from "./orm.ts";
-import { ASSERT_SHARDS, isOfNames, onShard, type ShardStatement } from "./shard-statements.ts";
+import type { Connection, DataLocation } from "./servers.ts";
+import { serversOf } from "./servers-of.ts";
 import { release, type Statement, allocateIds } from "./statement.ts";
 
 /**
@@ -12,8 +11,6 @@ import { release, type Statement, allocateIds } from "./statement.ts";
  * fails, so does the commit, even if the statement was not awaited.
  */
 export interface Transaction {
-  /** Whether Citus plans the statements. Separate lookups of single tables are then faster. */
-  readonly isPlannedByCitus: boolean;
   /**
    * Allocates numbers from a sequence. A distributed database uses the coordinator's sequence, which all nodes share.
    */
@@ -67,12 +64,11 @@ export async function inPipeline<T>(
   work: (tx: Transaction) => Promise<T>,
   options: PipelineOptions = {},
 ): Promise<T> {
-  const distributed = await isDistributed(em).catch(throwRolledBack);
-  const connection = await connectToNode(em, options).catch(throwRolledBack);
+  const connection = await connectTo(em, options).catch(throwRolledBack);
   try {
-    return await commitOn(em, connection, work, { ...options, distributed });
+    return await commitOn(em, connection, work, options);
   } catch (error) {
-    if (!(error instanceof RolledBackError && leaveToCitus(connection, error.cause))) throw error;
+    if (!(error instanceof RolledBackError && connection.hasMoved(error.cause))) throw error;
   }
   return inPipeline(em, work, options);
 }
@@ -81,11 +77,11 @@ async function commitOn<T>(
   em: EntityManager,
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,
-  { node, workspaces = [], lockTimeoutMs, distributed }: PipelineOptions & { distributed: boolean },
+  { lockTimeoutMs }: PipelineOptions,
 ): Promise<T> {
-  const { client, shards } = connection;
-  const areAllNamed = shards.size > 0 && workspaces.every((it) => shards.has(it));
+  const { client, hasSequences } = connection;
   const send = createSender(em, connection);
+  const assertion = connection.assertion(true);
   const sent: Promise<unknown>[] = [];
   const last: Statement[] = [];
   const settleAtCommit = (promise: Promise<unknown>) => {
@@ -96,10 +92,9 @@ async function commitOn<T>(
   try {
     settleAtCommit(send("begin"));
     if (lockTimeoutMs !== undefined) settleAtCommit(send(`set local lock_timeout = ${lockTimeoutMs}`));
-    if (shards.size > 0) settleAtCommit(send(ASSERT_SHARDS, [idsOf(shards), true]));
+    if (assertion !== undefined) settleAtCommit(send(...assertion));
     const result = await work({
-      isPlannedByCitus: distributed && !areAllNamed,
-      allocateIds: (sequence, count) => allocateIds(typeof node === "object" ? em : { send }, sequence, count),
+      allocateIds: (sequence, count) => allocateIds(hasSequences ? { send } : em, sequence, count),
       sendLast: (sql, values) => void last.push([sql, values]),
       send<Row>(sql: string, values: readonly unknown[]) {
         const rows = send<Row>(sql, values);
@@ -137,35 +132,24 @@ export async function inBatches<T>(
   work: (send: Transaction["send"]) => Promise<T>,
   location: DataLocation = {},
 ): Promise<T> {
-  const connection = await connectToNode(em, location);
+  const connection = await connectTo(em, location);
+  const assertion = connection.assertion(false);
   try {
     const send = createSender(em, connection);
     const reading = work(send);
-    // The check follows the reads. If it succeeds, the shard was still on the node during the reads.
-    const asserting = connection.shards.size > 0 && send(ASSERT_SHARDS, [idsOf(connection.shards), false]);
-    const [result] = await Promise.all([reading, asserting]);
+    // The assertion follows the reads. If it succeeds, the data was still on the node during the reads.
+    const [result] = await Promise.all([reading, assertion && send(...assertion)]);
     return result;
   } catch (error) {
-    if (!leaveToCitus(connection, error)) throw error;
+    if (!connection.hasMoved(error)) throw error;
   } finally {
     release(connection.client);
   }
   return inBatches(em, work, location);
 }
 
-/** Returns the shard ids in ascending order, so that transactions that hold several locks do not deadlock. */
-function idsOf(shards: Connection["shards"]): number[] {
-  return [...new Set(shards.values())].map(({ id }) => id).toSorted((a, b) => a - b);
-}
-
-/**
- * After a failure caused by shard names, lets Citus route statements on these shards for some seconds.
- * Returns false for other errors.
- */
-function leaveToCitus({ shards }: Connection, error: unknown): boolean {
-  if (shards.size === 0 || !isOfNames(error)) return false;
-  for (const shard of shards.values()) shard.isNamed = false;
-  return true;
+async function connectTo(em: EntityManager, location: DataLocation): Promise<Connection> {
+  return (await serversOf(em)).connect(location);
 }
 
 /** Runs reads in a `read only` transaction, so that MikroORM does not flush at the end. */
@@ -187,18 +171,10 @@ function throwAsRefused(error: unknown): never {
   throw error instanceof pg.DatabaseError ? new RolledBackError(error) : error;
 }
 
-/** Creates a sender for a connection that batches statements of one tick. */
-function createSender(em: EntityManager, { client, shards }: Connection) {
-  const [anyShard] = shards.values();
-  const statementOf = (sql: string, workspace: unknown): ShardStatement | undefined => {
-    const own = shards.get(workspace as number);
-    const shard = own ?? anyShard;
-    const found = shard && onShard(shard.statements, sql, shard.name);
-    return found?.ofWorkspaces && own === undefined ? undefined : found;
-  };
+/** Creates a function that logs and sends a statement. */
+function createSender(em: EntityManager, connection: Connection) {
   return <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     em.config.getLogger().logQuery({ level: "info", query: sql, params: values });
-    const { text, name } = statementOf(sql, values[0]) ?? { text: sql };
-    return client.send<Row>(text, values, name);
+    return connection.send<Row>(sql, values);
   };
 }

@@ -1,6 +1,6 @@
 import { PREFIX_MARK, SEPARATORS } from "../domain/search-text.ts";
-import { isDistributed } from "./distributed.ts";
 import type { EntityManager } from "./orm.ts";
+import { serversOf } from "./servers-of.ts";
 import { runStatement } from "./statement.ts";
 import { readOnly } from "./transaction.ts";
 
@@ -15,22 +15,19 @@ export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): 
   return `array_to_tsvector(string_to_array(${prefix} || regexp_replace(lower(${text}), '${SEPARATORS}', ' ' || ${prefix}, 'g'), ' '))`;
 }
 
-/** Marks the condition that `searchWords` replaces. */
+/** Marks the condition that `searchWords` replaces, so that PostgreSQL reads the rows by the word index alone. */
 const OF_WORKSPACE = "workspace_id = $1 /* by words */";
-/** Condition that matches no index on the workspace, so that PostgreSQL reads the rows by the word index alone. */
-const OF_WORKSPACE_WITHOUT_INDEX = "workspace_id + 0 = $1";
 
 /**
- * Runs a statement that contains `WordIndex.found`. A distributed database finds the node by the workspace.
+ * Runs a statement that contains `WordIndex.found`.
  *
  * @param values the workspace first
  */
 export async function searchWords<Row>(em: EntityManager, sql: string, values: readonly unknown[]): Promise<Row[]> {
-  const distributed = await isDistributed(em);
-  const text = distributed ? sql : sql.replaceAll(OF_WORKSPACE, OF_WORKSPACE_WITHOUT_INDEX);
+  const { unindexedWorkspace } = await serversOf(em);
   return readOnly(em, async (tx) => {
     await runStatement(tx, "set local enable_bitmapscan = on");
-    return runStatement<Row>(tx, text, values);
+    return runStatement<Row>(tx, sql.replaceAll(OF_WORKSPACE, unindexedWorkspace), values);
   });
 }
 

@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
+import type { TableRows } from "../db/servers.ts";
 import { loadNewestEventMs } from "../features/events/load-feed.ts";
 import { loadMailBacklog, type MailBacklog } from "../features/people/mail-backlog.ts";
-import { loadTableRows, sampleBacklog, type TableRows, type WebhookBacklog } from "../features/reports/load-figures.ts";
+import { loadTableRows, sampleBacklog, type WebhookBacklog } from "../features/reports/load-figures.ts";
 import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-payments.ts";
 
 /** Database metrics for `/metrics`. They are read in advance, so that scrapes do not wait. */

@@ -5,8 +5,9 @@ import type pg from "pg";
 import { expect, inject, test } from "vitest";
 import { applyMigrations } from "../../src/db/migrator.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { distribute } from "../../src/db/distribute.ts";
-import { DISTRIBUTED_TABLES, isDistributed } from "../../src/db/distributed.ts";
+import { distribute } from "../../src/db/citus/distribute.ts";
+import { DISTRIBUTED_TABLES, isDistributed } from "../../src/db/citus/distributed.ts";
+import { runStatement } from "../../src/db/statement.ts";
 import { book } from "../support/bookings.ts";
 import { runCommand, runJson } from "../support/command.ts";
 import { connectTo, createDatabase, createUnmigratedDatabase, openOrm } from "../support/database.ts";
@@ -23,6 +24,8 @@ async function createJoinedDatabase() {
   await migrate(url);
   return { url };
 }
+
+const isDistributedAt = (url: string) => isDistributed((sql, values) => runStatement(openOrm(url).em, sql, values));
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
@@ -87,7 +90,7 @@ const removedCopies = (stdout: string) => stdout.split("\n").filter((line) => li
 
 test("distributing is repeated without an effect, and by JSON says each step", async () => {
   const { url } = await createDatabase();
-  expect(await isDistributed(openOrm(url).em)).toBe(true);
+  expect(await isDistributedAt(url)).toBe(true);
   expect(await distributeCommand(url)).toEqual({
     code: 0,
     stdout: "The database is distributed already.\n",
@@ -102,9 +105,9 @@ test("a distribution that ended before its commit has done nothing, and is made 
     if (step === "Distributed event.") throw new Error("broken off");
   });
   await expect(broken).rejects.toThrow("broken off");
-  expect(await isDistributed(openOrm(url).em)).toBe(false);
+  expect(await isDistributedAt(url)).toBe(false);
   await distribute(url, 4, () => undefined);
-  expect(await isDistributed(openOrm(url).em)).toBe(true);
+  expect(await isDistributedAt(url)).toBe(true);
 });
 
 test("a copy that the coordinator was left with is removed when distributing is repeated", async () => {

@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { connectToNode, hashOf, type Node, nodeOf, type DataLocation } from "../../src/db/nodes.ts";
+import { hashOf } from "../../src/db/citus/placements.ts";
+import type { Node } from "../../src/db/citus/worker-node.ts";
 import type { EntityManager } from "../../src/db/orm.ts";
+import type { DataLocation } from "../../src/db/servers.ts";
+import { serversOf } from "../../src/db/servers-of.ts";
 import { release } from "../../src/db/statement.ts";
 import { inBatches, inPipeline, type Transaction } from "../../src/db/transaction.ts";
 import { book } from "../support/bookings.ts";
@@ -21,6 +24,8 @@ test("workspaces are hashed as PostgreSQL hashes them", async () => {
   );
   expect(ids.map(hashOf)).toEqual(rows.map(({ hash }) => hash));
 });
+
+const nodeOf = async (em: EntityManager, workspace: number) => (await serversOf(em)).nodeOf(workspace);
 
 /** Returns the node of a workspace's shard, and the nodes to which it can move. */
 async function whereIs(client: pg.Client, workspace: number) {
@@ -151,7 +156,7 @@ test("a node that takes no connection is left alone, and the coordinator asked i
   const port = await freePort();
   const pool = new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
   const node = { pool, avoidedUntilMs: 0 };
-  const { client } = await connectToNode(em, { node });
+  const { client } = await (await serversOf(em)).connect({ node });
   const { rows } = await client.query("select groupid from pg_dist_local_group");
   expect({ rows, isAvoided: node.avoidedUntilMs > performance.now() }).toEqual({
     rows: [{ groupid: 0 }],

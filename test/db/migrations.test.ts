@@ -1,7 +1,7 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
+import { DISTRIBUTED_TABLES } from "../../src/db/citus/distributed.ts";
 import { migrate, REPLACED } from "../../src/db/migrate.ts";
 import { BASELINE, MIGRATIONS } from "../../src/db/migration-list.ts";
 import { applyMigrations, MIGRATION_FILES } from "../../src/db/migrator.ts";

@@ -1,6 +1,6 @@
 import { ScalarType, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { beforeAll, expect, inject, test } from "vitest";
-import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
+import { DISTRIBUTED_TABLES } from "../../src/db/citus/distributed.ts";
 import { bookAnd } from "../support/bookings.ts";
 import { connectTo, createDatabase } from "../support/database.ts";
 import { describedMethods } from "../support/described-services.ts";

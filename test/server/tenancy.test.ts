@@ -3,7 +3,7 @@ import { getOption, ScalarType, type DescField, type DescMethod, type Message } 
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { field as rules } from "../../gen/buf/validate/validate_pb.js";
-import { DISTRIBUTED_TABLES } from "../../src/db/distributed.ts";
+import { DISTRIBUTED_TABLES } from "../../src/db/citus/distributed.ts";
 import { compileDecodeJson } from "../../src/json/decode-json.ts";
 import { compileEncodeJson } from "../../src/json/encode-json.ts";
 import { exampleBody } from "../support/api-description.ts";

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { distribute } from "../../src/db/distribute.ts";
+import { distribute } from "../../src/db/citus/distribute.ts";
 import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { dropDatabase, inDatabase, joinNodes, runSql } from "../citus/cluster.ts";

@@ -37,19 +37,6 @@ export const CustomerAlias = defineEntity({
 
 export type CustomerAlias = InferEntity<typeof CustomerAlias>;
 
-/** SQL for the id of the customer into which the customer with id `$2` in workspace `$1` was merged. */
-export const ALIAS_BY_ID = `
-  select customer_id::float8 as id from customer_alias where workspace_id = $1 and id = $2`;
-
-/**
- * Like `ALIAS_BY_ID`, but for the name `$2` and the lower-case email `$3`. If several merged customers match, the
- * customer merged last is used.
- */
-export const ALIAS_BY_NAME = `
-  select customer_id::float8 as id from customer_alias
-  where workspace_id = $1 and name = $2 and email_lower = $3
-  order by merged_at desc, id desc limit 1`;
-
 /**
  * Returns SQL for the customer of workspace `$1` into which another customer was merged.
  *

@@ -45,14 +45,10 @@ export interface Subscriber {
   readonly types: readonly string[];
 }
 
-const FROM_SUBSCRIBERS = "from webhook where workspace_id = $1 and disabled_reason is null";
-
 /** SQL for the subscribers of workspace `$1` as JSON. null if there are none. */
 export const SUBSCRIBERS = `(
   select json_agg(json_build_object('id', id, 'types', types) order by id)
-  ${FROM_SUBSCRIBERS})`;
-
-export const SELECT_SUBSCRIBERS = `select id, types ${FROM_SUBSCRIBERS} order by id`;
+  from webhook where workspace_id = $1 and disabled_reason is null)`;
 
 const COLUMNS = columnsOf(Event, "workspace");
 

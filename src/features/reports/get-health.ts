@@ -8,7 +8,7 @@ import {
   type TariffHealth,
 } from "../../../gen/shipments/admin/v1/platform_report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
-import { isDistributed } from "../../db/distributed.ts";
+import { serversOf } from "../../db/servers-of.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { RecordOf } from "../../json/records.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
@@ -58,13 +58,7 @@ async function loadPayments(em: EntityManager, now: Date): Promise<RecordOf<Paym
 /** Selects the time, version and size of the database. Times are in milliseconds since the epoch. */
 const DATABASE = `
   select round(extract(epoch from now()) * 1000)::float8 as "checkedAt",
-    current_setting('server_version') as version,
-    pg_database_size(current_database())::float8 as size`;
-
-/** Sums up the nodes of a distributed database, each of which stores a part. */
-const SIZE_OF_NODES = `
-  select sum(result::float8) as size
-  from run_command_on_all_nodes('select pg_database_size(current_database())') where success`;
+    current_setting('server_version') as version`;
 
 const MIGRATIONS = `
   select name, round(extract(epoch from executed_at) * 1000)::float8 as "appliedAt"
@@ -73,21 +67,17 @@ const MIGRATIONS = `
 interface DatabaseRow {
   readonly checkedAt: number;
   readonly version: string;
-  readonly size: number;
 }
 
 /** Loads the state and the current time of the database. */
 async function loadDatabase(em: EntityManager): Promise<RecordOf<DatabaseHealth> & { checkedAt: number }> {
   const [database] = await runStatement<DatabaseRow>(em, DATABASE, []);
   const { checkedAt, version } = database!;
-  const [nodes = database!] = (await isDistributed(em))
-    ? await runStatement<Pick<DatabaseRow, "size">>(em, SIZE_OF_NODES, [])
-    : [];
   return {
     checkedAt,
     // Distributions append their package version: `15.18 (Debian 15.18-0+deb12u1)`.
     version: version.split(" ")[0]!,
-    sizeBytes: nodes.size,
+    sizeBytes: await (await serversOf(em)).databaseBytes(),
     migrations: await runStatement<RecordOf<AppliedMigration>>(em, MIGRATIONS, []),
   };
 }

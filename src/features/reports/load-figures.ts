@@ -1,5 +1,6 @@
-import { isDistributed } from "../../db/distributed.ts";
 import type { EntityManager } from "../../db/orm.ts";
+import type { TableRows } from "../../db/servers.ts";
+import { serversOf } from "../../db/servers-of.ts";
 import { runStatement } from "../../db/statement.ts";
 import { IS_LIVE } from "../workspaces/workspace.entity.ts";
 
@@ -60,40 +61,10 @@ async function loadBacklog(em: EntityManager, pending: string): Promise<WebhookB
   return backlog!;
 }
 
-const GROWING_TABLES = ["shipment", "event", "webhook_delivery", "webhook_attempt", "kept_answer"] as const;
-
-export interface TableRows {
-  readonly table: (typeof GROWING_TABLES)[number];
-  readonly rows: number;
-}
-
-/** Selects PostgreSQL's live row count. A crash resets the count, but the estimate of the last ANALYZE remains. */
-const TABLE_ROWS = `
-  select class.relname as "table",
-    greatest(pg_stat_get_live_tuples(class.oid), class.reltuples, 0)::float8 as rows
-  from json_array_elements_text($1) as name
-  join pg_class as class on class.oid = to_regclass(name)`;
-
-/**
- * Selects the row counts of a distributed database. Each node counts its shards, which are tables
- * with a numeric suffix.
- */
-const SHARD_ROWS = `
-  select name as "table", coalesce(sum(counted.rows), 0)::float8 as rows
-  from json_array_elements_text($1) with ordinality as asked (name, ordinality)
-  left join (
-    select counts.key, counts.value::float8 as rows
-    from run_command_on_all_nodes($$
-      select coalesce(json_object_agg(relname,
-        greatest(pg_stat_get_live_tuples(oid), reltuples, 0)), '{}')
-      from pg_class where relkind = 'r' and relname ~ '_[0-9]+$'
-    $$) as node cross join json_each_text(node.result::json) as counts
-    where node.success
-  ) as counted on counted.key ~ ('^' || name || '_[0-9]+$')
-  group by name, ordinality order by ordinality`;
+/** Tables that grow with the use of the service. */
+const GROWING_TABLES = ["shipment", "event", "webhook_delivery", "webhook_attempt", "kept_answer"];
 
 /** Returns the approximate number of rows in growing tables without reading the tables. */
 export async function loadTableRows(em: EntityManager): Promise<TableRows[]> {
-  const sql = (await isDistributed(em)) ? SHARD_ROWS : TABLE_ROWS;
-  return runStatement<TableRows>(em, sql, [JSON.stringify(GROWING_TABLES)]);
+  return (await serversOf(em)).countRows(GROWING_TABLES);
 }

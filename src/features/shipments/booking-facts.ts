@@ -2,10 +2,10 @@ import type { CreateShipmentRequest, ShipmentService } from "../../../gen/shipme
 import { loadByOwner } from "../../db/by-owner.ts";
 import { readRecordId } from "../../db/columns.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { ALIAS_BY_ID, ALIAS_BY_NAME, mergedWithId, mergedWithName } from "../customers/customer-alias.entity.ts";
+import { mergedWithId, mergedWithName } from "../customers/customer-alias.entity.ts";
 import { customerJson, type CustomerRow } from "../customers/customer.entity.ts";
 import { foldEmail } from "../customers/link-customers.ts";
-import { SELECT_SUBSCRIBERS, type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
+import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
 import type { NamedQuote } from "../quotes/find-quote.ts";
 import { VERSION_IN_FORCE } from "../tariffs/versions/load-version.ts";
 import type { Call } from "../../pipeline/call.ts";
@@ -50,9 +50,7 @@ type OwnFacts = Omit<BookingFacts, "newCustomerId" | "tariffVersion" | "voidedBe
 export async function loadBookingFacts(tx: Transaction, bookings: readonly Booking[]): Promise<BookingFacts[]> {
   const [found, ids, [inForce], voidedBelow, simulations] = await Promise.all([
     loadByOwner(bookings, workspaceOf, (workspace, own) =>
-      tx.isPlannedByCitus && own.length === 1
-        ? lookupEach(tx, workspace, own[0]!)
-        : tx.send<OwnFacts>(factsOf(own), [workspace, ...wantedValues(own)]),
+      tx.send<OwnFacts>(factsOf(own), [workspace, ...wantedValues(own)]),
     ),
     tx.allocateIds("customer_id_seq", bookings.length),
     tx.send<Pick<BookingFacts, "tariffVersion">>(IN_FORCE, []),
@@ -98,17 +96,15 @@ const VOIDED_BELOW = `
   where version > $1 and not honours_quotes
     and effective_at <= statement_timestamp() and called_off_at is null`;
 
-const PROVIDER = "select state from payment_connection where workspace_id = $1";
-
 const customerWhere = (condition: string) => `
     select ${customerJson("customer")} as customer from customer
     where workspace_id = $1 and ${condition}`;
 
-const takenBy = (reference: string) => `
-    select reference from shipment where workspace_id = $1 and external_reference = ${reference}`;
-
-const usedBy = (quote: string) => `
-    select reference from used_quote where workspace_id = $1 and quote_id = ${quote}`;
+const PROVIDER = "(select state from payment_connection where workspace_id = $1)";
+const TAKEN_BY = `(
+    select reference from shipment where workspace_id = $1 and external_reference = "externalReference")`;
+const USED_BY = `(
+    select reference from used_quote where workspace_id = $1 and quote_id = "quoteId")`;
 
 const WANTED_ONE = `(
     values ($2::int, $3::text, $4::text, $5::bigint, $6::text, $7::text)
@@ -143,9 +139,9 @@ function factsSql({ byReference, byId, byQuote, isOne }: Lookups): string {
   // PostgreSQL evaluates the lookups in order and stops at the first match.
   const customer = `coalesce(${lookups.map((lookup) => `(${lookup})`).join(", ")})`;
   return `
-  select (${PROVIDER}) as "providerState",
-    ${byReference ? `(${takenBy('"externalReference"')})` : "null"} as "takenBy",
-    ${byQuote ? `(${usedBy('"quoteId"')})` : "null"} as "usedBy",
+  select ${PROVIDER} as "providerState",
+    ${byReference ? TAKEN_BY : "null"} as "takenBy",
+    ${byQuote ? USED_BY : "null"} as "usedBy",
     ${customer} as customer,
     ${SUBSCRIBERS} as subscribers
   from ${isOne ? WANTED_ONE : WANTED_SEVERAL}
@@ -168,70 +164,4 @@ function factsOf(bookings: readonly Booking[]): string {
   const isOne = bookings.length === 1;
   const key = (byReference ? 1 : 0) | (byId ? 2 : 0) | (byQuote ? 4 : 0) | (isOne ? 8 : 0);
   return (factsSqls[key] ??= factsSql({ byReference, byId, byQuote, isOne }));
-}
-
-const TAKEN_BY = takenBy("$2");
-const USED_BY = usedBy("$2");
-const CUSTOMER_BY_ID = customerWhere("id = $2");
-const CUSTOMER_BY_NAME = customerWhere("customer.name = $2 and email_lower = $3");
-
-/**
- * Looks up each fact with its own statement. This is fastest on a distributed database, which plans statements on
- * several tables for every call but forwards statements on a single table.
- */
-async function lookupEach(tx: Transaction, workspace: number, { request }: Booking): Promise<OwnFacts[]> {
-  const { externalReference, quoteId } = request;
-  const [providers, takenReferences, used, customer, subscribers] = await Promise.all([
-    tx.send<{ state: ConnectionState }>(PROVIDER, [workspace]),
-    lookupReference(tx, TAKEN_BY, workspace, externalReference),
-    lookupReference(tx, USED_BY, workspace, quoteId),
-    lookupCustomer(tx, workspace, request),
-    tx.send<Subscriber>(SELECT_SUBSCRIBERS, [workspace]),
-  ]);
-  return [
-    {
-      providerState: providers[0]?.state ?? null,
-      takenBy: takenReferences,
-      usedBy: used,
-      customer,
-      subscribers: subscribers.length > 0 ? subscribers : null,
-    },
-  ];
-}
-
-async function lookupReference(
-  { send }: Transaction,
-  sql: string,
-  workspace: number,
-  named: string | undefined,
-): Promise<string | null> {
-  if (named === undefined) return null;
-  return (await send<{ reference: string }>(sql, [workspace, named]))[0]?.reference ?? null;
-}
-
-/** Finds the customer of a booking. Searches merged customers only if there is no other match. */
-async function lookupCustomer(
-  { send }: Transaction,
-  workspace: number,
-  request: CreateShipmentRequest,
-): Promise<CustomerRow | null> {
-  const find = async (sql: string, values: readonly unknown[]) =>
-    (await send<{ customer: CustomerRow }>(sql, [workspace, ...values]))[0]?.customer;
-  const findMerged = async (sql: string, values: readonly unknown[]) => {
-    const [alias] = await send<{ id: number }>(sql, [workspace, ...values]);
-    return alias && find(CUSTOMER_BY_ID, [alias.id]);
-  };
-  const id = readRecordId(request.customerId);
-  const name = [request.customerName, foldEmail(request.customerEmail)];
-  const [byId, byName] = await Promise.all([
-    id === undefined ? undefined : find(CUSTOMER_BY_ID, [id]),
-    find(CUSTOMER_BY_NAME, name),
-  ]);
-  return (
-    byId ??
-    (id === undefined ? undefined : await findMerged(ALIAS_BY_ID, [id])) ??
-    byName ??
-    (await findMerged(ALIAS_BY_NAME, name)) ??
-    null
-  );
 }

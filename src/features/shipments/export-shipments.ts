@@ -5,9 +5,9 @@ import {
   type ExportShipmentsResponse,
 } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import { ShipmentSchema } from "../../../gen/shipments/v1/shipment_pb.js";
-import { isDistributed } from "../../db/distributed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { createSemaphore } from "../../db/semaphore.ts";
+import { serversOf } from "../../db/servers-of.ts";
 import { runStatement } from "../../db/statement.ts";
 import { refuse, type Refusal } from "../../domain/refusal.ts";
 import { statesWith } from "../../domain/shipment/shipment-state.ts";
@@ -102,11 +102,8 @@ const LEAST_BYTES = 200;
 
 /** Whether a list has more than `MOST` shipments. Counts them only if the table is large enough to have that many. */
 async function exceedsMost(em: EntityManager, parts: readonly string[], values: readonly unknown[]): Promise<boolean> {
-  if (!(await isDistributed(em))) {
-    const size = "select pg_relation_size('shipment')::float8 as bytes";
-    const [table] = await runStatement<{ bytes: number }>(em, size);
-    if (table!.bytes < MOST * LEAST_BYTES) return false;
-  }
+  const bytes = await (await serversOf(em)).tableBytes("shipment");
+  if (bytes < MOST * LEAST_BYTES) return false;
   const exceeds = `select exists (select from (${selectListed("s.reference", parts, "")}) as listed offset ${MOST}) as exceeds`;
   const [found] = await runStatement<{ exceeds: boolean }>(em, exceeds, values);
   return found!.exceeds;

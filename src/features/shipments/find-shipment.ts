@@ -1,7 +1,7 @@
 import { batchReads } from "../../db/batch-reads.ts";
 import type { ObserveGroups } from "../../db/group-queue.ts";
 import { loadByOwner } from "../../db/by-owner.ts";
-import type { WorkspaceNode } from "../../db/nodes.ts";
+import type { WorkspaceNode } from "../../db/servers.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";

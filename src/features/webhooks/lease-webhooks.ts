@@ -3,10 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
-import { isDistributed } from "../../db/distributed.ts";
 import { runForEach } from "../../db/for-each-workspace.ts";
 import { type DueRow, readPlatform } from "../../db/platform-reads.ts";
-import { runStatement } from "../../db/statement.ts";
 import { createWebhookQueue, type WebhookQueue } from "./webhook-queue.ts";
 import type { WebhookKey } from "./webhook.entity.ts";
 
@@ -28,12 +26,12 @@ const MARGIN_MS = 500;
 const IDLE_MS = 1_000;
 
 /**
- * Returns SQL for webhooks with a due delivery and no lease, longest waiting first.
+ * Returns SQL for webhooks with a due delivery and no lease, longest waiting first. Compares and sorts in the order of
+ * the index on due deliveries, so that PostgreSQL reads only the earliest delivery of each webhook.
  *
  * @param workspaces SQL condition that limits the workspaces
- * @param earliest end of the SQL that selects a webhook's earliest delivery
  */
-const dueSql = (workspaces: string, earliest: string) => `
+const dueSql = (workspaces: string) => `
   select workspace_id::float8 as workspace, id as webhook, failing, now()::text as "loadedAt",
     extract(epoch from due)::float8 as due
   from (
@@ -42,7 +40,10 @@ const dueSql = (workspaces: string, earliest: string) => `
         partition by webhook.failing_since is not null order by earliest.next_attempt_at) as rank
     from webhook cross join lateral (
       select next_attempt_at from webhook_delivery as delivery
-      where status = 'pending' and ${earliest} limit 1
+      where status = 'pending'
+        and (delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
+        and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
+      order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id limit 1
     ) as earliest
     where ${workspaces} and earliest.next_attempt_at <= now() and not exists (
       select from webhook_lease as lease
@@ -51,21 +52,8 @@ const dueSql = (workspaces: string, earliest: string) => `
   ) as due
   where rank <= ${MAX_FOUND}`;
 
-/**
- * Compares and sorts in the order of the index on due deliveries, so that PostgreSQL reads only the
- * earliest delivery of each webhook.
- */
-const EARLIEST = `(delivery.workspace_id, webhook_id) >= (webhook.workspace_id, webhook.id)
-        and (delivery.workspace_id, webhook_id) <= (webhook.workspace_id, webhook.id)
-      order by delivery.workspace_id, webhook_id, next_attempt_at, delivery.id`;
-/** Repeats the condition on the workspace, so that a distributed database queries only one node. */
-const EARLIEST_IN_WORKSPACE = `delivery.workspace_id = $1 and webhook_id = webhook.id
-        and next_attempt_at <= now()
-      order by next_attempt_at, delivery.id`;
-
-const DUE_OF_ALL = { sql: dueSql("true", EARLIEST) };
-const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)", EARLIEST);
-const DUE_OF_WORKSPACE = dueSql("webhook.workspace_id = $1", EARLIEST_IN_WORKSPACE);
+const DUE_OF_ALL = dueSql("true");
+const DUE_OF_WORKSPACES = dueSql("webhook.workspace_id = any ($1)");
 
 /**
  * Leases webhooks `$2` of workspace `$1`. Skips webhooks that another process has leased since the search. Also skips
@@ -125,11 +113,8 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
     return { returned: rows.flatMap((own) => own ?? []), failed };
   }
   async function find(workspaces: readonly number[] | undefined): Promise<LeasableWebhook[]> {
-    if (workspaces === undefined) return (await readPlatform<LeasableWebhook>(em, DUE_OF_ALL)).flat();
-    if (!(await isDistributed(em))) return runStatement(em, DUE_OF_WORKSPACES, [workspaces]);
-    const values = workspaces.map((workspace) => [workspace]);
-    const found = await runForEach<LeasableWebhook>(em, DUE_OF_WORKSPACE, values);
-    return found.flatMap((own) => own ?? []);
+    const read = workspaces === undefined ? { sql: DUE_OF_ALL } : { sql: DUE_OF_WORKSPACES, values: [workspaces] };
+    return (await readPlatform<LeasableWebhook>(em, read)).flat();
   }
 
   return {

@@ -4,7 +4,6 @@ import type {
   CreateWorkspaceRequest,
   CreateWorkspaceResponseSchema,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
-import { isDistributed } from "../../db/distributed.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { OperatorCall } from "../../pipeline/call.ts";
@@ -23,7 +22,7 @@ export async function createWorkspace(
 ): Promise<MessageInitShape<typeof CreateWorkspaceResponseSchema>> {
   const { name, paymentProvider } = request;
   const timeZone = parseTimeZone(request.timeZone ?? "");
-  await lockNewWorkspaces(tx);
+  await runStatement(tx, LOCK);
   // The driver returns a bigint as text.
   const id = Number(await tx.insert(Workspace, { name, timeZone, createdAt: sql`now()` }));
   await tx.insert(Feed, { workspace: id, changedAt: sql`now()` });
@@ -53,14 +52,8 @@ export async function createWorkspace(
   return { data, apiKey, testApiKey: testKey.apiKey };
 }
 
-/**
- * Serializes the creation of workspaces in a distributed database, where two transactions that each
- * insert a workspace and its twin could deadlock.
- */
-async function lockNewWorkspaces(tx: EntityManager): Promise<void> {
-  if (!(await isDistributed(tx))) return;
-  await runStatement(tx, "select pg_advisory_xact_lock(hashtextextended('new workspaces', 0))");
-}
+/** Lets one transaction at a time create workspaces. Two could deadlock where several servers store the table. */
+const LOCK = "select pg_advisory_xact_lock(hashtextextended('new workspaces', 0))";
 
 /** Inserts the test twin of a live workspace, with the payment provider `test`. Returns its id. */
 async function insertTwin(tx: EntityManager, twinOf: number, name: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import { CHANGES_APPLICATION } from "./change-feed.ts";
-import { ConnectionError } from "./connection-error.ts";
+import { CHANGES_APPLICATION } from "../change-feed.ts";
+import { ConnectionError } from "../connection-error.ts";
 import {
   DISTRIBUTED_TABLES,
   distributeFirstSql,
@@ -8,7 +8,7 @@ import {
   REFERENCE_TABLES,
   SET_SEQUENTIAL,
 } from "./distributed.ts";
-import { withMigrationLock } from "./migrate.ts";
+import { withMigrationLock } from "../migrate.ts";
 
 /** Default number of shards, which limits the number of worker nodes. */
 export const DEFAULT_SHARDS = 32;

@@ -1,18 +1,21 @@
 import { hash } from "node:crypto";
 import pg from "pg";
+import type { NamedStatement, Statement } from "../statement-batch.ts";
 import { DISTRIBUTED_TABLES, REFERENCE_TABLES } from "./distributed.ts";
 
 /** Returns the name of a table, or of the table's shard. */
 export type NameTable = (table: string) => string;
 
-/** Tables whose names are rewritten after `from`, `join`, `into` and `update`. Other references use aliases. */
 const SPREAD = DISTRIBUTED_TABLES.join("|");
 const COPIED = REFERENCE_TABLES.join("|");
+/** Matches the tables that a statement accesses. Other references to them use aliases. */
 const NAMED = new RegExp(`\\b(from|join|into|update)(\\s+)(${SPREAD}|${COPIED})\\b(?!\\.)(\\s+as\\b)?`, "g");
 
 /**
  * Rewrites a statement for other tables with the same columns. Each `from`, `join`,
  * `into` and `update` must precede exactly one table name, and aliases must use `as`.
+ *
+ * The tests parse every statement that they send with PostgreSQL's parser, and compare the tables of both texts.
  */
 export function withTables(sql: string, name: NameTable): string {
   return sql.replace(NAMED, (_, word: string, space: string, table: string, as?: string) => {
@@ -20,12 +23,15 @@ export function withTables(sql: string, name: NameTable): string {
   });
 }
 
-const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`);
+const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`, "g");
 /**
- * Matches a condition or insert with the workspace as `$1`. A statement must restrict at least one of
- * its tables to it, because rows written to a wrong shard would be lost.
+ * Matches a condition or an insert with the workspace as `$1`. A statement must have one for each access to a
+ * distributed table, because rows written to a wrong shard would be lost.
  */
-const OF_FIRST_VALUE = /\bworkspace_id = \$1(?!\d)|\binto \w+ \(workspace_id\b[^)]*\)\s+(values \(|select )\$1(?!\d)/;
+const OF_FIRST_VALUE = new RegExp(
+  `\\bworkspace_id = \\$1(?!\\d)|\\binto \\w+ \\(workspace_id\\b[^)]*\\)\\s+(values \\(|select )(\\$1(?!\\d)|(${SPREAD})\\.workspace_id\\b)`,
+  "g",
+);
 
 /** Matches statements that write or lock reference tables, which Citus does on all nodes. */
 const CHANGES_ALL = new RegExp(
@@ -48,20 +54,33 @@ const MAX_LEFT = 1_000;
 
 /**
  * Returns the statement for a shard. Returns `undefined` if Citus must route the statement: it names no distributed
- * table, does not restrict the workspace by its first value, writes a reference table, or exceeds the limit.
+ * table, does not restrict every table to its first value, writes a reference table, or exceeds the limit.
  */
 export function onShard(known: Map<string, ShardStatement>, sql: string, name: NameTable): ShardStatement | undefined {
   const found = known.get(sql);
   if (found !== undefined || leftToCitus.has(sql) || known.size >= MAX_STATEMENTS) return found;
   const text = withTables(sql, name);
-  const ofWorkspaces = OF_WORKSPACES.test(sql);
-  if (text === sql || (ofWorkspaces && !OF_FIRST_VALUE.test(sql)) || CHANGES_ALL.test(sql)) {
+  const accesses = countOf(OF_WORKSPACES, sql);
+  if (text === sql || countOf(OF_FIRST_VALUE, sql) < accesses || CHANGES_ALL.test(sql)) {
     if (leftToCitus.size < MAX_LEFT) leftToCitus.add(sql);
     return undefined;
   }
-  const made = { text, name: hash("sha1", text), ofWorkspaces };
+  const made = { text, name: hash("sha1", text), ofWorkspaces: accesses > 0 };
   known.set(sql, made);
   return made;
+}
+
+function countOf(pattern: RegExp, sql: string): number {
+  return sql.match(pattern)?.length ?? 0;
+}
+
+/**
+ * Returns the statement over several shards, named by a hash of its text. The text changes only when
+ * shards move, so the number of prepared statements stays bounded.
+ */
+export function onShards([sql, values]: Statement, shards: readonly { readonly name: NameTable }[]): NamedStatement {
+  const text = shards.map(({ name }) => `(${withTables(sql, name)})`).join("\nunion all\n");
+  return [text, values, hash("sha1", text)];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { onShard, withTables } from "../../src/db/shard-statements.ts";
+import { onShard, withTables } from "../../../src/db/citus/shard-statements.ts";
 
 const ofShard = (table: string) => `${table}_7`;
 
@@ -29,6 +29,7 @@ test.each([
   "update feed set position = $2 where feed.workspace_id = $1",
   "insert into event (workspace_id, id) values ($1, $2)",
   "insert into event (workspace_id, id)\n  select $1, written.id from json_to_recordset($2) as written (id int)",
+  "insert into event (workspace_id, id) select feed.workspace_id, 1 from feed where feed.workspace_id = $1",
 ])("%j is of the workspace that is its first value", (sql) => {
   expect(namesOf(sql)?.ofWorkspaces).toBe(true);
 });
@@ -39,6 +40,8 @@ test.each([
   "insert into event (id, workspace_id) values ($1, $2)",
   "insert into event (workspace_id, id) values ($2, $1)",
   "insert into event (workspace_id, id) select $12, $1",
+  "select name from customer join feed on true where feed.workspace_id = $1",
+  "insert into event (workspace_id, id) select $1, id from webhook",
   "delete from webhook_lease where until <= $1",
   "select from workspace where id = $1 for no key update",
   "select from feed join workspace on id = feed.workspace_id\nwhere workspace_id = $1 for key share",

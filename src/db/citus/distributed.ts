@@ -1,7 +1,3 @@
-import { onBehalfOfAll } from "./connection-shares.ts";
-import type { EntityManager } from "./orm.ts";
-import { runStatement } from "./statement.ts";
-
 /**
  * Tables with workspace data, each after the tables it refers to. A distributed database stores them on
  * worker nodes, with all rows of a workspace on one node. Tables that are in neither list belong to the
@@ -42,7 +38,8 @@ export const REFERENCE_TABLES: readonly string[] = ["workspace", "tariff_version
 /** Makes Citus run statements sequentially on each node, as foreign keys to reference tables require. */
 export const SET_SEQUENTIAL = "set local citus.multi_shard_modify_mode to 'sequential'";
 
-export type RunSql = (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
+/** Runs a statement and returns its rows. */
+type RunSql = (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
 
 /**
  * Checks for the extension, because Citus lists its tables in `pg_dist_partition`, which exists only
@@ -53,22 +50,8 @@ const HAS_EXTENSION = `
 const IS_DISTRIBUTED = `
   select from pg_dist_partition where logicalrelid = to_regclass($1)`;
 
-/** Results by ORM configuration, which an ORM and its forks share. */
-const known = new WeakMap<EntityManager["config"], Promise<boolean>>();
-
-/**
- * Whether the database is distributed by workspace (`shipments distribute`). If so, each transaction
- * names one workspace, so that it runs on one node. The result is cached.
- */
-export function isDistributed(em: EntityManager): Promise<boolean> {
-  return known.getOrInsertComputed(em.config, () => {
-    const answer = onBehalfOfAll(() => isDistributedBy((sql, values) => runStatement(em, sql, values)));
-    answer.catch(() => known.delete(em.config));
-    return answer;
-  });
-}
-
-export async function isDistributedBy(run: RunSql): Promise<boolean> {
+/** Whether the database is distributed by workspace (`shipments distribute`). */
+export async function isDistributed(run: RunSql): Promise<boolean> {
   const extension = await run(HAS_EXTENSION, ["citus"]);
   return extension.length > 0 && (await run(IS_DISTRIBUTED, ["shipment"])).length > 0;
 }
