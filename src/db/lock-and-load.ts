@@ -10,7 +10,7 @@ const LOCK = "select pg_advisory_xact_lock(hashtextextended($1, $2))";
  *
  * - One server: `load` runs in separate statements after the lock. At the isolation level `read committed`
  *   they see everything that earlier holders of the lock committed, so concurrent additions count each other.
- * - Citus: a transaction of `em` locks on the coordinator, and a group commit locks on the node of the
+ * - A cluster: a transaction of `em` locks on the coordinator, and a group commit locks on the node of the
  *   workspace. While a workspace is moving or a process cannot reach its node, two group commits may
  *   lock on different servers for some seconds and together exceed the limit.
  * - Deadlocks: acquire this lock before row locks and before the locks of people and the audit log. A transaction

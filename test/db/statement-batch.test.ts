@@ -89,7 +89,7 @@ test("the statements of a lost connection are rejected, and the connection ends"
   const ended = new Promise<void>((resolve) => client.once("end", resolve));
   const [backend] = await client.send<{ pid: number }>("select pg_backend_pid() as pid");
   const sent = settled(client.send("select pg_sleep(60)"), client.send("select 1"));
-  await observer.query("select pg_terminate_backend($1)", [backend!.pid]);
+  await observer.query("select pg_terminate_backend($1::int)", [backend!.pid]);
   expect(await sent).toEqual(Array.from({ length: 2 }, () => "terminating connection due to administrator command"));
   await ended;
 });

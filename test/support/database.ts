@@ -5,7 +5,10 @@ import { createOrm } from "../../src/db/orm.ts";
 import { ENTITIES } from "../../src/server/entities.ts";
 import { dropDatabase, runSql } from "../citus/cluster.ts";
 import { TEST_MS } from "./limits.ts";
+import { recordStatements } from "./sent-statements.ts";
 import { whenOver } from "./when-over.ts";
+
+recordStatements();
 
 /** A separate database, which is dropped with the test or its file. */
 export interface TestDatabase {

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { acquireEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -22,6 +24,8 @@ declare module "vitest" {
     templateDatabase: string;
     /** Name of the template database with the sample tariff in force. */
     tariffTemplateDatabase: string;
+    /** File of the statements sent in batches, such as those that a cluster may run on shards. */
+    sentStatements: string;
   }
 }
 
@@ -54,10 +58,23 @@ export default async function setUp(project: TestProject): Promise<Undo> {
     await tearDown();
     throw error;
   }
+  const folder = makeTemporaryFolder("shipments-statements");
+  const sentStatements = join(folder, "sent");
+  writeFileSync(sentStatements, "");
   project.provide("adminDatabaseUrls", adminUrls);
   project.provide("templateDatabase", template);
   project.provide("tariffTemplateDatabase", tariffTemplate);
-  return tearDown;
+  project.provide("sentStatements", sentStatements);
+  return async () => {
+    try {
+      const { assertNoFaults } = await import("./statement-faults.ts");
+      // On a cluster the tables of the sent statements are renamed already.
+      if (adminUrls.length === 1) assertNoFaults(sentStatements);
+    } finally {
+      await rm(folder, { recursive: true });
+      await tearDown();
+    }
+  };
 }
 
 async function enterServer(): Promise<[urls: readonly string[], leave: Undo]> {

@@ -23,13 +23,13 @@ export function withTables(sql: string, name: NameTable): string {
   });
 }
 
-const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b`, "g");
+const OF_WORKSPACES = new RegExp(`\\b(from|join|into|update)\\s+(${SPREAD})\\b(?!\\.)`, "g");
 /**
  * Matches a condition or an insert with the workspace as `$1`. A statement must have one for each access to a
  * distributed table, because rows written to a wrong shard would be lost.
  */
 const OF_FIRST_VALUE = new RegExp(
-  `\\bworkspace_id = \\$1(?!\\d)|\\binto \\w+ \\(workspace_id\\b[^)]*\\)\\s+(values \\(|select )(\\$1(?!\\d)|(${SPREAD})\\.workspace_id\\b)`,
+  `\\bworkspace_id = \\$1(?!\\d)|\\binto \\w+\\s+\\(workspace_id\\b[^)]*\\)\\s+(values \\(|select )(\\$1(?!\\d)|(${SPREAD})\\.workspace_id\\b)`,
   "g",
 );
 

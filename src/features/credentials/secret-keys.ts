@@ -23,15 +23,21 @@ interface StoredKey {
 }
 
 /**
+<<<<<<< HEAD
  * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement, because the
  * transaction may have waited for another transaction since it began. Citus rejects `clock_timestamp()` in updates,
  * because it may differ between nodes.
+=======
+ * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement,
+ * because the transaction may have waited for another one since it began. A cluster rejects
+ * `clock_timestamp()` in updates, because it may differ between nodes.
+>>>>>>> 828444bc (tests: check statements for shards with PostgreSQL's own parser)
  */
 const NOW = "date_trunc('milliseconds', statement_timestamp())";
 
 /**
  * SQL for the new `changed_at` of a key. Always later than the previous value, even if the
- * transaction began earlier, because replicas ignore changes that are not newer. Citus accepts only
+ * transaction began earlier, because replicas ignore changes that are not newer. A cluster accepts only
  * expressions that do not depend on the session's time zone.
  */
 const NEXT_CHANGE = `greatest(

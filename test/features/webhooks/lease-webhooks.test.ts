@@ -49,7 +49,7 @@ test("a lease that nobody renews ends, and one that another process has taken ca
   const [one, two] = [leasesOf("one"), leasesOf("two")];
   const due = await addDue("wh_1");
   expect(await one.acquire([1], QUOTA)).toEqual([due]);
-  expect(await one.renew([due])).toEqual({ held: [due], unknown: [] });
+  expect(await one.renew([due])).toEqual({ leased: [due], unknown: [] });
   expect(await two.acquire([1], QUOTA)).toEqual([]);
   const [lease] = await orm.em.execute(
     "select leased_until between now() and now() + interval '5 s' as ends from webhook_lease",
@@ -57,9 +57,9 @@ test("a lease that nobody renews ends, and one that another process has taken ca
   expect(lease).toEqual({ ends: true });
   await orm.em.execute("update webhook_lease set leased_until = now() - interval '1 s'");
   expect(await two.acquire([1], QUOTA)).toEqual([due]);
-  expect(await one.renew([due])).toEqual({ held: [], unknown: [] });
+  expect(await one.renew([due])).toEqual({ leased: [], unknown: [] });
   await one.release([due]);
-  expect(await two.renew([due])).toEqual({ held: [due], unknown: [] });
+  expect(await two.renew([due])).toEqual({ leased: [due], unknown: [] });
 });
 
 test("only webhooks of the named workspaces are leased", async () => {
