@@ -23,15 +23,9 @@ interface StoredKey {
 }
 
 /**
-<<<<<<< HEAD
  * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement, because the
- * transaction may have waited for another transaction since it began. Citus rejects `clock_timestamp()` in updates,
+ * transaction may have waited for another transaction since it began. A cluster rejects `clock_timestamp()` in updates,
  * because it may differ between nodes.
-=======
- * SQL for the current time of the database, in whole milliseconds. Uses the time of the statement,
- * because the transaction may have waited for another one since it began. A cluster rejects
- * `clock_timestamp()` in updates, because it may differ between nodes.
->>>>>>> 828444bc (tests: check statements for shards with PostgreSQL's own parser)
  */
 const NOW = "date_trunc('milliseconds', statement_timestamp())";
 
