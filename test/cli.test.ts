@@ -157,8 +157,8 @@ test.each([
 
 const TILES = "https://tiles.example.org/{z}/{x}/{y}.png";
 const GEOCODER_URL = "https://photon.example.org";
-const OF_OIDC = "must be set for signing in by OIDC";
-const OF_MAILS = "must be set for sending mails by SMTP_URL";
+const OF_OIDC = "must be set for OIDC sign-in";
+const OF_MAILS = "must be set for sending email through SMTP_URL";
 const APART = "give them different ports";
 
 test.each<[environment: Record<string, string>, ...lines: string[]]>([
@@ -167,7 +167,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
   [{ GRPC_PORT: "1", OPERATIONS_PORT: "1", PORT: "1" }, `PORT and GRPC_PORT and OPERATIONS_PORT are all 1: ${APART}`],
   [
     { REUSE_PORT: "true" },
-    "OPERATIONS_PORT: must be set for REUSE_PORT, to another port for each process: a probe at a shared one reaches any",
+    "OPERATIONS_PORT: must be set for REUSE_PORT, to a separate port for each process: a probe at a shared port could reach any process",
   ],
   ...["PORT", "GRPC_PORT"].map((name): [Record<string, string>, string] => [
     { REUSE_PORT: "true", OPERATIONS_PORT: "9101", [name]: "0" },

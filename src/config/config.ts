@@ -166,7 +166,7 @@ function assertPortsDiffer({ PORT, GRPC_PORT, OPERATIONS_PORT }: Variables): voi
 /** @throws ConfigError if ports cannot be shared, or probes cannot distinguish the processes */
 function assertPortsShareable({ REUSE_PORT, OPERATIONS_PORT, ...read }: Variables): void {
   if (!REUSE_PORT) return;
-  const apart = "REUSE_PORT, to another port for each process: a probe at a shared one reaches any";
+  const apart = "REUSE_PORT, to a separate port for each process: a probe at a shared port could reach any process";
   requireSet({ OPERATIONS_PORT }, apart);
   for (const name of ["PORT", "GRPC_PORT"] as const) {
     if (read[name] > 0) continue;
@@ -180,7 +180,7 @@ function readOidc(read: Variables) {
   const own = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   if (Object.values(own).every((value) => value === undefined)) return undefined;
   // Required because the provider redirects people to the public URL.
-  const all = requireSet({ ...own, PUBLIC_URL }, "signing in by OIDC");
+  const all = requireSet({ ...own, PUBLIC_URL }, "OIDC sign-in");
   return {
     issuer: all.OIDC_ISSUER,
     clientId: all.OIDC_CLIENT_ID,

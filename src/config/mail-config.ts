@@ -20,7 +20,7 @@ type Variables = z.output<z.ZodObject<typeof MAIL_VARIABLES>> & {
 export function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Variables) {
   if (SMTP_URL === undefined) return undefined;
   // PUBLIC_URL is required, because links in emails use it.
-  const { MAIL_FROM: from } = requireSet({ MAIL_FROM, PUBLIC_URL }, "sending mails by SMTP_URL");
+  const { MAIL_FROM: from } = requireSet({ MAIL_FROM, PUBLIC_URL }, "sending email through SMTP_URL");
   return { smtpUrl: SMTP_URL, from };
 }
 

@@ -38,7 +38,7 @@ export function readStripe(read: Variables) {
     if (secretKey !== undefined && webhookSecrets.length > 0) return { secretKey, webhookSecrets };
     if (secretKey === undefined && webhookSecrets.length === 0) return undefined;
     const missing = secretKey === undefined ? "SECRET_KEY" : "WEBHOOK_SECRET";
-    throw new ConfigError(`STRIPE_${infix}${missing}: must be set for payments by Stripe`);
+    throw new ConfigError(`STRIPE_${infix}${missing}: must be set for payments through Stripe`);
   };
   type Platform = ReturnType<typeof platformOf>;
   const platforms: { live?: Platform; test?: Platform } = {

@@ -21,7 +21,7 @@ const OLDEST_VERSION = 15_00_00;
 /** Fixes by SQLSTATE or Node error code. */
 const ADVICE: Readonly<Record<string, string>> = {
   "28P01": "correct the user and password in DATABASE_URL",
-  "28000": "correct the user or the sslmode in DATABASE_URL, or let it in by pg_hba.conf",
+  "28000": "correct the user or the sslmode in DATABASE_URL, or allow the connection in pg_hba.conf",
   "3D000": "create it, or name another in DATABASE_URL",
   "42501": "grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   ...Object.fromEntries(
@@ -30,9 +30,9 @@ const ADVICE: Readonly<Record<string, string>> = {
       "SELF_SIGNED_CERT_IN_CHAIN",
       "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-    ].map((code) => [code, "name its authority's certificate by sslrootcert in DATABASE_URL"]),
+    ].map((code) => [code, "set sslrootcert in DATABASE_URL to its CA certificate"]),
   ),
-  ERR_TLS_CERT_ALTNAME_INVALID: "name the server in DATABASE_URL as its certificate does",
+  ERR_TLS_CERT_ALTNAME_INVALID: "use the certificate's host name in DATABASE_URL",
   ENOTFOUND: "correct the host in DATABASE_URL",
   ECONNREFUSED: "start PostgreSQL there, or correct DATABASE_URL",
   "25006": "promote one, or correct DATABASE_URL",

@@ -30,7 +30,7 @@ const MAX_DEPTH = 8;
 /** Thrown if a write waited too long for a transaction and was not executed. */
 export class OverloadedError extends Error {
   constructor(options?: ErrorOptions) {
-    super("the database has more to write than it can", options);
+    super("the database cannot keep up with writes", options);
   }
 }
 

@@ -59,7 +59,7 @@ export function databaseUrlError(databaseUrl: string): string | undefined {
     return "must name several hosts and their ports before the database, not by host= or port=";
   }
   if (!SSL_MODES.includes(searchParams.get("sslmode") ?? "disable")) {
-    return `must have an sslmode that is known: ${SSL_MODES.join(", ")}`;
+    return `must have a supported sslmode: ${SSL_MODES.join(", ")}`;
   }
   const allowed: readonly (string | null)[] = [...TARGETS, null, ...(urls.length > 1 ? [] : ["any"])];
   return allowed.includes(searchParams.get("target_session_attrs"))

@@ -8,7 +8,7 @@ import { serversOf } from "./servers-of.ts";
 /** Interval between rejections of late members, in milliseconds. */
 const SWEEP_MS = 250;
 /**
- * Maximum number of groups in flight per lane. A larger limit was slower, because each group gathers fewer members.
+ * Maximum number of groups in flight per node. A larger limit was slower, because each group gathers fewer members.
  */
 const GROUPS_IN_FLIGHT = 2;
 /** Time after which a slow group no longer delays the next one, in milliseconds. */
@@ -73,8 +73,8 @@ export function createGroupQueue<Member, Result>(
   let sweeping: NodeJS.Timeout | undefined;
 
   /**
-   * Rejects late members and removes empty lanes. Lanes are not removed immediately, because
-   * creating one per member is expensive.
+   * Rejects late members and removes empty queues. They are not removed immediately, because
+   * creating a queue per member is expensive.
    */
   function sweep(): void {
     for (const [node, queue] of queues) {

@@ -51,7 +51,7 @@ export function newestPrimary<C extends Candidate>(candidates: readonly C[], use
   const servers = [...Map.groupBy(candidates, serverOf).values()].map(([first]) => first!);
   const systems = new Set(servers.map(({ identity }) => identity?.system));
   if (servers.length > 1 && (systems.size > 1 || systems.has(undefined))) {
-    const why = systems.has(undefined) ? "do not tell their timelines" : "are of different clusters";
+    const why = systems.has(undefined) ? "do not report their timelines" : "are of different clusters";
     throw undecided(servers, `take writes and ${why}`);
   }
   const newest = Math.max(...servers.map(timelineOf));

@@ -106,7 +106,7 @@ export class StatementBatch implements pg.Submittable {
     if (sql === "commit") {
       const { unreplicated } = this.#connection;
       // PostgreSQL turns the commit of a failed transaction into a rollback without an error.
-      if (text !== "COMMIT") reject(new Error(`commit was answered by ${text}`));
+      if (text !== "COMMIT") reject(new Error(`commit returned ${text}`));
       else if (unreplicated !== undefined) reject(unreplicated);
     }
     const { readers } = this.#connection;

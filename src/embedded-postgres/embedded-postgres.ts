@@ -107,7 +107,7 @@ function isPermanent(error: unknown): boolean {
 }
 
 function adviceFor(reason: string): string {
-  if (/ENOSPC|No space left|wrote only/.test(reason)) return "; make room on the disk, or choose another DATA_DIR";
+  if (/ENOSPC|No space left|wrote only/.test(reason)) return "; free disk space, or choose another DATA_DIR";
   const denied = /^(EACCES|EPERM|EROFS|ENOENT|ENOTDIR): |Permission denied/.test(reason);
   return denied ? "; choose a DATA_DIR that this account may write to, or set DATABASE_URL" : "";
 }

@@ -52,7 +52,7 @@ export async function startPostgres(
   if (findPostmaster(cluster)) return;
   const output = readFileSync(folder.log).subarray(begun).toString().trim();
   const end = output.split("\n").slice(-10).join("\n");
-  if (!TRANSIENT.test(output)) throw new Error(`it ended:\n${end}`);
+  if (!TRANSIENT.test(output)) throw new Error(`it exited:\n${end}`);
   removeRemains(cluster);
   await sleep(100);
 }

@@ -124,7 +124,7 @@ function setter(field: DescField): SetField {
   return (message, value, path, violations) => {
     const chosen = message[oneof.localName] as { case?: string };
     if (chosen.case !== undefined) {
-      addViolation(violations, path, `cannot be given together with another of ${oneof.name}`);
+      addViolation(violations, path, `cannot be combined with another field of ${oneof.name}`);
       return;
     }
     message[oneof.localName] = { case: localName, value };

@@ -63,7 +63,7 @@ test("a database with data is distributed by workspace, step by step, and keeps 
     "Copied workspace to every node.",
     "Copied tariff_version to every node.",
     ...DISTRIBUTED_TABLES.map((table) => `Distributed ${table}.`),
-    `Made ${madeKeys(stdout)} foreign keys again.`,
+    `Recreated ${recreatedKeys(stdout)} foreign keys.`,
     "Committed: the tables are distributed.",
     ...removedCopies(stdout),
     "Done.",
@@ -85,7 +85,7 @@ test("a database with data is distributed by workspace, step by step, and keeps 
   ).rejects.toMatchObject({ code: "23503" });
 });
 
-const madeKeys = (stdout: string) => /Made (\d+) foreign/.exec(stdout)?.[1];
+const recreatedKeys = (stdout: string) => /Recreated (\d+) foreign/.exec(stdout)?.[1];
 const removedCopies = (stdout: string) => stdout.split("\n").filter((line) => line.startsWith("Removed"));
 
 test("distributing is repeated without an effect, and by JSON says each step", async () => {

@@ -15,9 +15,9 @@ test("Stripe has an account of the platform's in the modes that are set up", () 
 });
 
 test.each([
-  [{ STRIPE_SECRET_KEY: "sk_live_1" }, "STRIPE_WEBHOOK_SECRET: must be set for payments by Stripe"],
-  [{ STRIPE_WEBHOOK_SECRET: "whsec_1" }, "STRIPE_SECRET_KEY: must be set for payments by Stripe"],
-  [{ STRIPE_TEST_SECRET_KEY: "sk_test_1" }, "STRIPE_TEST_WEBHOOK_SECRET: must be set for payments by Stripe"],
+  [{ STRIPE_SECRET_KEY: "sk_live_1" }, "STRIPE_WEBHOOK_SECRET: must be set for payments through Stripe"],
+  [{ STRIPE_WEBHOOK_SECRET: "whsec_1" }, "STRIPE_SECRET_KEY: must be set for payments through Stripe"],
+  [{ STRIPE_TEST_SECRET_KEY: "sk_test_1" }, "STRIPE_TEST_WEBHOOK_SECRET: must be set for payments through Stripe"],
   [{ ...LIVE, STRIPE_SECRET_KEY: "sk_test_1" }, "STRIPE_SECRET_KEY: must be a live key such as sk_live_..."],
   [{ ...TEST, STRIPE_TEST_SECRET_KEY: "sk_live_1" }, "STRIPE_TEST_SECRET_KEY: must be a test key such as sk_test_..."],
   // A secret shared by both modes would make all events belong to the first mode.

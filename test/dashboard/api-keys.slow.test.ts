@@ -93,7 +93,7 @@ describeDashboard("Settings → API", (dashboard) => {
     await page.getByRole("button", { name: /^Rotate/ }).click();
     await page.getByLabel("Old key expires").selectOption("In 1 hour");
     await expectWellShown(page, "api-rotate");
-    await page.getByRole("button", { name: "Make a new key" }).click();
+    await page.getByRole("button", { name: "Create a new key" }).click();
     const secret = await takeSecret(page);
     await expect.poll(() => rows(page).count()).toBe(2);
     await expect.poll(() => rows(page).first().innerText()).toMatch(/Ends in (59 minutes|1 hour)/);
@@ -143,14 +143,14 @@ describeDashboard("Settings → API", (dashboard) => {
 
   test("limits and what was used stand beside each other", async () => {
     const page = await open();
-    const table = page.getByRole("table", { name: "Limits and use" });
+    const table = page.getByRole("table", { name: "Limits and usage" });
     await table.waitFor();
     const cells = table.locator("tbody tr").first().locator("th, td");
     await expect
       .poll(() => cells.allInnerTexts())
       .toEqual([
         "Quotes",
-        "10,000 a second\n20,000 at once",
+        "10,000 per second\nburst 20,000",
         expect.stringMatching(/^\d+$/),
         expect.stringMatching(/^\d+$/),
       ]);

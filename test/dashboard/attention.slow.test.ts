@@ -84,7 +84,7 @@ describeDashboard("what needs attention", (dashboard) => {
     const page = await openAsMember(dashboard, "/attention", { workspace: own });
     await page.getByRole("button", { name: "Record all refunds" }).click();
     const dialog = page.getByRole("dialog", { name: "Record all refunds: 12 shipments" });
-    await dialog.getByText("$152.28 in all.").waitFor();
+    await dialog.getByText("$152.28 in total.").waitFor();
     await expect.poll(() => dialog.getByRole("listitem").count()).toBe(12);
     await expectWellShown(page, "attention-refunds");
     await pressInDialog(page, "Record all refunds");

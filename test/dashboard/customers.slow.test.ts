@@ -150,7 +150,7 @@ describeDashboard("customers", (dashboard) => {
     const { own, stays, goes } = await addTwice();
     const page = await open("member", own);
     await page.goto(`/w/${own.id}/customers/${stays}`);
-    await chooseMore(page, "Merge another into it", enter);
+    await chooseMore(page, "Merge another customer", enter);
     const dialog = page.getByRole("dialog", { name: "Merge another customer into Grace Hopper" });
     await enter(page, dialog.getByRole("button", { name: "Merge", exact: true }));
     await dialog.getByText("Choose a customer.").waitFor();

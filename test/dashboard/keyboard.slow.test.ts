@@ -33,7 +33,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await page.getByRole("dialog", { name: "Keys" }).getByText("Add a filter").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await enter(page, link(page, "Skip to the page"));
+    await enter(page, link(page, "Skip to main content"));
     await enter(page, link(page, "To pick up"));
     await expect.poll(() => rows(page).count()).toBe(1);
     await enter(page, link(page, "All"));

@@ -22,13 +22,13 @@ describeDashboard("Settings → Members", (dashboard) => {
     const page = await open("ada@example.org", "admin");
     await page.getByRole("button", { name: "Invite a member" }).click();
     await page.getByLabel("Email").fill("nobody");
-    await page.getByRole("button", { name: "Make a sign-in link" }).click();
+    await page.getByRole("button", { name: "Create a sign-in link" }).click();
     await page.locator(".field-error").waitFor();
     await expectWellShown(page, "members-refused");
     await page.getByLabel("Email").fill("grace@example.org");
     await page.getByLabel("Name").fill("Grace Hopper");
     await page.getByLabel("Role", { exact: true }).selectOption({ label: "Viewer: sees everything" });
-    await page.getByRole("button", { name: "Make a sign-in link" }).click();
+    await page.getByRole("button", { name: "Create a sign-in link" }).click();
     const dialog = page.getByRole("dialog", { name: "A link for grace@example.org" });
     const link = await dialog.locator("pre").innerText();
     await expectWellShown(page, "members-link");

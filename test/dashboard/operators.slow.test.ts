@@ -56,7 +56,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     await pressInDialog(page, "Done");
     await page.getByRole("button", { name: "Rotate Laptop" }).click();
     await expectWellShown(page, "operator-key-rotate");
-    await pressInDialog(page, "Make a new key");
+    await pressInDialog(page, "Create a new key");
     const rotated = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
     await expect.poll(async () => (await self(laptop)).status).toBe(401);
@@ -68,7 +68,7 @@ describeDashboard("the platform's operators", (dashboard) => {
 
     await chooseMore(page, "Rotate the key");
     await dialog(page).getByLabel("Other keys expire").selectOption("In 1 hour");
-    await pressInDialog(page, "Make a new key");
+    await pressInDialog(page, "Create a new key");
     const second = await dialog(page).locator("pre").innerText();
     await pressInDialog(page, "Done");
     const keys = rowsOf(page, "Keys");
@@ -103,7 +103,7 @@ describeDashboard("the platform's operators", (dashboard) => {
     const row = page.getByRole("row").filter({ hasText: "Deploy robot" });
     await page.getByRole("table", { name: "Operators" }).waitFor();
     await expect.poll(() => row.count()).toBe(0);
-    await page.getByRole("link", { name: "With revoked ones" }).click();
+    await page.getByRole("link", { name: "Include revoked" }).click();
     await row.getByText("Revoked").waitFor();
     await expect.poll(() => new URL(page.url()).search).toBe("?include_revoked=true");
     await expectWellShown(page, "operators");

@@ -65,8 +65,8 @@ describeDashboard("what the platform reports", (dashboard) => {
       await (await openFilter(page, "Operator")).getByRole("link").nth(1).click();
       await page.getByText("No changes match").waitFor();
       await page.getByRole("link", { name: "Show all changes" }).click();
-      await openFilter(page, "What was changed");
-      await page.getByLabel("What was changed").fill(`workspace/${id}`);
+      await openFilter(page, "Changed item");
+      await page.getByLabel("Changed item").fill(`workspace/${id}`);
       await page.keyboard.press("Enter");
       await expect.poll(() => rows(page).count()).toBe(2);
       await openFilter(page, "Made");

@@ -140,15 +140,15 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const { id } = await addNamed("Limits");
       const page = await openWorkspace(id);
       await page.getByRole("button", { name: "Change limits" }).click();
-      await dialog(page).getByLabel("Quotes a second").fill("none");
+      await dialog(page).getByLabel("Quotes per second").fill("none");
       await pressInDialog(page, "Change the limits");
       await dialog(page).locator(".field-error").waitFor();
       await expect.poll(() => dialog(page).locator("[aria-invalid=true]").getAttribute("name")).toBe("quote.rate");
       await expectWellShown(page, "platform-workspace-limits");
-      await dialog(page).getByLabel("Quotes a second").fill("7");
-      await dialog(page).getByLabel("Quotes at once").fill("");
+      await dialog(page).getByLabel("Quotes per second").fill("7");
+      await dialog(page).getByLabel("Quotes burst").fill("");
       await pressInDialog(page, "Change the limits");
-      await page.getByText("7 a second, 14 at once after a rest").waitFor();
+      await page.getByText("7 per second, burst 14").waitFor();
       const { limits } = (await admin(`/workspaces/${id}`)).body.data;
       expect(limits.quote).toEqual({ rate: 7, burst: 14 });
     });
@@ -167,7 +167,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
 
       await page.getByRole("button", { name: "Rotate all" }).click();
       await dialog(page).getByLabel("Other keys expire").selectOption("In 1 hour");
-      await pressInDialog(page, "Make a new key");
+      await pressInDialog(page, "Create a new key");
       const third = await dialog(page).locator("pre").innerText();
       await pressInDialog(page, "Done");
       await expect.poll(() => keys.count()).toBe(3);

@@ -219,6 +219,6 @@ describeDashboard("what is taken along", (dashboard) => {
     await page.emulateMedia({ media: null });
     const many = Array.from({ length: 101 }, (_, i) => `shipment=SHP-${i}`).join("&");
     await page.goto(`/w/${workspace.id}/shipments/labels?${many}`);
-    await page.getByText("These are the first 100 of 101 that are selected.").waitFor();
+    await page.getByText("Only the first 100 of 101 selected shipments are shown.").waitFor();
   });
 });

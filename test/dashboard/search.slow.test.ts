@@ -188,7 +188,7 @@ describeDashboard("the search", (dashboard) => {
     await admin.keyboard.press("Enter");
     await admin.getByRole("dialog", { name: "Record a payment" }).waitFor();
     await pressInDialog(admin, "Record the payment");
-    await admin.getByText("The payment is recorded.").waitFor();
+    await admin.getByText("Payment recorded.").waitFor();
 
     await admin.goto(`/w/${workspace.id}/shipments/${reference}`);
     await admin.getByRole("heading", { name: reference }).waitFor();

@@ -45,7 +45,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     const steps = ["pay", "advance"] as const;
     const shipment = await bookAnd(dashboard.service, dashboard.workspace.apiKey, steps);
     const page = await open(shipment, "member");
-    const courier = page.locator("section", { hasText: "Attempts that failed" });
+    const courier = page.locator("section", { hasText: "Failed attempts" });
     await chooseMore(page, "Assign courier");
     await dialog(page).getByLabel("Name").fill("Ada Byron");
     await dialog(page).getByLabel("Phone").fill("555");
@@ -99,8 +99,8 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await service.request(path, { apiKey: workspace.apiKey, body: pictures });
     const width = (name: string) =>
       proof.getByAltText(name).evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
-    await expect.poll(() => width("Photo from the door")).toBe(96);
-    await expect.poll(() => width("Signature from the door")).toBe(72);
+    await expect.poll(() => width("Photo taken at the door")).toBe(96);
+    await expect.poll(() => width("Signature taken at the door")).toBe(72);
     await chooseMore(page, "Waive verification");
     await dialog(page).getByLabel("Reason").fill("Lost the PIN");
     await expectWellShown(page, "shipment-waive");
@@ -130,7 +130,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     const page = await open(shipment);
     await chooseMore(page, "Cancel shipment");
     await dialog(page).getByText("$12.69 will be refunded").waitFor();
-    await dialog(page).getByLabel("Reason").selectOption("The customer asked for it");
+    await dialog(page).getByLabel("Reason").selectOption("Requested by the customer");
     await dialog(page).getByLabel("Note").fill("By telephone");
     await expectWellShown(page, "shipment-cancel");
     await button(page, "Cancel the shipment").click();

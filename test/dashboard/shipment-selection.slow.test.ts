@@ -48,7 +48,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await expectWellShown(page, "selection");
 
     await bar(page).getByRole("button", { name: "Record payments" }).click();
-    await page.getByText("Each is recorded as paid in full, $25.38 in all. Recorded payments").waitFor();
+    await page.getByText("Each is recorded as paid in full, $25.38 in total. Recorded payments").waitFor();
     await expectWellShown(page, "selection-pay");
     await pressInDialog(page, "Record payments");
     await page.getByText("2 shipments are paid.").waitFor();
@@ -84,7 +84,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await all(page).check();
     await bar(page).getByRole("button", { name: "Cancel (2)" }).click();
     await page.getByText("$12.69 will be refunded.").waitFor();
-    await page.getByLabel("Reason for all").selectOption("The goods are not there");
+    await page.getByLabel("Reason for all").selectOption("Goods not available");
     await page.getByLabel("Note").fill("Fire");
     await takeStep(service, apiKey, first["reference"], "advance");
     await pressInDialog(page, "Cancel");

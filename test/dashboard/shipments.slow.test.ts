@@ -314,7 +314,7 @@ describeDashboard("shipments", (dashboard) => {
       await tabTo(page, page.getByLabel("Booked from"));
       await page.keyboard.type("01010026");
       await page.getByLabel("Booked until").focus();
-      await page.getByText("“0026-01-01” is left out of the filters").waitFor();
+      await page.getByText("“0026-01-01” was ignored").waitFor();
     });
 
     test("is filtered by days of the workspace's time zone, both included", async () => {
@@ -329,9 +329,9 @@ describeDashboard("shipments", (dashboard) => {
       await expect
         .poll(() => page.getByRole("status").locator("p").allTextContents())
         .toEqual([
-          "“99” is left out of the filters: Status can be To pay, To pick up, In transit, Delivered, Cancelled, or Returned.",
-          "“ada” is left out of the filters: Customer takes a whole number.",
-          "“2026-02-31” is left out of the filters: Booked from takes a day such as 2026-11-01.",
+          "“99” was ignored: Status must be To pay, To pick up, In transit, Delivered, Cancelled, or Returned.",
+          "“ada” was ignored: Customer must be a whole number.",
+          "“2026-02-31” was ignored: Booked from must be a day such as 2026-11-01.",
         ]);
       await page.locator("summary", { hasText: "Payment: To pay" }).waitFor();
       await expectWellShown(page, "shipments-left-out");
@@ -340,7 +340,7 @@ describeDashboard("shipments", (dashboard) => {
       const chips = page.locator(".chip summary");
       await expect.poll(() => chips.allInnerTexts()).toEqual(["Status: To pay", "Payment: Paid"]);
       await page.goto(`/w/${dashboard.workspace.id}/shipments?page_token=x`);
-      await page.getByText("The list has no such page with these filters.").waitFor();
+      await page.getByText("This page does not exist with these filters.").waitFor();
       await page.getByRole("button", { name: "Show the first page" }).click();
       await expect.poll(() => rows(page).count()).toBe(50);
     });

@@ -74,8 +74,8 @@ test.runIf(HAS_CHROMIUM)(
     await page.goto(`/w/${id}/settings#members`);
     await page.getByRole("button", { name: "Invite a member" }).click();
     await page.getByLabel("Email").fill("grace@example.org");
-    await page.getByRole("button", { name: "Make a sign-in link" }).click();
-    await page.getByText("An invitation is on its way to grace@example.org.").waitFor();
+    await page.getByRole("button", { name: "Create a sign-in link" }).click();
+    await page.getByText("An invitation was sent to grace@example.org.").waitFor();
     await expectWellShown(page, "members-mailed");
     await page.keyboard.press("Escape");
     await rowsOf(page, "Members").filter({ hasText: "grace@example.org" }).waitFor();

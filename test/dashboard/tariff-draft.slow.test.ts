@@ -79,7 +79,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Move tier 2 down" }).click();
     await page.getByText("There are unsaved changes.").waitFor();
     await page.getByRole("button", { name: "Save the draft" }).click();
-    await page.getByText("The draft is saved.").waitFor();
+    await page.getByText("Draft saved.").waitFor();
     const bowtie: [number, number][][] = [
       [
         [-74, 40],
@@ -91,7 +91,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     ];
     await upload(page, zonesOf(square(-75, 40, -73, 42), bowtie));
     await page.getByRole("button", { name: "Check the draft" }).click();
-    await page.getByText("3 faults: 2 in fees and tiers, 1 in zones.").waitFor();
+    await page.getByText("3 errors: 2 in fees and tiers, 1 in zones.").waitFor();
     await page.getByRole("button", { name: "Show the first" }).click();
     await page.locator("input:focus[value='a lot'], input:focus[name=base_fee]").waitFor();
     const described = (label: string) =>
@@ -105,7 +105,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       .toEqual([
         "Must be at least 50, where the tier before it ends; it is 5; put the tiers in ascending order and without overlap.",
       ]);
-    const faults = page.getByRole("list", { name: "Faults of the zones" });
+    const faults = page.getByRole("list", { name: "Errors in the zones" });
     await expect
       .poll(() => faults.getByRole("listitem").allTextContents())
       .toEqual([expect.stringMatching(/^Zone 2: The outer ring crosses itself/)]);
@@ -117,9 +117,9 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("button", { name: "Move tier 3 up" }).click();
     await page.getByLabel("Minimum charge").fill("6.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
-    await page.getByText("1 fault: 1 in zones.").waitFor();
+    await page.getByText("1 error: 1 in zones.").waitFor();
     await upload(page, zonesOf(square(-75, 40, -73, 42)), "put-right.geojson");
-    const isClean = page.getByText("No faults, 4 tiers and 1 zone. It can be published.");
+    const isClean = page.getByText("No errors, 4 tiers and 1 zone. It can be published.");
     await isClean.waitFor();
     // The check covers the saved draft only.
     const charge = page.getByLabel("Minimum charge");
@@ -142,7 +142,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await expect
       .poll(() => largest.locator("tbody td").allTextContents())
       .toEqual([reference, expect.stringMatching(/^\d+$/), "$12.69", "$24.13", "+$11.44"]);
-    const bars = page.getByRole("table", { name: "Shipments by the change of their price" });
+    const bars = page.getByRole("table", { name: "Shipments by price change" });
     await expect.poll(() => bars.getByRole("row").last().textContent()).toBe("Above +50 %1");
     await expectWellShown(page, "draft-replayed");
 
@@ -162,7 +162,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByRole("table", { name: "Versions" }).getByRole("link", { name: "1" }).click();
     await chooseMore(page, "Roll back to this…");
     await page.getByLabel("Note").fill("Too dear.");
-    await page.getByLabel("Honour earlier quotes").uncheck();
+    await page.getByLabel("Honor earlier quotes").uncheck();
     await expectWellShown(page, "tariff-roll-back");
     await page.getByRole("button", { name: "Roll back now" }).click();
     await page.getByText("Version 3 is in force.").waitFor();
@@ -208,7 +208,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await page.locator("button:focus", { hasText: "Publish…" }).waitFor();
       expect((await draftIn(page)).fees.base_fee).toBe("9.00");
       await press(page, button("Check the draft"));
-      await page.getByText("No faults, 3 tiers and 5 zones. It can be published.").waitFor();
+      await page.getByText("No errors, 3 tiers and 5 zones. It can be published.").waitFor();
       await press(page, button("Replay"));
       await page.getByText("Served by both").waitFor();
       await expectUsable(page);
@@ -236,7 +236,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Theirs");
     await page.getByLabel("Minimum charge").fill("2.00");
     await page.getByRole("button", { name: "Save the draft" }).click();
-    await page.getByText("The draft is saved.").waitFor();
+    await page.getByText("Draft saved.").waitFor();
     expect(await draftIn(page)).toMatchObject({ name: "Theirs", fees: { base_fee: "2.00" } });
   });
 
@@ -250,13 +250,13 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await asked;
     await tier.fill("8.75");
     release();
-    await page.getByText("The draft is saved.").waitFor();
+    await page.getByText("Draft saved.").waitFor();
     await page.getByText("There are unsaved changes.").waitFor();
     await expect.poll(() => tier.inputValue()).toBe("8.75");
     await expect.poll(() => tier.and(page.locator(":focus")).count()).toBe(1);
     expect((await draftIn(page)).fees.base_fee).toBe("9.00");
     await tier.press("Enter");
-    await page.getByText("Saved. A check finds all that is wrong.").waitFor();
+    await page.getByText("Saved. Run a check to find all errors.").waitFor();
     expect((await draftIn(page)).fees.tiers[0].flat_fee).toBe("8.75");
   });
 
@@ -317,7 +317,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await charge.click();
     await page.keyboard.type("1");
     await page.getByRole("button", { name: "Save the draft" }).click();
-    await page.getByText("Saved. A check finds all that is wrong.").waitFor();
+    await page.getByText("Saved. Run a check to find all errors.").waitFor();
     await page.getByRole("link", { name: "Drafts" }).first().click();
     await page.getByRole("link", { name: "Done", exact: true }).click();
     await charge.click();
@@ -365,7 +365,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.getByLabel("GeoJSON file").waitFor();
     await upload(page, "{ no json", "broken.geojson");
     await page.getByText("The zones are not a valid GeoJSON FeatureCollection").waitFor();
-    const faults = page.getByRole("list", { name: "Faults of the zones" });
+    const faults = page.getByRole("list", { name: "Errors in the zones" });
     await faults.getByText("Must be JSON text in UTF-8").waitFor();
   });
 
@@ -385,11 +385,11 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const draft = await drafts.begin({ ...SAMPLE_TARIFF, tiers }, "Seen");
     const path = `/platform/drafts/${draft.id}?check=on&replay=10`;
     const page = await openAsOperator(dashboard, path, "viewer");
-    await page.getByRole("application", { name: /Zones of the draft/ }).waitFor();
+    await page.getByRole("application", { name: /Draft zones/ }).waitFor();
     for (const name of COUNTIES) {
       await page.getByRole("button", { name, exact: true }).waitFor();
     }
-    await page.getByRole("list", { name: "Faults of fees and tiers" }).waitFor();
+    await page.getByRole("list", { name: "Errors in fees and tiers" }).waitFor();
     const allowed = /^(Check again|Show the first|Replay|Try again|Zoom in|Zoom out|Show all|Skip.*)$/;
     const main = page.getByRole("main");
     const buttons = await main.getByRole("button").allTextContents();

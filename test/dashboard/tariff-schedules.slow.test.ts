@@ -33,7 +33,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
   const group = (page: TestPage, name: string) => page.getByRole("group", { name, exact: true });
   const save = async (page: TestPage) => {
     await page.getByRole("button", { name: "Save the schedules" }).click();
-    await page.getByText("The schedules are saved.").waitFor();
+    await page.getByText("Schedules saved.").waitFor();
   };
 
   test("a schedule is added, with its week, dates, slots and cut-offs, and checked", async () => {
@@ -81,7 +81,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
       ],
     });
     await page.getByRole("button", { name: "Check the draft" }).click();
-    await page.getByText("No faults, 1 tier and 1 zone. It can be published.").waitFor();
+    await page.getByText("No errors, 1 tier and 1 zone. It can be published.").waitFor();
   });
 
   test("what is wrong is said at its field, in a schedule that opens for it", async () => {
@@ -149,7 +149,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.keyboard.press("Space");
     await page.getByRole("button", { name: "Save the schedules" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByText("The schedules are saved.").waitFor();
+    await page.getByText("Schedules saved.").waitFor();
     expect((await read()).schedules).toMatchObject([
       {
         time_zone: "Asia/Tokyo",
@@ -180,7 +180,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
     await page.getByLabel("Its schedule").selectOption("night");
     await page.getByLabel("Zone", { exact: true }).selectOption("Zone 1");
     await page.getByRole("button", { name: "Set the schedule" }).click();
-    await page.getByText("The zones are saved.").waitFor();
+    await page.getByText("Zones saved.").waitFor();
     await page.getByText("day, the default").waitFor({ state: "detached" });
     await expectWellShown(page, "schedule-zones");
     const zones = await drafts.call("GET", `tariff_drafts/${draft.id}/zones`);
@@ -201,7 +201,7 @@ describeDashboard("schedules of the tariff", (dashboard) => {
       dashboard,
       `/platform/tariff/comparison?from_version=${inForce + 1}&to_version=${inForce + 2}`,
     );
-    const table = page.getByRole("table", { name: "Schedules that differ" });
+    const table = page.getByRole("table", { name: "Changed schedules" });
     await table.waitFor();
     await expect
       .poll(() => table.locator("tbody tr").allTextContents())

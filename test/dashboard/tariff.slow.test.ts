@@ -96,9 +96,9 @@ describeDashboard("the tariff", (dashboard) => {
     const { version } = await publishDocument(dashboard.service.app.em, document);
     const page = await openAsOperator(dashboard, "/platform/tariff");
     await page.getByRole("link", { name: "Compare versions" }).click();
-    await page.getByText("Zones that differ").waitFor();
+    await page.getByText("Changed zones").waitFor();
     await expect.poll(() => new URL(page.url()).search).toBe(`?from_version=${version - 1}&to_version=${version}`);
-    const fees = page.getByRole("table", { name: "Fees that differ" });
+    const fees = page.getByRole("table", { name: "Changed fees" });
     await expect
       .poll(() => fees.locator("tbody td").allTextContents())
       .toEqual(["Charge per kilometer", "1.20", "9.00"]);
@@ -146,11 +146,11 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByText(/Wait until then, or cancel it\.$/).waitFor();
 
     await page.goto("/platform/tariff");
-    await page.getByRole("button", { name: "Call off…" }).click();
+    await page.getByRole("button", { name: "Cancel…" }).click();
     await expectWellShown(page, "tariff-call-off");
-    await page.getByRole("button", { name: "Call it off" }).click();
-    await page.getByText(`Version ${scheduled} is called off.`).waitFor();
-    await rows(page).first().getByText("Called off").waitFor();
+    await page.getByRole("button", { name: "Cancel the version" }).click();
+    await page.getByText(`Version ${scheduled} cancelled.`).waitFor();
+    await rows(page).first().getByText("Cancelled").waitFor();
     await expect.poll(() => page.getByRole("heading", { name: /^Scheduled/ }).count()).toBe(0);
     expect(await versionOf(scheduled)).toMatchObject({ state: "called_off" });
   });
@@ -171,7 +171,7 @@ describeDashboard("the tariff", (dashboard) => {
     const page = await openAsOperator(dashboard, "/platform/tariff", "viewer");
     await page.getByRole("application").waitFor();
     await expect.poll(() => rows(page).count()).toBe(10);
-    const changing = page.getByRole("button", { name: /Call off|Roll back|draft/ });
+    const changing = page.getByRole("button", { name: /Cancel|Roll back|draft/ });
     await expect.poll(() => changing.count()).toBe(0);
     await expect.poll(() => page.getByRole("link", { name: /^New draft/ }).count()).toBe(0);
     await page.goto("/platform/tariff/versions/1");

@@ -68,7 +68,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await page.getByText("2 selected").waitFor();
     await expectUsable(page);
     await tap(page, "Cancel (2)");
-    await page.getByLabel("Reason for all").selectOption("The goods are not there");
+    await page.getByLabel("Reason for all").selectOption("Goods not available");
     await takeStep(service, own.apiKey, moved["reference"], "advance");
     await tapInDialog(page, "Cancel");
     const failed = page.getByRole("dialog", { name: "1 shipment is not cancelled" });
@@ -157,7 +157,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     const twice = { customer_name: "A. Byron", customer_email: "a.byron@example.org" };
     await book(service, own.apiKey, twice);
     const page = await open(`/customers/${customer.id}`, own);
-    await chooseMore(page, "Merge another into it", (_, target) => target.tap());
+    await chooseMore(page, "Merge another customer", (_, target) => target.tap());
     await page.getByLabel("Find a customer").fill("byron");
     await page.getByRole("option", { name: "A. Byron" }).tap();
     await expectUsable(page);

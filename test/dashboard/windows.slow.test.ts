@@ -262,7 +262,7 @@ describeDashboard(
       await page.getByLabel("Name of note 1").fill("gate");
       await page.getByLabel("Text of note 1").fill("B");
       await page.getByRole("button", { name: "Save the changes" }).click();
-      await page.getByText("The changes are saved.").waitFor();
+      await page.getByText("Changes saved.").waitFor();
       expect(await read(reference)).toMatchObject({
         metadata: { gate: "B" },
         pickup_window: null,

@@ -184,7 +184,7 @@ describeDashboard("a workspace", (dashboard) => {
 
   test("Settings → Workspace says its name, id and limits", async () => {
     const page = await open("/settings", undefined, "viewer");
-    await page.getByText("10,000 a second, 20,000 at once").waitFor();
+    await page.getByText("10,000 per second, burst 20,000").waitFor();
     const facts = await page.locator("dl").first().innerText();
     expect(facts.split("\n").map((text) => text.trim())).toEqual(
       expect.arrayContaining(["Test", String(dashboard.workspace.id), "Possible"]),

@@ -8,7 +8,7 @@ import { createDatabase } from "../support/database.ts";
 const ONE = "must be an address such as postgres://user:password@host:5432/database";
 const SEVERAL = "must be an address such as postgres://user:password@first:5432,second:5432/database";
 const PARAMETERS = "must name several hosts and their ports before the database, not by host= or port=";
-const SSL_MODE = "must have an sslmode that is known: disable, no-verify, prefer, require, verify-ca, verify-full";
+const SSL_MODE = "must have a supported sslmode: disable, no-verify, prefer, require, verify-ca, verify-full";
 
 function escaped(fixes: string): string {
   return `must have special characters in its user and password escaped: write ${fixes}`;

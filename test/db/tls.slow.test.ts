@@ -54,7 +54,7 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     async (mode) => {
       const { fault } = await tryWith(`sslmode=${mode}`);
       expect(fault).toMatch(
-        /^cannot use the database: self-signed certificate.*; name its authority's certificate by sslrootcert in DATABASE_URL$/,
+        /^cannot use the database: self-signed certificate.*; set sslrootcert in DATABASE_URL to its CA certificate$/,
       );
     },
   );
@@ -63,7 +63,7 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     const trusted = join(folder, "db.example.org.pem");
     const { fault } = await tryWith(`sslmode=verify-full&sslrootcert=${trusted}`, "db.example.org");
     expect(fault).toMatch(
-      /^cannot use the database: Hostname\/IP does not match .*; name the server in DATABASE_URL as its certificate does$/,
+      /^cannot use the database: Hostname\/IP does not match .*; use the certificate's host name in DATABASE_URL$/,
     );
   });
 });

@@ -139,7 +139,7 @@ describeDashboard("The documents", (dashboard) => {
       const { body } = await service.request("/v1/api_keys", { apiKey: workspace.twin.apiKey });
       return body.data.map(({ name }: { name: string }) => name);
     };
-    const offer = page.getByRole("button", { name: "Put in a test key of mine" });
+    const offer = page.getByRole("button", { name: "Insert my test key" });
     const takeKey = async () => {
       await page.goto("/docs");
       const before = await keys();

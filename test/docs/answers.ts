@@ -33,8 +33,8 @@ export function parseAnswer(text: string): unknown {
 }
 
 /**
- * Formats an actual response in the form of the guide's response, with the same omissions. A
- * varying value of the same form keeps the guide's value.
+ * Formats an actual response like the guide's response and omits the same fields. Values that vary between runs, such
+ * as ids, are replaced with the guide's values.
  */
 export function showAnswer(shown: unknown, answer: unknown, field = ""): unknown {
   if (Array.isArray(shown) && Array.isArray(answer)) return showItems(shown, answer);

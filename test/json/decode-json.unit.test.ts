@@ -178,8 +178,8 @@ test("all violations are reported together, in the order of the fields, by their
 test("a oneof accepts only one of its fields", () => {
   const { violations } = read({ word: "w", figure: 1, point: { east: "e", west: "w" } });
   expect(violations.map(({ subject, text }) => [subject, text])).toEqual([
-    ["point.west", "point.west cannot be given together with another of side."],
-    ["figure", "figure cannot be given together with another of choice."],
+    ["point.west", "point.west cannot be combined with another field of side."],
+    ["figure", "figure cannot be combined with another field of choice."],
   ]);
 });
 

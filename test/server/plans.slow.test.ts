@@ -171,7 +171,7 @@ const OF_DISTRIBUTED = [
 
 /** Beginnings of statements whose setup this test does not create. */
 const OF_OTHER_SETUPS = [
-  // Needs more shipments than an export may contain.
+  // Runs only if there are more shipments than an export can contain.
   "select exists (select from (",
   // Needs a test twin that is connected to Stripe's test mode.
   "delete from payment_notice where (provider, id) in",

@@ -205,7 +205,7 @@ describeDashboard(
       await page.getByRole("button", { name: "Close" }).click();
       await section.getByRole("button", { name: "Replace all links" }).click();
       await page.getByRole("button", { name: "Replace them" }).click();
-      await page.getByText("All tracking links are replaced.").waitFor();
+      await page.getByText("Tracking links replaced.").waitFor();
       expect((await service.request(pathOf(shipment.tracking_url))).status).toBe(404);
       await section.getByRole("button", { name: "Change tracking" }).click();
       await page.getByLabel("Shipments have tracking links").uncheck();

@@ -333,21 +333,21 @@ export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse, {valid
  */
 export declare type Usage = Message<"shipments.v1.Usage"> & {
   /**
-   * Limit for calls that quote.
+   * Limit for quote calls.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote?: RateLimit | undefined;
 
   /**
-   * Limit for calls that read.
+   * Limit for read calls.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read?: RateLimit | undefined;
 
   /**
-   * Limit for calls that write.
+   * Limit for write calls.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */
@@ -368,21 +368,21 @@ export declare type Usage = Message<"shipments.v1.Usage"> & {
  */
 export declare type UsageValid = Message<"shipments.v1.Usage"> & {
   /**
-   * Limit for calls that quote.
+   * Limit for quote calls.
    *
    * @generated from field: shipments.v1.RateLimit quote = 1;
    */
   quote: RateLimitValid;
 
   /**
-   * Limit for calls that read.
+   * Limit for read calls.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
   read: RateLimitValid;
 
   /**
-   * Limit for calls that write.
+   * Limit for write calls.
    *
    * @generated from field: shipments.v1.RateLimit write = 3;
    */

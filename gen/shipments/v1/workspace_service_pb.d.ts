@@ -550,21 +550,21 @@ export declare type Limits = Message<"shipments.v1.Limits"> & {
   metadataKeys: number;
 
   /**
-   * Rate limit of calls that quote.
+   * Rate limit for quote calls.
    *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
   quote?: RateLimit | undefined;
 
   /**
-   * Rate limit of calls that read.
+   * Rate limit for read calls.
    *
    * @generated from field: shipments.v1.RateLimit read = 6;
    */
   read?: RateLimit | undefined;
 
   /**
-   * Rate limit of calls that write.
+   * Rate limit for write calls.
    *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */
@@ -606,21 +606,21 @@ export declare type LimitsValid = Message<"shipments.v1.Limits"> & {
   metadataKeys: number;
 
   /**
-   * Rate limit of calls that quote.
+   * Rate limit for quote calls.
    *
    * @generated from field: shipments.v1.RateLimit quote = 5;
    */
   quote: RateLimitValid;
 
   /**
-   * Rate limit of calls that read.
+   * Rate limit for read calls.
    *
    * @generated from field: shipments.v1.RateLimit read = 6;
    */
   read: RateLimitValid;
 
   /**
-   * Rate limit of calls that write.
+   * Rate limit for write calls.
    *
    * @generated from field: shipments.v1.RateLimit write = 7;
    */

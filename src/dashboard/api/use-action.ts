@@ -23,7 +23,7 @@ export interface Action<A extends readonly unknown[]> {
  *
  *     const cancel = useAction(async () => {
  *       await shipments.cancelShipment({ shipment });
- *       toast("The shipment is cancelled.");
+ *       toast("Shipment cancelled.");
  *     });
  */
 export function useAction<A extends readonly unknown[]>(work: (...args: A) => Promise<unknown>): Action<A> {

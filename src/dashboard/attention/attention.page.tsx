@@ -54,7 +54,7 @@ const OF_WEBHOOKS = {
 const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.REFUND_FAILED]: {
     ...OF_REFUNDS,
-    title: "Refunds that failed",
+    title: "Failed refunds",
     isBad: true,
     besides: "These customers have not received their refunds.",
     forAll: ["retry", "Retry all"],
@@ -82,12 +82,12 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
-    title: "Attempts that failed twice",
+    title: "Two failed attempts",
     besides: "Agree on another time with the recipient, or have the shipment returned.",
   },
   [AttentionKind.PIN_LOCKED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
-    title: "Wrong PIN five times",
+    title: "Five wrong PINs",
     besides: "Check the identity with the recipient, then waive the shipment’s verification.",
   },
   [AttentionKind.WEBHOOK_DISABLED]: {

@@ -17,7 +17,7 @@ const FILTERS = {
   operator: { label: "Operator", of: "number" },
   workspace: { label: "Workspace number", of: "number" },
   action: { label: "Action", choices: ACTIONS },
-  subject: { label: "What was changed", placeholder: "workspace/12" },
+  subject: { label: "Changed item", placeholder: "workspace/12" },
   from: { label: "Made from", of: "day" },
   to: { label: "Made until", of: "day" },
 } as const;

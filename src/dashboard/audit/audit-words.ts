@@ -9,7 +9,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   CreateOperatorKey: ["Operator’s key created", "created a key for {it}"],
   RotateOperatorKey: ["Operator’s key replaced", "replaced a key of {it}"],
   RevokeOperatorKey: ["Operator’s key revoked", "revoked a key of {it}"],
-  CreateOperatorSignInLink: ["Operator’s sign-in link made", "made a sign-in link for {it}"],
+  CreateOperatorSignInLink: ["Operator’s sign-in link created", "created a sign-in link for {it}"],
   CreateWorkspace: ["Workspace created", "created {it}"],
   RenameWorkspace: ["Workspace renamed", "renamed {it}"],
   UpdateWorkspace: ["Workspace changed", "changed {fields} of {it}"],
@@ -46,7 +46,7 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   UploadTariffZones: ["Zones imported", "imported zones into {it}"],
   PublishTariff: ["Tariff published", "published {it}"],
   RollBackTariff: ["Tariff rolled back", "rolled the tariff back, creating {it}"],
-  CallOffTariff: ["Tariff called off", "called off {it}"],
+  CallOffTariff: ["Scheduled tariff cancelled", "cancelled {it}"],
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
   ChangeInstructions: ["Instructions changed by the recipient", "changed the dropoff instructions of {it}"],
@@ -72,7 +72,7 @@ export function actWords(
   action: string,
   changes: readonly ChangedField[],
 ): readonly [before: string, after: string | undefined] {
-  const [, sentence] = ACTS[action] ?? [action, `did ${action} to {it}`];
+  const [, sentence] = ACTS[action] ?? [action, `performed ${action} on {it}`];
   const [before = "", after] = sentence.replace("{fields}", fieldsWords(changes)).split("{it}");
   return [before, after];
 }

@@ -92,7 +92,7 @@ function Actions({ customer }: CustomerProps) {
       <More>
         <Button onClick={() => setEdited(true)}>Edit</Button>
         <DialogButton destructive dialog={<MergeCustomersDialog customer={customer} />}>
-          Merge another into it
+          Merge another customer
         </DialogButton>
       </More>
       {isEdited && (
@@ -262,7 +262,7 @@ function CustomerForm(props: EditFormProps<Customer>) {
           notes: {
             label: "Notes",
             isLong: true,
-            hint: "Visible to members of the workspace only, not in shipments or webhooks.",
+            hint: "Visible only to workspace members, not in shipments or webhooks.",
           },
         }}
         values={from}

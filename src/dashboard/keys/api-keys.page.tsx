@@ -83,7 +83,7 @@ const OWNER: KeyOwner<ApiKey> = {
   secretText: (
     <>
       Store it with your program’s secrets, never in its source code. Send it in the header{" "}
-      <code>Authorization: Bearer</code>. The commands on this page take it from the variable <code>SHIPMENTS_KEY</code>
+      <code>Authorization: Bearer</code>. The commands on this page read it from the variable <code>SHIPMENTS_KEY</code>
       .
     </>
   ),
@@ -99,11 +99,10 @@ function ApiCalls() {
   return (
     <Section title="A first call">
       <div class="form">
-        <p>Put a key into a variable and request a quote. The key identifies the workspace.</p>
+        <p>Set a variable to a key and request a quote. The key identifies the workspace.</p>
         <Code text={curlCommand(location.origin, useIsTest() ? "shp_test_..." : "shp_...")} what="command" />
         <p>
-          The same with gRPC, using the service’s own definitions. Connect and gRPC-Web are available at{" "}
-          <code>{location.origin}</code>.
+          Or with gRPC and server reflection. Connect and gRPC-Web are available at <code>{location.origin}</code>.
         </p>
         <QueryView query={grpc}>{(address) => <Code text={grpcCommand(address)} what="command for gRPC" />}</QueryView>
       </div>
@@ -137,7 +136,7 @@ const CLASSES = [
 function ApiUsage() {
   const usage = useRpc(ReportService.method.getUsage, {});
   return (
-    <Section title="Limits and use">
+    <Section title="Limits and usage">
       <QueryView query={usage}>{({ data }) => data && <Shown usage={data} />}</QueryView>
     </Section>
   );
@@ -148,7 +147,7 @@ function Shown({ usage }: { readonly usage: Usage }) {
   const timeZone = useTimeZone();
   return (
     <div class="form">
-      <table class="sum" aria-label="Limits and use">
+      <table class="sum" aria-label="Limits and usage">
         <thead>
           <tr>
             <th scope="col">Calls</th>
@@ -167,9 +166,9 @@ function Shown({ usage }: { readonly usage: Usage }) {
                 <td>
                   {limit && (
                     <>
-                      {numberText(limit.rate)} a second
+                      {numberText(limit.rate)} per second
                       <br />
-                      <span class="minor">{numberText(limit.burst)} at once</span>
+                      <span class="minor">burst {numberText(limit.burst)}</span>
                     </>
                   )}
                 </td>

@@ -107,7 +107,7 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
               update(key.id)({
                 title: `Edit ${keyTitle(key)}`,
                 submit: "Save",
-                done: "The key is changed.",
+                done: "Key updated.",
                 fields: owner.fields,
                 values: key,
               }),
@@ -119,7 +119,7 @@ function actionsColumn<K extends Key>(owner: KeyOwner<K>): Column<K> {
               title: `Revoke ${keyTitle(key)}`,
               tone: "danger",
               submit: "Revoke the key",
-              done: "The key is revoked.",
+              done: "Key revoked.",
               children: <p>Calls with {owner.revokeText(key)} This cannot be undone.</p>,
             }),
           )}
@@ -145,7 +145,7 @@ export function rotateDialog(
       <OverlapField label={label} hint={hint} value={overlapSeconds} />
     </>
   );
-  return rotate({ ...dialog, submit: "Make a new key", children }, secretText);
+  return rotate({ ...dialog, submit: "Create a new key", children }, secretText);
 }
 
 export const KEY_USE_COLUMNS: readonly Column<Key>[] = [

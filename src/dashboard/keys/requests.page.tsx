@@ -84,12 +84,13 @@ export function RequestsPage() {
           outcome || method ? (
             <Empty title="No requests match">Enter the method’s name, such as CreateShipment.</Empty>
           ) : (
-            <Empty title="No requests yet">Calls that change data are listed here a moment later.</Empty>
+            <Empty title="No requests yet">Calls that change data appear here after a moment.</Empty>
           )
         }
       />
       <p class="hint note">
-        Up to 10,000 calls of the last 7 days that changed data, were refused or failed. Reads and quotes are left out.
+        Up to 10,000 calls of the last 7 days that changed data, were refused or failed. Successful reads and quotes are
+        not listed.
       </p>
       {opened && <RequestDialog request={opened} />}
     </Page>
@@ -111,7 +112,7 @@ function RequestDialog({ request }: { readonly request: ApiRequest }) {
       <DescriptionList
         items={[
           ["Path", path && <code>{path}</code>],
-          ["HTTP status", httpStatus === 0 ? "Nobody waited for the answer" : String(httpStatus)],
+          ["HTTP status", httpStatus === 0 ? "Client disconnected" : String(httpStatus)],
           ["gRPC code", <code>{code}</code>],
           ["Reason", reason && <code>{reason}</code>],
           ["By", request.caller],

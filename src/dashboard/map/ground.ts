@@ -41,7 +41,7 @@ export function loadGround(): Promise<Ground> {
 
 async function getJson(url: string): Promise<unknown> {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} is not there: ${response.status}`);
+  if (!response.ok) throw new Error(`${url} returned status ${response.status}`);
   return response.json();
 }
 

@@ -191,7 +191,7 @@ function textAt(view: MapView | null, spot: Spot): string {
   const point = view?.latLngAt(spot);
   if (view === null || point === undefined) return "";
   const { lat, lng } = point;
-  return `${view.zoneAt(spot) ?? "Outside of every zone"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
+  return `${view.zoneAt(spot) ?? "Outside all zones"} · ${lat.toFixed(4)}, ${lng.toFixed(4)}`;
 }
 
 /** Maximum number of zones listed by name. Above that, only their number is given. */

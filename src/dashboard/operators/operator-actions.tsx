@@ -64,7 +64,7 @@ export function OperatorActions({ operator }: ActionProps) {
               role: ROLE_FIELD,
             }}
             values={operator}
-            done="The operator is changed."
+            done="Operator updated."
             then={reloadOwn}
           />
           <DialogButton dialog={rotation(operator)}>Rotate the key</DialogButton>
@@ -81,8 +81,8 @@ export function OperatorActions({ operator }: ActionProps) {
           >
             <p>
               Its keys stop working at once
-              {kind === OperatorKind.PERSON && ", and the person no longer sees the platform"}. What it did stays in the
-              audit log. This cannot be undone.
+              {kind === OperatorKind.PERSON && ", and the person loses access to the platform"}. Its past actions stay
+              in the audit log. This cannot be undone.
             </p>
           </RpcButton>
         </More>
@@ -123,8 +123,8 @@ function rotation({ id, name }: Operator) {
 
 export const OPERATOR_KEY_TEXT = (
   <>
-    Programs and the command line call with it, in the header <code>Authorization: Bearer</code>. People sign in here by
-    a link instead.
+    Programs and the command line send it in the header <code>Authorization: Bearer</code>. People sign in here with a
+    link.
   </>
 );
 
@@ -154,7 +154,7 @@ function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
       title: `Rotate ${keyTitle(key)}`,
       text: (
         <>
-          A new key takes the place of <code>sho_…{key.last4}</code>. The others go on.
+          A new key replaces <code>sho_…{key.last4}</code>. Other keys are not affected.
         </>
       ),
       label: "Old key expires",

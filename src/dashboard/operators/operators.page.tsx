@@ -41,7 +41,7 @@ export function OperatorsPage() {
         tabs={[
           { label: "Active", href: paths.operators(), current: !includeRevoked },
           {
-            label: "With revoked ones",
+            label: "Include revoked",
             href: paths.operators({}, { include_revoked: "true" }),
             current: includeRevoked,
           },

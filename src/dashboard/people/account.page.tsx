@@ -47,7 +47,7 @@ function Person() {
   const rename = useAction(async (form: FormData) => {
     const { data } = await accounts.updateAccount({ name: textOf(form, "name") });
     account.set(data);
-    toast("Your name is changed.");
+    toast("Name updated.");
   });
   return (
     <Section title="You">
@@ -81,7 +81,7 @@ function Keyboard() {
 function Sessions() {
   const list = useRpc(AccountService.method.listSessions, {});
   return (
-    <Section title="Where you are signed in">
+    <Section title="Active sessions">
       <ListView query={list} label="Sessions" columns={COLUMNS} />
     </Section>
   );

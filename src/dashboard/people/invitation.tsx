@@ -20,9 +20,7 @@ export function InvitedDialog(props: Invited & { /** How long the link works. */
   const link = location.origin + signInPath;
   return (
     <SecretDialog title={`A link for ${email}`} what="link" secret={link} isOptional={mailed}>
-      {mailed && (
-        <p>An invitation is on its way to {email}. If you would rather hand them a link yourself, here is one.</p>
-      )}
+      {mailed && <p>An invitation was sent to {email}. You can also send this link yourself.</p>}
       <p>
         {!mailed && `Send it to ${email} yourself. `}Anyone who opens it is signed in as {email}. {children}
       </p>

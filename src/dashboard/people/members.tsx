@@ -49,7 +49,7 @@ export function InviteDialog() {
     <RpcDialog
       method={inviteMember}
       title="Invite a member"
-      submit="Make a sign-in link"
+      submit="Create a sign-in link"
       fields={{
         email: "Email",
         name: "Name",
@@ -115,7 +115,7 @@ function MemberActions({ member }: { readonly member: Member }) {
         request={{ person }}
         fields={{ role: ROLE_FIELD }}
         values={member}
-        done={`The role of ${email} is changed.`}
+        done={`Role of ${email} updated.`}
         then={() => {
           if (isSelf) void loadAccount();
         }}

@@ -59,7 +59,8 @@ export function LabelsPage() {
     >
       {chosen.size > MAX_SHEETS && (
         <p class="problem attention">
-          These are the first {MAX_SHEETS} of {chosen.size} that are selected. Select the others and print them apart.
+          Only the first {MAX_SHEETS} of {chosen.size} selected shipments are shown. Select the rest and print them
+          separately.
         </p>
       )}
     </PrintPage>
@@ -197,7 +198,7 @@ function ManifestSheet({ day, late, timed, untimed }: Manifest & { readonly day:
   if (late.length + timed.length + untimed.length === 0) {
     return (
       <Empty title={`No pickups on ${dayText(day)}`}>
-        A manifest lists the paid shipments that wait for the courier.
+        A manifest lists the paid shipments waiting for the courier.
       </Empty>
     );
   }
@@ -350,14 +351,14 @@ function Receipt(props: { readonly shipment: Shipment; readonly paidAt: Instant 
         )}
         {disputedAmount > 0 && (
           <>
-            , <Money amount={disputedAmount} currency={currency} /> taken back by the bank
+            , <Money amount={disputedAmount} currency={currency} /> reversed by the bank
           </>
         )}
         {paymentStatus === PaymentStatus.REFUND_PENDING &&
           (refunded + disputedAmount > 0 ? ", the rest to be refunded" : ", to be refunded")}
         .
       </p>
-      {shipment.test && <p class="label-test">Test. No money was taken.</p>}
+      {shipment.test && <p class="label-test">Test. No money was charged.</p>}
     </article>
   );
 }

@@ -72,7 +72,7 @@ function Content(props: { readonly health: PlatformHealth; readonly isCurrent: b
           </div>
         </Section>
       )}
-      <Section title="Migrations of the database">
+      <Section title="Database migrations">
         <Migrations migrations={(health.database?.migrations ?? []).toReversed()} />
       </Section>
     </div>
@@ -208,7 +208,7 @@ function paymentFigure(payments: PaymentHealth): Figure {
   const { overduePayments, overdueNotices, overdueAccounts } = payments;
   const overdue = [
     countText(overduePayments, "payment or refund", "payments or refunds"),
-    countText(overdueNotices, "notice", "notices"),
+    countText(overdueNotices, "provider event", "provider events"),
     countText(overdueAccounts, "account", "accounts"),
   ].filter((text) => text !== undefined);
   return {

@@ -139,7 +139,7 @@ function Meaning({ overview, before, today }: Comparison) {
     <p class="hint">
       {before && `Changes compare with ${spanText(before)}`}
       {before && (isOver ? ". " : ", complete days only. ")}
-      Days are in {clockText(overview.timeZone || "UTC")}. A shipment counts on the day it was booked. Revenue is the
+      Days are in {clockText(overview.timeZone || "UTC")}. Shipments are counted on the day of booking. Revenue is the
       total of shipments that are paid and not refunded. “Quote to booking” is the share of quotes that were booked.{" "}
       <a href="/docs/dashboard#about-these-figures" rel="external">
         About these figures

@@ -68,7 +68,7 @@ function Busiest({ workspaces }: { readonly workspaces: readonly WorkspaceBookin
         title="No bookings on these days"
         link={{ label: "Show the workspaces", href: paths.platformWorkspaces({}) }}
       >
-        Choose other days, or check that a workspace has a key and payments.
+        Choose other days, or check that a workspace has a key and a payment provider.
       </Empty>
     );
   }

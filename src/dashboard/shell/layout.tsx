@@ -31,7 +31,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class={entered?.isTest ? "frame test" : "frame"}>
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to main content
       </a>
       <header class="top">
         <button type="button" class="menu-button button quiet" popovertarget="navigation">

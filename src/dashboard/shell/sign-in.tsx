@@ -99,7 +99,7 @@ function ByMail() {
         type="email"
         value={sentTo}
         autoComplete="email"
-        hint="You get a link that signs you in. There is no password."
+        hint="You receive a link that signs you in. No password is needed."
       />
     </Form>
   );

@@ -55,7 +55,7 @@ export const ACTS: readonly Act[] = [
     isFor: (shipment, connection) =>
       shipment.status === ShipmentStatus.PENDING && !isPaidOnline({ shipment, connection }),
     note: (shipments) =>
-      `Each is recorded as paid in full, ${totalText(shipments)} in all. Recorded payments cannot be removed.`,
+      `Each is recorded as paid in full, ${totalText(shipments)} in total. Recorded payments cannot be removed.`,
     send: (client, shipments, _, headers) =>
       client.batchRecordPayments(
         {

@@ -166,7 +166,7 @@ function useBooking(props: {
       expectedCurrency: quote.data?.currency,
     };
     const { data } = await shipments.createShipment(request, once);
-    toast("The shipment is booked.");
+    toast("Shipment booked.");
     navigate(paths.shipment({ workspace, reference: data!.reference }));
   });
   const { problem: refused } = book;
@@ -206,7 +206,7 @@ function bookingProblem(problem: Problem): Problem {
   }
   if (reason === "IDEMPOTENCY_KEY_REUSED") {
     const message =
-      "An earlier attempt with this form was booked. Find it under Shipments. Reload this page to book another.";
+      "This form was already booked. Find the shipment under Shipments. Reload this page to book another.";
     return { ...problem, message, fields: {} };
   }
   return problem;

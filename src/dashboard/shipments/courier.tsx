@@ -44,7 +44,7 @@ export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
       />
       {attempts.length > 0 && (
         <div class="note">
-          <h3>Attempts that failed</h3>
+          <h3>Failed attempts</h3>
           <ol class="timeline">
             {attempts.toReversed().map(({ end, attemptedAt, reason, note }, i) => (
               <li key={attempts.length - i}>
@@ -82,7 +82,7 @@ export function CourierDialog({ shipment, close }: DialogProps) {
         externalId: { label: "Id", hint: "In your own system" },
       }}
       values={courier ?? {}}
-      done="The courier is saved."
+      done="Courier saved."
       close={close}
     />
   );
@@ -94,7 +94,7 @@ export function RemoveCourierDialog({ shipment, close }: DialogProps) {
       method={ShipmentService.method.removeCourier}
       title="Remove the courier"
       request={{ shipment: shipment.reference }}
-      done="The courier is removed."
+      done="Courier removed."
       close={close}
     >
       <p>The shipment then has no courier until another one is assigned.</p>
@@ -113,7 +113,7 @@ export function AttemptDialog({ shipment, close }: DialogProps) {
         reason: { label: "Reason", choices: choicesOf(ATTEMPT_REASONS) },
         note: { label: "Note", isLong: true },
       }}
-      done="The attempt is recorded."
+      done="Attempt recorded."
       close={close}
     >
       <p>The shipment keeps its state. It can be attempted again.</p>
@@ -128,10 +128,10 @@ export function ReturnDialog({ shipment, close }: DialogProps) {
       title="Mark as returned"
       submit="It is returned"
       request={{ shipment: shipment.reference }}
-      done="The shipment is returned."
+      done="Shipment marked as returned."
       close={close}
     >
-      <p>It went back to {shipment.pickupAddress}. It stays paid, and nothing about it changes any more.</p>
+      <p>It was returned to {shipment.pickupAddress}. It stays paid and can no longer be changed.</p>
     </RpcDialog>
   );
 }

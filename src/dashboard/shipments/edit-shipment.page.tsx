@@ -51,7 +51,7 @@ export function EditShipmentPage({ workspace, reference }: ParametersOf<"editShi
           </div>
         ) : (
           <Empty title="It cannot be edited" link={{ ...up, label: "Show the shipment" }}>
-            Members edit shipments until they are delivered or cancelled.
+            Members can edit shipments until they are delivered or cancelled.
           </Empty>
         )
       }

@@ -85,7 +85,7 @@ function Picture(props: {
   const { name, type, bytes, why } = props;
   return (
     <figure>
-      {bytes && <img src={dataUrl(type, bytes)} alt={`${name} from the door`} />}
+      {bytes && <img src={dataUrl(type, bytes)} alt={`${name} taken at the door`} />}
       <figcaption>{why ?? name}</figcaption>
     </figure>
   );
@@ -110,7 +110,7 @@ export function ProofDialog({ shipment, close }: DialogProps) {
         ...(isByPin && { pin: { label: "PIN", hint: "Four digits, from the recipient" } }),
         note: { label: "Note", isLong: true },
       }}
-      done="The proof is recorded."
+      done="Proof recorded."
       close={close}
     >
       <p>Couriers record photos and signatures on their own devices.</p>
@@ -125,7 +125,7 @@ export function WaiveDialog({ shipment, close }: DialogProps) {
       title="Waive the verification"
       request={{ shipment: shipment.reference }}
       fields={{ reason: { label: "Reason", isLong: true } }}
-      done="The verification is waived."
+      done="Verification waived."
       close={close}
     >
       <p>

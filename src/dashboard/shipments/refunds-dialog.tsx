@@ -17,14 +17,13 @@ const ACTS = {
     name: "Record all refunds",
     participle: "refunded",
     note: (shipments) =>
-      `The money of each shipment that is listed went back to its customer, ${sumText(shipments)} in all. A recorded refund stays recorded.`,
+      `Confirms that the payments of the listed shipments were refunded, ${sumText(shipments)} in total. Recorded refunds cannot be removed.`,
     send: sendEach((client, shipment, options) => client.recordRefund({ shipment }, options)),
   },
   retry: {
     name: "Retry all refunds",
     participle: "being refunded again",
-    note: (shipments) =>
-      `The payment provider is asked again for each refund that is listed, ${sumText(shipments)} in all.`,
+    note: (shipments) => `Retries the listed refunds at the payment provider, ${sumText(shipments)} in total.`,
     send: sendEach((client, shipment, options) => client.retryRefund({ shipment }, options)),
   },
 } as const satisfies Readonly<Record<string, RunProps["act"]>>;

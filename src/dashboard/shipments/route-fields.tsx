@@ -78,7 +78,7 @@ export function RouteFields(props: Props) {
       </div>
       <div>
         <CoverageMap
-          label={`Coverage. A click sets the ${picked}`}
+          label={`Coverage map. Click to set the ${picked}`}
           pickup={pointOf(route, "pickup")}
           dropoff={pointOf(route, "dropoff")}
           onPick={(point) => {
@@ -88,7 +88,7 @@ export function RouteFields(props: Props) {
           onMove={(end, point) => void ends.choose(end, point)}
         />
         <p class="hint">
-          A click sets the {picked}. Both coordinates can be pasted into one field, and so can the address of a map.
+          Click the map to set the {picked}. You can paste both coordinates or a map link into one field.
         </p>
       </div>
     </>

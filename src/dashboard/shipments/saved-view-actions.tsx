@@ -76,7 +76,7 @@ export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
           request={{ workspace, savedFilter }}
           fields={{ name: "Name" }}
           values={saved}
-          done={(form) => `It is “${textOf(form, "name")}” now.`}
+          done={(form) => `Renamed to “${textOf(form, "name")}”.`}
         />
       )}
       <Button label={`Delete the view ${name}`} onClick={() => void remove()}>

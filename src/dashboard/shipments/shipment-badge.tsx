@@ -11,9 +11,9 @@ import { stateOf } from "../ui/shipment-states.ts";
 
 export const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
   [CancelReason.UNSPECIFIED]: "No reason given",
-  [CancelReason.CUSTOMER_REQUEST]: "The customer asked for it",
+  [CancelReason.CUSTOMER_REQUEST]: "Requested by the customer",
   [CancelReason.BOOKED_IN_ERROR]: "Booked by mistake or twice",
-  [CancelReason.GOODS_UNAVAILABLE]: "The goods are not there",
+  [CancelReason.GOODS_UNAVAILABLE]: "Goods not available",
   [CancelReason.ADDRESS_PROBLEM]: "Problem with an address",
   [CancelReason.PAYMENT_PROBLEM]: "Not paid",
   [CancelReason.OTHER]: "Another reason",

@@ -40,8 +40,8 @@ export function ShipmentDeliveries({ events }: { readonly events: readonly Event
         const sent = newest.filter(({ delivery }) => ids.has(delivery.event));
         return sent.length === 0 ? (
           <p class="minor">
-            No deliveries among the newest {NEWEST} of each webhook. A webhook&apos;s own page lists all of the last 30
-            days.
+            No deliveries among the newest {NEWEST} of each webhook. A webhook&apos;s page lists all deliveries of the
+            last 30 days.
           </p>
         ) : (
           <>

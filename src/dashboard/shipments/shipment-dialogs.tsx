@@ -71,7 +71,7 @@ function PaymentDialog({ shipment, close }: DialogProps) {
         shipment: shipment.reference,
         currency: textOf(form, "currency").toUpperCase(),
       })}
-      done="The payment is recorded."
+      done="Payment recorded."
       close={close}
     >
       <p>
@@ -95,7 +95,7 @@ function AdvanceDialog({ shipment, close }: DialogProps) {
       title={isPickup ? "Mark as picked up" : "Mark as delivered"}
       submit={isPickup ? "It is picked up" : "It is delivered"}
       request={{ shipment: shipment.reference }}
-      done={isPickup ? "The shipment is in transit." : "The shipment is delivered."}
+      done={isPickup ? "Shipment picked up." : "Shipment delivered."}
       close={close}
     >
       <p>
@@ -119,7 +119,7 @@ function CancelDialog({ shipment, close }: DialogProps) {
         reason: { label: "Reason", optional: true, choices: choicesOf(CANCEL_REASONS) },
         note: { label: "Note", isLong: true },
       }}
-      done="The shipment is cancelled."
+      done="Shipment cancelled."
       close={close}
     >
       <p>
@@ -147,7 +147,7 @@ function RefundDialog({ shipment, close }: DialogProps) {
       method={ShipmentService.method.recordRefund}
       title="Record the refund"
       request={{ shipment: shipment.reference }}
-      done="The refund is recorded."
+      done="Refund recorded."
       close={close}
     >
       <p>
@@ -167,7 +167,7 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
   const move = useAction(async () => {
     const request = { shipment: shipment.reference, etag: shipment.etag };
     await shipments.updateShipment({ ...request, ...windowChanges(windows, booked) }, once);
-    toast("The times are saved.");
+    toast("Times saved.");
     close();
   });
   const { problem: refused } = move;

@@ -105,7 +105,7 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
           <RpcActionButton
             method={ShipmentService.method.acceptUncountedPayment}
             request={{ shipment: reference }}
-            done="The payment is accepted."
+            done="Payment accepted."
           >
             Accept the payment
           </RpcActionButton>
@@ -116,7 +116,7 @@ function Uncounted({ shipment: { reference } }: PaymentProps) {
 }
 
 /** Labels of this site's URLs in Stripe's refusals. */
-const ADDRESS_LABELS: Labels = new Map(["success_url", "cancel_url"].map((name) => [name, "The address of this site"]));
+const ADDRESS_LABELS: Labels = new Map(["success_url", "cancel_url"].map((name) => [name, "This site’s URL"]));
 
 function PayLink({ shipment, connection }: PaymentProps) {
   const { reference, paymentDetails: details } = shipment;
@@ -171,7 +171,7 @@ function OpenPayLink(props: {
   return (
     <>
       <p>
-        {shipment.customer?.name ?? "The customer"} can pay by this link until{" "}
+        {shipment.customer?.name ?? "The customer"} can pay with this link until{" "}
         <Time at={shipment.paymentDetails?.checkoutExpiresAt} exact />.
       </p>
       <div class="pay-link">

@@ -35,7 +35,7 @@ export function problemOfFaults(faults: readonly DraftFault[]): Problem | undefi
   if (faults.length === 0) return undefined;
   const fields = Object.groupBy(faults, ({ path }) => path);
   return {
-    message: "The draft has faults.",
+    message: "The draft has errors.",
     fields: Object.fromEntries(
       Object.entries(fields).map(([path, all]) => [path, all!.map(({ text }) => sentence(text))]),
     ),
@@ -89,7 +89,7 @@ const PARTS: Readonly<Record<string, string>> = {
   rate_per_kg: "charge per kg",
   time_zone: "time zone",
   hours: "weekly hours",
-  exceptions: "dates that differ",
+  exceptions: "exceptional dates",
   slot_minutes: "length of times",
   lead_time_minutes: "lead time",
   horizon_days: "days ahead",

@@ -24,17 +24,17 @@ export function CancelSchedule(props: { readonly version: TariffVersion }) {
   return (
     <RpcButton
       destructive
-      button="Call off…"
+      button="Cancel…"
       method={TariffService.method.callOffTariff}
-      title={`Call off version ${version}?`}
-      submit="Call it off"
+      title={`Cancel version ${version}?`}
+      submit="Cancel the version"
       tone="danger"
       request={{ version }}
-      done={`Version ${version} is called off.`}
+      done={`Version ${version} cancelled.`}
     >
       <p>
-        It will not take effect <Time at={effectiveAt} exact />. The version in force stays. It stays listed, and a
-        draft can be made of it.
+        It will not take effect <Time at={effectiveAt} exact />. The version in force does not change. The cancelled
+        version stays listed and can be copied to a draft.
       </p>
     </RpcButton>
   );
@@ -163,7 +163,7 @@ function usePublish(draft: TariffDraft, replaces: number) {
     } catch (error) {
       if (problemOf(error).reason !== "TARIFF_FAULTY") throw error;
       changeQuery({ check: "on" }, { replace: true });
-      toast("It cannot be published: it has faults.");
+      toast("It cannot be published because it has errors.");
       return;
     }
     navigate(paths.tariff({}));
@@ -187,7 +187,7 @@ function HonourField() {
   return (
     <CheckField
       name="honours_quotes"
-      label="Honour earlier quotes"
+      label="Honor earlier quotes"
       checked
       hint="They keep their price for up to an hour. Otherwise bookings with them are refused."
     />

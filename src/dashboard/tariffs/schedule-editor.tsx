@@ -186,7 +186,7 @@ function Exceptions({ schedule, change }: Props) {
   return (
     <FieldGroup
       name={`${path}.exceptions`}
-      label="Dates that differ"
+      label="Exceptional dates"
       kind="rows"
       value={exceptions}
       hint={`Holidays and days with other hours, up to ${MAX_EXCEPTIONS}.`}
@@ -296,10 +296,10 @@ function Slots({ schedule, change }: Props) {
     <div class="field-row">
       <SelectField
         name={`${path}.times`}
-        label="Times that can be chosen"
+        label="Bookable times"
         value={isFree ? "free" : "slots"}
         choices={[
-          ["slots", "Slots of one length"],
+          ["slots", "Slots of equal length"],
           ["free", "Any time within the hours"],
         ]}
         onInput={(value) => choose(value === "free")}

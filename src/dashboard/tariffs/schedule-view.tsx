@@ -16,7 +16,7 @@ export function SchedulesView(props: { readonly schedules: TariffSchedules }) {
           <DescriptionList items={partsOf(schedule)} />
           {schedule.exceptions.length > 0 && (
             <>
-              <h3>Dates that differ</h3>
+              <h3>Exceptional dates</h3>
               <ul class="dates">
                 {schedule.exceptions.map((exception, at) => (
                   <li key={at}>

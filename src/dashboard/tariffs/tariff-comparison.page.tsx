@@ -62,15 +62,15 @@ function Comparison({ from, to }: { readonly from: number; readonly to: number }
             </Section>
           </div>
           <div>
-            <Section title="Fees that differ">
+            <Section title="Changed fees">
               {fees.length === 0 ? (
                 <p class="minor">None: fees and tiers are the same.</p>
               ) : (
-                <Table label="Fees that differ" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
+                <Table label="Changed fees" columns={COLUMNS} rows={fees} keyOf={({ path }) => path} />
               )}
             </Section>
             {schedules.length > 0 && (
-              <Section title="Schedules that differ">
+              <Section title="Changed schedules">
                 <Schedules from={from} to={to} differences={schedules} />
               </Section>
             )}
@@ -106,7 +106,7 @@ function Schedules(props: {
     <QueryView query={query}>
       {([before, after]) => (
         <Table
-          label="Schedules that differ"
+          label="Changed schedules"
           columns={SCHEDULE_COLUMNS}
           rows={differences.map(({ path }) => ({ path, ...differenceText(path, before!, after!) }))}
           keyOf={({ path }) => path}
@@ -125,7 +125,7 @@ const SCHEDULE_COLUMNS: readonly Column<DifferenceText & { readonly path: string
 
 function Zones({ zones }: { readonly zones: ZoneDifferences }) {
   return (
-    <Section title="Zones that differ">
+    <Section title="Changed zones">
       <ZoneList title="Added" names={zones.added} count={zones.addedCount} />
       <ZoneList title="Removed" names={zones.removed} count={zones.removedCount} />
       <ZoneList title="Changed" names={zones.changed} count={zones.changedCount} />

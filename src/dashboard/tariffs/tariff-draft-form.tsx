@@ -31,7 +31,7 @@ export function DraftForm(props: {
     const request = { draft: id, etag, name: text.name.trim(), fees: feesOfText(text) };
     try {
       noteSaved((await tariffs.updateTariffDraft(request)).data!, text);
-      toast("The draft is saved.");
+      toast("Draft saved.");
     } finally {
       reloadAll();
     }

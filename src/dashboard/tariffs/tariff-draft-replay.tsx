@@ -86,9 +86,7 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
           )}
         </div>
         <div>
-          {isComparable && (
-            <BarList label="Shipments by the change of their price" points={replay.distribution.map(pointOf)} />
-          )}
+          {isComparable && <BarList label="Shipments by price change" points={replay.distribution.map(pointOf)} />}
         </div>
       </div>
       {largest.length > 0 && <Changes title="Largest changes" changes={largest} currency={currencyOfDraft} />}
@@ -99,7 +97,7 @@ function Replay({ replay, inForce }: { readonly replay: TariffReplay; readonly i
 /** Reasons why a route is not served, with the hardest to fix first. */
 const REASONS: readonly (readonly [type: QuoteFailureType, reason: string])[] = [
   [QuoteFailureType.COVERAGE, "outside the zones"],
-  [QuoteFailureType.WEIGHT, "no tier takes the weight"],
+  [QuoteFailureType.WEIGHT, "no tier covers the weight"],
   [QuoteFailureType.WINDOW, "the window cannot be booked"],
 ];
 
@@ -142,10 +140,10 @@ function Sums({ replay, inForce }: { readonly replay: TariffReplay; readonly inF
       items={[
         ["Shipments", numberText(replay.routes)],
         ["Served by both", numberText(replay.servedByBoth)],
-        ["Served by the draft alone", numberText(replay.newlyCovered)],
+        ["Served only by the draft", numberText(replay.newlyCovered)],
         ["No longer served", numberText(replay.newlyRefused)],
         [`By version ${inForce}`, money(before)],
-        ["By the draft", money(after)],
+        ["In the draft", money(after)],
         [
           "Change",
           isComparable ? (

@@ -48,7 +48,7 @@ export function DraftSchedules(props: SchedulesProps) {
           ) : (
             <>
               <SchedulesView schedules={loaded.data!} />
-              <FaultList label="Faults of schedules" faults={faults} />
+              <FaultList label="Errors in schedules" faults={faults} />
             </>
           )
         }
@@ -70,7 +70,7 @@ function SchedulesForm(props: SchedulesProps & { readonly loaded: GetTariffDraft
     try {
       await tariffs.updateTariffDraft(request);
       noteSaved(await tariffs.getTariffDraftSchedules({ draft: id }), text);
-      toast("The schedules are saved.");
+      toast("Schedules saved.");
     } finally {
       reloadAll();
     }

@@ -42,7 +42,7 @@ export function DraftZones(props: {
   const [isRequested, setRequested] = useState(false);
   const bytes = Number(draft.zonesBytes);
   const path = `/admin/v1/tariff_drafts/${draft.id}/zones`;
-  const faultList = { label: "Faults of the zones", faults };
+  const faultList = { label: "Errors in the zones", faults };
   const isShown = bytes > 0 && (bytes <= SHOWN_BYTES || isRequested);
   return (
     <Section title="Zones" actions={bytes > 0 && <Download path={path} name={`draft-${draft.id}`} />}>
@@ -59,7 +59,7 @@ export function DraftZones(props: {
         </Empty>
       ) : (
         <TariffMap
-          label="Zones of the draft over those in force"
+          label="Draft zones over the zones in force"
           below={inForce ? layerInForce(inForce) : undefined}
           layer={{ name: "Draft", tone: "after", path, etag: draft.etag }}
         >
@@ -180,7 +180,7 @@ function ZoneSchedules(props: Props) {
       const text = await getDocument(path, new AbortController().signal);
       const changedText = withSchedule(text, zone === "" ? undefined : Number(zone), schedule);
       await uploadZones(draft, new Blob([changedText]));
-      toast("The zones are saved.");
+      toast("Zones saved.");
     } finally {
       reloadAll();
     }

@@ -116,7 +116,7 @@ function Fees(props: Parameters<typeof DraftForm>[0] & { readonly mayChange: boo
       ) : (
         <>
           {form.draft.fees && <FeesView fees={form.draft.fees} />}
-          <FaultList label="Faults of fees and tiers" faults={form.faults} />
+          <FaultList label="Errors in fees and tiers" faults={form.faults} />
         </>
       )}
     </Section>
@@ -161,7 +161,7 @@ function CheckNote(props: {
       ) : isRequested && isLoading ? (
         <Spinner label="Checking" />
       ) : data === undefined ? (
-        !isUnsaved && <p class="minor">Saved. A check finds all that is wrong.</p>
+        !isUnsaved && <p class="minor">Saved. Run a check to find all errors.</p>
       ) : isUnsaved && data.faults.length === 0 ? null : (
         <p class={data.faults.length > 0 ? "field-error" : undefined}>
           {checkedText(data, props.faults)}{" "}
@@ -213,12 +213,12 @@ function checkedText(checked: CheckTariffResponse, sorted: SortedFaults): string
       [zones, "zones"],
     ] as const;
     const counts = parts.flatMap(([of, where]) => (of.length > 0 ? `${of.length} in ${where}` : []));
-    return `${counted(faults.length, "fault")}: ${counts.join(", ")}.`;
+    return `${counted(faults.length, "error")}: ${counts.join(", ")}.`;
   }
   const size = `${counted(checked.tiers, "tier")} and ${zonesText(checked.zones)}`;
   return checked.sameAsInForce
-    ? `No faults, ${size}. It is identical to the tariff in force.`
-    : `No faults, ${size}. It can be published.`;
+    ? `No errors, ${size}. It is identical to the tariff in force.`
+    : `No errors, ${size}. It can be published.`;
 }
 
 function counted(count: number, what: string): string {
@@ -235,10 +235,10 @@ function DeleteDraft({ draft }: { readonly draft: TariffDraft }) {
       submit="Delete the draft"
       tone="danger"
       request={{ draft: draft.id }}
-      done={`The draft ${draft.name} is deleted.`}
+      done={`Draft ${draft.name} deleted.`}
       then={() => navigate(paths.tariffDrafts({}), { replace: true })}
     >
-      <p>Its fees and zones are gone for good.</p>
+      <p>Its fees and zones are deleted permanently.</p>
     </RpcButton>
   );
 }

@@ -65,7 +65,7 @@ function NewDraft({ from }: { readonly from: string | undefined }) {
         fromVersion: {
           label: "Fees and zones",
           value: from,
-          choices: [["", "Empty, to be filled in"], ...choices],
+          choices: [["", "Empty"], ...choices],
         },
       }}
       then={({ data }) => navigate(paths.tariffDraft({ draft: data!.id }), { replace: true })}

@@ -40,7 +40,7 @@ const STATES: Readonly<Record<TariffVersionState, Label>> = {
   [TariffVersionState.SCHEDULED]: ["Scheduled", "attention"],
   [TariffVersionState.IN_FORCE]: ["In force", "good"],
   [TariffVersionState.REPLACED]: ["Replaced", "neutral"],
-  [TariffVersionState.CALLED_OFF]: ["Called off", "bad"],
+  [TariffVersionState.CALLED_OFF]: ["Cancelled", "bad"],
 };
 
 export function VersionBadge({ state }: { readonly state: TariffVersionState }) {
@@ -112,7 +112,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
         ["Replaces", replaces && <VersionLink version={replaces} />],
         ["Repeats", repeats && <VersionLink version={repeats} />],
         ["Earlier quotes", honoursQuotes ? undefined : "not honoured"],
-        ["Called off", calledOffAt && <Time at={calledOffAt} exact />],
+        ["Cancelled", calledOffAt && <Time at={calledOffAt} exact />],
       ]}
     />
   );

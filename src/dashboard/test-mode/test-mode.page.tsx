@@ -100,7 +100,7 @@ function ClockSection({ clock, follow }: ClockProps) {
       {mayMove && <ClockActions {...{ clock, follow }} />}
       <p class="hint note">
         {clock.frozen
-          ? "The clock is stopped until you move it or return to the real time. Shipments, quotes, pickup slots and simulations use it."
+          ? "The clock is stopped until you move it or return to real time. Shipments, quotes, pickup slots and simulations use it."
           : "Move the clock ahead to run simulations, expire quotes and pass slots without waiting. It then stops."}
       </p>
     </Section>
@@ -142,7 +142,7 @@ function MoveDialog({ now, move }: { readonly now: Date; readonly move: Move }) 
   const timeZone = useTimeZone();
   return (
     <Dialog
-      title="Move the clock on"
+      title="Move the clock forward"
       submit="Move it"
       run={async (form) => {
         const [date = "", time = ""] = textOf(form, "time").split("T");
@@ -295,19 +295,19 @@ function DeletionDialog() {
       tone="danger"
       run={async () => {
         while (!(await call(TestService.method.deleteTestData, {})).complete);
-        toast("All test data is deleted.");
+        toast("Test data deleted.");
       }}
     >
       <p>This cannot be undone. These are deleted:</p>
       <ul class="links">
         <li>{shipments}, with their payments and simulations</li>
-        <li>All customers of test mode</li>
+        <li>All test-mode customers</li>
         <li>All events, and webhook deliveries</li>
-        <li>Responses that are kept for idempotency keys</li>
+        <li>Stored responses for idempotency keys</li>
       </ul>
       <p>
-        Keys, webhooks, limits and the connection to Stripe stay. The clock follows the real time again. Live mode is
-        not affected.
+        Keys, webhooks, limits and the connection to Stripe are kept. The clock follows the real time again. Live mode
+        is not affected.
       </p>
     </Dialog>
   );

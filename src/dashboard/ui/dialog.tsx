@@ -105,7 +105,7 @@ type RpcDialogProps<I extends DescMessage, O extends DescMessage> = Omit<DialogP
  *       request={{ workspace: id }}
  *       fields={{ name: "Name" }}
  *       values={workspace}
- *       done="The workspace is renamed."
+ *       done="Workspace renamed."
  *     />
  */
 export function RpcDialog<I extends DescMessage, O extends DescMessage>(props: RpcDialogProps<I, O>) {

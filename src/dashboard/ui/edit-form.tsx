@@ -46,7 +46,7 @@ export function EditForm<R extends Versioned>(
   const options = useIdempotencyOptions();
   const edit = useAction(async (form: FormData) => {
     await save(form, options);
-    toast("The changes are saved.");
+    toast("Changes saved.");
     close();
   });
   const isLoaded = record.etag !== from.etag && !edit.isRunning;

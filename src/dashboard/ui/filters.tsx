@@ -59,11 +59,11 @@ function valueOf({ of, choices, names }: Filter, value: string): string | undefi
 }
 
 function leftOut({ label, of, choices }: Filter, value: string): string {
-  const refusal = `“${value}” is left out of the filters: ${label}`;
-  if (of === "day") return `${refusal} takes a day such as 2026-11-01.`;
-  if (of === "number") return `${refusal} takes a whole number.`;
+  const refusal = `“${value}” was ignored: ${label}`;
+  if (of === "day") return `${refusal} must be a day such as 2026-11-01.`;
+  if (of === "number") return `${refusal} must be a whole number.`;
   const names = choices!.map(([, name]) => name);
-  return `${refusal} can be ${new Intl.ListFormat(undefined, { type: "disjunction" }).format(names)}.`;
+  return `${refusal} must be ${new Intl.ListFormat(undefined, { type: "disjunction" }).format(names)}.`;
 }
 
 /**

@@ -50,7 +50,7 @@ export function Pager({ nextPageToken }: { readonly nextPageToken: string }) {
   useKeys({ n: byKey(next), p: byKey(previous) });
   if (token === undefined && nextPageToken === "") return null;
   return (
-    <nav ref={nav} class="pager" aria-label="Pages of the list">
+    <nav ref={nav} class="pager" aria-label="Pagination">
       <button type="button" class="button" aria-disabled={token === undefined} onClick={previous}>
         ← {before.length === 0 && token !== undefined ? "First page" : "Previous"}
       </button>

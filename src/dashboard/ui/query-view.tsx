@@ -60,7 +60,7 @@ export function Progress(props: { readonly label: string; readonly done?: number
 function NoSuchPage() {
   return (
     <div class="problem" role="alert">
-      <p>The list has no such page with these filters.</p>
+      <p>This page does not exist with these filters.</p>
       <Button onClick={() => changeQuery(FIRST_PAGE)}>Show the first page</Button>
     </div>
   );

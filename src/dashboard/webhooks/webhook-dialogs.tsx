@@ -90,7 +90,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           request={(form) => ({ ...request, ...typesIn(form) })}
           fields={FIELDS}
           values={webhook}
-          done="The webhook is changed."
+          done="Webhook updated."
         />
         <RpcButton
           button="Rotate secret"
@@ -114,7 +114,7 @@ export function WebhookActions({ webhook }: ActionProps) {
           title="Delete the webhook"
           tone="danger"
           request={request}
-          done="The webhook is deleted."
+          done="Webhook deleted."
           then={() => navigate(paths.webhooks({ workspace }))}
         >
           <p>
@@ -135,7 +135,7 @@ function SwitchButton({ webhook: { id, enabled } }: ActionProps) {
       title={enabled ? "Disable the webhook" : "Enable the webhook"}
       tone={enabled ? "danger" : "primary"}
       request={{ webhook: id, enabled: !enabled }}
-      done={enabled ? "The webhook is disabled." : "The webhook is enabled."}
+      done={enabled ? "Webhook disabled." : "Webhook enabled."}
     >
       <p>
         {enabled

@@ -90,7 +90,7 @@ export function WebhooksPage() {
         href={({ webhook }) => paths.webhook({ webhook: webhook.id })}
         empty={
           <Empty title="No webhooks yet">
-            The service sends signed shipment events to a webhook, a URL of yours, and retries until they arrive.{" "}
+            The service sends signed shipment events to your webhook’s URL and retries until they arrive.{" "}
             {!isAdmin && "Ask an admin of the workspace to add one."}
           </Empty>
         }
@@ -141,7 +141,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
           primary
           method={WebhookService.method.testWebhook}
           request={{ webhook: webhook.id }}
-          done="A test event is sent."
+          done="Test event sent."
         >
           Send a test
         </RpcActionButton>
@@ -272,7 +272,7 @@ const AGAIN: Column<WebhookDelivery> = {
         label={`Send again: ${type}`}
         method={WebhookService.method.redeliverEvent}
         request={{ webhook, event }}
-        done="The event is sent again."
+        done="Event sent again."
       >
         Send again
       </RpcActionButton>
@@ -349,7 +349,7 @@ const SENT_HEADERS: readonly Header[] = [
   ["user-agent", "shipments-webhooks/1"],
   ["webhook-id", undefined],
   ["webhook-timestamp", "when the attempt began, as a Unix time"],
-  ["webhook-signature", "v1,… by the webhook’s secret"],
+  ["webhook-signature", "v1,… signed with the webhook’s secret"],
 ];
 
 function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {

@@ -59,7 +59,7 @@ export function WorkspaceActions(props: ActionProps) {
           request={request}
           fields={{ name: "Name" }}
           values={workspace}
-          done="The workspace is renamed."
+          done="Workspace renamed."
         />
         <TimeZoneButton method={admin.updateWorkspaceTimeZone} request={request} {...{ name, timeZone }} />
         <SuspendButton {...props} />
@@ -109,7 +109,7 @@ export function PaymentsButton(props: ActionProps) {
       method={admin.connectPaymentProvider}
       title="Connect manual payments"
       request={{ workspace: id, paymentProvider: "manual" }}
-      done="Payments are connected."
+      done="Payments connected."
     >
       <p>The workspace can book, and records its customers’ payments manually.</p>
     </RpcButton>
@@ -120,7 +120,7 @@ export function PaymentsButton(props: ActionProps) {
       title="Disconnect payments"
       tone="danger"
       request={{ workspace: id }}
-      done="Payments are disconnected."
+      done="Payments disconnected."
     >
       <p>The workspace cannot book until a payment provider is connected again. Existing shipments do not change.</p>
     </RpcButton>
@@ -142,7 +142,7 @@ export function LimitsButton({ workspace: { id, name: title, limits } }: ActionP
       title={`Limits of ${title}`}
       submit="Change the limits"
       request={{ workspace: id }}
-      done="The limits are changed."
+      done="Limits updated."
     >
       <p>
         Calls above a limit are refused and can be retried a moment later. The burst applies after a pause. If empty, it
@@ -153,7 +153,7 @@ export function LimitsButton({ workspace: { id, name: title, limits } }: ActionP
           <RequestFields
             of={NewRateLimitSchema}
             path={name}
-            fields={{ rate: `${label} a second`, burst: `${label} at once` }}
+            fields={{ rate: `${label} per second`, burst: `${label} burst` }}
             values={limits?.[name]}
           />
         </div>

@@ -202,10 +202,7 @@ function Limits(props: ActionProps) {
       <DescriptionList
         items={CALL_CLASSES.map(([name, label]) => {
           const limit = limits?.[name];
-          return [
-            label,
-            limit && `${numberText(limit.rate)} a second, ${numberText(limit.burst)} at once after a rest`,
-          ];
+          return [label, limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`];
         })}
       />
     </Section>

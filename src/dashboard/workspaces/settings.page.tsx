@@ -116,5 +116,5 @@ function LimitsSection({ limits }: { readonly limits: Limits }) {
 }
 
 function rateText(limit: RateLimit | undefined): string | undefined {
-  return limit && `${numberText(limit.rate)} a second, ${numberText(limit.burst)} at once`;
+  return limit && `${numberText(limit.rate)} per second, burst ${numberText(limit.burst)}`;
 }

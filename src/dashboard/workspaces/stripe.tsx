@@ -46,7 +46,7 @@ export function StripeActions(props: ConnectionProps) {
           title="Disconnect Stripe"
           dismiss="Keep it"
           tone="danger"
-          done="Stripe is disconnected."
+          done="Stripe disconnected."
         >
           <p>
             {isTest
@@ -72,7 +72,7 @@ export function StripeActions(props: ConnectionProps) {
 }
 
 /** Labels of this site's URLs in Stripe's refusals. */
-const ADDRESS_LABELS: Labels = new Map(["return_url", "refresh_url"].map((name) => [name, "The address of this site"]));
+const ADDRESS_LABELS: Labels = new Map(["return_url", "refresh_url"].map((name) => [name, "This site’s URL"]));
 
 /** Query parameter of URLs to which Stripe returns the user. */
 const BACK = "back";
@@ -112,7 +112,7 @@ function ConnectDialog({ connection: { provider } }: ConnectionProps) {
     <Dialog title={isTest ? CONNECT_TEST : "Connect Stripe"} submit="Continue at Stripe" run={goToStripe}>
       <p>
         {isTest
-          ? "The questions are those of live mode, but Stripe accepts made-up answers. You then return to this page. No real money moves."
+          ? "The questions are the same as in live mode, but Stripe accepts made-up details. You then return to this page. No real money moves."
           : "Stripe needs details of your business and bank account, which takes a few minutes. You then return to this page. Customers pay directly into your own Stripe account."}
       </p>
       {isTest ? (
@@ -146,7 +146,7 @@ function KeyDialog({ connection: { provider, ownKey } }: ConnectionProps) {
         restrictedKey: beginning(form, "restricted_key", ["rk", "sk"], `_${mode}_`),
         webhookSecret: beginning(form, "webhook_secret", ["whsec"], "_"),
       })}
-      done={ownKey ? "The key is replaced." : "Stripe is connected."}
+      done={ownKey ? "Key replaced." : "Stripe connected."}
     >
       {provider === "manual" && (
         <p>

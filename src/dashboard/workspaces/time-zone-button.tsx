@@ -19,7 +19,7 @@ export function TimeZoneButton<I extends DescMessage>(props: {
       button="Change time zone"
       title={`Time zone of ${name}`}
       submit="Change the time zone"
-      done="The time zone is changed."
+      done="Time zone updated."
     >
       <p>The workspace’s pages show times in this time zone. The overview counts days in it, including past days.</p>
       <SelectField
@@ -27,7 +27,7 @@ export function TimeZoneButton<I extends DescMessage>(props: {
         label="Time zone"
         value={timeZone === "UTC" ? own : timeZone}
         choices={[...all].toSorted().map((zone) => [zone, zone.replaceAll("_", " ")])}
-        hint={`This browser’s is ${own.replaceAll("_", " ")}.`}
+        hint={`This browser uses ${own.replaceAll("_", " ")}.`}
       />
     </RpcButton>
   );

@@ -34,7 +34,7 @@ export function TrackingSection({ workspace }: { readonly workspace: Workspace }
           title="Replace all tracking links"
           submit="Replace them"
           destructive
-          done="All tracking links are replaced."
+          done="Tracking links replaced."
         >
           <p>Existing links stop working, and shipments get new ones.</p>
         </RpcButton>
@@ -78,7 +78,7 @@ function LogoDialog({ hasLogo }: { readonly hasLogo: boolean }) {
         if (file.size === 0 && !hasLogo) throw fieldError(LOGO, "Choose a file first.");
         const trackingLogo = new Uint8Array(await file.arrayBuffer());
         await call(WorkspaceService.method.updateWorkspace, { trackingLogo }, options);
-        toast(file.size === 0 ? "The logo is removed." : "The logo is saved.");
+        toast(file.size === 0 ? "Logo removed." : "Logo saved.");
       }}
     >
       <Field
@@ -127,7 +127,7 @@ function ChangeTracking({ workspace }: { readonly workspace: Workspace }) {
       label="Change tracking"
       title="Tracking"
       submit="Save"
-      done="The tracking is changed."
+      done="Tracking settings saved."
       fields={{
         trackingEnabled: "Shipments have tracking links",
         trackingShowsCourier: "Recipients see the courier’s first name and vehicle",

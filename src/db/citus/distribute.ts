@@ -132,7 +132,7 @@ async function distributeTables(
     report(REFERENCE_TABLES.includes(table) ? `Copied ${table} to every node.` : `Distributed ${table}.`);
   }
   for (const sql of foreignKeys) await client.query(sql);
-  report(`Made ${foreignKeys.length} foreign keys again.`);
+  report(`Recreated ${foreignKeys.length} foreign keys.`);
   await client.query("select create_distributed_function('assert_shards(bigint[], boolean)')");
 }
 

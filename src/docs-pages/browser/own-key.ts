@@ -52,10 +52,10 @@ function offer(workspaces: readonly Workspace[], email: string, placeholders: re
   choice.append(...workspaces.map((it) => new Option(it.name, String(it.test_workspace))));
   const button = document.createElement("button");
   button.className = "button";
-  button.textContent = "Put in a test key of mine";
+  button.textContent = "Insert my test key";
   const status = document.createElement("p");
   status.role = "status";
-  status.textContent = `Keys cannot be shown again. This creates the key “${name}” of test mode, or rotates it: then the previous key stops working. It is shown until you leave this page.`;
+  status.textContent = `Keys cannot be shown again. This creates the test key “${name}”, or rotates it if it exists. A rotated key stops working. The new key is shown until you leave this page.`;
   form.append(status, choice, button);
 
   async function putIn(): Promise<void> {

@@ -15,9 +15,7 @@ export function apiHtml(api: ApiDocument): string {
   return `<div class="api-page">
 <article>
 <h1>API reference</h1>
-${renderText(api.info.description)}<p>For programs, <a href="/openapi.json">/openapi.json</a> is the same in OpenAPI 3.1. To try a call,
-put in a key by “Authorize”. The page forgets it when you leave. Calls from here have real
-effects.</p>
+${renderText(api.info.description)}<p><a href="/openapi.json">/openapi.json</a> contains the same reference in OpenAPI 3.1. To try a call, enter a key under “Authorize”. The page discards it when you leave. Calls from this page have real effects.</p>
 </article>
 <div id="swagger-ui">
 <div class="operations">

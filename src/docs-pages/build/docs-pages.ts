@@ -106,7 +106,7 @@ function apiPage(
   const page = {
     path: API_PAGE,
     title: "API reference",
-    description: "Every call of the JSON API, to read and to try.",
+    description: "All operations of the JSON API, with a form to try them.",
     main: apiHtml(api),
     plainScripts: [addSwagger("swagger-ui-bundle.js", add)],
   };

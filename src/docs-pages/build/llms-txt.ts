@@ -2,7 +2,7 @@ import type { Guides } from "./guides.ts";
 import { markdownPathOf } from "./links.ts";
 import type { Guide } from "./render-guide.ts";
 
-const REFERENCE = `- [OpenAPI](/openapi.json): every call of the JSON API, with its fields, examples and refusals
+const REFERENCE = `- [OpenAPI](/openapi.json): all operations of the JSON API, with their fields, examples and refusals
 - [Proto files](/protos.tar.gz): the same for gRPC and Connect, as an archive`;
 
 /** Returns the list of documents for language models, in the format of llmstxt.org. */
@@ -12,7 +12,7 @@ export function llmsTxt({ guides, changelog }: Guides): string {
 
 > ${start!.description}
 
-Every guide here is Markdown. Agents with a key have tools at \`/mcp\`, by the Model Context Protocol.
+All guides are Markdown. Agents with a key can use tools at \`/mcp\` (Model Context Protocol).
 
 ## Guides
 

@@ -47,7 +47,7 @@ ${assets.scripts.map((src) => `<script type="module" src="${src}"></script>`).jo
 </head>
 <body>
 <div class="frame">
-<a class="skip" href="#main">Skip to the page</a>
+<a class="skip" href="#main">Skip to main content</a>
 ${topHtml(assets)}
 ${navigationHtml(navigation, page.path)}
 <main id="main" tabindex="-1">

@@ -28,7 +28,7 @@ export function polygonError(polygon: Polygon, visits: EdgeVisits = { left: MAX_
 }
 
 const TOO_MANY_VISITS =
-  "too many long edges run side by side, here and in the zones before, for all to be checked; " +
+  "here and in earlier zones, there are too many long parallel edges to check; " +
   "simplify them or split their polygons into smaller ones";
 
 function shapeError(polygon: Polygon, visits: EdgeVisits): string | undefined {

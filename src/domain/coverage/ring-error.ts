@@ -10,7 +10,7 @@ export function ringError(ring: unknown): string | undefined {
   if (!Array.isArray(ring) || ring.length < 4) return "must be a list of at least 4 positions";
   for (const [i, position] of ring.entries()) {
     const error = positionError(position);
-    if (error !== undefined) return `has position ${i + 1} wrong: ${error}`;
+    if (error !== undefined) return `has an invalid position ${i + 1}: ${error}`;
   }
   return openError(ring) ?? wideEdgeError(ring);
 }
@@ -24,7 +24,7 @@ function positionError(position: unknown): string | undefined {
     return `latitude ${lat} is not between -90 and 90; write [longitude, latitude], in that order`;
   }
   if (Math.abs(lng) > 180) {
-    return `longitude ${lng} is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`;
+    return `longitude ${lng} is not between -180 and 180; if it crosses the antimeridian, ${SPLIT}`;
   }
   return undefined;
 }
@@ -55,7 +55,7 @@ function wideEdgeError(ring: Ring): string | undefined {
     if (Math.abs(to[0] - from[0]) > 180 && !isFullParallel(from, to)) {
       return (
         `has an edge of more than 180 degrees of longitude, from [${from[0]}, ${from[1]}] to ` +
-        `[${to[0]}, ${to[1]}]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`
+        `[${to[0]}, ${to[1]}]; if it crosses the antimeridian, ${SPLIT}; otherwise add a position between`
       );
     }
   }

@@ -116,7 +116,7 @@ function ownIdOf(
   faults.add(
     `zones[${index}].id`,
     `must differ from that of every other zone; zones[${owner}] has ${quoted(id)} too; ` +
-      "give one of them another, or none",
+      "change or remove one of them",
   );
   return undefined;
 }

@@ -133,7 +133,7 @@ function parseFee(value: unknown, path: string, currency: Currency, faults: Tari
     faults.add(
       path,
       `must have ${most} decimals in ${currency.currency}; it is ${quoted(value)}; ` +
-        "round it, as only rates may be finer than the minor unit",
+        "round it; only rates can have more decimals",
     );
     return 0;
   }

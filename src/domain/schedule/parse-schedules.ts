@@ -233,7 +233,7 @@ function parseExceptions(value: unknown, path: string, reader: Reader): Record<s
       const text = `must be a date such as "2026-12-25"; it is ${quoted(date)}`;
       reader.faults.add(`${itsPath}.date`, text);
     } else if (date in exceptions) {
-      const text = `must be listed once; ${date} is there already, so put its hours together`;
+      const text = `must be listed once; ${date} is listed already; combine its hours`;
       reader.faults.add(`${itsPath}.date`, text);
     } else {
       exceptions[date] = parseHoursOfDate(item.hours, `${itsPath}.hours`, reader);
@@ -298,7 +298,7 @@ function parseCutOff(value: Json, path: string, { faults }: Reader): CutOff {
   const fromMinute = isLeftOut(value.from) ? 0 : parseTime(value.from, `${path}.from`, faults);
   const untilMinute = isLeftOut(value.until) ? MINUTES_OF_DAY : parseTime(value.until, `${path}.until`, faults);
   if (untilMinute <= fromMinute) {
-    const text = `must be later than from, ${clock(fromMinute)}; leave it out for the end of the day`;
+    const text = `must be later than from, ${clock(fromMinute)}; omit it for the end of the day`;
     faults.add(`${path}.until`, text);
   }
   return {

@@ -36,7 +36,8 @@ export function literalAddress({ hostname }: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined;
 }
 
-const NOT_BY_HTTP = "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+const NOT_BY_HTTP =
+  "must begin with https://; http:// is allowed only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 /**
  * Maximum length of a normalized URL. Equals the limit of the request field, so that a returned URL
@@ -59,7 +60,7 @@ export function webhookUrlError(text: string, allowLoopbackHttp: boolean): strin
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   if (url.hash !== "") return "must not have a fragment";
   if (url.href.length > MAX_LENGTH) {
-    return `must have at most ${MAX_LENGTH} characters with its special ones encoded`;
+    return `must have at most ${MAX_LENGTH} characters after encoding`;
   }
   const literal = literalAddress(url);
   const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
@@ -68,7 +69,7 @@ export function webhookUrlError(text: string, allowLoopbackHttp: boolean): strin
     return isLoopback ? undefined : NOT_BY_HTTP;
   }
   if (isLocalName || (literal !== undefined && !isWithin(reach, literal))) {
-    return "must lead to a public address";
+    return "must resolve to a public address";
   }
   return undefined;
 }

@@ -41,7 +41,7 @@ export function readShipmentFilters(workspace: number, request: FilterRequest) {
     unassigned: request.unassigned || undefined,
   };
   if (filters.failed && (filters.status ?? filters.paymentStatus) !== undefined) {
-    const text = "failed finds shipments of any status. Omit status and payment_status.";
+    const text = "failed matches shipments of any status. Omit status and payment_status.";
     throw refuse("FIELD_INVALID", text, { subject: "failed" });
   }
   if (filters.unassigned && filters.courierId !== undefined) {

@@ -211,7 +211,7 @@ function requestedWindows(
 /**
  * Asserts that the new windows of a paid shipment are paid for.
  *
- * @param currency currency of new windows. Kept windows were paid in the shipment's currency.
+ * @param currency currency of new windows. Unchanged windows were paid in the shipment's currency.
  * @throws Refusal PRICE_CHANGED if the windows cost more than was paid
  */
 function assertPaidFor(

@@ -48,7 +48,7 @@ async function loadLastAttempts(
 }
 
 /**
- * Makes PostgreSQL use the index in list order. Without statistics, another index seems as cheap,
+ * Makes PostgreSQL use the index in list order. Without statistics, it may choose another index,
  * and all deliveries would be read and sorted.
  */
 const IN_ORDER_OF_INDEX = "set local enable_sort = off";

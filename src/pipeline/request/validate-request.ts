@@ -117,7 +117,7 @@ function misspelt(path: string, unknownFields: readonly string[]): string {
     path.slice(parent.length),
     beside.map((it) => it.slice(parent.length)),
   );
-  return name === undefined ? "" : `; the request has ${JSON.stringify(name)}, which is no field`;
+  return name === undefined ? "" : `; the request has ${JSON.stringify(name)}, which is not a field`;
 }
 
 /** Returns the allowed values of an enum field. `undefined` for other rules. */

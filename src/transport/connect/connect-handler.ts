@@ -170,7 +170,7 @@ function implementStream(rpc: StreamRpc, pipeline: Pipeline) {
 /** Thrown to drop the response for a simulated loss. */
 class LostAnswer extends ConnectError {
   constructor() {
-    super("the answer is lost, as requested by Simulate", Code.Canceled);
+    super("the response was dropped, as requested by Simulate", Code.Canceled);
   }
 }
 

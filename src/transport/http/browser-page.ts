@@ -11,8 +11,8 @@ const CONTENT = `<p>This is a service for programs. It quotes, books and cancels
 <ul>
 <li>The JSON API is below <code>/v1</code>, for example <code>POST /v1/shipments/quote</code>. Its
 calls need an API key.</li>
-<li>The gRPC server listens on a separate port, and describes itself by reflection. The
-<a href="/protos.tar.gz">proto files</a> are an archive that <code>buf generate</code> takes.</li>
+<li>The gRPC server listens on a separate port and supports reflection. The
+<a href="/protos.tar.gz">proto files</a> are available as an archive for <code>buf generate</code>.</li>
 <li><a href="/healthz">/healthz</a> and <a href="/readyz">/readyz</a> are for operators.</li>
 </ul>
 <p>The <a href="/docs">guides</a> begin with a first booking, and the

@@ -18,7 +18,7 @@ export function readIfMatch(
   json: Readonly<{ etag?: unknown }>,
 ): { readonly etag?: string } {
   if (input.fields.every(({ name }) => name !== "etag")) {
-    throw invalid("cannot be evaluated by this call, which has no etag. Leave it out.");
+    throw invalid("is not supported by this call, which has no etag. Omit it.");
   }
   if (ifMatch.trim() === "*") return {};
   const [, quoted, bare] = STRONG_TAG.exec(ifMatch.trim()) ?? [];

@@ -16,7 +16,7 @@ export function describeJsonError(text: string): string {
   const lines = text.slice(0, index).split("\n");
   const where = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
   const found = text.codePointAt(index);
-  if (found === undefined) return `it ends too early, at ${where}`;
+  if (found === undefined) return `it ends unexpectedly at ${where}`;
   // Non-ASCII characters can be invisible or ambiguous, so they are shown by code point.
   const shown = found < 0x7f ? JSON.stringify(text[index]) : `U+${hex(found)}`;
   return `unexpected ${shown} at ${where}`;

@@ -133,7 +133,7 @@ function createBoundedReader() {
    */
   return (request: IncomingMessage, headers: CallHeaders, address: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      const gone = () => reject(refuse("REQUEST_MALFORMED", "The event was not sent completely."));
+      const gone = () => reject(refuse("REQUEST_MALFORMED", "The event is incomplete."));
       if (request.closed) return gone();
       request.once("close", gone);
       bound(request, address);

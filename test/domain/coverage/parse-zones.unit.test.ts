@@ -97,7 +97,7 @@ const POSITION = "wrong: a position is [longitude, latitude] or [longitude, lati
 const OUTER = "the outer ring";
 const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
 const wide = (from: string, to: string) =>
-  `${OUTER} has an edge of more than 180 degrees of longitude, from [${from}] to [${to}]; when it leads over the antimeridian, ${SPLIT}; otherwise add a position between`;
+  `${OUTER} has an edge of more than 180 degrees of longitude, from [${from}] to [${to}]; if it crosses the antimeridian, ${SPLIT}; otherwise add a position between`;
 const WRITE = "write [longitude, latitude], in that order";
 const OPEN = `${OUTER} is not closed; repeat its first position as its last`;
 const CROSSED = ring("0 0, 1 1, 1 0, 0 1, 0 0");
@@ -150,7 +150,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     [
       "a longitude out of range",
       polygon(ring("170 0, 190 0, 190 1, 170 0")),
-      `${OUTER} has position 2 wrong: longitude 190 is not between -180 and 180; when it leads over the antimeridian, ${SPLIT}`,
+      `${OUTER} has position 2 wrong: longitude 190 is not between -180 and 180; if it crosses the antimeridian, ${SPLIT}`,
     ],
     ["an open ring", polygon(ring("0 0, 1 0, 1 1, 0 1")), OPEN],
     ["a ring open by latitude alone", polygon(ring("0 0, 1 0, 1 1, 0 1e-9")), OPEN],
@@ -216,8 +216,8 @@ describe("parseZones limits the number of", () => {
         {
           path: "zones[1].geometry",
           text:
-            "in polygon 1, too many long edges run side by side, here and in the zones before, for " +
-            "all to be checked; simplify them or split their polygons into smaller ones",
+            "in polygon 1, here and in earlier zones, there are too many long parallel edges to check; " +
+            "simplify them or split their polygons into smaller ones",
         },
         {
           path: "zones[3].id",

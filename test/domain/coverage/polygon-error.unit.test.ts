@@ -130,7 +130,7 @@ describe("polygonError of long parallel diagonals", () => {
     const errors = [polygon, polygon].map((it) => polygonError(it, visits));
     expect(errors).toEqual([
       undefined,
-      "too many long edges run side by side, here and in the zones before, for all to be checked; " +
+      "here and in earlier zones, there are too many long parallel edges to check; " +
         "simplify them or split their polygons into smaller ones",
     ]);
   });
@@ -194,8 +194,8 @@ function isSimple(loop: Segment[]): boolean {
 }
 
 /**
- * Whether two rings fit together: cuts each edge where it meets the other ring, and checks where
- * each piece's midpoint lies.
+ * Whether two rings are compatible: splits each edge where it meets the other ring, and checks where
+ * each part's midpoint is.
  */
 function goTogether(a: Segment[], b: Segment[], within: boolean): boolean {
   for (const s of a) for (const t of b) if (common(s, t).overlap) return false;

@@ -151,7 +151,7 @@ describe("identifyZones refuses, saying where, what and how to fix it", () => {
 
   test("an id that an earlier zone has, as text or as a number", () => {
     const { identities, faults } = identify(named(["A", 1], ["B", "7"], ["C", 7], ["D", "7"]));
-    const text = 'must differ from that of every other zone; zones[1] has "7" too; give one of them another, or none';
+    const text = 'must differ from that of every other zone; zones[1] has "7" too; change or remove one of them';
     expect(faults).toEqual([
       { path: "zones[2].id", text },
       { path: "zones[3].id", text },

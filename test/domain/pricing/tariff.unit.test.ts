@@ -81,7 +81,7 @@ const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"; it is'
 const CURRENCY = 'must be an active ISO 4217 code with a minor unit, such as "USD"; it is';
 const WEIGHT = "must be a number from 0 to 100000; it is";
 const fine = (most: string, currency: string, shown: string) =>
-  `must have ${most} decimals in ${currency}; it is "${shown}"; round it, as only rates may be finer than the minor unit`;
+  `must have ${most} decimals in ${currency}; it is "${shown}"; round it; only rates can have more decimals`;
 const finer = (shown: string) => `must have at most 6 decimals; it is "${shown}"; round it`;
 const ORDER = "put the tiers in ascending order and without overlap";
 const MOST = "must be at most 1000000; it is";

@@ -141,7 +141,7 @@ describe("a fault names the field, what it is and what it must be", () => {
     [`${DAYS} "monday"`, monday({ days: ["monday"] })],
     [`${DAYS} empty`, monday({ days: [] })],
     [
-      'hours[0].fee must have at most 2 decimals in USD; it is "1.005"; round it, as only rates may be finer than the minor unit',
+      'hours[0].fee must have at most 2 decimals in USD; it is "1.005"; round it; only rates can have more decimals',
       monday({ fee: "1.005" }),
     ],
     [
@@ -164,7 +164,7 @@ describe("a fault names the field, what it is and what it must be", () => {
     ],
     ['exceptions[0].date must be a date such as "2026-12-25"; it is "2026-02-29"', { exceptions: [on("2026-02-29")] }],
     [
-      "exceptions[1].date must be listed once; 2026-12-25 is there already, so put its hours together",
+      "exceptions[1].date must be listed once; 2026-12-25 is listed already; combine its hours",
       { exceptions: [on("2026-12-25"), on("2026-12-25")] },
     ],
     ["exceptions must be a list of at most 400; it has 401", { exceptions: Array.from({ length: 401 }, () => ({})) }],
@@ -177,7 +177,7 @@ describe("a fault names the field, what it is and what it must be", () => {
     ["slot_minutes must be a whole number from 10 to 1440; it is 5", { slot_minutes: 5 }],
     [`cut_offs[0].at ${TIME} missing`, { cut_offs: [{}] }],
     [
-      "cut_offs[0].until must be later than from, 12:00; leave it out for the end of the day",
+      "cut_offs[0].until must be later than from, 12:00; omit it for the end of the day",
       { cut_offs: [{ from: "12:00", until: "12:00", at: "10:00" }] },
     ],
     ['as_soon_as_possible must be true or false; it is "yes"', { as_soon_as_possible: "yes" }],

@@ -46,10 +46,11 @@ test.for(["8.8.8.8", "168.63.129.17", "93.184.215.14", "2606:4700::1111", "::fff
   },
 );
 
-const PUBLIC = "must lead to a public address";
+const PUBLIC = "must resolve to a public address";
 const CONTROLS = "must not contain control characters";
 const HTTPS = "must begin with https://";
-const NOT_BY_HTTP = "must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
+const NOT_BY_HTTP =
+  "must begin with https://; http:// is allowed only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true";
 
 test.for([
   ["https://example.org/hook", undefined],
@@ -82,9 +83,7 @@ test.for([
 test("a URL has as many characters as the field may, with its special ones encoded", () => {
   const withParcels = (count: number) => `https://example.org/${"\u{1f4e6}".repeat(count)}`;
   expect(webhookUrlError(withParcels(165), false)).toBeUndefined();
-  expect(webhookUrlError(withParcels(166), false)).toBe(
-    "must have at most 2000 characters with its special ones encoded",
-  );
+  expect(webhookUrlError(withParcels(166), false)).toBe("must have at most 2000 characters after encoding");
 });
 
 test("when http is allowed, it may go to this machine and no further", () => {

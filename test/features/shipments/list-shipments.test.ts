@@ -275,7 +275,7 @@ describe("a list of shipments that failed", async () => {
     const { listShipments, countShipments } = service.as(apiKey);
     for (const call of [listShipments, countShipments]) {
       await expectRefused(call({ failed: true, ...status }), "FIELD_INVALID", {
-        failed: "failed finds shipments of any status. Omit status and payment_status.",
+        failed: "failed matches shipments of any status. Omit status and payment_status.",
       });
     }
   });

@@ -181,7 +181,7 @@ describe("If-Match", () => {
   });
 
   test("is refused by a call that has no etag", async () => {
-    const text = "If-Match cannot be evaluated by this call, which has no etag. Leave it out.";
+    const text = "If-Match is not supported by this call, which has no etag. Omit it.";
     await expectRefused(patch("/v1/workspace", '"1"', {}), "FIELD_INVALID", { if_match: text });
   });
 });

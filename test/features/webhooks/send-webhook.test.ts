@@ -93,7 +93,7 @@ test("an attempt records a host name that cannot be resolved, and a refused conn
 });
 
 const NOT_BY_HTTP = {
-  url: "url must begin with https://; http:// is only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true.",
+  url: "url must begin with https://; http:// is allowed only for this machine, with WEBHOOK_ALLOW_LOOPBACK_HTTP=true.",
 };
 
 test.for(["http://example.com/", "http://10.0.0.5/"])(

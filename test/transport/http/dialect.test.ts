@@ -306,7 +306,7 @@ describe("what a request has that there is not", () => {
   ])("in the body that may be a missing one is named: %s is not %s", async (name, written) => {
     const { [name]: value, ...others } = COVERED_ROUTE as Record<string, unknown>;
     const body = { ...others, [written]: value, note: "n" };
-    const text = `${name} is required; the request has "${written}", which is no field.`;
+    const text = `${name} is required; the request has "${written}", which is not a field.`;
     const refused = await quote(body);
     expect([refused.status, refused.headers.get("ignored-fields")]).toEqual([422, `${written}, note`]);
     expect(refused.body).toEqual(errorBody(text, name));
@@ -365,7 +365,7 @@ describe("what a request has that there is not", () => {
     expect(missing.body.errors).toEqual(
       each({
         weight_kgs: STRICT_TEXT,
-        weight_kg: 'weight_kg is required; the request has "weight_kgs", which is no field.',
+        weight_kg: 'weight_kg is required; the request has "weight_kgs", which is not a field.',
       }),
     );
     const routes = [COVERED_ROUTE, TYPED];

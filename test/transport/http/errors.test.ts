@@ -52,7 +52,7 @@ describe("400: a body that is not a JSON object", () => {
   test.each<[what: string, body: string | Uint8Array, answer: object]>([
     ["nothing", "", empty],
     ["blank", " \n ", empty],
-    ["half an object", '{"pickup_lat": 1', notJson("it ends too early, at line 1, column 17")],
+    ["half an object", '{"pickup_lat": 1', notJson("it ends unexpectedly at line 1, column 17")],
     ["single quotes", "{\n'pickup_lat': 1}", notJson(`unexpected "'" at line 2, column 1`)],
     ["NaN", '{"pickup_lat": NaN}', notJson('unexpected "N" at line 1, column 16')],
     ["two objects", "{}{}", notJson('unexpected "{" at line 1, column 3')],
@@ -417,7 +417,7 @@ test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
 });
 
 test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server is told where JSON is", async (rest) => {
-  const text = "This port serves gRPC over HTTP/2. The JSON API and the dashboard are on the port PORT.";
+  const text = "This port serves gRPC over HTTP/2. Use the port PORT for the JSON API and the dashboard.";
   const answer = await rawHttp(
     service.grpcUrl,
     `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: ${rest.length}\r\n\r\n${rest}`,

@@ -18,9 +18,9 @@ test.each([
   ['{"a" 1}', 'unexpected "1" at line 1, column 6'],
   ["\ufeff{}", "unexpected U+FEFF at line 1, column 1"],
   ['{"a": 😀}', "unexpected U+1F600 at line 1, column 7"],
-  ['{"a": 1', "it ends too early, at line 1, column 8"],
-  ['{"a": "b', "it ends too early, at line 1, column 9"],
-  ["[\n", "it ends too early, at line 2, column 1"],
+  ['{"a": 1', "it ends unexpectedly at line 1, column 8"],
+  ['{"a": "b', "it ends unexpectedly at line 1, column 9"],
+  ["[\n", "it ends unexpectedly at line 2, column 1"],
 ])("%j: %s", (text, error) => {
   expect(describeJsonError(text)).toBe(error);
 });
@@ -37,7 +37,7 @@ test("the position is where JSON.parse misses a character, and the end for what 
     fc.property(broken, (text) => {
       const message = faultOfEngine(text);
       const error = describeJsonError(text);
-      if (message === undefined) expect(error).toMatch(/^it ends too early/);
+      if (message === undefined) expect(error).toMatch(/^it ends unexpectedly/);
       const [, line, column] = MISSED.exec(message ?? "") ?? [];
       if (line === undefined) return;
       compared++;
@@ -50,9 +50,9 @@ test("the position is where JSON.parse misses a character, and the end for what 
 
 test("a text of many megabytes costs what it is long", () => {
   expect(describeJsonError(`["${"x".repeat(5_000_000)}"${',""'.repeat(500_000)}`)).toBe(
-    "it ends too early, at line 1, column 6500004",
+    "it ends unexpectedly at line 1, column 6500004",
   );
-  expect(describeJsonError("[".repeat(1_000_000))).toBe("it ends too early, at line 1, column 1000001");
+  expect(describeJsonError("[".repeat(1_000_000))).toBe("it ends unexpectedly at line 1, column 1000001");
 });
 
 /**
