@@ -106,7 +106,7 @@ test.runIf(isOldNode)("a package that npm cannot give a Node says why", async ()
 
 test("npx shipment-booking serves and books in the folder where it is run, and goes on with its data on npm's own Node", async () => {
   const first = await start("npx", "--no", "--", "shipment-booking");
-  const [apiKey = ""] = /shp_test_\w+/.exec(first.said) ?? [];
+  const [apiKey = ""] = /shp_test_\w+/.exec(first.output) ?? [];
   const booked = await request(`${first.url}/v1/shipments`, apiKey, BOOKING);
   expect(booked).toMatchObject({ status: 201, body: { data: { ...BOOKED_SHIPMENT, test: true } } });
   for (const page of ["/", "/docs", "/docs/api", "/protos.tar.gz", "/openapi.json"]) {
@@ -125,7 +125,7 @@ test("npx shipment-booking serves and books in the folder where it is run, and g
     env: NEWCOMER,
   });
   expect(called.stdout).toBe(`${reference}\n`);
-  expect(first.said).toContain("\nnpx --no -- shipment-booking key rotate --workspace 1 --test\n");
+  expect(first.output).toContain("\nnpx --no -- shipment-booking key rotate --workspace 1 --test\n");
   await first.stop("SIGKILL");
   await expect(fetch(first.url)).rejects.toThrow("fetch failed");
   expect(readdirSync(folder)).toContain(".data");

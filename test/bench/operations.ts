@@ -77,8 +77,8 @@ export function requestOf({ call }: Operation, apiKey: string): Load["request"] 
   return { protocol: "HTTP/1.1", body: jsonRequest(call, apiKey) };
 }
 
-function jsonRequest([method, path, given]: JsonCall, apiKey: string): Buffer {
-  const body = given === undefined ? "" : JSON.stringify(given);
+function jsonRequest([method, path, fields]: JsonCall, apiKey: string): Buffer {
+  const body = fields === undefined ? "" : JSON.stringify(fields);
   const lines = Object.entries({
     host: "127.0.0.1",
     authorization: `Bearer ${apiKey}`,
@@ -88,8 +88,8 @@ function jsonRequest([method, path, given]: JsonCall, apiKey: string): Buffer {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
-function grpcRequest([{ parent, name, input }, given]: GrpcCall, apiKey: string): Load["request"] {
-  const message = toBinary(input, fromJson(input, given));
+function grpcRequest([{ parent, name, input }, fields]: GrpcCall, apiKey: string): Load["request"] {
+  const message = toBinary(input, fromJson(input, fields));
   // Compression flag and message length (gRPC over HTTP/2, Length-Prefixed-Message).
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);

@@ -14,9 +14,9 @@ export const SETTINGS = {
 } as const;
 
 function fromEnvironment(name: string, usual: number): number {
-  const given = process.env[name];
-  if (given === undefined) return usual;
-  const value = Number(given);
+  const text = process.env[name];
+  if (text === undefined) return usual;
+  const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= 1_000_000) return value;
-  throw new Error(`${name} must be a whole number from 1 to 1,000,000; it is ${given}`);
+  throw new Error(`${name} must be a whole number from 1 to 1,000,000; it is ${text}`);
 }

@@ -9,12 +9,12 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Creates a feed with events at these positions. Its streams send the given messages and then stay silent. */
-function silentFeed(positions: readonly number[], said: readonly number[][]) {
+function silentFeed(positions: readonly number[], responses: readonly number[][]) {
   const streams: (string | undefined)[] = [];
   const pages: (string | undefined)[] = [];
   const eventAt = (position: number) => ({ id: `evt_${position}`, position: BigInt(position) });
   async function* watchEvents({ after }: any, { signal }: any = {}) {
-    const tells = said[streams.push(after) - 1] ?? [];
+    const tells = responses[streams.push(after) - 1] ?? [];
     for (const position of tells) {
       const message = { data: eventAt(position), cursor: String(position) };
       yield create(WatchEventsResponseSchema, message);

@@ -116,8 +116,8 @@ test("programs in strict TypeScript are checked, in Node and in browsers", async
 test("every definition of a workspace's is there", async () => {
   const folder = join(REPOSITORY, "gen/shipments/v1");
   const files = readdirSync(folder).filter((name) => name.endsWith(".js"));
-  const wanted = files.filter((name) => name !== "options_pb.js");
-  const modules = await Promise.all(wanted.map((name) => import(join(folder, name))));
+  const expected = files.filter((name) => name !== "options_pb.js");
+  const modules = await Promise.all(expected.map((name) => import(join(folder, name))));
   expect(new Set(Object.keys(definitions))).toEqual(new Set(modules.flatMap(Object.keys)));
 });
 

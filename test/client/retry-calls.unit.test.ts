@@ -88,11 +88,11 @@ test("a call that writes keeps its idempotency key, and another has another", as
   const keys = [...new Set([...one.keys, ...other.keys])];
   expect(keys).toEqual([one.keys[0], other.keys[0]]);
   expect(keys).toEqual([expect.stringMatching(/^(\d+-){3}\d+$/), expect.any(String)]);
-  const { keys: given } = await callWith(failures, {
+  const { keys: sentKeys } = await callWith(failures, {
     method: "cancelShipment",
     idempotencyKey: "a",
   });
-  expect(given).toEqual(["a", "a", "a"]);
+  expect(sentKeys).toEqual(["a", "a", "a"]);
 });
 
 test("a call that writes gets its key also where randomUUID is missing", async () => {
@@ -311,7 +311,7 @@ test.each([
   [60_000, 20_000],
   [5_000, 5_000],
   [0, 0],
-])("of %d ms, one attempt takes at most %d ms", async (timeoutMs, wanted) => {
+])("of %d ms, one attempt takes at most %d ms", async (timeoutMs, attemptMs) => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const limitsMs: (number | undefined)[] = [];
   const server = createRouterTransport(({ service }) => service(ShipmentService, { getShipment: () => ({}) }));
@@ -324,7 +324,7 @@ test.each([
   });
   const { getShipment } = createCalls(ShipmentService, transport);
   await getShipment({ shipment: "SHP-1" }, { timeoutMs });
-  expect(limitsMs).toEqual([wanted]);
+  expect(limitsMs).toEqual([attemptMs]);
   vi.useRealTimers();
 });
 

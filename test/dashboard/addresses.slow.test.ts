@@ -97,11 +97,11 @@ describeDashboard(
 
     test("an address that is chosen stays when that of a point before is found late", async () => {
       const page = await open("?pickup_lat=40.7302&pickup_lng=-73.9861");
-      const { asked, release } = await holdBack(page, "ReverseGeocode");
+      const { requested, release } = await holdBack(page, "ReverseGeocode");
       await page.getByRole("application", { name: /^Pickup at/ }).focus();
       await page.keyboard.press("ArrowRight");
       await page.keyboard.press("Tab");
-      const request = await asked;
+      const request = await requested;
       await box(page, "Pickup").fill("12 west");
       await options(page).first().click();
       release();

@@ -305,7 +305,7 @@ export async function chooseFilter(page: Page, name: string, choice: string): Pr
 }
 
 /**
- * Holds a page's calls to a method until they are released. `asked` is the first such call, and
+ * Holds a page's calls to a method until they are released. `requested` is the first such call, and
  * `calls` are all calls so far.
  */
 export async function holdBack(page: Page, method: string) {
@@ -317,7 +317,7 @@ export async function holdBack(page: Page, method: string) {
     // The page may have stopped waiting for the response.
     await route.continue().catch(() => undefined);
   });
-  return { release, calls, asked: page.waitForRequest(`**/${method}`) };
+  return { release, calls, requested: page.waitForRequest(`**/${method}`) };
 }
 
 /** Returns the current queue of the list. */

@@ -86,7 +86,7 @@ describeDashboard("pages while they load", (dashboard) => {
     const spring = await drafts.begin({ ...SAMPLE_TARIFF, base_fee: "6.00" });
     await drafts.publish(spring.id, 1);
     const draft = (await drafts.begin(SAMPLE_TARIFF, "Summer")).id;
-    const given: Readonly<Record<string, string | number>> = {
+    const values: Readonly<Record<string, string | number>> = {
       workspace: workspace.id,
       reference,
       customer: customer.id,
@@ -106,7 +106,7 @@ describeDashboard("pages while they load", (dashboard) => {
     await data(service.as(twin.apiKey).moveTestClock());
     hrefs = PAGE_ENTRIES.map(([name, { path, isTest }]) => {
       const filled = path.replaceAll(/:(\w+)/g, (_, part: string) => {
-        const value = isTest && part === "workspace" ? twin.id : given[part];
+        const value = isTest && part === "workspace" ? twin.id : values[part];
         return String(value ?? `no ${part}`);
       });
       return [name, withQuery(filled, queries[name] ?? {})];

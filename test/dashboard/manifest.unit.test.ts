@@ -19,11 +19,11 @@ function shipmentAt(start: string | undefined, timeZone = "UTC", pickupAddress =
 
 /** Loads the manifest from a service that lists these shipments by pickup time, two per page. */
 async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday: boolean) {
-  const asked: ShipmentFilters[] = [];
+  const requests: ShipmentFilters[] = [];
   const client = {
     async listShipments({ pageToken, pageSize, ...filters }: ShipmentFilters) {
       expect(pageSize).toBe(100);
-      if (pageToken === "") asked.push(filters);
+      if (pageToken === "") requests.push(filters);
       const next = Number(pageToken) + 2;
       const data = shipments.slice(next - 2, next);
       return { data, nextPageToken: next < shipments.length ? String(next) : "" };
@@ -34,11 +34,11 @@ async function load(shipments: readonly ReturnType<typeof shipmentAt>[], isToday
     { day: DAY, isToday },
     new AbortController().signal,
   );
-  return { ...manifest, asked };
+  return { ...manifest, requests };
 }
 
 const at = (text: string) => timestampFromDate(new Date(text));
-const ASKED = { status: ShipmentStatus.AWAITING_PICKUP, orderBy: "pickup_window" };
+const FILTERS = { status: ShipmentStatus.AWAITING_PICKUP, orderBy: "pickup_window" };
 
 test("today has all that is as soon as possible, however many, and what is late", async () => {
   const untimed = Array.from({ length: 1_234 }, (_, i) => shipmentAt(undefined, "UTC", `${1_000 + i} Broadway`));
@@ -49,7 +49,7 @@ test("today has all that is as soon as possible, however many, and what is late"
     untimed,
     late: [late],
     timed: [first, second],
-    asked: [{ ...ASKED, pickupBefore: at("2026-12-02T12:00Z") }],
+    requests: [{ ...FILTERS, pickupBefore: at("2026-12-02T12:00Z") }],
   });
 });
 
@@ -69,6 +69,6 @@ test("another day has what is picked up then by the clock of the place, by time 
     untimed: [],
     late: [],
     timed: [inAuckland, first, second, inLosAngeles],
-    asked: [{ ...ASKED, pickupFrom: at("2026-11-30T10:00Z"), pickupBefore: at("2026-12-02T12:00Z") }],
+    requests: [{ ...FILTERS, pickupFrom: at("2026-11-30T10:00Z"), pickupBefore: at("2026-12-02T12:00Z") }],
   });
 });

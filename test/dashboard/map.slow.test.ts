@@ -161,10 +161,10 @@ describeDashboard("the map", (dashboard) => {
     await page.clock.install();
     await page.reload();
     await page.locator(".map .pin.dropoff").waitFor();
-    let asked = 0;
-    page.on("request", (request) => request.url().includes("GetCourierPlace") && asked++);
+    let requestCount = 0;
+    page.on("request", (request) => request.url().includes("GetCourierPlace") && requestCount++);
     await page.clock.runFor(10_000);
-    expect(asked).toBe(0);
+    expect(requestCount).toBe(0);
     await data(as.setCourier({ shipment, name: "Ada" }));
     const seen = page.locator("dt", { hasText: "Courier seen" }).locator("+ dd");
     const after10s = async () => {
@@ -242,7 +242,7 @@ describeDashboard(
         image.onerror = () => resolve(true);
         image.src = "${otherServer.url}/1/0/0.png";
       })`);
-      expect({ isBlocked, asked: otherServer.requests }).toEqual({ isBlocked: true, asked: [] });
+      expect({ isBlocked, requests: otherServer.requests }).toEqual({ isBlocked: true, requests: [] });
       const faults = page.faults.splice(0);
       const unexpected = faults.filter((text) => !text.startsWith(`request: ${tileServer.url}/`));
       expect(unexpected.join("\n")).toMatch(/^[^\n]*violates the following Content Security Policy/);

@@ -24,7 +24,7 @@ describeDashboard(
     const PATH = "/settings";
     const unconnected = () => dashboard.service.addWorkspace({ paymentProvider: undefined });
     const button = (page: TestPage, name: string) => page.getByRole("button", { name, exact: true });
-    const says = (page: TestPage, text: string) => page.getByText(text, { exact: true }).waitFor();
+    const expectText = (page: TestPage, text: string) => page.getByText(text, { exact: true }).waitFor();
     const isShown = (page: TestPage, state: string) =>
       page.locator(".badge").getByText(state, { exact: true }).waitFor();
     const read = async (apiKey: string) =>
@@ -54,7 +54,7 @@ describeDashboard(
       await page.goto(`/w/${workspace.id}${PATH}?back=done`);
       await page.getByText("The account cannot accept payments yet").waitFor();
       await isShown(page, "Not finished");
-      await says(page, "A bank account to pay out to");
+      await expectText(page, "A bank account to pay out to");
       await expectWellShown(page, "payments-onboarding");
       await button(page, "Continue at Stripe").focus();
       await page.keyboard.press("Enter");
@@ -114,7 +114,7 @@ describeDashboard(
       await dialog.getByLabel("Signing secret").fill("whsec_own");
       await page.keyboard.press("Enter");
       await isShown(page, "Connected");
-      await says(page, "With the workspace’s own key");
+      await expectText(page, "With the workspace’s own key");
       expect(await read(workspace.apiKey)).toMatchObject({
         account,
         own_key: true,
@@ -175,7 +175,7 @@ describeDashboard(
     test("Stripe takes the place of manual payments, which the dialog says first", async () => {
       const workspace = await dashboard.service.addWorkspace();
       const page = await openAsMember(dashboard, PATH, { workspace });
-      await says(page, "Manual");
+      await expectText(page, "Manual");
       await expectWellShown(page, "payments-manual");
       await button(page, "Connect Stripe").click();
       await page.getByText("Stripe replaces manual payments at once.").waitFor();
@@ -183,7 +183,7 @@ describeDashboard(
       expect(await read(workspace.apiKey)).toMatchObject({ provider: "manual" });
       await connectStripe(dashboard.service, setup.stripe, workspace.apiKey);
       await page.reload();
-      await says(page, "Stripe");
+      await expectText(page, "Stripe");
     });
 
     describe("who is no admin", () => {
@@ -191,7 +191,7 @@ describeDashboard(
         const workspace = await setup.connect();
         const page = await openAsMember(dashboard, PATH, { workspace, role: "member" });
         await isShown(page, "Connected");
-        await says(page, "Admins of the workspace connect and disconnect Stripe.");
+        await expectText(page, "Admins of the workspace connect and disconnect Stripe.");
         await expect
           .poll(() => page.locator("main").getByRole("button").allInnerTexts())
           .toEqual(["Copy the id", "Copy the id"]);
@@ -204,7 +204,7 @@ describeDashboard(
       const page = await openAsMember(dashboard, "", { role: "member" });
       await page.goto(`/w/${twin.id}${PATH}`);
       await page.getByText("No money moves in test mode.").waitFor();
-      await says(page, "Admins of the workspace connect and disconnect Stripe.");
+      await expectText(page, "Admins of the workspace connect and disconnect Stripe.");
       await expect.poll(() => page.locator("main").getByRole("button").allInnerTexts()).toEqual(["Copy the id"]);
       await expectWellShown(page, "payments-test");
     });
@@ -224,8 +224,8 @@ describeDashboard(
       setup.stripeTest.completeOnboarding(account);
       await page.goto(`/w/${twin.id}${PATH}?back=done`);
       await isShown(page, "Connected");
-      await says(page, "Stripe, test mode");
-      await says(page, "Test: no real money moves");
+      await expectText(page, "Stripe, test mode");
+      await expectText(page, "Test: no real money moves");
       await expectWellShown(page, "payments-test-ready");
       expect(await read(twin.apiKey)).toMatchObject({ account, live: false, state: "ready" });
       expect(await read(workspace.apiKey)).toMatchObject({ state: "none" });
@@ -252,7 +252,7 @@ describeDashboard(
       const account = setup.stripeTest.addAccount();
       await dialog.getByLabel("Restricted key").fill(setup.stripeTest.addKey(account));
       await pressInDialog(page, "Connect Stripe’s test mode");
-      await says(page, "With the workspace’s own key");
+      await expectText(page, "With the workspace’s own key");
       expect(await read(twin.apiKey)).toMatchObject({ account, live: false, own_key: true });
     });
   },

@@ -41,9 +41,9 @@ describeDashboard("what is taken along", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments");
     await page.getByText("Export", { exact: true }).click();
     await page.getByRole("button", { name: "CSV file of this list" }).click();
-    const { asked, release } = await holdBack(page, "ExportShipments");
+    const { requested, release } = await holdBack(page, "ExportShipments");
     await pressInDialog(page, "Export");
-    const request = await asked;
+    const request = await requested;
     // Exports have no deadline, because the timeout does not apply while data arrives.
     expect(await request.headerValue("connect-timeout-ms")).toBe(null);
     await page.keyboard.press("Escape");
@@ -201,7 +201,7 @@ describeDashboard("what is taken along", (dashboard) => {
       external_reference: "x".repeat(100),
     };
     const instructions = { dropoff_instructions: "Ring the bell twice. ".repeat(23) };
-    const booked = await Promise.all([{}, fields, instructions].map((given) => book(service, apiKey, given)));
+    const booked = await Promise.all([{}, fields, instructions].map((extra) => book(service, apiKey, extra)));
     const page = await openAsMember(dashboard, "/shipments", { workspace });
     for (const { reference } of booked) {
       await page.getByRole("checkbox", { name: `Select ${reference}` }).check();

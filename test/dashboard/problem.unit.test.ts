@@ -36,14 +36,14 @@ test.each([
   ["tiers[0].max_kg", "must be above min_kg.", "must be above “Over, kg”."],
   ["metadata", 'metadata["a b"] must be short.', "Notes “a b” must be short.", 'metadata["a b"]'],
   ["email", "email is taken by from_date@x.org, at /from_date.", "Email is taken by from_date@x.org, at /from_date."],
-])("a refusal of %s is said in the page's words, and what was typed as it is", (name, text, said, about = name) => {
+])("a refusal of %s is said in the page's words, and what was typed as it is", (name, text, message, about = name) => {
   const labels = new Map([
     ["customer_name", "Name"],
     ["from_date", "First day"],
     ["tiers[0].min_kg", "Over, kg"],
     ["metadata", "Notes"],
   ]);
-  expect(plainText(text, about, labels)).toBe(said);
+  expect(plainText(text, about, labels)).toBe(message);
 });
 
 test("a message is the first of what is wrong, without names of the API", () => {

@@ -107,12 +107,12 @@ describeDashboard("the search", (dashboard) => {
 
   test("goes nowhere at an Enter after which more is typed", async () => {
     const page = await open();
-    const { asked, release } = await holdBack(page, "SearchShipments");
+    const { requested, release } = await holdBack(page, "SearchShipments");
     await page.keyboard.press("/");
     await box(page).waitFor();
     await page.keyboard.type("orde");
     await page.keyboard.press("Enter");
-    await asked;
+    await requested;
     await page.keyboard.type("r 7");
     release();
     await options(page).getByText("order 7").waitFor();
@@ -136,7 +136,7 @@ describeDashboard("the search", (dashboard) => {
     await page.waitForURL("**/settings#members");
   });
 
-  test("goes to a part of the page that is shown, as often as it is asked to", async () => {
+  test("goes to a part of the page that is shown, as often as it is requested to", async () => {
     const page = await open("/settings?back=done");
     await page.setViewportSize({ width: 1000, height: 400 });
     await page.locator("#limits").waitFor();

@@ -130,10 +130,10 @@ describeDashboard("many shipments at once", (dashboard) => {
     for (let i = 0; i < 26; i++) await book(service, workspace.apiKey);
     const page = await open(workspace);
     await all(page).check();
-    const { asked, calls, release } = await holdBack(page, "BatchCancelShipments");
+    const { requested, calls, release } = await holdBack(page, "BatchCancelShipments");
     await bar(page).getByRole("button", { name: "Cancel (26)" }).click();
     await pressInDialog(page, "Cancel");
-    await asked;
+    await requested;
     await pressInDialog(page, "Keep them");
     release();
     await page.getByText("25 of 26 shipments are cancelled.").waitFor();

@@ -297,8 +297,8 @@ describeDashboard("shipments", (dashboard) => {
     test("is narrowed by a day that is typed once it is whole, with one step back from it", async () => {
       const page = await openList();
       await expect.poll(() => rows(page).count()).toBe(50);
-      const asked: string[] = [];
-      page.on("framenavigated", () => asked.push(new URL(page.url()).search));
+      const requests: string[] = [];
+      page.on("framenavigated", () => requests.push(new URL(page.url()).search));
       await openFilter(page, "Booked");
       await tabTo(page, page.getByLabel("Booked from"));
       await page.keyboard.type("01012026");
@@ -308,7 +308,7 @@ describeDashboard("shipments", (dashboard) => {
       await expect.poll(() => page.locator("details[open]").count()).toBe(0);
       await page.goBack();
       await expect.poll(() => page.locator(".chip").count()).toBe(0);
-      expect(asked).toEqual(["?from=2026-01-01", ""]);
+      expect(requests).toEqual(["?from=2026-01-01", ""]);
       // An invalid day is reported when its field loses the focus.
       await openFilter(page, "Booked");
       await tabTo(page, page.getByLabel("Booked from"));

@@ -45,12 +45,12 @@ describeDashboard("drafts of the tariff", (dashboard) => {
 
   /** Records and accepts the browser's confirmation dialogs. */
   const noteAsked = (page: TestPage) => {
-    const asked: string[] = [];
+    const questions: string[] = [];
     page.on("dialog", (dialog) => {
-      asked.push(dialog.type());
+      questions.push(dialog.type());
       void dialog.accept();
     });
-    return asked;
+    return questions;
   };
 
   test("begins empty or as a copy, is edited, imported, checked, replayed, published and rolled back", async () => {
@@ -243,11 +243,11 @@ describeDashboard("drafts of the tariff", (dashboard) => {
   test("keeps what is typed while it is being saved, and the focus", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Busy");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
-    const { asked, release } = await holdBack(page, "UpdateTariffDraft");
+    const { requested, release } = await holdBack(page, "UpdateTariffDraft");
     await page.getByLabel("Minimum charge").fill("9.00");
     const tier = page.getByLabel("Flat fee").first();
     await tier.press("Enter");
-    await asked;
+    await requested;
     await tier.fill("8.75");
     release();
     await page.getByText("Draft saved.").waitFor();
@@ -266,7 +266,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const charge = page.getByLabel("Minimum charge");
     const link = page.getByRole("link", { name: "Health" });
     const health = page.getByRole("heading", { name: "Health", level: 1 });
-    const asked = noteAsked(page);
+    const questions = noteAsked(page);
     const change = async () => {
       await charge.click();
       await page.keyboard.type("1");
@@ -292,7 +292,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
       await expect.poll(() => charge.inputValue()).toBe(typed);
     }
     await page.reload();
-    expect(asked).toEqual(["beforeunload"]);
+    expect(questions).toEqual(["beforeunload"]);
     await expect.poll(() => charge.inputValue()).not.toBe(typed);
     await change();
     await goForward();
@@ -306,14 +306,14 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await pressInDialog(page, "Leave without saving");
     await health.waitFor();
     await page.reload();
-    expect(asked).toEqual(["beforeunload"]);
+    expect(questions).toEqual(["beforeunload"]);
   });
 
   test("holds nobody back whose changes are saved, or whose session has ended", async () => {
     const draft = await drafts.begin(SAMPLE_TARIFF, "Done");
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     const charge = page.getByLabel("Minimum charge");
-    const asked = noteAsked(page);
+    const questions = noteAsked(page);
     await charge.click();
     await page.keyboard.type("1");
     await page.getByRole("button", { name: "Save the draft" }).click();
@@ -328,7 +328,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     await page.evaluate("document.querySelector('.page-bar button')?.click()");
     await page.getByText("Your session has expired.").waitFor();
     await page.reload();
-    expect(asked).toEqual([]);
+    expect(questions).toEqual([]);
   });
 
   test("a refusal of a tier is shown in its row", async () => {

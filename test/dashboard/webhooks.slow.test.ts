@@ -158,14 +158,14 @@ describeDashboard("Settings → Webhooks", (dashboard) => {
     await expectUsable(page);
   });
 
-  test("deliveries are shown however long they take, and not asked for anew meanwhile", async () => {
+  test("deliveries are shown however long they take, and not requested for anew meanwhile", async () => {
     const own = await dashboard.service.addWorkspace();
     const { data } = await addWebhook(dashboard.service, own.apiKey, { url: receiver.url });
     const page = await openAsMember(dashboard, "/settings/webhooks", { workspace: own });
-    const { asked, calls, release } = await holdBack(page, "ListWebhookDeliveries");
+    const { requested, calls, release } = await holdBack(page, "ListWebhookDeliveries");
     await page.clock.install();
     await page.goto(`/w/${own.id}/settings/webhooks/${data.id}`);
-    await asked;
+    await requested;
     // Without a request in flight, the page would reload every two seconds.
     await page.clock.runFor(10_000);
     expect(calls).toHaveLength(1);

@@ -127,10 +127,10 @@ function createColliding(deadlineMs: () => number) {
     deadlineMs,
     async work(tx, numbers: readonly number[]) {
       for (const number of numbers) {
-        const tried = (tries.get(number) ?? 0) + 1;
-        tries.set(number, tried);
+        const attempt = (tries.get(number) ?? 0) + 1;
+        tries.set(number, attempt);
         const sql = "do $$ begin raise foreign_key_violation; end $$";
-        if (tried <= number) await tx.send(sql, []);
+        if (attempt <= number) await tx.send(sql, []);
       }
       return numbers.map((result) => ({ result }));
     },

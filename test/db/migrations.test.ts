@@ -55,9 +55,9 @@ test("migrations build exactly the schema that the entities describe", async () 
 
   // Compared in PostgreSQL's spelling, because the ORM's comparison treats two spellings of a condition as different.
   for (const [what, sql] of Object.entries(CATALOGUE)) {
-    const [migrated, said] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
+    const [migrated, described] = await Promise.all([client.query(sql), fromEntities.query(sql)]);
     expect(migrated.rows.length, what).toBeGreaterThan(0);
-    expect(migrated.rows, what).toEqual(said.rows);
+    expect(migrated.rows, what).toEqual(described.rows);
   }
   await fromEntities.end();
   await built.drop();

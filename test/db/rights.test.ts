@@ -82,11 +82,11 @@ test.each([
     "alter table applied_once rename to applied_migration",
     "permission denied for schema public, which takes CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   ],
-])("a refusal by the database is told with the right that it takes: %s", async (spoil, mend, said) => {
+])("a refusal by the database is told with the right that it takes: %s", async (spoil, mend, message) => {
   await asOwner(spoil);
   const fault = await faultOf(database.url);
   await asOwner(mend);
-  expect(fault).toBe(`cannot use the database: ${said.replaceAll("USER", database.user)}`);
+  expect(fault).toBe(`cannot use the database: ${message.replaceAll("USER", database.user)}`);
 });
 
 /** Whether pg_dump is installed in the server's version or a newer one. */

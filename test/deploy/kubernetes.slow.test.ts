@@ -183,8 +183,8 @@ test("nothing is made by a pipe into kubectl", () => {
 });
 
 test("every variable that is set is one that the service reads", () => {
-  const given = parseEnv(secrets) as Record<string, string>;
-  const set = { ...literalsOf(kustomization), ...literalsOf(production), ...given };
+  const secretValues = parseEnv(secrets) as Record<string, string>;
+  const set = { ...literalsOf(kustomization), ...literalsOf(production), ...secretValues };
   expect(documentedVariables()).toEqual(expect.arrayContaining(Object.keys(set)));
   expect(() => readConfig(set)).not.toThrow();
 });

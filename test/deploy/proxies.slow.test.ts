@@ -114,8 +114,8 @@ async function startProxy(
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ended = once(child, "exit");
-  let said = "";
-  child.stderr.on("data", (text) => (said += String(text)));
+  let output = "";
+  child.stderr.on("data", (text) => (output += String(text)));
   const agent = new Agent({ localAddress: CALLER, connect: { ca, lookup } });
   onTestFinished(async () => {
     await agent.close();
@@ -141,7 +141,7 @@ async function startProxy(
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   };
   await eventually(`${proxy.name} to answer`, () => {
-    if (child.exitCode !== null) throw new Error(said);
+    if (child.exitCode !== null) throw new Error(output);
     return send("/healthz").then(
       ({ status }) => status === 200,
       () => false,
@@ -218,8 +218,8 @@ function startLoad(apiKey: string, send: Awaited<ReturnType<typeof startProxy>>[
   return {
     /** Waits until every client has made some more calls. */
     async more(): Promise<void> {
-      const wanted = counts.map((count) => count + CALLS_OF_STEP);
-      await eventually("more calls", () => wanted.every((count, i) => counts[i]! >= count));
+      const targets = counts.map((count) => count + CALLS_OF_STEP);
+      await eventually("more calls", () => targets.every((count, i) => counts[i]! >= count));
     },
     async end() {
       ending = true;
@@ -386,8 +386,8 @@ describe.each(PROXIES)("$name", (proxy) => {
         let round = 0;
         await eventually("all calls to go to the first", async () => {
           round++;
-          const took = [await quoteBy(`${round}a`), await quoteBy(`${round}b`)];
-          return took.every((replica) => replica === 1);
+          const timesMs = [await quoteBy(`${round}a`), await quoteBy(`${round}b`)];
+          return timesMs.every((replica) => replica === 1);
         });
         expect(service.app.leave()).toBe(true);
         await eventually("calls to go to the second again", async () => {

@@ -25,8 +25,8 @@ test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)("systemd fi
     encoding: "utf8",
   });
   // Ignores problems that systemd reports for other units on this machine.
-  const said = verified.stderr.split("\n").filter((line) => line.includes("shipment-booking"));
-  expect({ status: verified.status, said }).toEqual({ status: 0, said: [] });
+  const warnings = verified.stderr.split("\n").filter((line) => line.includes("shipment-booking"));
+  expect({ status: verified.status, warnings }).toEqual({ status: 0, warnings: [] });
 });
 
 test("the unit's command starts a process that shares its ports, probed at the port in its name, and SIGTERM ends it well within the unit's time", async () => {

@@ -228,9 +228,9 @@ describe.each(readGuides().filter(hasExamples))("the examples of $name can be fo
   function expectAnswer({ text, line }: GuideBlock): void {
     const answer = JSON.parse(readFileSync(join(home, ".answer"), "utf8")) as unknown;
     const shown = parseAnswer(text);
-    const wanted = showAnswer(shown, answer);
-    if (process.env["WRITE_ANSWERS"] !== "true") expect(shown).toEqual(wanted);
-    else if (!isDeepStrictEqual(shown, wanted)) corrections.set(line, formatAnswer(wanted));
+    const expected = showAnswer(shown, answer);
+    if (process.env["WRITE_ANSWERS"] !== "true") expect(shown).toEqual(expected);
+    else if (!isDeepStrictEqual(shown, expected)) corrections.set(line, formatAnswer(expected));
   }
 
   async function follow(block: GuideBlock): Promise<void> {

@@ -6,11 +6,11 @@ import { eventually } from "../support/eventually.ts";
 export interface ShellSession {
   /**
    * Runs a block and asserts that every command succeeded. Also waits until the block or a
-   * background block has printed `wanted`.
+   * background block has printed `text`.
    */
-  run(block: string, wanted?: string): Promise<void>;
-  /** Starts a block in the background and waits until it has printed `wanted`. */
-  start(block: string, wanted: string): Promise<void>;
+  run(block: string, text?: string): Promise<void>;
+  /** Starts a block in the background and waits until it has printed `text`. */
+  start(block: string, text: string): Promise<void>;
   /** Returns all output so far. */
   printed(): string;
   /** Stops the shell and all background blocks. */
@@ -33,10 +33,10 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
   bash.stdin.on("error", () => {});
   const hasEnded = () => bash.exitCode !== null || bash.signalCode !== null;
 
-  async function untilPrinted(wanted: string, from: number): Promise<void> {
-    await eventually(JSON.stringify(wanted), () => {
+  async function untilPrinted(text: string, from: number): Promise<void> {
+    await eventually(JSON.stringify(text), () => {
       const since = printed.slice(from);
-      if (since.includes(wanted)) return true;
+      if (since.includes(text)) return true;
       if (hasEnded() || since.includes(ENDED)) throw new Error(`it failed: ${since}`);
       return false;
     });
@@ -44,16 +44,16 @@ export function startShellSession(environment: NodeJS.ProcessEnv): ShellSession 
 
   return {
     // Braces keep the block from reading the input that follows.
-    async run(block, wanted = DONE) {
+    async run(block, text = DONE) {
       const from = printed.length;
       bash.stdin.write(`{ ${block}\n} </dev/null\necho '${DONE}'\n`);
       await untilPrinted(DONE, from);
-      await untilPrinted(wanted, from);
+      await untilPrinted(text, from);
     },
-    async start(block, wanted) {
+    async start(block, text) {
       const from = printed.length;
       bash.stdin.write(`{ trap "echo '${ENDED}'" EXIT\n${block}\n} </dev/null &\n`);
-      await untilPrinted(wanted, from);
+      await untilPrinted(text, from);
     },
     printed: () => printed,
     async close() {

@@ -12,8 +12,8 @@ test.each([
   ["PROT", "PORT"],
   ["POTR", "PORT"],
   ["GRPCPORT", "GRPC_PORT"],
-])("%s is taken for %s", (written, meant) => {
-  expect(nearestName(written, VARIABLES)).toBe(meant);
+])("%s is taken for %s", (written, expected) => {
+  expect(nearestName(written, VARIABLES)).toBe(expected);
 });
 
 test.each(["POST", "HTTP_PORT", "REDIS_SERVICE_PORT", "PATH", "DATABASE", "GRPC_HOST", "", "P", "X".repeat(1e6)])(
@@ -34,10 +34,10 @@ test("of several that are equally near none is taken", () => {
 test("typing errors are counted as by the whole table of the algorithm", () => {
   const name = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 12 });
   fc.assert(
-    fc.property(name, name, (written, meant) => {
+    fc.property(name, name, (written, expected) => {
       const most = written.length < 4 ? 0 : written.length < 8 ? 1 : 2;
-      const isNear = typingErrors(written, meant) <= most;
-      expect(nearestName(written, [meant])).toBe(isNear ? meant : undefined);
+      const isNear = typingErrors(written, expected) <= most;
+      expect(nearestName(written, [expected])).toBe(isNear ? expected : undefined);
     }),
     { numRuns: 5_000 },
   );

@@ -196,7 +196,7 @@ async function compare(url: string, teams: readonly Team[]): Promise<void> {
   const keysOf = (referencesOf: (team: Team) => Iterable<string>) =>
     teams.flatMap((team) => [...referencesOf(team)].map((it) => keyOf(team.workspace, it)));
   const acknowledged = keysOf(({ load }) => load.acknowledged.values());
-  const told = keysOf(({ feed }) => feed.shipments);
+  const eventKeys = keysOf(({ feed }) => feed.shipments);
   const gaps = teams.flatMap(({ feed }) => feed.gaps);
   const isSame = (keys: readonly string[]) => keys.toSorted().join() === acknowledged.toSorted().join();
   expect(
@@ -206,8 +206,8 @@ async function compare(url: string, teams: readonly Team[]): Promise<void> {
   );
   expect(
     "feeds tell each booking once, without gaps",
-    gaps.length === 0 && isSame(told),
-    `${told.length} told, ${gaps.length} gaps`,
+    gaps.length === 0 && isSame(eventKeys),
+    `${eventKeys.length} told, ${gaps.length} gaps`,
   );
 }
 

@@ -8,12 +8,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const SUFFIX = ".drill.ts";
-const wanted = process.argv.slice(2);
+const requested = process.argv.slice(2);
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith(SUFFIX))
   .map((file) => file.slice(0, -SUFFIX.length))
-  .filter((name) => wanted.length === 0 || wanted.includes(name));
-if (names.length === 0) throw new Error(`there is no drill named ${wanted.join(", ")}`);
+  .filter((name) => requested.length === 0 || requested.includes(name));
+if (names.length === 0) throw new Error(`there is no drill named ${requested.join(", ")}`);
 
 const failed: string[] = [];
 for (const name of names) {

@@ -248,15 +248,15 @@ test("the examples of refusals in the OpenAPI document are what its operations a
   const stale = { method: "PATCH", body: { etag: "old" } };
   const limited = (path: string, body?: object) =>
     eventually(`a refusal by the limit of ${path}`, async () => {
-      const { status, body: said } = await checked.call(service, path, {
+      const { status, body: responseBody } = await checked.call(service, path, {
         apiKey: small.apiKey,
         body,
       });
-      return status === 429 && said;
+      return status === 429 && responseBody;
     });
   const without = async (path: string, body?: object) => (await checked.call(service, path, { body })).body;
 
-  const said: readonly (readonly [string, string, string, unknown])[] = [
+  const examples: readonly (readonly [string, string, string, unknown])[] = [
     ["createShipment", "401", "CREDENTIAL_REFUSED", await without("/v1/shipments", BOOKING)],
     ["adminGetSelf", "401", "CREDENTIAL_REFUSED", await without("/admin/v1/self")],
     ["getAccount", "401", "CREDENTIAL_REFUSED", await without("/account/v1/account")],
@@ -295,7 +295,7 @@ test("the examples of refusals in the OpenAPI document are what its operations a
     ["listCustomers", "429", "RATE_LIMITED", await limited("/v1/customers")],
     ["quoteShipment", "429", "RATE_LIMITED", await limited("/v1/shipments/quote", COVERED_ROUTE)],
   ];
-  for (const [operationId, status, reason, body] of said) {
+  for (const [operationId, status, reason, body] of examples) {
     expect([operationId, body]).toEqual([operationId, exampleOf(operationId, status, reason)]);
   }
   await admin(`tariff_drafts/${draft}`, { method: "DELETE" });
@@ -306,9 +306,9 @@ function exampleOf(operationId: string, status: string, reason: string): unknown
   const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
   const { $ref } = operations.find((it) => it.operationId === operationId).responses[status];
   const response = DESCRIPTION.components.responses[$ref.split("/").at(-1)];
-  const { code, request_id, ...said } = response.content["application/json"].examples[reason].value;
+  const { code, request_id, ...example } = response.content["application/json"].examples[reason].value;
   expect([code, request_id]).toEqual([reason, expect.any(String)]);
-  return said;
+  return example;
 }
 
 test("these tests have seen the answer to success of every operation of the OpenAPI document", () => {

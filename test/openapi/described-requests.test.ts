@@ -14,9 +14,9 @@ const checked = createCheckedCalls();
 
 /** Returns arbitrary parameters by name and an arbitrary body that conform to the document. */
 function arbitraryRequest({ parameters, requestBody }: any) {
-  const given = parameters.map(resolved).filter((it: any) => it.in !== "header");
+  const inUrl = parameters.map(resolved).filter((it: any) => it.in !== "header");
   const values = Object.fromEntries(
-    given.map(({ name, in: where, required, schema }: any) => {
+    inUrl.map(({ name, in: where, required, schema }: any) => {
       const value =
         where === "path" && schema.type === "string" ? fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/) : arbitraryOf(schema);
       return [name, required ? value : fc.option(value, { nil: undefined })];

@@ -26,7 +26,7 @@ async function breakingAfter(file: string, from: string, to: string) {
     cwd: folder,
     env: { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env["PATH"]}` },
   });
-  return { code, said: stdout.replace(/^\S+:\d+:\d+:/gm, "") };
+  return { code, output: stdout.replace(/^\S+:\d+:\d+:/gm, "") };
 }
 
 test("the definitions build from a Git URL, of a branch or a tag", async () => {
@@ -61,19 +61,20 @@ test("a change that breaks clients of the last release is refused", async () => 
   const renumbered = await breakingAfter("shipment_service.proto", field, field.replace("12", "99"));
   expect(renumbered).toEqual({
     code: 100,
-    said: 'Previously present field "12" with name "external_reference" on message "CreateShipmentRequest" was deleted.\n',
+    output:
+      'Previously present field "12" with name "external_reference" on message "CreateShipmentRequest" was deleted.\n',
   });
   const renamed = await breakingAfter("customer_service.proto", "rpc GetCustomer(", "rpc ReadCustomer(");
   expect(renamed).toEqual({
     code: 100,
-    said: 'Previously present RPC "GetCustomer" on service "CustomerService" was deleted.\n',
+    output: 'Previously present RPC "GetCustomer" on service "CustomerService" was deleted.\n',
   });
 });
 
 test("a new field and another comment break no client", async () => {
   const last = "  string email = 3;\n";
   const more = `${last}  // Another.\n  string fax = 99;\n`;
-  expect(await breakingAfter("customer.proto", last, more)).toEqual({ code: 0, said: "" });
+  expect(await breakingAfter("customer.proto", last, more)).toEqual({ code: 0, output: "" });
 });
 
 test("the definitions of the last release, which the changelog names, are kept; package.json names it or the next one, as on its way", () => {

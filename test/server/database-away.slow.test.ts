@@ -168,7 +168,7 @@ test("a replica that has been cut off from its database for 30 s is not ready un
   const patient = await startReplica(proxy.url, { outside, maxDatabaseOutageSeconds: 0 });
   const replica = await startReplica(proxy.url, { outside });
   const health = createClient(Health, PROTOCOLS["gRPC on the gRPC server"](replica));
-  const told = async ({ request }: TestService = replica) => {
+  const readiness = async ({ request }: TestService = replica) => {
     const { status, body } = await request("/readyz");
     const { text } = await request("/metrics");
     const [age, ready] = ["database_contact_age_seconds", "ready"].map((name) =>
@@ -176,20 +176,20 @@ test("a replica that has been cut off from its database for 30 s is not ready un
     );
     return [status, body.status, (await health.check({})).status, age, ready];
   };
-  expect(await told()).toEqual([200, "ready", Status.SERVING, 0, 1]);
+  expect(await readiness()).toEqual([200, "ready", Status.SERVING, 0, 1]);
 
   await proxy.goDown();
   nowMs = 29_999;
-  expect(await told()).toEqual([200, "ready", Status.SERVING, 29.999, 1]);
+  expect(await readiness()).toEqual([200, "ready", Status.SERVING, 29.999, 1]);
   nowMs = 30_000;
   const cutOff = [503, "cut off from its database", Status.NOT_SERVING, 30, 0];
-  expect(await told()).toEqual(cutOff);
+  expect(await readiness()).toEqual(cutOff);
   nowMs = 86_400_000;
-  expect((await told(patient)).slice(0, 2)).toEqual([200, "ready"]);
+  expect((await readiness(patient)).slice(0, 2)).toEqual([200, "ready"]);
 
   await proxy.comeBack();
-  await eventually("the replica to be ready", async () => (await told())[0] === 200);
-  expect(await told()).toEqual([200, "ready", Status.SERVING, 0, 1]);
+  await eventually("the replica to be ready", async () => (await readiness())[0] === 200);
+  expect(await readiness()).toEqual([200, "ready", Status.SERVING, 0, 1]);
   await Promise.all([replica.close(), patient.close()]);
 });
 

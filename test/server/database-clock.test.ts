@@ -8,8 +8,8 @@ import type { LogLine } from "../support/service-process.ts";
 /** Creates a clock that is compared with a database whose time is frozen. Also returns its log. */
 function compared() {
   const time = { ms: 0, aheadMs: 0, roundTripMs: 0, isReadOnly: false };
-  const said: unknown[] = [];
-  const say = (fields: unknown, msg: unknown) => void said.push([msg, fields]);
+  const logged: unknown[] = [];
+  const say = (fields: unknown, msg: unknown) => void logged.push([msg, fields]);
   const clock = createDatabaseClock(
     { info: say, warn: say } as never,
     () => 1_000_000 + time.aheadMs + time.roundTripMs / 2,
@@ -26,16 +26,16 @@ function compared() {
     await clock.poll(client as never);
     return [clock.aheadSeconds(), clock.offReason()];
   };
-  return { look, said, time };
+  return { look, logged, time };
 }
 
 const WRONG = "off its database's clock";
 const DIFFERS = "the clock differs from the database's: keep both by NTP";
 
-test("a difference of more than 2 s is said once, as is its end, and from 30 s on the service is not ready", async () => {
-  const { look, said } = compared();
+test("a difference of more than 2 s is logged once, as is its end, and from 30 s on the service is not ready", async () => {
+  const { look, logged } = compared();
   expect(await look(2_000)).toEqual([2, undefined]);
-  expect(said).toEqual([]);
+  expect(logged).toEqual([]);
   expect(await look(2_001)).toEqual([2.001, undefined]);
   expect(await look(29_999)).toEqual([29.999, undefined]);
   expect(await look(30_000)).toEqual([30, WRONG]);
@@ -44,7 +44,7 @@ test("a difference of more than 2 s is said once, as is its end, and from 30 s o
   expect(await look(-1_000)).toEqual([-1, undefined]);
   expect(await look(-2_000)).toEqual([-2, undefined]);
   expect(await look(-2_001)).toEqual([-2.001, undefined]);
-  expect(said).toEqual([
+  expect(logged).toEqual([
     [DIFFERS, { seconds: 2.001 }],
     ["the clock agrees with the database's again", { seconds: -1 }],
     [DIFFERS, { seconds: -2.001 }],
@@ -52,13 +52,13 @@ test("a difference of more than 2 s is said once, as is its end, and from 30 s o
 });
 
 test("while the database is read-only, the service is not ready", async () => {
-  const { look, said, time } = compared();
+  const { look, logged, time } = compared();
   time.isReadOnly = true;
   expect(await look(0)).toEqual([0, "its database is read-only"]);
   expect(await look(0)).toEqual([0, "its database is read-only"]);
   time.isReadOnly = false;
   expect(await look(0)).toEqual([0, undefined]);
-  expect(said).toEqual([
+  expect(logged).toEqual([
     ["the database is read-only", {}],
     ["the database accepts writes again", {}],
   ]);
@@ -82,11 +82,11 @@ test("a database that is made read-only is noticed", async () => {
 });
 
 test("an answer that took more than a second says nothing", async () => {
-  const { look, said } = compared();
+  const { look, logged } = compared();
   expect(await look(40_000, 1_001)).toEqual([0, undefined]);
   expect(await look(40_000, 1_000)).toEqual([40, WRONG]);
   expect(await look(0, 1_001)).toEqual([40, WRONG]);
-  expect(said).toEqual([[DIFFERS, { seconds: 40 }]]);
+  expect(logged).toEqual([[DIFFERS, { seconds: 40 }]]);
 });
 
 test("a replica whose clock is wrong is not ready, and says so in its log and metrics, until it is set right", async () => {
@@ -96,18 +96,18 @@ test("a replica whose clock is wrong is not ready, and says so in its log and me
   const clockMs = () => Date.now() + aheadMs;
   const logged = (line: LogLine) => lines.push(line);
   const replica = await startReplica(service.databaseUrl, { outside: { clockMs }, logged });
-  const told = async () => {
+  const readiness = async () => {
     const { status, body } = await replica.request("/readyz");
     const { text } = await replica.request("/metrics");
     const [, seconds] = /^shipments_database_clock_ahead_seconds (.+)$/m.exec(text)!;
     return [status, body.status, Math.round(Number(seconds) / 10) * 10];
   };
-  const wrong = async () => (await told())[0] === 503;
+  const wrong = async () => (await readiness())[0] === 503;
   await eventually("the replica to be unready", wrong);
-  expect(await told()).toEqual([503, WRONG, -3_600]);
+  expect(await readiness()).toEqual([503, WRONG, -3_600]);
   expect(lines.filter(({ msg }) => msg === DIFFERS)).toHaveLength(1);
   aheadMs = 0;
   await eventually("the replica to be ready", async () => !(await wrong()));
-  expect((await told()).slice(0, 2)).toEqual([200, "ready"]);
+  expect((await readiness()).slice(0, 2)).toEqual([200, "ready"]);
   await replica.close();
 });

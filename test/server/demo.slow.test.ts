@@ -18,19 +18,19 @@ const LIVE_KEY = /shp_[0-9A-Za-z]{36}/;
 const OPERATOR_KEY = /sho_[0-9A-Za-z]{36}/;
 
 /** Starts `serve --demo` and waits for the introduction, that is, all output that is not the log. */
-async function startDemo(environment: Environment): Promise<ServiceProcess & { said: string }> {
+async function startDemo(environment: Environment): Promise<ServiceProcess & { output: string }> {
   const served = await startServiceProcess(environment, ["--demo"]);
-  const said = await eventually("the introduction", () => {
+  const output = await eventually("the introduction", () => {
     const lines = served.stdout().split("\n");
     const words = lines.filter((line) => !line.startsWith("{")).join("\n");
     return /^curl .*\n[^]*\n.*npm run .* operator \w+ --operator .*\n\n$/m.test(words) && words;
   });
-  return { ...served, said };
+  return { ...served, output };
 }
 
 /** Signs in with each printed link. Returns each person's email, workspaces and operator role. */
-async function signInByLinks(service: ServiceProcess & { said: string }) {
-  const links = service.said.match(/http\S*#token=.*$/gm) ?? [];
+async function signInByLinks(service: ServiceProcess & { output: string }) {
+  const links = service.output.match(/http\S*#token=.*$/gm) ?? [];
   return Promise.all(
     links.map(async (link) => {
       expect(link.startsWith(`${service.httpUrl}/sign-in#token=`)).toBe(true);
@@ -54,24 +54,24 @@ test("the first start of the demo prints a link to sign in by, a test key with a
 
   const first = await startDemo({ DATA_DIR: folder });
   const { port } = new URL(first.httpUrl);
-  expect(first.said).toContain(`\n  Dashboard   ${first.httpUrl}/sign-in#token=`);
-  expect(first.said).toContain(`  Guides      ${first.httpUrl}/docs\n`);
-  expect(first.said).toContain(`  JSON        ${first.httpUrl}/v1\n`);
-  expect(first.said).toContain(`  gRPC        ${first.grpcUrl.slice("http://".length)}\n`);
+  expect(first.output).toContain(`\n  Dashboard   ${first.httpUrl}/sign-in#token=`);
+  expect(first.output).toContain(`  Guides      ${first.httpUrl}/docs\n`);
+  expect(first.output).toContain(`  JSON        ${first.httpUrl}/v1\n`);
+  expect(first.output).toContain(`  gRPC        ${first.grpcUrl.slice("http://".length)}\n`);
   const roles = await signInByLinks(first);
   expect(roles).toEqual([{ email: "demo@example.org", workspaces: [["Demo", "admin"]], operatorRole: null }]);
-  expect(first.said.match(/shp_|sho_/g)).toEqual(["shp_"]);
-  const [apiKey = ""] = KEY.exec(first.said) ?? [];
-  const [, exportLine = "", curl = ""] = /^(export .*)\n(curl .*)$/m.exec(first.said) ?? [];
+  expect(first.output.match(/shp_|sho_/g)).toEqual(["shp_"]);
+  const [apiKey = ""] = KEY.exec(first.output) ?? [];
+  const [, exportLine = "", curl = ""] = /^(export .*)\n(curl .*)$/m.exec(first.output) ?? [];
   expect(JSON.parse(paste(exportLine, curl))).toMatchObject({ covered: true, currency: "USD" });
   const booked = await first.request("/v1/shipments", { apiKey, body: BOOKING });
   expect(booked.body.data).toMatchObject({ test: true });
   const webhook = { url: "http://127.0.0.1:3000/" };
   expect((await first.request("/v1/webhooks", { apiKey, body: webhook })).status).toBe(201);
 
-  const commands = first.said.match(/^.*npm run .*$/gm) ?? [];
+  const commands = first.output.match(/^.*npm run .*$/gm) ?? [];
   const prefix = `DATA_DIR='${folder}' PORT=${port} npm run --silent shipments --`;
-  const [, operator] = /operator sign-in --operator (\d+)/.exec(first.said) ?? [];
+  const [, operator] = /operator sign-in --operator (\d+)/.exec(first.output) ?? [];
   expect(commands).toEqual([
     `${prefix} member invite --workspace 1 --email demo@example.org`,
     `${prefix} operator sign-in --operator ${operator}`,
@@ -80,7 +80,7 @@ test("the first start of the demo prints a link to sign in by, a test key with a
     `${prefix.replace(` PORT=${port}`, "")} operator rotate --operator ${operator}`,
   ]);
   const [invite = "", signIn = "", newTestKey = "", newLiveKey = "", newOperatorKey = ""] = commands;
-  expect(await signInByLinks({ ...first, said: paste(invite, signIn) })).toEqual([
+  expect(await signInByLinks({ ...first, output: paste(invite, signIn) })).toEqual([
     ...roles,
     { email: "owner@example.org", workspaces: [], operatorRole: "owner" },
   ]);
@@ -103,12 +103,12 @@ test("the first start of the demo prints a link to sign in by, a test key with a
   expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
 
   const second = await startDemo({ DATA_DIR: folder });
-  expect(second.said).toContain(`${second.httpUrl}/v1\n`);
-  expect(second.said).not.toMatch(/shp_|sho_/);
+  expect(second.output).toContain(`${second.httpUrl}/v1\n`);
+  expect(second.output).not.toMatch(/shp_|sho_/);
   expect(await signInByLinks(second)).toEqual(roles);
-  expect(second.said).toContain(`\n${newTestKey}\n${newLiveKey}\n${newOperatorKey}\n`);
+  expect(second.output).toContain(`\n${newTestKey}\n${newLiveKey}\n${newOperatorKey}\n`);
   const [newKey = ""] = KEY.exec(paste(newTestKey)) ?? [];
-  const [, keyLine = "", curlLine = ""] = /^(export .*)\n(curl .*)$/m.exec(second.said) ?? [];
+  const [, keyLine = "", curlLine = ""] = /^(export .*)\n(curl .*)$/m.exec(second.output) ?? [];
   await eventually("the new key to work", () => {
     return JSON.parse(paste(`${keyLine}${newKey}`, curlLine)).covered === true;
   });
@@ -129,14 +129,14 @@ test("the demo's workspace is recorded as made by the service itself", async () 
     await orm.close();
   });
   const addresses = { http: "http://127.0.0.1:1", grpc: "127.0.0.1:2" };
-  const said = await demoBanner(
+  const output = await demoBanner(
     { em: orm.em, tasks: createTariffTasks(database.url) },
     { databaseUrl: database.url, dataDir: "", publicUrl: undefined },
     addresses,
   );
   // This service has no dashboard, so there are no sign-in links.
-  expect(said).not.toContain("#token=");
-  const [apiKey = ""] = KEY.exec(said) ?? [];
+  expect(output).not.toContain("#token=");
+  const [apiKey = ""] = KEY.exec(output) ?? [];
   const entries = await orm.em.execute("select actor, actor_name, action, subject, changes from audit_entry");
   expect(entries).toContainEqual({
     actor: "service",

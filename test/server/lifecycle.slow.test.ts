@@ -186,8 +186,8 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
   signal(short, "SIGTERM");
   expect(await short.ended).toMatchObject({ code: 0, stderr: "" });
   // Ignores the lines of earlier calls, which are logged independently.
-  const said = short.log().flatMap(({ msg }) => (msg === "call" ? [] : msg));
-  expect(said.slice(-2)).toEqual(["not ready, still serving before shutdown", "shutting down"]);
+  const messages = short.log().flatMap(({ msg }) => (msg === "call" ? [] : msg));
+  expect(messages.slice(-2)).toEqual(["not ready, still serving before shutdown", "shutting down"]);
 });
 
 test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).status === 0)(

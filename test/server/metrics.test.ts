@@ -24,9 +24,9 @@ function figure(
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {
   const metric = metrics.get(name) ?? metrics.get(name.replace(/_(sum|count)$/, ""));
-  const wanted = (sample: Metric["samples"][number]) =>
+  const isListed = (sample: Metric["samples"][number]) =>
     sample.name === name && isDeepStrictEqual(sample.labels, labels);
-  return metric?.samples.find(wanted)?.value;
+  return metric?.samples.find(isListed)?.value;
 }
 
 test.runIf(process.platform === "linux")(

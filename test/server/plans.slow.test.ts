@@ -87,10 +87,10 @@ const READS_MUCH: Readonly<Record<string, string>> = {
 };
 
 /** Returns a value for every filter. Some rows match each value. */
-const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+const filterValues = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   status: "pending",
   payment_status: "awaiting_payment",
-  customer_id: given["customer"] ?? 1,
+  customer_id: fields["customer"] ?? 1,
   external_reference: "order 7",
   created_after: "2026-01-01T00:00:00Z",
   created_before: "2099-01-01T00:00:00Z",
@@ -99,7 +99,7 @@ const filterValues = (given: Readonly<Record<string, unknown>>): Record<string, 
   text: "c7@",
   types: "shipment.updated",
   operator: 1,
-  workspace: given["workspace"],
+  workspace: fields["workspace"],
   action: "CreateOperator",
   subject: "operator/1",
   // Applies to paginated lists. In the feed, `after` is the end of a page.
@@ -311,10 +311,10 @@ async function callEverything(
     const fields = await calls.validFields(method);
     await call(method, fields);
     if (method.methodKind === "server_streaming") await call(method, { fromNow: true });
-    const given = { ...fields, ...filled, workspace: workspace.id };
+    const request = { ...fields, ...filled, workspace: workspace.id };
     // Small pages, so that even nearly empty tables have a second page.
     const page_size = filled === undefined ? 1 : PAGE - 1;
-    for (const page of pagesOf(method, given)) {
+    for (const page of pagesOf(method, request)) {
       const [answer] = await call(method, { ...page, page_size });
       const { next_page_token, cursor } = answer!.body;
       if (next_page_token) await call(method, { ...page, page_size, page_token: next_page_token });
@@ -343,15 +343,15 @@ async function callEverything(
 }
 
 /** Returns the fields for a list's first pages: one without filters, and one for each filter. */
-function pagesOf({ name, input }: DescMethod, given: Record<string, unknown>) {
+function pagesOf({ name, input }: DescMethod, fields: Record<string, unknown>) {
   const names = input.fields.map((field) => field.name);
   if (!names.includes("page_size")) return [];
   const owners = ["shipment", "webhook"].filter((owner) => names.includes(owner));
-  const of = Object.fromEntries(owners.map((owner) => [owner, given[owner]]));
+  const of = Object.fromEntries(owners.map((owner) => [owner, fields[owner]]));
   // In lists without page tokens, `after` selects the page.
   const paging = ["page_size", "page_token", ...(names.includes("page_token") ? [] : ["after"])];
   const filters = names.filter((it) => !owners.includes(it) && !paging.includes(it));
-  const values = filterValues(given);
+  const values = filterValues(fields);
   expect(Object.keys(values), `a value of each filter of ${name}`).toEqual(expect.arrayContaining(filters));
   return [
     of,
@@ -548,9 +548,9 @@ function mayReadMuch(statement: string): boolean {
 /** Returns how many rows a plan returns, writes or receives. */
 function answered(nodes: readonly PlanNode[]): number {
   const [root] = nodes;
-  const asked = nodes.filter((node) => /^(Function Scan|ProjectSet)$/.test(node["Node Type"]));
+  const scans = nodes.filter((node) => /^(Function Scan|ProjectSet)$/.test(node["Node Type"]));
   const written = nodes.flatMap((node) => (node["Node Type"] === "ModifyTable" ? (node.Plans ?? []) : []));
-  const rows = [root!, ...asked, ...written].map((node) => node["Actual Rows"] * node["Actual Loops"]);
+  const rows = [root!, ...scans, ...written].map((node) => node["Actual Rows"] * node["Actual Loops"]);
   return Math.max(...rows);
 }
 

@@ -71,10 +71,10 @@ const isOfPerson = ({ parent }: DescMethod) => parent.typeName.startsWith("shipm
 /** Calls a method successfully. Also reads the second page of a paginated list. */
 async function read(method: DescMethod, fields: Record<string, unknown>): Promise<void> {
   const isPaged = method.input.fields.some(({ name }) => name === "page_token");
-  const given = isPaged ? { ...fields, page_size: 1 } : fields;
-  const answers = await call(method, given);
+  const request = isPaged ? { ...fields, page_size: 1 } : fields;
+  const answers = await call(method, request);
   const page_token = answers[0]?.body?.next_page_token;
-  if (page_token) answers.push(...(await call(method, { ...given, page_token })));
+  if (page_token) answers.push(...(await call(method, { ...request, page_token })));
   for (const { status, text } of answers) expect(status, text).toBeLessThan(300);
 }
 

@@ -66,8 +66,8 @@ test(
     const processes = [await start(), await start(), await start()];
     const load = startBookingLoad([processes[0]!], apiKey, CLIENTS);
     const more = () => {
-      const wanted = load.acknowledged.size + CLIENTS * CALLS_OF_STEP;
-      return eventually("more bookings", () => load.acknowledged.size >= wanted);
+      const target = load.acknowledged.size + CLIENTS * CALLS_OF_STEP;
+      return eventually("more bookings", () => load.acknowledged.size >= target);
     };
     await more();
     const [killed] = processes.splice(1, 1);
@@ -161,8 +161,8 @@ test.runIf(migrates)(
       }
     });
     const more = () => {
-      const wanted = counts.map((count) => count + CALLS_OF_STEP);
-      return eventually("more calls", () => wanted.every((count, i) => counts[i]! >= count));
+      const targets = counts.map((count) => count + CALLS_OF_STEP);
+      return eventually("more calls", () => targets.every((count, i) => counts[i]! >= count));
     };
     await more();
     for (const i of processes.keys()) {

@@ -66,14 +66,14 @@ beforeAll(async () => {
 async function tellRecipient(): Promise<void> {
   await service.as(apiKey).updateWorkspace({ notifies_recipients: true });
   const mails = await startMailServer();
-  const telling = await startReplica(log.url, {
+  const notifying = await startReplica(log.url, {
     publicUrl: "http://book.example.org",
     mail: { smtpUrl: mails.url, from: "no-reply@example.org" },
   });
-  await bookAnd(telling, apiKey, ["pay"], { recipient_email: "ada@example.org" });
+  await bookAnd(notifying, apiKey, ["pay"], { recipient_email: "ada@example.org" });
   const mail = await eventually("a mail to the recipient", () => mails.mails[0]);
   const { pathname } = new URL(mail.headers["list-unsubscribe"]!.slice(1, -1));
-  expect((await fetch(telling.httpUrl + pathname, { method: "POST" })).status).toBe(200);
+  expect((await fetch(notifying.httpUrl + pathname, { method: "POST" })).status).toBe(200);
 }
 
 test("no text of a caller or of a webhook's receiver stands in a statement", async () => {

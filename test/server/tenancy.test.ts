@@ -214,7 +214,7 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   await eventually("requests in the log", async () => {
     return (await get("/v1/requests")).data.length > 1;
   });
-  const asked = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
+  const response = await service.request("/v1/quotes", { apiKey, body: COVERED_ROUTE });
   const invited = { email: `member-${of.id}@example.org`, role: "admin" };
   const member = await service.request("/v1/members", { apiKey: stranger.apiKey, body: invited });
   const named = { name: "Theirs", external_id: reference };
@@ -223,7 +223,7 @@ async function makePairs(of: TestWorkspace): Promise<Readonly<Record<string, Pai
   const key = (await get("/v1/api_keys")).data[0].id;
   const pair = (foreign: string | number, missing: string | number): Pair => ({ foreign, missing });
   return {
-    quote: pair(asked.body.id, asked.body.id.toLowerCase()),
+    quote: pair(response.body.id, response.body.id.toLowerCase()),
     shipment: pair(shipment["reference"], NO_REFERENCE),
     pending: pair(pending["reference"], NO_REFERENCE),
     cancelled: pair(cancelled["reference"], NO_REFERENCE),

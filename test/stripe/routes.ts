@@ -148,8 +148,8 @@ function list<T extends { readonly id: string }>(
   objects: readonly T[],
   { limit = 10, starting_after: after }: Stripe.PaginationParams,
 ): Pick<Stripe.ApiList<T>, "object" | "data" | "has_more"> {
-  const wanted = objects.toReversed();
-  const rest = wanted.slice(wanted.findIndex(({ id }) => id === after) + 1);
+  const page = objects.toReversed();
+  const rest = page.slice(page.findIndex(({ id }) => id === after) + 1);
   return { object: "list", data: rest.slice(0, limit), has_more: rest.length > limit };
 }
 

@@ -274,9 +274,9 @@ export class StripeStandIn {
     readonly reversed?: boolean;
     readonly where?: DeliveryFilter;
   } = {}): Promise<number[]> {
-    const wanted = this.#takeHeld(where);
+    const deliveries = this.#takeHeld(where);
     const statuses: number[] = [];
-    for (const delivery of reversed ? wanted.toReversed() : wanted) {
+    for (const delivery of reversed ? deliveries.toReversed() : deliveries) {
       for (let count = 0; count < times; count++) statuses.push(await this.#send(delivery));
     }
     return statuses;
@@ -329,9 +329,9 @@ export class StripeStandIn {
   }
 
   #takeHeld(where: DeliveryFilter): PendingDelivery[] {
-    const wanted = this.held.filter((delivery) => where(delivery));
-    this.held = this.held.filter((delivery) => !wanted.includes(delivery));
-    return wanted;
+    const deliveries = this.held.filter((delivery) => where(delivery));
+    this.held = this.held.filter((delivery) => !deliveries.includes(delivery));
+    return deliveries;
   }
 
   /** Returns the books of the account that has an object with this id. */

@@ -40,20 +40,20 @@ const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(valu
  * Returns the paths at which the types of two values differ. Nulls in either value are ignored and
  * left to the type checker.
  */
-function differences(sample: unknown, given: unknown, path: string): string[] {
-  const [wanted, found] = [kindOf(sample), kindOf(given)];
-  if (wanted === "null" || found === "null") return [];
-  if (wanted !== found) return [`${path}: ${found} instead of ${wanted}`];
-  if (wanted !== "object") return [];
+function differences(sample: unknown, actual: unknown, path: string): string[] {
+  const [expectedKind, actualKind] = [kindOf(sample), kindOf(actual)];
+  if (expectedKind === "null" || actualKind === "null") return [];
+  if (expectedKind !== actualKind) return [`${path}: ${actualKind} instead of ${expectedKind}`];
+  if (expectedKind !== "object") return [];
   return Object.entries(sample as object).flatMap(([name, value]) =>
-    differences(value, Reflect.get(given as object, name), `${path}.${name}`),
+    differences(value, Reflect.get(actual as object, name), `${path}.${name}`),
   );
 }
 
 test("whatever happens, each object has the fields of Stripe's own sample, of the same kinds", () => {
   const { data: _, ...event } = samples.event;
-  const wanted: Record<string, object> = { ...samples, event };
-  const kinds = everything().map((given) => [Reflect.get(given, "object") as string, given] as const);
-  expect(kinds.flatMap(([kind, given]) => differences(wanted[kind], given, kind))).toEqual([]);
+  const expected: Record<string, object> = { ...samples, event };
+  const kinds = everything().map((object) => [Reflect.get(object, "object") as string, object] as const);
+  expect(kinds.flatMap(([kind, object]) => differences(expected[kind], object, kind))).toEqual([]);
   expect(new Set(kinds.map(([kind]) => kind))).toEqual(new Set(Object.keys(samples)));
 });

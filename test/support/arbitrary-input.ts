@@ -85,8 +85,8 @@ export function anyMessage(schema: DescMessage, usual: Readonly<Record<string, u
     fc.oneof({ arbitrary: fc.constant(usual[field.name]), weight: 9 }, { arbitrary: anyFieldValue(field), weight: 1 }),
   ]);
   return fc.record(Object.fromEntries(fields)).map((message) => {
-    const given = Object.entries(message).filter(([, value]) => value !== undefined);
-    return Object.fromEntries(given);
+    const entries = Object.entries(message).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(entries);
   });
 }
 

@@ -74,7 +74,9 @@ type ClientOf<Service> = Service extends { readonly method: infer Methods }
     }
   : never;
 
-type Together<Clients> = (Clients extends unknown ? (given: Clients) => void : never) extends (given: infer All) => void
+type Together<Clients> = (Clients extends unknown ? (client: Clients) => void : never) extends (
+  client: infer All,
+) => void
   ? All
   : never;
 

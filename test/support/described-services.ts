@@ -60,17 +60,17 @@ export function httpCalls(method: DescMethod, fields: Readonly<Record<string, an
     const httpMethod = pattern.case!.toUpperCase();
     if (body === "*") return [{ method: httpMethod, path, body: rest }];
     if (body !== "") {
-      const { [body]: given, ...others } = rest;
-      return [{ method: httpMethod, path: withQuery(path, others), body: given }];
+      const { [body]: content, ...others } = rest;
+      return [{ method: httpMethod, path: withQuery(path, others), body: content }];
     }
     return [{ method: httpMethod, path: withQuery(path, rest), body: undefined }];
   });
 }
 
 function withQuery(path: string, fields: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(fields)
+  const values = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
-  const query = new URLSearchParams(given).toString();
+  const query = new URLSearchParams(values).toString();
   return query === "" ? path : `${path}?${query}`;
 }

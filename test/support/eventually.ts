@@ -8,11 +8,11 @@ const restAfter = (waitedMs: number) => Math.min(Math.max(waitedMs / 10, 5), 100
 /**
  * Calls `poll` until it returns a value other than `undefined` or `false`, and returns that value.
  *
- * @param wanted description of the condition for the error message
+ * @param description description of the condition for the error message
  * @throws Error after half a minute of idle CPU time, and any error from `poll`
  */
 export async function eventually<T>(
-  wanted: string,
+  description: string,
   poll: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
   const startedMs = performance.now();
@@ -20,7 +20,7 @@ export async function eventually<T>(
   for (;;) {
     const found = await poll();
     if (found !== undefined && found !== false) return found;
-    if (idleMs() - startedIdleMs >= IDLE_MS) throw new Error(`gave up waiting for ${wanted}`);
+    if (idleMs() - startedIdleMs >= IDLE_MS) throw new Error(`gave up waiting for ${description}`);
     await sleep(restAfter(performance.now() - startedMs));
   }
 }

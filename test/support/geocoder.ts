@@ -82,7 +82,7 @@ const PLACES: readonly Place[] = [
 ];
 
 /** A request that the stand-in received. */
-interface Asked {
+interface GeocoderCall {
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
@@ -93,7 +93,7 @@ export interface GeocoderStandIn {
   readonly url: string;
   /** Settings for a service that uses the stand-in. */
   readonly settings: { readonly geocoder: NonNullable<Config["geocoder"]> };
-  readonly asked: Asked[];
+  readonly requests: GeocoderCall[];
   /** Overrides the responses. `undefined` for normal responses. */
   answer: ((response: ServerResponse) => void) | undefined;
 }
@@ -103,7 +103,7 @@ export async function startGeocoder(kind: GeocoderKind): Promise<GeocoderStandIn
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://geocoder");
     const parameters = Object.fromEntries(searchParams);
-    standIn.asked.push({ path: pathname, parameters, headers: request.headers });
+    standIn.requests.push({ path: pathname, parameters, headers: request.headers });
     if (standIn.answer !== undefined) return standIn.answer(response);
     const body = ANSWERS[kind](pathname, parameters);
     response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
@@ -124,13 +124,13 @@ export async function startGeocoder(kind: GeocoderKind): Promise<GeocoderStandIn
     key: undefined,
     attribution: undefined,
   };
-  const standIn: GeocoderStandIn = { url, settings: { geocoder }, asked: [], answer: undefined };
+  const standIn: GeocoderStandIn = { url, settings: { geocoder }, requests: [], answer: undefined };
   return standIn;
 }
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANSWERS: Readonly<Record<GeocoderKind, (path: string, given: Parameters) => unknown>> = {
+const ANSWERS: Readonly<Record<GeocoderKind, (path: string, query: Parameters) => unknown>> = {
   photon(path, { q, lat, lon, limit }) {
     const collection = (places: readonly Place[]) => ({
       type: "FeatureCollection",
@@ -179,7 +179,7 @@ const ANSWERS: Readonly<Record<GeocoderKind, (path: string, given: Parameters) =
     if (path !== "/reverse") return undefined;
     return near(lat, lon).map(toPlace)[0] ?? { error: "Unable to geocode" };
   },
-  pelias(path, given) {
+  pelias(path, query) {
     const collection = (places: readonly Place[]) => ({
       geocoding: { version: "0.2", attribution: "http://pelias/attribution", engine: {} },
       type: "FeatureCollection",
@@ -198,9 +198,9 @@ const ANSWERS: Readonly<Record<GeocoderKind, (path: string, given: Parameters) =
       bbox: [0, 0, 1, 1],
     });
     if (path === "/v1/autocomplete") {
-      return collection(matching(given["text"]!).slice(0, Number(given["size"])));
+      return collection(matching(query["text"]!).slice(0, Number(query["size"])));
     }
-    const { "point.lat": lat, "point.lon": lon } = given;
+    const { "point.lat": lat, "point.lon": lon } = query;
     return path === "/v1/reverse" ? collection(near(lat, lon)) : undefined;
   },
 };

@@ -103,8 +103,8 @@ async function outputOf([file, ...args]: readonly string[], env: NodeJS.ProcessE
 function starter(files: string, { User, Env, WorkingDir }: ImageConfig): Image["start"] {
   const [user, group] = User.split(":");
   return (program, environment = {}) => {
-    const given = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-    const inside = ["env", "-i", ...Env, ...given, ...program];
+    const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+    const inside = ["env", "-i", ...Env, ...variables, ...program];
     const enter = ["sh", "-c", ENTER, "sh", files, user!, group!, WorkingDir, ...inside];
     return startProcess("unshare", ["--mount", "--propagation", "private", ...enter], {});
   };

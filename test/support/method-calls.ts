@@ -171,8 +171,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
       const { name } = field;
       const candidates = [`${method.name}.${name}`, `${method.parent.name}.${name}`, name];
       const candidate = candidates.find((it) => it in FIELDS);
-      const given = candidate === undefined ? await requiredValue(method, field) : FIELDS[candidate];
-      const value = typeof given === "function" ? await (given as MakeField)(method, fields) : given;
+      const source = candidate === undefined ? await requiredValue(method, field) : FIELDS[candidate];
+      const value = typeof source === "function" ? await (source as MakeField)(method, fields) : source;
       if (value !== undefined) fields[name] = value;
     }
     return fields;

@@ -7,7 +7,7 @@ import { eventually } from "./eventually.ts";
 export interface NpmService {
   readonly url: string;
   /** Output before the service was ready. */
-  readonly said: string;
+  readonly output: string;
   /** Sends the signal to npm only, and waits until npm and its children have exited. */
   stop(signal: NodeJS.Signals): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function startByNpm(
   });
   return {
     url: url!,
-    said: stdout,
+    output: stdout,
     async stop(signal) {
       npm.kill(signal);
       await ended;

@@ -63,7 +63,7 @@ export interface StripeModes extends StripeService {
 }
 
 /** Starts a service, and Stripe with both modes at one URL, until the end of the test or its file. */
-export async function startStripeModes(given: Parameters<typeof startService>[0] = {}): Promise<StripeModes> {
+export async function startStripeModes(overrides: Parameters<typeof startService>[0] = {}): Promise<StripeModes> {
   const clock = { ms: Date.parse("2026-11-22T12:00:00Z") };
   const [stripe, stripeTest] = await Promise.all(
     [true, false].map((livemode) => startStripe({ now: () => clock.ms, livemode })),
@@ -75,7 +75,7 @@ export async function startStripeModes(given: Parameters<typeof startService>[0]
     stripe: { apiUrl, platforms: { ...live.platforms, test } },
     secretsKeys,
   };
-  const service = await startService({ now: () => new Date(clock.ms), ...settings, ...given });
+  const service = await startService({ now: () => new Date(clock.ms), ...settings, ...overrides });
   const url = `${service.httpUrl}/webhooks/stripe`;
   stripe!.addWebhook({ url, secret: PLATFORM_SECRET });
   stripeTest!.addWebhook({ url, secret: TEST_PLATFORM_SECRET });

@@ -168,9 +168,11 @@ describeDashboard(
       await page.getByRole("heading", { name: "Your delivery is on its way" }).waitFor();
       await expect.poll(() => refused).toBe(2);
       await page.unroute("**/events");
-      const told = page.waitForResponse((response) => response.url().endsWith("/events") && response.status() === 200);
+      const streamOpened = page.waitForResponse(
+        (response) => response.url().endsWith("/events") && response.status() === 200,
+      );
       await page.clock.fastForward(POLL_MS);
-      await told;
+      await streamOpened;
       await takeStep(service, workspace.apiKey, reference, "advance");
       await page.getByRole("heading", { name: "Your delivery has arrived" }).waitFor();
     });

@@ -105,8 +105,8 @@ describe.each(CASES)("an unknown value of %s is refused", (_, field) => {
   test("by the JSON API", async () => {
     const spelt = [...enumNames(field.fields.at(-1)!.enum!).values()];
     const inPath = { shipment: "SHP-000000000000", webhook: 1, key: "1", person: 1 };
-    const given = requestWith(field, "no_such_name", ({ name }) => name);
-    const calls = httpCalls(field.method, { ...inPath, workspace: 1, operator: 1, ...given });
+    const request = requestWith(field, "no_such_name", ({ name }) => name);
+    const calls = httpCalls(field.method, { ...inPath, workspace: 1, operator: 1, ...request });
     for (const { method, path: target, body } of calls) {
       const answer = await service.request(target, { apiKey: keyOf(field.method), method, body });
       expect(answer.code).toBe("FIELD_INVALID");

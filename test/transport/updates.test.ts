@@ -22,8 +22,8 @@ import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
 /** Forms in which an update can contain a field. */
-const SAYINGS = ["absent", "null", "blank", "value"] as const;
-type Saying = (typeof SAYINGS)[number];
+const FORMS = ["absent", "null", "blank", "value"] as const;
+type FieldForm = (typeof FORMS)[number];
 
 /** An update of one kind of record. */
 interface Update {
@@ -228,12 +228,12 @@ describe("an update by JSON and by any other protocol comes to the same:", () =>
   const protocols = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
   test.each(KINDS)("%s", async (_, update) => {
     const names = choices(update.method);
-    const saying = fc.constantFrom(...SAYINGS);
-    const said = fc.record(Object.fromEntries(names.map((name) => [name, saying])));
+    const form = fc.constantFrom(...FORMS);
+    const forms = fc.record(Object.fromEntries(names.map((name) => [name, form])));
     // Both records start out equal and must stay equal. Each step starts from the result of the previous ones.
     const [one, other] = [await update.make(), await update.make()];
     await fc.assert(
-      fc.asyncProperty(said, fc.constantFrom(...protocols), async (step, protocol) => {
+      fc.asyncProperty(forms, fc.constantFrom(...protocols), async (step, protocol) => {
         const byJson = await resultOf(update, one, step);
         expect(await resultOf(update, other, step, protocol)).toEqual(byJson);
       }),
@@ -288,7 +288,7 @@ test("a person who operates the platform keeps an email", async () => {
   });
 });
 
-type Step = Readonly<Record<string, Saying>>;
+type Step = Readonly<Record<string, FieldForm>>;
 
 /** Result of an update: the refusal, or the data without values that distinguish the two records. */
 interface Result {
@@ -299,9 +299,9 @@ interface Result {
 const BLANK = { scalar: " \t", list: [], map: {} } as const;
 
 /** Returns a field's value in a step. JSON has a separate form for a blank value. */
-function valueOf({ method, values }: Update, field: string, saying: Saying): unknown {
-  if (saying === "blank") return BLANK[fieldOf(method, field).fieldKind as keyof typeof BLANK];
-  return saying === "null" ? null : values[field];
+function valueOf({ method, values }: Update, field: string, form: FieldForm): unknown {
+  if (form === "blank") return BLANK[fieldOf(method, field).fieldKind as keyof typeof BLANK];
+  return form === "null" ? null : values[field];
 }
 
 function fieldOf({ input }: DescMethodUnary, name: string): DescField {
@@ -311,15 +311,15 @@ function fieldOf({ input }: DescMethodUnary, name: string): DescField {
 /** Updates a record over JSON, or over another transport that clears lists and maps by naming them in `clear`. */
 async function resultOf(update: Update, name: string | number, step: Step, door: Door = "json"): Promise<Result> {
   const { parent, localName } = update.method;
-  const said = Object.entries(step)
-    .filter(([, saying]) => saying !== "absent")
-    .map(([field, saying]) => [field, valueOf(update, field, saying)]);
+  const forms = Object.entries(step)
+    .filter(([, form]) => form !== "absent")
+    .map(([field, form]) => [field, valueOf(update, field, form)]);
   const key = parent.file.proto.package === "shipments.admin.v1" ? operatorKey : apiKey;
   const client = service.as(key, door) as unknown as Record<string, (fields: object) => Promise<Answer>>;
   const { status, body, code } = await client[localName]!({
     ...(update.name && { [update.name]: name }),
     ...(update.workspace && { workspace: update.workspace() }),
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(forms),
   });
   return status === 200 ? { data: withoutOwn(body.data) } : { refused: { ...body, code: code! } };
 }

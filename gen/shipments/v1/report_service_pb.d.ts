@@ -416,21 +416,21 @@ export declare type UsageHour = Message<"shipments.v1.UsageHour"> & {
   startsAt?: Timestamp | undefined;
 
   /**
-   * Number of calls that quoted.
+   * Number of quote calls.
    *
    * @generated from field: int64 quote = 2;
    */
   quote: bigint;
 
   /**
-   * Number of calls that read.
+   * Number of read calls.
    *
    * @generated from field: int64 read = 3;
    */
   read: bigint;
 
   /**
-   * Number of calls that wrote.
+   * Number of write calls.
    *
    * @generated from field: int64 write = 4;
    */
@@ -451,21 +451,21 @@ export declare type UsageHourValid = Message<"shipments.v1.UsageHour"> & {
   startsAt: Timestamp;
 
   /**
-   * Number of calls that quoted.
+   * Number of quote calls.
    *
    * @generated from field: int64 quote = 2;
    */
   quote: bigint;
 
   /**
-   * Number of calls that read.
+   * Number of read calls.
    *
    * @generated from field: int64 read = 3;
    */
   read: bigint;
 
   /**
-   * Number of calls that wrote.
+   * Number of write calls.
    *
    * @generated from field: int64 write = 4;
    */

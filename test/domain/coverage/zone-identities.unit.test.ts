@@ -14,8 +14,8 @@ function identify(features: readonly unknown[]) {
 }
 
 /** Creates features that have a name, an id, or both. */
-function named(...given: (string | [name: string | undefined, id: string | number])[]) {
-  return given.map((it) => {
+function named(...zones: (string | [name: string | undefined, id: string | number])[]) {
+  return zones.map((it) => {
     const [name, id] = typeof it === "string" ? [it, undefined] : it;
     return { type: "Feature", id, properties: { name } };
   });
@@ -68,8 +68,8 @@ describe("the name of a zone", () => {
       ["A", "A (3)", "A (2)", "A (2) (2)"],
     ],
     ["is numbered when a place makes it", ["zone 2", ""], ["zone 2", "zone 2 (2)"]],
-  ])("%s", (_, given, names) => {
-    expect(namesOf(named(...given))).toEqual(names);
+  ])("%s", (_, zones, names) => {
+    expect(namesOf(named(...zones))).toEqual(names);
   });
 
   test.each<[string, Parameters<typeof named>, string[]]>([
@@ -100,8 +100,8 @@ describe("the name of a zone", () => {
     ],
     ["is numbered when its id makes another's", [["A", 1], "A", "A (1)"], ["A (1) (2)", "A", "A (1)"]],
     ["has its id behind its place", ["zone 2", [undefined, 7]], ["zone 2", "zone 2 (7)"]],
-  ])("%s", (_, given, names) => {
-    expect(namesOf(named(...given))).toEqual(names);
+  ])("%s", (_, zones, names) => {
+    expect(namesOf(named(...zones))).toEqual(names);
   });
 });
 
@@ -182,12 +182,12 @@ test("identities are unique for any names and ids, also where they are faulty", 
     maxLength: 30,
   });
   fc.assert(
-    fc.property(features, (given) => {
-      const { identities } = identify(given);
-      expect(identities.length).toBe(given.length);
-      expect(new Set(identities.map(({ id }) => id)).size).toBe(given.length);
-      expect(new Set(identities.map(({ name }) => name)).size).toBe(given.length);
-      expect(identify(given).identities).toEqual(identities);
+    fc.property(features, (zones) => {
+      const { identities } = identify(zones);
+      expect(identities.length).toBe(zones.length);
+      expect(new Set(identities.map(({ id }) => id)).size).toBe(zones.length);
+      expect(new Set(identities.map(({ name }) => name)).size).toBe(zones.length);
+      expect(identify(zones).identities).toEqual(identities);
     }),
     { numRuns: 2000 },
   );

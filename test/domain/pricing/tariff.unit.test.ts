@@ -141,12 +141,12 @@ describe("refuses, saying where, what and how to fix it", () => {
     [undefined, "most currencies", "at most 2", "5.001"],
     ["jpy", "JPY", "no", "5.0"],
     [" kwd ", "KWD", "at most 3", "5.0001"],
-  ])("fees that are too fine beside the unknown currency %j", (currency, meant, most, base_fee) => {
+  ])("fees that are too fine beside the unknown currency %j", (currency, suggestion, most, base_fee) => {
     const tiers = [{ ...TIER, flat_fee: "0", rate_per_kg: "0.000001" }];
     expect(parseTariff({ ...DOCUMENT, currency, base_fee, tiers })).toEqual({
       faults: [
         { path: "currency", text: expect.stringMatching("^must be an active ISO 4217 code") },
-        { path: "base_fee", text: fine(most, meant, base_fee) },
+        { path: "base_fee", text: fine(most, suggestion, base_fee) },
       ],
     });
   });

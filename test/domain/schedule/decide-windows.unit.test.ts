@@ -83,8 +83,8 @@ test("a pickup without a window is refused where none is offered as soon as poss
 });
 
 test("a window is refused where the zone has no schedule", () => {
-  const asked = { calendars: NONE, windows: { pickup: MORNING, dropoff: MORNING } };
-  expect(decideWindows(asked, NOW).violations.map(({ text }) => text)).toEqual([
+  const requested = { calendars: NONE, windows: { pickup: MORNING, dropoff: MORNING } };
+  expect(decideWindows(requested, NOW).violations.map(({ text }) => text)).toEqual([
     "pickup_window must be omitted: the zone of the pickup has no schedule.",
     "dropoff_window must be omitted: the zone of the dropoff has no schedule.",
   ]);

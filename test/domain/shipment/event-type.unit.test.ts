@@ -57,7 +57,7 @@ test.for([
   [{ dispute: "open" }, "shipment.dispute_opened"],
   [{ dispute: "lost" }, "shipment.dispute_closed"],
   [{}, "shipment.updated"],
-] as const)("what a provider says anew, %j, writes the event %s", ([said, type]) => {
-  const paymentDetails = { ...NO_PAYMENT_DETAILS, ...said };
+] as const)("what a provider says anew, %j, writes the event %s", ([change, type]) => {
+  const paymentDetails = { ...NO_PAYMENT_DETAILS, ...change };
   expect(shipmentEventTypes(PAID, { ...PAID, paymentDetails })).toEqual([type]);
 });

@@ -57,9 +57,9 @@ test("what is needed to draw a picture stays as it is", async () => {
 });
 
 test("what else a picture tells, and what hides in it or behind it, is left out", async () => {
-  const told = [segment(0xe0, "JFIF\0"), segment(0xe2, "ICC_PROFILE"), segment(0xfe, "<script>")];
+  const segments = [segment(0xe0, "JFIF\0"), segment(0xe2, "ICC_PROFILE"), segment(0xfe, "<script>")];
   const hidden = Buffer.from("PK\u0003\u0004 an archive");
-  expect(cleanJpeg(Buffer.concat([jpegWith(...told), hidden]))).toEqual({ picture: photo });
+  expect(cleanJpeg(Buffer.concat([jpegWith(...segments), hidden]))).toEqual({ picture: photo });
   const texts = [chunk("tEXt", "Author\0Ada"), chunk("eXIf", "MM"), chunk("iCCP", "x")];
   expect(await cleanPng(Buffer.concat([pngWith(...texts), hidden]))).toEqual({
     picture: signature,

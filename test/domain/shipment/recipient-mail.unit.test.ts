@@ -33,8 +33,8 @@ test.each<[ShipmentState, readonly string[]]>([
 
 test("nothing is told of other events", () => {
   const others = EVENT_TYPES.filter((type) => RECIPIENT_MAIL_KINDS.every((kind) => type !== `shipment.${kind}`));
-  const told = STATES.map(stateOf).flatMap((state) => dueRecipientMails(others, state, state));
-  expect(told).toEqual([]);
+  const mails = STATES.map(stateOf).flatMap((state) => dueRecipientMails(others, state, state));
+  expect(mails).toEqual([]);
 });
 
 const FAILED = { atMs: 0, reason: "other" } as const;

@@ -121,8 +121,8 @@ describe("a refused transition", () => {
     ["advance", state("awaiting_pickup", "awaiting_payment"), "advanced because its payment is awaiting payment"],
     ["refund", state("cancelled", "refunded"), "refunded because its payment is already refunded"],
     ["refund", state("cancelled", "voided"), "refunded because its payment is voided"],
-  ] as [Trigger, ShipmentState, string][])("%s from %o", (trigger, from, said) => {
-    const refusal = `The shipment cannot be ${said}.`;
+  ] as [Trigger, ShipmentState, string][])("%s from %o", (trigger, from, expected) => {
+    const refusal = `The shipment cannot be ${expected}.`;
     expect(transition(trigger, from)).toEqual({ refusal });
   });
 });
@@ -134,12 +134,12 @@ describe("the states are found that have what is given of both statuses", () => 
       options(PAYMENT_STATUSES).map((paymentStatus) => [status, paymentStatus] as const),
     ),
   )("%s and %s", (status, paymentStatus) => {
-    const wanted = STATES.filter(
+    const expected = STATES.filter(
       (it) =>
         (status === undefined || it.status === status) &&
         (paymentStatus === undefined || it.paymentStatus === paymentStatus),
     );
-    expect(statesWith({ status, paymentStatus })).toEqual(wanted);
+    expect(statesWith({ status, paymentStatus })).toEqual(expected);
   });
 });
 

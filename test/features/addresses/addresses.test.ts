@@ -39,10 +39,10 @@ const reverse = (lat: number, lng: number, key = apiKey) => service.as(key).reve
 const statusOf = async (query: string, key = apiKey) => (await search(query, key)).status;
 
 /** Returns the number of requests that the geocoder receives during `work`. */
-async function asked(work: () => Promise<unknown>): Promise<number> {
-  const before = standIn.asked.length;
+async function countRequests(work: () => Promise<unknown>): Promise<number> {
+  const before = standIn.requests.length;
   await work();
-  return standIn.asked.length - before;
+  return standIn.requests.length - before;
 }
 
 /** Expects a refusal because the geocoder is unavailable for this many seconds. */
@@ -68,13 +68,13 @@ describe("with a geocoder", () => {
 
   test("a point near which matches are preferred is sent to about a kilometer", async () => {
     await search("brook", apiKey, { lat: 40.71234, lng: -74.00567, limit: 2 });
-    expect(standIn.asked.at(-1)!.parameters).toEqual({
+    expect(standIn.requests.at(-1)!.parameters).toEqual({
       q: "brook",
       limit: "2",
       lat: "40.71",
       lon: "-74.01",
     });
-    expect(standIn.asked.at(-1)!.headers["user-agent"]).toBe(
+    expect(standIn.requests.at(-1)!.headers["user-agent"]).toBe(
       `shipment-booking/${manifest.version} (+https://book.example.org)`,
     );
   });
@@ -96,7 +96,7 @@ describe("with a geocoder", () => {
     ["/reverse?lat=1&lng=181", { lng: [expect.any(String)] }],
     ["/reverse?lat=north&lng=1", { lat: [expect.any(String)] }],
   ])("%s is refused by the field, and the geocoder not asked", async (path, errors) => {
-    const count = await asked(async () => {
+    const count = await countRequests(async () => {
       const { status, body } = await service.request(`/v1/addresses${path}`, { apiKey });
       expect({ status, errors: body.errors }).toEqual({ status: 422, errors });
     });
@@ -111,11 +111,11 @@ describe("with a geocoder", () => {
       await reverse(40.7300001, -73.986);
       await reverse(40.73, -73.9860001, other.apiKey);
     };
-    expect(await asked(same)).toBe(2);
+    expect(await countRequests(same)).toBe(2);
     clock.ms += 3_599_000;
-    expect(await asked(same)).toBe(0);
+    expect(await countRequests(same)).toBe(0);
     clock.ms += 2_000;
-    expect(await asked(same)).toBe(2);
+    expect(await countRequests(same)).toBe(2);
   });
 
   test("a workspace that looks up too much is refused until its bucket has filled, and others are not", async () => {

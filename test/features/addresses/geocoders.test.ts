@@ -73,11 +73,11 @@ describe.each(KINDS)("%s", (kind) => {
   });
 
   test("is asked as its documentation says, by a client that says who it is", async () => {
-    standIn.asked.length = 0;
+    standIn.requests.length = 0;
     await geocoder.search({ text: "karl & co", near: BERLIN, limit: 3 });
     await geocoder.reverse(POINT);
-    expect(standIn.asked.map(({ path, parameters }) => ({ path, ...parameters }))).toEqual(ASKED[kind]);
-    expect(standIn.asked[0]!.headers).toMatchObject({
+    expect(standIn.requests.map(({ path, parameters }) => ({ path, ...parameters }))).toEqual(REQUESTS[kind]);
+    expect(standIn.requests[0]!.headers).toMatchObject({
       "user-agent": "shipment-booking/0 (+https://book.example.org)",
       accept: "application/json",
     });
@@ -113,7 +113,7 @@ describe.each(KINDS)("%s", (kind) => {
 
 const UNREADABLE = { message: "The geocoder's response cannot be read.", retryAfterSeconds: 1 };
 
-const ASKED = {
+const REQUESTS = {
   photon: [
     { path: "/api", q: "karl & co", limit: "3", lat: "52.52", lon: "13.41" },
     { path: "/reverse", lat: "52.5204", lon: "13.4216", limit: "1" },
@@ -223,13 +223,13 @@ test("an answer that is larger than any is not read to its end", async () => {
 test.each([301, 302, 307, 400, 401, 403, 404, 500, 503])(
   "the status %i is of no use, and leads nowhere else",
   async (status) => {
-    atPhoton.asked.length = 0;
+    atPhoton.requests.length = 0;
     const failed = await failure((response) =>
       response.writeHead(status, { location: `${atPhoton.url}/elsewhere` }).end("{}"),
     );
     expect(failed.message).toBe(`The geocoder responded with status ${status}.`);
     expect(ofPhoton.at(-1)).toMatchObject({ outcome: "failed", status });
-    expect(atPhoton.asked).toHaveLength(1);
+    expect(atPhoton.requests).toHaveLength(1);
   },
 );
 
@@ -253,7 +253,7 @@ test.each([
     ...limited,
     retryAfterSeconds: 1,
   });
-  expect(standIn.asked).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   clock.ms += 1;
   expect(await geocoder.search(KARL)).toEqual(FOUND.photon);
 });
@@ -262,7 +262,7 @@ test("a key goes with each request, in its header", async () => {
   const key = { header: "X-Own-Key", value: "secret" };
   const { standIn, geocoder } = await start("pelias", { key });
   await geocoder.search(KARL);
-  expect(standIn.asked[0]!.headers).toMatchObject({ "x-own-key": "secret" });
+  expect(standIn.requests[0]!.headers).toMatchObject({ "x-own-key": "secret" });
 });
 
 test("more than 32 requests at once are refused, not sent", async () => {

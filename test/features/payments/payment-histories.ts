@@ -103,22 +103,22 @@ function assertAgrees(
   shipment: Awaited<ReturnType<typeof getShipment>>,
   { sessions, summary, refunds, lostMinor }: Awaited<ReturnType<typeof startScenario>>["atStripe"],
 ): void {
-  const said = JSON.stringify([shipment["payment_status"], shipment["payment_details"], sessions().map(summary)]);
+  const snapshot = JSON.stringify([shipment["payment_status"], shipment["payment_details"], sessions().map(summary)]);
   const { status, payment_status: paymentStatus, total, payment_details: details } = shipment;
   const minor = (major: number | undefined) => Math.round((major ?? 0) * 100);
   const [refundedMinor, disputedMinor] = [details?.refunded_amount, details?.disputed_amount].map(minor);
   const succeeded = refunds().filter((refund) => refund.status === "succeeded");
   const paid = sessions().filter(({ payment_status }) => payment_status === "paid");
-  expect(paid.length, said).toBeLessThanOrEqual(1);
-  expect(succeeded.filter(({ metadata }) => metadata?.["attempt"]).length, said).toBeLessThanOrEqual(1);
-  expect(refundedMinor, said).toBe(succeeded.reduce((sum, refund) => sum + refund.amount, 0));
+  expect(paid.length, snapshot).toBeLessThanOrEqual(1);
+  expect(succeeded.filter(({ metadata }) => metadata?.["attempt"]).length, snapshot).toBeLessThanOrEqual(1);
+  expect(refundedMinor, snapshot).toBe(succeeded.reduce((sum, refund) => sum + refund.amount, 0));
   const chargedMinor = paid[0]?.amount_total ?? 0;
   const unrefundedMinor = chargedMinor - refundedMinor!;
-  expect(disputedMinor, said).toBe(Math.min(lostMinor(), unrefundedMinor));
+  expect(disputedMinor, snapshot).toBe(Math.min(lostMinor(), unrefundedMinor));
   const isUnpaid = paymentStatus === "awaiting_payment" || paymentStatus === "voided";
-  expect(chargedMinor, said).toBe(isUnpaid ? 0 : minor(total));
+  expect(chargedMinor, snapshot).toBe(isUnpaid ? 0 : minor(total));
   if (status === "cancelled") {
-    expect(["voided", "refunded"], said).toContain(paymentStatus);
-    expect(disputedMinor, said).toBe(unrefundedMinor);
-  } else expect(["awaiting_payment", "paid"], said).toContain(paymentStatus);
+    expect(["voided", "refunded"], snapshot).toContain(paymentStatus);
+    expect(disputedMinor, snapshot).toBe(unrefundedMinor);
+  } else expect(["awaiting_payment", "paid"], snapshot).toContain(paymentStatus);
 }

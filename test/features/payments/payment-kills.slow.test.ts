@@ -123,8 +123,8 @@ test("a process that is killed before the shipment knows that its page was paid 
   await acts.kill();
   await sql.query("rollback");
   const next = await acts.takeOver(PAGE_OVER_MS);
-  const asked = await requestCheckout(next, apiKey, reference);
-  expect({ status: asked.status, message: asked.body.message }).toEqual({
+  const response = await requestCheckout(next, apiKey, reference);
+  expect({ status: response.status, message: response.body.message }).toEqual({
     status: 422,
     message: "The shipment cannot be paid because it is awaiting pickup.",
   });

@@ -48,11 +48,11 @@ test("the provider's refusal reaches the caller while other replicas look for wo
   const looking = replicas.map(async (work) => {
     while (!isOver) await work();
   });
-  const asked = await Promise.all(shipments.map(({ reference }) => requestCheckout(service, apiKey, reference)));
+  const responses = await Promise.all(shipments.map(({ reference }) => requestCheckout(service, apiKey, reference)));
   isOver = true;
   await Promise.all(looking);
   const refused = expect.stringContaining("Your account cannot currently make charges.");
-  expect(asked.map(({ status, body }) => [status, body.message])).toEqual(shipments.map(() => [422, refused]));
+  expect(responses.map(({ status, body }) => [status, body.message])).toEqual(shipments.map(() => [422, refused]));
 });
 
 test("polls of a checkout become rarer as it grows older, and end with it", async () => {

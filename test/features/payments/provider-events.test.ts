@@ -139,7 +139,7 @@ describe("of a workspace that signs by a secret of its own", () => {
       about({ object: "charge", metadata: { shipment: ["SHP-"] } }),
       about({ object: "charge", metadata: 7, payment_intent: "x".repeat(256) }),
     ];
-    const payloads = fields.map((given) => JSON.stringify(eventOf({ account: undefined, ...given })));
+    const payloads = fields.map((overrides) => JSON.stringify(eventOf({ account: undefined, ...overrides })));
     for (const payload of [...payloads, "null", "7", "[]"]) {
       expect(await send(payload, how), payload.slice(0, 200)).toEqual({ status: 200, body: {} });
     }

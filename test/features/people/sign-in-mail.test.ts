@@ -90,8 +90,8 @@ test("a person signs in with either form of an internationalized domain", async 
 describe("somebody who asks for a link by mail", () => {
   test("gets it in words and in HTML, at the address of the account, and signs in by it once", async () => {
     await addMember("Ada@example.org");
-    const asked = await ask(" ada@EXAMPLE.org ");
-    expect([asked.status, asked.headers.get("location"), asked.headers.get("set-cookie")]).toEqual([
+    const response = await ask(" ada@EXAMPLE.org ");
+    expect([response.status, response.headers.get("location"), response.headers.get("set-cookie")]).toEqual([
       303,
       "/sign-in",
       null,

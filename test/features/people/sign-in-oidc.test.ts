@@ -327,8 +327,8 @@ describe("a service", () => {
     const guest = visitor(own);
     const answer = await signInAtProvider(guest, "ada@example.org");
     await late.stop();
-    const { status, text: said } = await guest.visit(answer.href);
-    expect([status, said]).toEqual([503, expect.stringContaining(text)]);
+    const { status, text: pageText } = await guest.visit(answer.href);
+    expect([status, pageText]).toEqual([503, expect.stringContaining(text)]);
   });
 
   test("that assumes emails to be verified takes those of which the provider says nothing", async () => {

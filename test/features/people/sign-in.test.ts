@@ -207,8 +207,8 @@ describe("a session", () => {
     ["an old browser on another site", { origin: "https://evil.example" }],
     ["the same host over another scheme", { origin: service.httpUrl.replace("http:", "https:") }],
     ["a program", {}],
-  ])("does not count from %s", async (_, given: Record<string, string>) => {
-    const headers = { cookie: admin.cookie, ...inWorkspace(), ...given };
+  ])("does not count from %s", async (_, extraHeaders: Record<string, string>) => {
+    const headers = { cookie: admin.cookie, ...inWorkspace(), ...extraHeaders };
     const text = "Calls with a session are accepted only from pages of this site.";
     const call = service.as(undefined).getWorkspace({}, headers);
     await expectRefused(call, "CROSS_SITE", text);

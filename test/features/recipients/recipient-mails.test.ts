@@ -165,23 +165,23 @@ test("a workspace says so itself, and says it no more", async () => {
 
 test("nobody is told by a workspace that does not say so, in test mode, or without an email", async () => {
   const silent = await service.addWorkspace();
-  const telling = await addWorkspace();
+  const notifying = await addWorkspace();
   const recipient = { recipient_email: newEmail() };
   for (const [key, fields] of [
     [silent.apiKey, recipient],
-    [telling.twin.apiKey, recipient],
-    [telling.apiKey, {}],
+    [notifying.twin.apiKey, recipient],
+    [notifying.apiKey, {}],
   ] as const) {
     const { reference } = await bookAnd(service, key, ["pay", "advance"], fields);
     expect(await mailsOf(reference)).toEqual([]);
   }
   const without = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
-  const { reference } = await bookAnd(without, telling.apiKey, ["pay"], recipient);
+  const { reference } = await bookAnd(without, notifying.apiKey, ["pay"], recipient);
   expect(await mailsOf(reference)).toEqual([]);
 });
 
 test("a change costs one statement more where somebody is told of it, and none where nobody is", async () => {
-  const [silent, telling] = [await addWorkspace(false), await addWorkspace()];
+  const [silent, notifying] = [await addWorkspace(false), await addWorkspace()];
   const statements = async (apiKey: string, fields: object) => {
     const { reference } = await book(service, apiKey, fields);
     const queries = await queriesOf(service.app.em, async () => {
@@ -193,8 +193,8 @@ test("a change costs one statement more where somebody is told of it, and none w
   const email = newEmail();
   const usual = await statements(silent.apiKey, { recipient_email: email });
   expect(usual.length).toBeGreaterThan(2);
-  expect(await statements(telling.apiKey, {})).toEqual(usual);
-  const more = await statements(telling.apiKey, { recipient_email: email });
+  expect(await statements(notifying.apiKey, {})).toEqual(usual);
+  const more = await statements(notifying.apiKey, { recipient_email: email });
   expect(more.filter((text) => !usual.includes(text))).toEqual([
     expect.stringContaining("insert into recipient_notice"),
   ]);
@@ -246,15 +246,15 @@ test("none is sent in test mode, nor an hour late", async () => {
 test("a recipient gets no more mails of a workspace once they have confirmed that, by a link that others cannot make", async () => {
   const { apiKey } = await addWorkspace();
   const email = newEmail();
-  const told = (key: string, fields: object = {}) =>
+  const mailsFor = (key: string, fields: object = {}) =>
     bookAnd(service, key, ["pay"], { recipient_email: email, ...fields });
-  const { tracking_url: trackingUrl, reference } = await told(apiKey, { recipient_locale: "fr" });
+  const { tracking_url: trackingUrl, reference } = await mailsFor(apiKey, { recipient_locale: "fr" });
   const mail = await mailAbout(email, "Votre livraison est enregistrée");
   const url = mail.headers["list-unsubscribe"]!.slice(1, -1);
   expect(url.startsWith(`${trackingUrl}/unsubscribe/`)).toBe(true);
-  const asked = await open(url);
-  const page = await asked.text();
-  expect([asked.status, page]).toEqual([200, expect.stringContaining('<form method="post">')]);
+  const question = await open(url);
+  const page = await question.text();
+  expect([question.status, page]).toEqual([200, expect.stringContaining('<form method="post">')]);
   expect(page).toContain("<h1>Se désabonner des e-mails sur les livraisons de Test ?</h1>");
   await takeStep(service, apiKey, reference, "advance");
   await mailAbout(email, "Votre livraison est en route");
@@ -267,12 +267,12 @@ test("a recipient gets no more mails of a workspace once they have confirmed tha
   ]);
   expect((await open(url, { method: "POST", body, headers })).status).toBe(200);
   // Email addresses are compared without case.
-  const again = await told(apiKey, { recipient_email: email.toLowerCase() });
+  const again = await mailsFor(apiKey, { recipient_email: email.toLowerCase() });
   await eventually("it to be forgotten", async () => {
     return (await mailsOf(again["reference"])).length === 0;
   });
   expect(mailsTo(email.toLowerCase())).toEqual([]);
-  await told((await addWorkspace()).apiKey);
+  await mailsFor((await addWorkspace()).apiKey);
   await mailAbout(email, "Your delivery is booked");
   const put = await open(url, { method: "PUT" });
   expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);

@@ -79,8 +79,8 @@ test("what failed for the workspace is not hidden behind the many who did not pa
   const { id, apiKey } = await service.addWorkspace();
   const sql = await connectTo(service.databaseUrl);
   const customer = String(await insertCustomers(sql, id, 1));
-  const bulk = (given: object, more: Partial<Bulk>) => {
-    const paymentDetails = `'${JSON.stringify({ ...NO_PAYMENT_DETAILS, ...given })}'::jsonb`;
+  const bulk = (filter: object, more: Partial<Bulk>) => {
+    const paymentDetails = `'${JSON.stringify({ ...NO_PAYMENT_DETAILS, ...filter })}'::jsonb`;
     return insertShipments(sql, { workspace: id, customer, count: 1, paymentDetails, ...more });
   };
   const createdAt = "timestamptz '2026-01-01' + i * interval '1 minute'";

@@ -107,9 +107,9 @@ test("deliveries that have not ended are counted, with the time of the oldest", 
     [webhook.id],
   );
   // A response that was slow to compute is cached for a while.
-  const told = () => health().then(({ webhooks }) => webhooks);
-  await eventually("the count", async () => (await told()).pending_deliveries > 0);
-  expect(await told()).toEqual({
+  const webhookHealth = () => health().then(({ webhooks }) => webhooks);
+  await eventually("the count", async () => (await webhookHealth()).pending_deliveries > 0);
+  expect(await webhookHealth()).toEqual({
     pending_deliveries: 3,
     oldest_pending_at: "2026-01-02T03:04:05.678Z",
   });

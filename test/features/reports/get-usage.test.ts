@@ -76,8 +76,8 @@ test("prices that somebody asks for on the pages count for the limit, and by a c
   const replica = await startReplica(service.databaseUrl);
   const person = await signIn(replica, apiKey, { email: "previews@example.org", role: "viewer" });
   const headers = { "x-workspace": String(id) };
-  const asked = await person.request("/v1/shipments/quote", { body: COVERED_ROUTE, headers });
-  expect(asked.status).toBe(200);
+  const response = await person.request("/v1/shipments/quote", { body: COVERED_ROUTE, headers });
+  expect(response.status).toBe(200);
   const [current] = (await data(replica.as(apiKey).getUsage())).hours.slice(-1);
   expect(current.quote).toBe(1);
   await replica.close();

@@ -72,17 +72,20 @@ test("an empty list in JSON removes the items", async () => {
 describe("a shipment that is left at the door", () => {
   const left = { dropoff_handover: "leave_at_door", dropoff_verification: "photo" };
 
-  test.each([[undefined], ["none"], ["photo"]])("and booked with verification %s requires a photo", async (asked) => {
-    const fields = { dropoff_handover: "leave_at_door", dropoff_verification: asked };
-    const moving = await bookAnd(service, apiKey, ["pay", "advance"], fields);
-    const { reference: shipment } = moving;
-    expect(moving).toMatchObject(left);
-    const missing =
-      "The shipment cannot be delivered because its photo was not recorded. Record it, or waive the verification.";
-    await expectRefused(as.advanceShipment({ shipment }), "NOT_VERIFIED", { dropoff_verification: missing });
-    await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
-    expect(await data(as.advanceShipment({ shipment }))).toMatchObject({ ...left, status: "delivered" });
-  });
+  test.each([[undefined], ["none"], ["photo"]])(
+    "and booked with verification %s requires a photo",
+    async (verification) => {
+      const fields = { dropoff_handover: "leave_at_door", dropoff_verification: verification };
+      const moving = await bookAnd(service, apiKey, ["pay", "advance"], fields);
+      const { reference: shipment } = moving;
+      expect(moving).toMatchObject(left);
+      const missing =
+        "The shipment cannot be delivered because its photo was not recorded. Record it, or waive the verification.";
+      await expectRefused(as.advanceShipment({ shipment }), "NOT_VERIFIED", { dropoff_verification: missing });
+      await data(as.recordProof({ shipment, photo: SAMPLE_PICTURES.photo.toString("base64") }));
+      expect(await data(as.advanceShipment({ shipment }))).toMatchObject({ ...left, status: "delivered" });
+    },
+  );
 
   test.each(["pin", "signature"])("cannot require a %s", async (dropoff_verification) => {
     const text = `dropoff_handover must be meet if dropoff_verification is ${dropoff_verification}. Nobody is at the door otherwise.`;

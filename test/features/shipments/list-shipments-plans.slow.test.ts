@@ -233,8 +233,8 @@ test("what the search box asks for is read from indexes, and little besides the 
     const path = `/v1/search?text=${encodeURIComponent(text)}`;
     const sent = await queriesOf(service.app.em, () => service.request(path, { apiKey: large.apiKey }));
     // Excludes background queries that count calls.
-    const searches = sent.filter(({ sql: asked }) =>
-      /with recent as materialized|as slot cross join/.test(asked.replaceAll(/\s+/g, " ")),
+    const searches = sent.filter(({ sql: statement }) =>
+      /with recent as materialized|as slot cross join/.test(statement.replaceAll(/\s+/g, " ")),
     );
     expect(searches.length).toBeGreaterThan(0);
     for (const query of searches) {

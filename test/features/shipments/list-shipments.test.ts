@@ -213,9 +213,9 @@ describe("a list of shipments refuses", async () => {
 });
 
 /** Returns payment details in the form in which they are stored. */
-function details(said: object): string {
+function details(paymentDetails: object): string {
   const nothing = { checkout: null, processing: false, error: null, refundError: null };
-  const all = { ...nothing, refundedMinor: 0, dispute: null, ...said };
+  const all = { ...nothing, refundedMinor: 0, dispute: null, ...paymentDetails };
   return `jsonb '${JSON.stringify(all)}'`;
 }
 
@@ -242,7 +242,7 @@ describe("a list of shipments that failed", async () => {
     ["a page that may have been paid unseen", DELIVERED, { unseen: 1 }, true],
   ];
   const failed: string[] = [];
-  for (const [i, [, [status, paymentStatus], said, isFailed]] of CASES.entries()) {
+  for (const [i, [, [status, paymentStatus], paymentDetails, isFailed]] of CASES.entries()) {
     const [reference] = await insertShipments(sql, {
       workspace: id,
       count: 1,
@@ -252,7 +252,7 @@ describe("a list of shipments that failed", async () => {
       createdAt: `timestamptz '2026-02-01' + interval '${i} hours'`,
       externalReference: `'case ${i}'`,
       salt: `case ${i} ${id}`,
-      ...(said && { paymentDetails: details(said) }),
+      ...(paymentDetails && { paymentDetails: details(paymentDetails) }),
     });
     if (isFailed) failed.unshift(reference!);
   }

@@ -20,14 +20,14 @@ function notes(count: number): Record<string, string> {
 }
 
 test("metadata is returned as given, trimmed; blank values and null count as none", async () => {
-  const given = {
+  const notes = {
     colour: " red ",
     constructor: "c",
     "ключ 🙂": "значение",
     blank: " ",
     none: null,
   };
-  const { metadata, reference } = await book(service, apiKey, { metadata: given });
+  const { metadata, reference } = await book(service, apiKey, { metadata: notes });
   const kept = { colour: "red", constructor: "c", "ключ 🙂": "значение" };
   expect(metadata).toEqual(kept);
   const read = await data(caller.getShipment({ shipment: reference }));
@@ -107,9 +107,9 @@ describe("mergeMetadata", () => {
       maxKeys: 9,
     });
     fc.assert(
-      fc.property(notes, notes, (current, given) => {
-        const once = mergeMetadata(mergeMetadata({}, current), given);
-        expect(mergeMetadata(once, given)).toEqual(once);
+      fc.property(notes, notes, (current, changes) => {
+        const once = mergeMetadata(mergeMetadata({}, current), changes);
+        expect(mergeMetadata(once, changes)).toEqual(once);
         expect(Object.values(once)).not.toContain("");
       }),
     );

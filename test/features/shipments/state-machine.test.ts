@@ -24,7 +24,7 @@ const PARTICIPLES = { pay: "paid", advance: "advanced", cancel: "cancelled", ref
 type Who = "json" | "grpc" | "stranger";
 
 /** A call with its response. */
-interface Asked {
+interface Attempted {
   readonly who: Who;
   readonly step: Step;
   /** State in the response, or the error's reason. */
@@ -36,7 +36,7 @@ const sql = await connectTo(service.databaseUrl);
 const { apiKey } = await service.addWorkspace();
 const { apiKey: strangersKey } = await service.addWorkspace();
 
-async function ask(who: Who, step: Step, shipment: string): Promise<Asked> {
+async function ask(who: Who, step: Step, shipment: string): Promise<Attempted> {
   const key = who === "stranger" ? strangersKey : apiKey;
   const door = who === "grpc" ? "grpc" : "json";
   const answer = await takeStep(service, key, shipment, step, door);
@@ -52,7 +52,7 @@ function stateOf({ status, payment_status }: Record<string, any>): string {
 }
 
 /** Returns the state after a response. `undefined` if `TABLE` does not allow the response. */
-function explain(state: string, { who, step, answer }: Asked): string | undefined {
+function explain(state: string, { who, step, answer }: Attempted): string | undefined {
   if (who === "stranger") return answer === NO_SHIPMENT.message ? state : undefined;
   const next = TABLE[state]![step];
   if (next !== undefined) return answer === next ? next : undefined;
@@ -60,7 +60,7 @@ function explain(state: string, { who, step, answer }: Asked): string | undefine
 }
 
 /** Returns the possible states after concurrent calls: one for each order that explains all responses. */
-function explainAll(state: string, calls: readonly Asked[]): string[] {
+function explainAll(state: string, calls: readonly Attempted[]): string[] {
   if (calls.length === 0) return [state];
   return calls.flatMap((call, i) => {
     const next = explain(state, call);
@@ -82,10 +82,10 @@ test("any calls of several clients, one by one or concurrent, are answered as th
       let state = BOOKED;
       let changes = 0;
       for (const round of plan) {
-        const asked = await Promise.all(round.map(([who, step]) => ask(who, step, reference)));
+        const responses = await Promise.all(round.map(([who, step]) => ask(who, step, reference)));
         const left = await stateInDatabase(reference);
-        expect(explainAll(state, asked), JSON.stringify({ state, asked })).toContain(left.state);
-        changes += asked.filter(({ answer }) => answer in TABLE).length;
+        expect(explainAll(state, responses), JSON.stringify({ state, responses })).toContain(left.state);
+        changes += responses.filter(({ answer }) => answer in TABLE).length;
         state = left.state;
         expect(left).toEqual({
           state,

@@ -99,7 +99,7 @@ test("in transit the courier's first name and vehicle are shown, when they come,
   await data(as.setCourier({ shipment, ...ada }));
   await data(as.reportProgress({ shipment, dropoff_eta: "2026-11-02T13:30:00Z" }));
   /** Returns the heading above the steps and the first fact below them. */
-  const said = async () => {
+  const readPage = async () => {
     const { text, html } = await open(url);
     for (const hidden of ["Byron", "5550123", "c-7"]) expect(html).not.toContain(hidden);
     const fact = text.slice(text.lastIndexOf("Delivered") + 1).slice(0, 2);
@@ -107,19 +107,19 @@ test("in transit the courier's first name and vehicle are shown, when they come,
   };
   const none = ["Reference", shipment];
   const expected = "Expected Monday, November 2 at 1:30 PM";
-  expect(await said()).toEqual(["Your delivery is waiting for the courier", expected, ...none]);
+  expect(await readPage()).toEqual(["Your delivery is waiting for the courier", expected, ...none]);
   await takeStep(service, apiKey, shipment, "advance");
   const courier = ["Courier", "Ada · Cargo bike"];
-  expect(await said()).toEqual(["Your delivery is on its way", expected, ...courier]);
+  expect(await readPage()).toEqual(["Your delivery is on its way", expected, ...courier]);
   await as.reportPlaces({ places: [{ shipment, lat: 40.69, lng: -73.95 }] });
-  expect(await said()).toEqual([
+  expect(await readPage()).toEqual([
     "Your delivery is on its way",
     expected,
     "Courier",
     "Ada · Cargo bike · about 1.4 km away",
   ]);
   await data(as.reportProgress({ shipment, stage: "at_dropoff" }));
-  expect(await said()).toEqual(["Your courier is at the door", ...courier]);
+  expect(await readPage()).toEqual(["Your courier is at the door", ...courier]);
   await data(as.recordAttempt({ shipment, reason: "nobody_there", note: "Dog" }));
   const sql = await connectTo(service.databaseUrl);
   await sql.query("update courier_place set measured_at = $2 where shipment_reference = $1", [
@@ -127,9 +127,9 @@ test("in transit the courier's first name and vehicle are shown, when they come,
     new Date(Date.now() - 15 * 60_000),
   ]);
   const failed = "No one was there to accept it (Monday, November 2 at 12:00 PM)";
-  expect(await said()).toEqual(["Your delivery is on its way", failed, ...courier]);
+  expect(await readPage()).toEqual(["Your delivery is on its way", failed, ...courier]);
   await data(as.updateWorkspace({ tracking_shows_courier: false }));
-  expect(await said()).toEqual(["Your delivery is on its way", failed, ...none]);
+  expect(await readPage()).toEqual(["Your delivery is on its way", failed, ...none]);
   await data(as.returnShipment({ shipment }));
   const { text } = await open(url);
   expect(text.slice(1, 3)).toEqual(["Your delivery was returned to the sender", "Progress"]);
@@ -230,17 +230,17 @@ test("five other digits are taken for a shipment, be they sent at once and to se
   const { apiKey } = await service.addWorkspace();
   const replica = await startReplica(service.databaseUrl, { publicUrl: PUBLIC_URL });
   const { tracking_url: url, reference: shipment } = await bookAnd(service, apiKey, ["pay"], IN_FULL);
-  const said = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)?.[1];
+  const alertOf = ({ html }: { html: string }) => /role="alert">(.*?)</.exec(html)?.[1];
   const guesses = ["0000", "", "55550123", "012", "1234", "4321", "9999"];
   const answers = await Promise.all(guesses.map((digits, i) => openBy(url, digits, i % 2 === 0 ? service : replica)));
   const wrong = (left: string) => `Those digits don’t match. You have ${left} left.`;
   const locked = "No tries are left. Please ask the sender.";
   const tries = ["4 tries", "3 tries", "2 tries", "1 try"].map(wrong);
-  expect(answers.map(said)).toHaveLength(7);
-  expect(answers.map(said)).toEqual(expect.arrayContaining([...tries, locked]));
+  expect(answers.map(alertOf)).toHaveLength(7);
+  expect(answers.map(alertOf)).toEqual(expect.arrayContaining([...tries, locked]));
   for (const { text } of answers) expect(text).not.toContain("Address");
   const late = await openBy(url, "0123");
-  expect([said(late), late.html.includes("<form")]).toEqual([locked, false]);
+  expect([alertOf(late), late.html.includes("<form")]).toEqual([locked, false]);
   await data(service.as(apiKey).updateShipment({ shipment, recipient_phone: "+12025559876" }));
   expect((await openBy(url, "9876")).text).toContain("Address");
   const other = await bookAnd(service, apiKey, ["pay"], IN_FULL);
@@ -425,14 +425,14 @@ test("the windows of a shipment are told in their time zone, and whether it is l
     dropoff: window("2026-11-02T19:00:00.000Z", "2026-11-02T21:00:00.000Z"),
   };
   await sql.query("update shipment set windows = $2 where reference = $1", [reference, windows]);
-  const said = async (at: string) => {
+  const readPage = async (at: string) => {
     nowMs = Date.parse(at);
     return (await open(url)).text.filter((line) => /^(Collected|Delivery:|Later|Times)/.test(line));
   };
   const zone = "Times are in the time zone America/New_York.";
   const pickup = "Collected by the courier: Monday, November 2, 9:00 – 10:00 AM";
   const delivery = "Delivery: Monday, November 2, 2:00 – 4:00 PM";
-  const plain = async (at: string) => (await said(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
+  const plain = async (at: string) => (await readPage(at)).map((line) => line.replaceAll(/[\u2009\u202f]/g, " "));
   expect(await plain("2026-11-02T14:59:00Z")).toEqual([pickup, delivery, zone]);
   expect(await plain("2026-11-02T15:00:01Z")).toEqual([pickup, delivery, "Later than planned", zone]);
   await takeStep(service, apiKey, reference, "advance");

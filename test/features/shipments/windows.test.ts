@@ -149,8 +149,8 @@ test("a booking by a quote takes its windows, at its price, and other windows ar
     quote_id: quote.id,
   });
   const { body: plain } = await caller.createQuote(ROUTE);
-  const given = { ...fields, quote_id: plain.id, pickup_window: EVENING };
-  expect((await caller.createShipment(given)).code).toBe("QUOTE_MISMATCH");
+  const booking = { ...fields, quote_id: plain.id, pickup_window: EVENING };
+  expect((await caller.createShipment(booking)).code).toBe("QUOTE_MISMATCH");
 });
 
 describe("windows that cannot be booked", () => {

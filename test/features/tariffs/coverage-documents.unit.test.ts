@@ -23,10 +23,12 @@ function documentsOf(sizes: readonly number[]) {
 
 test("a document is made once, however many ask for it, and one at a time", async () => {
   const { made, documents } = documentsOf([1, 1]);
-  const asked = await Promise.all([1, 2, 1, 2, 1].map((version) => documents.find(version, version === 1 ? 0 : 10)));
+  const responses = await Promise.all(
+    [1, 2, 1, 2, 1].map((version) => documents.find(version, version === 1 ? 0 : 10)),
+  );
   expect(made).toEqual(["1-0", "2-10"]);
-  expect(new Set(asked).size).toBe(2);
-  expect(asked[1]!.message()).toMatchObject({ tariffVersion: 2, toleranceM: 10 });
+  expect(new Set(responses).size).toBe(2);
+  expect(responses[1]!.message()).toMatchObject({ tariffVersion: 2, toleranceM: 10 });
 });
 
 test("documents are dropped when all take too much, those not asked for the longest first", async () => {

@@ -22,8 +22,8 @@ describe("the coverage of a tariff in force", () => {
     [0.5, 0],
     [1_000, 1_000],
     [1_999.9, 1_000],
-  ])("is its zones as GeoJSON, to a tolerance of %s", async (asked, toleranceM) => {
-    const { status, headers, text } = await get(asked);
+  ])("is its zones as GeoJSON, to a tolerance of %s", async (requested, toleranceM) => {
+    const { status, headers, text } = await get(requested);
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([
       200,
       "application/geo+json",
@@ -66,8 +66,8 @@ describe("the coverage of a tariff in force", () => {
   });
 
   test("is made once for all that ask for it at once", async () => {
-    const asked = await Promise.all(Array.from({ length: 20 }, () => get(50_000)));
-    const etags = new Set(asked.map(({ status, headers }) => `${status} ${headers.get("etag")}`));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => get(50_000)));
+    const etags = new Set(responses.map(({ status, headers }) => `${status} ${headers.get("etag")}`));
     expect(etags.size).toBe(1);
   });
 

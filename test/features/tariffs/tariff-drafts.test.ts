@@ -59,8 +59,8 @@ test("a draft begins empty, with the name of who made it", async () => {
 
 test("a copy of a version has its zones to the byte, and its unknown keys in their order", async () => {
   const draft = await create({ from_version: 2 });
-  const { zones: given, ...head } = DOCUMENT;
-  const zones = JSON.stringify(given);
+  const { zones: collection, ...head } = DOCUMENT;
+  const zones = JSON.stringify(collection);
   expect(draft).toMatchObject({ fees: FEES, from_version: 2, zones_bytes: zones.length });
   const { text, headers } = await as.getTariffDraftZones({ draft: draft.id });
   expect([text, headers.get("content-type")]).toEqual([zones, "application/geo+json"]);

@@ -503,8 +503,8 @@ test("a step that fails is tried ever more rarely, while others go on, and is gi
   }
   const waits = triedAt.slice(1).map((time, i) => (time - triedAt[i]!) / 1_000);
   expect(waits).toEqual([5, 10, 20, 40, 80, 160, 300]);
-  const said = logged.filter((line) => line["shipment"] === reference).map(({ msg }) => msg);
-  expect(said).toEqual([
+  const messages = logged.filter((line) => line["shipment"] === reference).map(({ msg }) => msg);
+  expect(messages).toEqual([
     ...Array.from({ length: 8 }, () => "a step of a simulation failed"),
     "simulation abandoned: its next step failed 8 times",
   ]);

@@ -160,8 +160,8 @@ test("cut-offs pass, and slots move, by the clock", async () => {
   const fields = { ...BOOKING, pickup_window };
   const codes = async () => {
     const { quoteShipment, createQuote, createShipment } = caller;
-    const asked = [quoteShipment, createQuote, createShipment].map((call) => call(fields));
-    return (await Promise.all(asked)).map(({ code }) => code);
+    const calls = [quoteShipment, createQuote, createShipment].map((call) => call(fields));
+    return (await Promise.all(calls)).map(({ code }) => code);
   };
 
   // Moves the clock to 17:59 in Berlin.

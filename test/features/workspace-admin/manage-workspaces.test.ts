@@ -147,8 +147,8 @@ test("limits that are given are set, the rest stays, and the service soon applie
   const applied = async () => (await data(service.as(apiKey).getWorkspace())).limits.quote;
   expect(await applied()).toEqual(DEFAULT_LIMITS.quote);
   const limits = { ...DEFAULT_LIMITS, quote: { rate: 7, burst: 14 }, write: { rate: 3, burst: 9 } };
-  for (const given of [{ quote: { rate: 7 }, write: limits.write }, { quote: { rate: 7 } }, {}]) {
-    const changed = await data(as.updateWorkspaceLimits({ workspace, ...given }));
+  for (const body of [{ quote: { rate: 7 }, write: limits.write }, { quote: { rate: 7 } }, {}]) {
+    const changed = await data(as.updateWorkspaceLimits({ workspace, ...body }));
     expect(changed.limits).toEqual(limits);
   }
   await eventually("the limit to apply", async () => (await applied()).rate === 7);
@@ -182,8 +182,8 @@ test.each(["404404404", "0", "-1", "9007199254740991"])(
     for (const { localName, input } of WorkspaceAdminService.methods) {
       const names = new Set(input.fields.map(({ name }) => name));
       if (!names.has("workspace")) continue;
-      const given = Object.entries(REQUIRED).filter(([name]) => names.has(name));
-      const fields: object = { workspace, ...Object.fromEntries(given) };
+      const required = Object.entries(REQUIRED).filter(([name]) => names.has(name));
+      const fields: object = { workspace, ...Object.fromEntries(required) };
       const call = as[localName as "getWorkspace"](fields);
       await expectRefused(call, "WORKSPACE_NOT_FOUND", `There is no workspace ${workspace}.`);
     }

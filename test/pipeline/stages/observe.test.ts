@@ -133,8 +133,8 @@ test("an API key is never logged, wherever a caller puts it", async () => {
     { cookie: `key=${apiKey}`, "user-agent": apiKey, [apiKey]: apiKey },
     { "content-type": apiKey, authorization: `Bearer ${apiKey}` },
   ];
-  for (const given of headers) {
-    await served.request(QUOTE_PATH, { body: COVERED_ROUTE, headers: { ...json, ...given } });
+  for (const sent of headers) {
+    await served.request(QUOTE_PATH, { body: COVERED_ROUTE, headers: { ...json, ...sent } });
   }
   const misplaced = { ...BOOKING, customer_name: apiKey, pickup_address: apiKey, [apiKey]: apiKey };
   expect((await served.request("/v1/shipments", { apiKey, body: misplaced })).status).toBe(201);

@@ -157,14 +157,14 @@ describe.each(RPCS)("$method", (rpc) => {
   test("meets the faults of calls that write if it is one", async () => {
     for (const simulated of ["duplicate_webhook", "reorder_webhooks", "fail_webhook=1"]) {
       const [status, code] = rpc.writes ? [200, "ok"] : [422, "InvalidArgument"];
-      const said = { simulated: rpc.writes ? simulated : null };
-      expect(await byJson(simulated)).toEqual({ status, ...said });
-      expect(await byAll(simulated)).toEqual(ofAll({ code, ...said }));
+      const logged = { simulated: rpc.writes ? simulated : null };
+      expect(await byJson(simulated)).toEqual({ status, ...logged });
+      expect(await byAll(simulated)).toEqual(ofAll({ code, ...logged }));
     }
     const [status, code] = rpc.writes ? [409, "Aborted"] : [422, "InvalidArgument"];
-    const said = { simulated: rpc.writes ? "in_flight" : null };
-    expect(await byJson("in_flight")).toEqual({ status, ...said });
-    expect(await byAll("in_flight")).toEqual(ofAll({ code, ...said }));
+    const logged = { simulated: rpc.writes ? "in_flight" : null };
+    expect(await byJson("in_flight")).toEqual({ status, ...logged });
+    expect(await byAll("in_flight")).toEqual(ofAll({ code, ...logged }));
   });
 });
 
@@ -324,8 +324,8 @@ test("a live call meets no fault, and is told so; nor does an operator's", async
       simulated: "ignored",
     });
     for (const protocol of NAMES) {
-      const told = { code: "ok", simulated: "ignored" };
-      expect(await bookBy(protocol, simulate, liveKey), protocol).toEqual(told);
+      const logged = { code: "ok", simulated: "ignored" };
+      expect(await bookBy(protocol, simulate, liveKey), protocol).toEqual(logged);
     }
   }
   const { key } = await service.addOperator();
@@ -341,8 +341,8 @@ test("lose_answer books and breaks the connection or resets the stream, by every
   expect(await bookByJson("lose_answer")).toBeUndefined();
   expect(await count(twin.id)).toBe(before + 1);
   for (const [i, protocol] of NAMES.entries()) {
-    const told = { code: lostBy(protocol), simulated: null };
-    expect(await bookBy(protocol, "lose_answer"), protocol).toEqual(told);
+    const logged = { code: lostBy(protocol), simulated: null };
+    expect(await bookBy(protocol, "lose_answer"), protocol).toEqual(logged);
     expect(await count(twin.id), protocol).toBe(before + 2 + i);
   }
 });

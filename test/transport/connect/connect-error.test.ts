@@ -117,11 +117,11 @@ test.each([
   ["a compression", "/grpc.health.v1.Health/Check", { "grpc-encoding": '"'.repeat(12_000) }],
   ["a content type", CREATE, { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
   ["an unknown RPC's content type", "/no.Such/Rpc", { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
-])("%s that is as long as headers can be is refused in less than clients take", async (_, path, given) => {
+])("%s that is as long as headers can be is refused in less than clients take", async (_, path, violations) => {
   const { headers, trailers } = await rawGrpc(
     service.grpcUrl,
     path,
-    { "content-type": "application/grpc", te: "trailers", ...given },
+    { "content-type": "application/grpc", te: "trailers", ...violations },
     frame(new Uint8Array()),
   );
   const status = trailers["grpc-status"] ?? headers["grpc-status"];

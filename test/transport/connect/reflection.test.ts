@@ -192,15 +192,15 @@ test("reflection ends at the deadline of a caller that asks nothing more", async
 /** Returns all files that a client can find: first by symbol, then through imports. */
 async function rebuild(...symbols: string[]): Promise<FileRegistry> {
   const found = new Map<string, FileDescriptorProto>();
-  const wanted: Question[] = symbols.map(symbol);
+  const questions: Question[] = symbols.map(symbol);
   const read = (bytes: Uint8Array) => fromBinary(FileDescriptorProtoSchema, bytes);
-  for (let question = wanted.shift(); question !== undefined; question = wanted.shift()) {
+  for (let question = questions.shift(); question !== undefined; question = questions.shift()) {
     const [answer] = await ask(question);
     if (answer?.case !== "fileDescriptorResponse") throw new Error(JSON.stringify(answer));
     for (const proto of answer.value.fileDescriptorProto.map(read)) {
       if (found.has(proto.name)) continue;
       found.set(proto.name, proto);
-      wanted.push(...proto.dependency.filter((name) => !found.has(name)).map(file));
+      questions.push(...proto.dependency.filter((name) => !found.has(name)).map(file));
     }
   }
   return createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder([...found.values()]) }));

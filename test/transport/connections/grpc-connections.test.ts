@@ -235,9 +235,9 @@ test("a connection that begins to speak while its server drains is told to go el
   await server.drain();
   const session = connect(`http://127.0.0.1:${port}`, { createConnection: () => socket });
   opened.push(session);
-  const told = once(session, "goaway");
+  const goaway = once(session, "goaway");
   expect(await call(session)).toBe("0");
-  expect((await told)[1]).toBe(2 ** 31 - 1);
+  expect((await goaway)[1]).toBe(2 ** 31 - 1);
 });
 
 test("a server that drains takes no connection, and serves streams that callers were about to open", async () => {
@@ -245,7 +245,7 @@ test("a server that drains takes no connection, and serves streams that callers 
   const proxy = await startTcpProxy(`tcp://127.0.0.1:${port}`);
   whenOver(proxy.close);
   const session = await openSession(Number(new URL(proxy.url).port));
-  const told = once(session, "goaway");
+  const goaway = once(session, "goaway");
   proxy.hang();
   await server.drain();
   // The caller has not read the GOAWAY yet.
@@ -254,7 +254,7 @@ test("a server that drains takes no connection, and serves streams that callers 
   await eventually("the call to be sent", () => session.socket.bytesWritten > written);
   proxy.resume();
   expect(await called).toBe("0");
-  const [code, lastStream] = await told;
+  const [code, lastStream] = await goaway;
   expect([code, lastStream]).toEqual([constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1]);
   const [error] = await once(openTcp(port), "error");
   expect(error).toMatchObject({ code: "ECONNREFUSED" });

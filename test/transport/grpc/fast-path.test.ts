@@ -290,8 +290,8 @@ test("the fast path answers as Connect does when a call exceeds the limit", asyn
 
 /** Returns a response without the headers that vary between calls. */
 function comparable({ status, headers, trailers, text }: RawGrpcAnswer) {
-  const steady = (given: RawGrpcAnswer["headers"]) => {
-    const { date, ratelimit, ...rest } = given;
+  const steady = (headers: RawGrpcAnswer["headers"]) => {
+    const { date, ratelimit, ...rest } = headers;
     const left = typeof ratelimit === "string" ? ratelimit.replace(/r=\d+;t=\d+/, "") : ratelimit;
     return { ...rest, ratelimit: left, dated: date !== undefined };
   };

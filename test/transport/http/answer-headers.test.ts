@@ -82,8 +82,8 @@ describe("browsers are told how to take, and whether to keep", () => {
   test("what is said of a request that is not HTTP", async () => {
     const socket = connect(Number(new URL(overHttp.httpUrl).port), "127.0.0.1");
     socket.write("nonsense\r\n\r\n");
-    const said = await text(socket);
-    expect(said).toMatch(/^HTTP\/1\.1 400 /);
-    expect(said).toMatch(/\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n/);
+    const response = await text(socket);
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toMatch(/\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n/);
   });
 });

@@ -37,8 +37,8 @@ test.each([
     "x-request-id": expect.stringMatching(/.+/),
   });
   expect(answer.text).toContain(`<h1>${title}</h1>`);
-  for (const said of ["/v1", "gRPC", "/docs", "/docs/api", "/protos.tar.gz"]) {
-    expect(answer.text).toContain(said);
+  for (const text of ["/v1", "gRPC", "/docs", "/docs/api", "/protos.tar.gz"]) {
+    expect(answer.text).toContain(text);
   }
 });
 

@@ -95,8 +95,10 @@ describe("a document by HTTP", () => {
   test("is compressed once, however many ask for it at once", async () => {
     const again = documentOf(1n, Buffer.from(TEXT), () => ({}) as Parcel);
     answers.set(9n, again);
-    const asked = await Promise.all(Array.from({ length: 10 }, () => get("/v1/parcels/9", ["Accept-Encoding: gzip"])));
-    const lengths = new Set(asked.map(({ headers }) => Number(headers.get("content-length"))));
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => get("/v1/parcels/9", ["Accept-Encoding: gzip"])),
+    );
+    const lengths = new Set(responses.map(({ headers }) => Number(headers.get("content-length"))));
     expect([again.heldBytes]).toEqual([...lengths].map((length) => TEXT.length + length));
   });
 

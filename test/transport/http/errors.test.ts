@@ -173,8 +173,8 @@ test.each([
   ["/v1//shipments", "/v1/shipments"],
   ["/openapi.yaml", "/openapi.json"],
   ["/docs/webhook", "/docs/webhooks"],
-])("404: %s may be meant for %s, whoever asks", async (path, meant) => {
-  const message = `This path does not exist. Did you mean ${meant}?`;
+])("404: %s may be meant for %s, whoever asks", async (path, suggestion) => {
+  const message = `This path does not exist. Did you mean ${suggestion}?`;
   for (const key of [apiKey, undefined]) {
     const answer = await service.request(path, { apiKey: key, body: {} });
     expectError(answer, 404, { message, errors: {} });

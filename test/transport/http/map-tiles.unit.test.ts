@@ -42,11 +42,11 @@ test.each([
     { file: "/srv/tiles.pmtiles", attribution: "© Example" },
     { archive: "/map/tiles.pmtiles", attribution: "© Example" },
   ],
-])("where tiles come from is told of %s", async (_, tiles, told) => {
+])("where tiles come from is told of %s", async (_, tiles, expected) => {
   const answer = await fetch(`${await serve(tiles)}/map/tiles`);
   expect({ status: answer.status, body: await answer.json() }).toEqual({
     status: 200,
-    body: { tiles: told },
+    body: { tiles: expected },
   });
 });
 
@@ -65,13 +65,13 @@ describe("a file of 5 MiB", async () => {
     ["bytes=0-4", "01234", "bytes 0-4/5242880"],
     ["bytes=13-13", "3", "bytes 13-13/5242880"],
     ["bytes=5242878-9999999", "89", "bytes 5242878-5242879/5242880"],
-  ])("is given out by %s", async (asked, text, given) => {
-    const answer = await range(asked);
+  ])("is given out by %s", async (path, text, expected) => {
+    const answer = await range(path);
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 206, text });
     expect(Object.fromEntries(answer.headers)).toEqual({
       "content-type": "application/octet-stream",
       "content-length": String(text.length),
-      "content-range": given,
+      "content-range": expected,
       "accept-ranges": "bytes",
       "cache-control": "public, max-age=86400",
       "cross-origin-resource-policy": "same-origin",
@@ -91,8 +91,8 @@ describe("a file of 5 MiB", async () => {
     ["two ranges", "bytes=0-1,3-4"],
     ["another unit", "lines=0-1"],
     ["all of it", ""],
-  ])("is not given out for %s", async (_, asked) => {
-    const { status, text, headers } = await range(asked);
+  ])("is not given out for %s", async (_, path) => {
+    const { status, text, headers } = await range(path);
     expect({ status, text }).toEqual({ status: 416, text: "" });
     expect(headers.get("content-range")).toBe("bytes */5242880");
   });

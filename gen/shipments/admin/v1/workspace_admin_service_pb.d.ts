@@ -178,7 +178,7 @@ export declare type WorkspaceRateLimits = Message<"shipments.admin.v1.WorkspaceR
   quote?: RateLimit | undefined;
 
   /**
-   * Rate limit for calls that read.
+   * Rate limit for read calls.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
@@ -206,7 +206,7 @@ export declare type WorkspaceRateLimitsValid = Message<"shipments.admin.v1.Works
   quote: RateLimitValid;
 
   /**
-   * Rate limit for calls that read.
+   * Rate limit for read calls.
    *
    * @generated from field: shipments.v1.RateLimit read = 2;
    */
@@ -872,7 +872,7 @@ export declare type UpdateWorkspaceLimitsRequest = Message<"shipments.admin.v1.U
   quote?: NewRateLimit | undefined;
 
   /**
-   * New limit for calls that read.
+   * New limit for read calls.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */
@@ -905,7 +905,7 @@ export declare type UpdateWorkspaceLimitsRequestValid = Message<"shipments.admin
   quote?: NewRateLimitValid | undefined;
 
   /**
-   * New limit for calls that read.
+   * New limit for read calls.
    *
    * @generated from field: shipments.admin.v1.NewRateLimit read = 3;
    */

@@ -38,8 +38,8 @@ test("a call whose answer drips without end is ended by its own limit", async ()
 
 test("an answer of 200 that is none of Stripe's objects is no answer", async () => {
   const { online } = connect();
-  const wanted = { ...CHECKOUT, expiresAt: new Date(Date.now() + 60 * 60_000) };
-  const open = () => online.openCheckout(access, wanted, "key");
+  const attempt = { ...CHECKOUT, expiresAt: new Date(Date.now() + 60 * 60_000) };
+  const open = () => online.openCheckout(access, attempt, "key");
   stripe.fault("POST /v1/checkout/sessions", "garbled");
   await expect(open()).rejects.toThrow(ProviderUnavailable);
   const { checkout } = await open();
@@ -51,7 +51,7 @@ test("an answer of 200 that is none of Stripe's objects is no answer", async () 
     await expect(find(), line).rejects.toThrow(ProviderUnavailable);
   }
   await expect(find()).resolves.toMatchObject({ status: "paid", amountMinor: 1_269 });
-  const urls = { returnUrl: wanted.successUrl, refreshUrl: wanted.cancelUrl };
+  const urls = { returnUrl: attempt.successUrl, refreshUrl: attempt.cancelUrl };
   const span = { from: new Date(), to: new Date() };
   for (const [line, ask] of [
     ["GET /v1/accounts", () => online.readAccount(access)],
