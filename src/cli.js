@@ -10,7 +10,7 @@ if (Number.parseInt(process.versions.node, 10) < NODE) {
   try {
     await runAgain(findOwnNode());
   } catch ({ message }) {
-    process.stderr.write(`Node ${NODE} is needed, this is ${process.version}; ${message}\n`);
+    process.stderr.write(`Node ${NODE} is needed, but this is ${process.version}; ${message}\n`);
     process.exit(1);
   }
 }

@@ -74,17 +74,9 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
     `${"A".repeat(43)}=,${"A".repeat(40)}`,
     "must be keys of 32 bytes in base64, separated by commas. Create one with `openssl rand -base64 32`",
   ],
-  [
-    "STRIPE_SECRET_KEY",
-    "sk_test_1",
-    "must be a live key such as sk_live_...; STRIPE_TEST_SECRET_KEY is for a test key",
-  ],
-  [
-    "STRIPE_TEST_SECRET_KEY",
-    "rk_live_1",
-    "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for a live key",
-  ],
-  ["STRIPE_TEST_WEBHOOK_SECRET", "secret", "must be a secret such as whsec_..., or two separated by a comma"],
+  ["STRIPE_SECRET_KEY", "sk_test_1", "must be a live key such as sk_live_...; STRIPE_TEST_SECRET_KEY is for test keys"],
+  ["STRIPE_TEST_SECRET_KEY", "rk_live_1", "must be a test key such as sk_test_...; STRIPE_SECRET_KEY is for live keys"],
+  ["STRIPE_TEST_WEBHOOK_SECRET", "secret", "must be a secret such as whsec_..., or two secrets separated by a comma"],
   ["WEBHOOK_ALLOW_LOOPBACK_HTTP", "perhaps", "must be true or false"],
   ["REUSE_PORT", "perhaps", "must be true or false"],
   ["DATABASE_URL", "mysql://x", DATABASE_URL_FAULT],
@@ -100,13 +92,9 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
   [
     "MAP_TILES_URL",
     "https://tiles.example.org/{z}/{x}.png",
-    "must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
+    "must be a URL such as https://tiles.example.org/{z}/{x}/{y}.png",
   ],
-  [
-    "MAP_TILES_FILE",
-    "package.json",
-    "must be a readable PMTiles file, of version 3, of PNG, JPEG, WebP or AVIF images",
-  ],
+  ["MAP_TILES_FILE", "package.json", "must be a readable PMTiles file, version 3, with PNG, JPEG, WebP or AVIF images"],
   ["MAP_TILES_ATTRIBUTION", "©".repeat(201), "must have at most 200 characters"],
   ["GEOCODER", "google", "must be photon, nominatim or pelias"],
   [
@@ -183,7 +171,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
   [{ MAP_TILES_URL: TILES }, "MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires"],
   [
     { MAP_TILES_ATTRIBUTION: "© Example" },
-    "MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set",
+    "MAP_TILES_URL: must be set because MAP_TILES_ATTRIBUTION is set; alternatively, set MAP_TILES_FILE",
   ],
   [
     { PICTURES_S3_REGION: "eu-central-1", PICTURES_S3_ACCESS_KEY_ID: "AK" },

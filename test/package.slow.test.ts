@@ -99,7 +99,7 @@ test.runIf(isOldNode)("a package that npm cannot give a Node says why", async ()
     code: 1,
     stdout: "",
     stderr: expect.stringMatching(
-      /^Installing node-\S+@[\d.]+ into .*\nNode 26 is needed, this is v[\d.]+; npm cannot install it into .*: install Node yourself.\nnpm error code ENOTCACHED\n/,
+      /^Installing node-\S+@[\d.]+ into .*\nNode 26 is needed, but this is v[\d.]+; npm cannot install it into .*: install Node yourself.\nnpm error code ENOTCACHED\n/,
     ),
   });
 });

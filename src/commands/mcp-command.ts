@@ -8,7 +8,7 @@ export const mcpCommand = new Command("mcp")
   .addOption(new Option("--url <url>", "URL of the service").env("SHIPMENTS_URL").default("http://127.0.0.1:8080"))
   .action(async ({ url }: { url: string }) => {
     const key = process.env["SHIPMENTS_KEY"];
-    if (!key) throw new CommandRefused("SHIPMENTS_KEY is not set: set it to a workspace's key.");
+    if (!key) throw new CommandRefused("SHIPMENTS_KEY is not set. Set it to a workspace key.");
     await serveAgent(createCallMcp(url, key));
   });
 

@@ -79,7 +79,7 @@ export const operatorCommand = commandGroup(
   ),
   rpcCommand(
     "sign-in",
-    "create a sign-in link for an operator who is a person",
+    "create a sign-in link for an operator of kind person",
     method.createOperatorSignInLink,
     { operator: OPERATOR },
     ({ data, sign_in_path }) => ({
@@ -118,10 +118,10 @@ const { listAuditEntries } = AuditService.method;
 
 export const auditCommand = commandGroup(
   "audit",
-  "changes and their authors",
+  "audit log of administrative changes",
   rpcCommand(
     "list",
-    "list the last administrative changes, newest first",
+    "list the latest administrative changes, newest first",
     listAuditEntries,
     {
       after: ["--after <id>", "entries after this one, oldest first; 0 to start with the first"],

@@ -19,7 +19,7 @@ export async function readTariffFile(file: string): Promise<unknown> {
     const text = (await readFile(file, "utf8")).replace(/^\uFEFF/, "");
     const document: unknown = JSON.parse(text);
     const duplicate = isObject(document) ? duplicateMember(text, document) : undefined;
-    if (duplicate !== undefined) throw new Error(`it has ${duplicate} twice; keep one of them`);
+    if (duplicate !== undefined) throw new Error(`it has ${duplicate} twice; remove one`);
     return document;
   } catch (error) {
     throw new CommandRefused(`${file} cannot be read: ${(error as Error).message}`);

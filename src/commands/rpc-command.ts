@@ -212,11 +212,11 @@ export function pick<T extends object, K extends keyof T>(from: T, ...names: rea
 export function replacedLine(overlap: OptionValues[string], owner: string, last4?: OptionValues[string]): string {
   const [all, others, one] = [
     `Every other key of the ${owner}`,
-    `The other keys of the ${owner}`,
+    `All other keys of the ${owner}`,
     `The key ...${last4}`,
   ];
-  if (overlap) return `${last4 ? `${one} stops` : `${others} stop`} in ${overlap} seconds.`;
-  return `${last4 ? one : all} has stopped. With --overlap SECONDS ${last4 ? "it" : "they"} would remain valid for a while.`;
+  if (overlap) return `${last4 ? `${one} expires` : `${others} expire`} in ${overlap} seconds.`;
+  return `${last4 ? one : all} has expired. With --overlap SECONDS, ${last4 ? "it" : "they"} would have remained valid for that time.`;
 }
 
 /** Returns the instructions for a sign-in link. The link starts with `PUBLIC_URL` or the local address. */

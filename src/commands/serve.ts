@@ -23,7 +23,7 @@ export const END_MS = 9_500;
  * sending calls on them.
  */
 const IDLE_MS = 1_000;
-/** Interval of checking for the first tariff, in milliseconds. */
+/** Interval between checks for the first tariff, in milliseconds. */
 const POLL_MS = 10;
 /** Time without a tariff after which the missing tariff is logged, in milliseconds. */
 const REPORT_AFTER_MS = 1_000;
@@ -60,8 +60,9 @@ function localUrl(port: string): string {
 }
 
 /**
- * Runs the service until SIGTERM, SIGINT or the closing of its terminal. Leases the database, migrates it, opens the
- * ports, serves and drains. With `demo`, first fills an empty database and prints instructions for a first call.
+ * Runs the service until it receives SIGTERM or SIGINT, or its terminal is closed. Leases the database, migrates it,
+ * opens the ports, serves and drains. With `demo`, first fills an empty database and prints instructions for a first
+ * call.
  */
 async function serve(config: Config, demo: boolean): Promise<void> {
   holdYoungGeneration();
@@ -166,8 +167,8 @@ async function untilServing(app: App, log: Logger): Promise<boolean> {
 type Database = Pick<Lease, "url" | "release">;
 
 /**
- * Opens the configured database, or leases an embedded one. Returns `undefined` if a shutdown is
- * requested before it is open.
+ * Opens the configured database, or leases the embedded database. Returns `undefined` if a shutdown is requested before
+ * it is open.
  */
 async function openDatabase(
   { databaseUrl, dataDir }: Config,
@@ -191,7 +192,7 @@ async function openDatabase(
 /** Makes the process exit within `END_MS`. */
 function endInTime({ log, flush }: Log): void {
   const exit = () => {
-    log.error(`work was aborted: it had not finished after ${END_MS / 1_000} s`);
+    log.error(`work was aborted because it did not finish within ${END_MS / 1_000} s`);
     void flush().finally(() => process.exit(1));
   };
   setTimeout(exit, END_MS).unref();
@@ -200,9 +201,9 @@ function endInTime({ log, flush }: Log): void {
 type EndSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
 /**
- * Resolves at the first termination signal. If a signal arrives twice, from a terminal and from npm,
- * the shutdown is not shortened. SIGHUP counts if the terminal was closed. Without a terminal SIGHUP is
- * ignored, because other programs use it to reload.
+ * Resolves at the first termination signal. If a signal arrives twice, from a terminal and from npm, the shutdown is
+ * not shortened. SIGHUP counts if the terminal was closed. Without a terminal, SIGHUP is ignored, because other
+ * programs use it to reload their configuration.
  */
 async function shutdownRequested(): Promise<EndSignal> {
   const signals: EndSignal[] = ["SIGTERM", "SIGINT"];

@@ -26,7 +26,7 @@ const publishOptions = () => [
 
 export const tariffCommand = commandGroup(
   "tariff",
-  "what deliveries cost and where they go",
+  "prices and coverage zones",
   databaseCommand<PublishOptions>(
     "publish <file>",
     "check a tariff document and publish it",

@@ -31,7 +31,7 @@ export const workspaceCommand = commandGroup(
   "the teams that book",
   rpcCommand(
     "create",
-    "create a workspace and its first API keys, one of them for tests",
+    "create a workspace with its first live key and test key",
     method.createWorkspace,
     { name: NAME, payment_provider: ["--payment-provider <provider>", "the payment provider"] },
     ({ data, api_key, test_api_key }) => ({
@@ -76,7 +76,7 @@ export const workspaceCommand = commandGroup(
   ),
   rpcCommand(
     "time-zone",
-    "set the time zone of a workspace's reports",
+    "set the time zone of a workspace",
     method.updateWorkspaceTimeZone,
     {
       workspace: WORKSPACE,
@@ -129,7 +129,7 @@ export const paymentProviderCommand = commandGroup(
     { workspace: WORKSPACE, payment_provider: ["--provider <provider>", "the payment provider"] },
     ({ data }) => ({
       json: { workspace: data!.id, ...pick(data!, "payment_provider") },
-      lines: [`Workspace ${data!.id} is paid through ${data!.payment_provider}.`],
+      lines: [`Workspace ${data!.id} uses the payment provider ${data!.payment_provider}.`],
     }),
   ),
   rpcCommand(
@@ -149,7 +149,7 @@ export const paymentProviderCommand = commandGroup(
         lines: [
           provider === null
             ? `Workspace ${workspace} has no payment provider.`
-            : `Workspace ${workspace} is paid through ${provider}: ${words.filter(Boolean).join(", ")}.`,
+            : `Workspace ${workspace} uses the payment provider ${provider}: ${words.filter(Boolean).join(", ")}.`,
           ...(missing.length === 0 ? [] : [`Missing details: ${missing.join(", ")}`]),
         ],
       };
@@ -234,7 +234,7 @@ export const keyCommand = commandGroup(
   ),
   rpcCommand(
     "rotate",
-    "create a new key; the others expire after the overlap",
+    "create a new key; all other keys expire after the overlap",
     method.rotateWorkspaceApiKeys,
     {
       workspace: WORKSPACE,

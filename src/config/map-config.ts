@@ -7,7 +7,7 @@ export const MAP_VARIABLES = {
   MAP_TILES_URL: z
     .string()
     .refine(isTilesUrl, {
-      error: "must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
+      error: "must be a URL such as https://tiles.example.org/{z}/{x}/{y}.png",
     })
     .optional()
     // Secret, because the URL's path can contain a key.
@@ -15,14 +15,14 @@ export const MAP_VARIABLES = {
   MAP_TILES_FILE: z
     .string()
     .refine(holdsImages, {
-      error: "must be a readable PMTiles file, of version 3, of PNG, JPEG, WebP or AVIF images",
+      error: "must be a readable PMTiles file, version 3, with PNG, JPEG, WebP or AVIF images",
     })
     .optional(),
   MAP_TILES_ATTRIBUTION: z.string().trim().max(200, { error: "must have at most 200 characters" }).optional(),
 };
 type Variables = z.output<z.ZodObject<typeof MAP_VARIABLES>>;
 
-/** @throws ConfigError if two image sources are configured, or the settings of one are incomplete */
+/** @throws ConfigError if two image sources are configured, or the settings of a source are incomplete */
 export function readMapTiles(read: Variables): MapTiles | undefined {
   const { MAP_TILES_URL: url, MAP_TILES_FILE: file, MAP_TILES_ATTRIBUTION: attribution } = read;
   if (url !== undefined && file !== undefined) {
@@ -30,7 +30,9 @@ export function readMapTiles(read: Variables): MapTiles | undefined {
   }
   if (url === undefined && file === undefined) {
     if (attribution === undefined) return undefined;
-    throw new ConfigError("MAP_TILES_URL: must be set, or MAP_TILES_FILE, because MAP_TILES_ATTRIBUTION is set");
+    throw new ConfigError(
+      "MAP_TILES_URL: must be set because MAP_TILES_ATTRIBUTION is set; alternatively, set MAP_TILES_FILE",
+    );
   }
   if (attribution === undefined) {
     throw new ConfigError("MAP_TILES_ATTRIBUTION: must name the source of the map tiles, as their license requires");

@@ -12,14 +12,14 @@ function keyOf(mode: "live" | "test", other: string) {
 /** Secrets that sign provider events. During a rotation there are two. */
 const signingSecrets = list
   .refine((secrets) => secrets.length <= 2 && secrets.every((it) => it.startsWith("whsec_")), {
-    error: "must be a secret such as whsec_..., or two separated by a comma",
+    error: "must be a secret such as whsec_..., or two secrets separated by a comma",
   })
   .meta(SECRET);
 
 export const STRIPE_VARIABLES = {
-  STRIPE_SECRET_KEY: keyOf("live", "STRIPE_TEST_SECRET_KEY is for a test key"),
+  STRIPE_SECRET_KEY: keyOf("live", "STRIPE_TEST_SECRET_KEY is for test keys"),
   STRIPE_WEBHOOK_SECRET: signingSecrets,
-  STRIPE_TEST_SECRET_KEY: keyOf("test", "STRIPE_SECRET_KEY is for a live key"),
+  STRIPE_TEST_SECRET_KEY: keyOf("test", "STRIPE_SECRET_KEY is for live keys"),
   STRIPE_TEST_WEBHOOK_SECRET: signingSecrets,
   STRIPE_API_URL: originLike("https://api.stripe.com"),
 };
@@ -47,7 +47,7 @@ export function readStripe(read: Variables) {
   };
   if (platforms.test?.webhookSecrets.some((it) => platforms.live?.webhookSecrets.includes(it))) {
     throw new ConfigError(
-      "STRIPE_TEST_WEBHOOK_SECRET: must not have a secret of STRIPE_WEBHOOK_SECRET. Use the secret of the endpoint in Stripe's test mode",
+      "STRIPE_TEST_WEBHOOK_SECRET: must not contain a secret from STRIPE_WEBHOOK_SECRET. Use the secret of the endpoint in Stripe's test mode",
     );
   }
   return { apiUrl: read.STRIPE_API_URL, platforms };

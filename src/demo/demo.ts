@@ -55,7 +55,7 @@ export async function demoBanner(
 }
 
 function quoteLines(http: string, testKey: string | undefined): string[] {
-  const key = testKey === undefined ? "Put your test key after the =:" : "The test key is shown only once:";
+  const key = testKey === undefined ? "Set your test key:" : "The test key is shown only once:";
   return [
     `  Quote a delivery from Manhattan to Brooklyn, in another terminal. ${key}`,
     "",
@@ -67,7 +67,7 @@ function quoteLines(http: string, testKey: string | undefined): string[] {
 
 function linkLines(commands: readonly string[]): string[] {
   if (commands.length === 0) return [];
-  const text = "  The dashboard's link signs in once, within 15 minutes. Another one, and one to the platform:";
+  const text = "  The dashboard's link can be used once, within 15 minutes. New links, also to the platform:";
   return [text, "", ...commands, ""];
 }
 

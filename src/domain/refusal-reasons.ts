@@ -9,9 +9,9 @@ import {
 } from "./limits.ts";
 
 /**
- * Reasons for refusals: a closed set on which programs can rely. A reason is the `reason` of `google.rpc.ErrorInfo`
- * in the domain `shipments.v1` and the `code` of JSON errors. Each has a message that follows the field or subject,
- * and a remedy for the error guide and for agents. Messages that begin with "e.g." are examples. Remedies refer to
+ * Reasons for refusals: a closed set on which programs can rely. A reason is the `reason` of `google.rpc.ErrorInfo` in
+ * the domain `shipments.v1` and the `code` of JSON errors. Each reason has a message that follows the field or subject,
+ * and a remedy for the errors guide and for agents. Messages that begin with "e.g." are examples. Remedies refer to
  * RPCs in backticks, such as `CreateQuote`. `npm run generate` lists the reasons in `docs/errors.md`.
  */
 export const REASONS = {
@@ -33,7 +33,7 @@ export const REASONS = {
   }),
   ...answered("PermissionDenied", 403, {
     WORKSPACE_SUSPENDED: [
-      "The workspace is suspended: its calls are refused until the platform resumes it.",
+      "The workspace is suspended: its calls are refused until an operator resumes it.",
       "Ask an operator to resume the workspace.",
     ],
     ROLE_INSUFFICIENT: [
@@ -45,16 +45,19 @@ export const REASONS = {
       "Use a key with the required scope.",
     ],
     LIVE_MODE_ONLY: [
-      "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.",
+      "This call works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.",
       "Use a live key.",
     ],
-    TEST_MODE_ONLY: ["This works only in test mode. Use a test key, which begins with shp_test_.", "Use a test key."],
+    TEST_MODE_ONLY: [
+      "This call works only in test mode. Use a test key, which begins with shp_test_.",
+      "Use a test key.",
+    ],
     CROSS_SITE: [
       "Calls with a session are accepted only from pages of this site.",
       "Call from a dashboard page, or use a key.",
     ],
     SIGN_IN_REFUSED: [
-      "e.g. token: This link does not work: it was used, is older than 15 minutes, or is not complete.",
+      "e.g. token: This link is not valid: it was already used, is older than 15 minutes, or is incomplete.",
       "Request another link.",
     ],
     SESSION_BOUND: [
@@ -72,7 +75,7 @@ export const REASONS = {
   }),
   ...answered("NotFound", 404, {
     SHIPMENT_NOT_FOUND: [
-      "e.g. There is no such shipment.",
+      "e.g. Shipment not found.",
       "Check the reference with `SearchShipments`, and the key's workspace and mode.",
     ],
     PLACE_NOT_FOUND: [
@@ -83,19 +86,19 @@ export const REASONS = {
       "The shipment has no such picture, or it was deleted after 90 days.",
       "Check the shipment's `proof` first.",
     ],
-    CUSTOMER_NOT_FOUND: ["There is no such customer.", "Find the id with `ListCustomers`."],
-    COURIER_NOT_FOUND: ["There is no such courier, or the courier is archived.", "Find the id with `ListCouriers`."],
-    EVENT_NOT_FOUND: ["There is no such event.", "Check the id. The event may have been deleted."],
-    WEBHOOK_NOT_FOUND: ["There is no such webhook.", "Find the id with `ListWebhooks`."],
-    DELIVERY_NOT_FOUND: ["There is no such delivery.", "Check the id. Deliveries are kept for 30 days."],
-    API_KEY_NOT_FOUND: ["There is no such key.", "Find the id with `ListApiKeys`."],
+    CUSTOMER_NOT_FOUND: ["Customer not found.", "Find the id with `ListCustomers`."],
+    COURIER_NOT_FOUND: ["Courier not found, or the courier is archived.", "Find the id with `ListCouriers`."],
+    EVENT_NOT_FOUND: ["Event not found.", "Check the id. The event may have been deleted."],
+    WEBHOOK_NOT_FOUND: ["Webhook not found.", "Find the id with `ListWebhooks`."],
+    DELIVERY_NOT_FOUND: ["Delivery not found.", "Check the id. Deliveries are kept for 30 days."],
+    API_KEY_NOT_FOUND: ["Key not found.", "Find the id with `ListApiKeys`."],
     MEMBER_NOT_FOUND: ["The workspace has no member with this id.", "Find the id with `ListMembers`."],
     SESSION_NOT_FOUND: ["You have no session with this id.", "No action needed: the session has ended."],
     SAVED_FILTER_NOT_FOUND: ["You have no saved filter with this id in the workspace.", "Reload your saved filters."],
-    OPERATOR_NOT_FOUND: ["There is no such operator.", "Check the id. `include_revoked` lists revoked operators too."],
+    OPERATOR_NOT_FOUND: ["Operator not found.", "Check the id. `include_revoked` lists revoked operators too."],
     WORKSPACE_NOT_FOUND: ["e.g. There is no workspace 4711.", "Find the id with `ListWorkspaces`."],
     TARIFF_VERSION_NOT_FOUND: ["e.g. There is no tariff version 99.", "Find the number with `ListTariffVersions`."],
-    TARIFF_DRAFT_NOT_FOUND: ["There is no such draft.", "List the drafts. This draft was published or deleted."],
+    TARIFF_DRAFT_NOT_FOUND: ["Draft not found.", "List the drafts. This draft was published or deleted."],
   }),
   ...answered("Unimplemented", 405, {
     METHOD_NOT_ALLOWED: [
@@ -136,8 +139,8 @@ export const REASONS = {
       "Retry after the time in `Retry-After`.",
     ],
     TARIFF_REPLACED: [
-      "e.g. replaces: Version 3 is now in force, not 2. Compare with it before you replace it.",
-      "Compare the versions, then send the current one as `replaces`.",
+      "e.g. replaces: Version 3 is now in force, not 2. Compare it with your draft before you replace it.",
+      "Compare the versions, then send the current version as `replaces`.",
     ],
     TARIFF_SCHEDULED: [
       "e.g. tariff: Version 4 takes effect at 2026-12-01T00:00:00.000Z. Wait until then, or cancel it.",
@@ -223,7 +226,7 @@ export const REASONS = {
       "Offer `next_available`, or a slot from `ListPickupSlots`.",
     ],
     TOO_SOON: [
-      "e.g. pickup_window: pickup_window must not start before 60 minutes from now. The next available window is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
+      "e.g. pickup_window: pickup_window must start at least 60 minutes from now. The next available window is 2026-12-01T12:00:00.000Z to 2026-12-01T13:00:00.000Z.",
       "Offer `next_available`, or a slot from `ListPickupSlots`.",
     ],
     TOO_FAR_AHEAD: [
@@ -309,7 +312,7 @@ export const REASONS = {
       "Delete a draft.",
     ],
     TARIFF_FAULTY: [
-      'e.g. base_fee: base_fee must be a decimal of 0 or more in quotes, such as "5.00"; it is "free"',
+      'e.g. base_fee: base_fee must be a decimal string of 0 or more, such as "5.00"; it is "free"',
       "Fix each path in `errors`.",
     ],
     TARIFF_NOT_SCHEDULED: [
@@ -319,7 +322,7 @@ export const REASONS = {
   }),
   ...answered("ResourceExhausted", 422, {
     SIMULATION_LIMIT: [
-      `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some end, advance the test clock, or delete the test data.`,
+      `simulation: Test mode has reached its limit of ${MAX_SIMULATIONS} running simulations. Wait until some simulations end, advance the test clock, or delete the test data.`,
       "Wait, advance the test clock, or delete test data.",
     ],
   }),

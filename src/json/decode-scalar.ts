@@ -30,7 +30,8 @@ export function integerBounds(rules: Pick<FieldRules, "type"> | undefined): Inte
 }
 
 /**
- * @param bounds for the message about a value that is not an integer of the field's type. Validation enforces them.
+ * @param bounds bounds shown in the message about a value that is not an integer of the field's type. Validation
+ * enforces them
  */
 export function compileScalar(
   scalar: ScalarType,
@@ -115,7 +116,7 @@ export function decodeTimestamp(json: unknown, path: string, violations: Violati
     return addViolation(violations, path, `must be ${TIMESTAMP_FORM}${plusHint(json)}`);
   }
   if (!isInCalendar(json)) {
-    const text = `has a day that does not exist: ${json.slice(0, 10)}. There is no such day`;
+    const text = `contains a date that does not exist: ${json.slice(0, 10)}`;
     return addViolation(violations, path, text);
   }
   const date = new Date(json);

@@ -3,7 +3,7 @@ import { audienceOf, commonReasons } from "../pipeline/common-reasons.ts";
 import type { RefusalReason } from "../domain/refusal.ts";
 import { createOptions } from "./options.ts";
 
-/** Returns the module that exports the messages, enums and services of workspaces. */
+/** Returns the module that exports the messages, enums and services of the workspace API. */
 export function clientDefinitions({ files }: FileRegistry): string {
   const names = [...files]
     .filter(({ name, proto }) => proto.package === "shipments.v1" && !name.endsWith("/options"))
@@ -12,7 +12,7 @@ export function clientDefinitions({ files }: FileRegistry): string {
   return names.map((name) => `export * from "../${name}_pb.js";\n`).join("");
 }
 
-/** Returns the TypeScript type of the refusal reasons for calls of a workspace. */
+/** Returns the TypeScript type of the refusal reasons for workspace calls. */
 export function clientReasons(registry: Registry): string {
   const options = createOptions(registry);
   const reasons = new Set<RefusalReason>(commonReasons({ audience: "workspace", readOnly: false, hasBody: true }));

@@ -16,23 +16,26 @@ export const HEADERS: Json = {
     required: true,
     ...text("The caller's `X-Request-Id`, else one made for the call. Give it with a report of a 500."),
   },
-  "RateLimit-Policy": text('Rate limit of this class of calls: up to `q` in `w` seconds, as in `"write";q=4000;w=2`.', {
-    pattern: '^"(quote|read|write)";q=[0-9]+;w=[0-9]+$',
-  }),
+  "RateLimit-Policy": text(
+    'Rate limit for this class of calls: up to `q` calls in `w` seconds, as in `"write";q=4000;w=2`.',
+    {
+      pattern: '^"(quote|read|write)";q=[0-9]+;w=[0-9]+$',
+    },
+  ),
   RateLimit: text(
     'Remaining quota: `r` calls, and all of them again in `t` seconds, as in `"write";r=3999;t=1`. With 429, `t` is the time until the next call is possible.',
     { pattern: '^"(quote|read|write)";r=[0-9]+;t=[0-9]+$' },
   ),
-  "Idempotency-Replayed": text("`true` when this is the stored response of an earlier call.", {
+  "Idempotency-Replayed": text("`true` if this is the stored response to an earlier call.", {
     const: "true",
   }),
-  Simulated: text("The faults requested by `Simulate`. `ignored` with a live key. Absent without `Simulate`."),
-  "Ignored-Fields": text("Paths of unknown fields of the body, at most 20. Absent if there are none."),
-  "Preference-Applied": text("Present if the call was handled strictly, as the header `Prefer` requested.", {
+  Simulated: text("The faults that `Simulate` injected. `ignored` with a live key. Absent without `Simulate`."),
+  "Ignored-Fields": text("Paths of unknown body fields, at most 20. Absent if there are none."),
+  "Preference-Applied": text("Present if the call was handled strictly, as requested by the header `Prefer`.", {
     const: "handling=strict",
   }),
   "Retry-After": text("Seconds to wait before a retry.", { pattern: "^[0-9]+$" }),
-  "WWW-Authenticate": text("How to authenticate.", { const: "Bearer" }),
+  "WWW-Authenticate": text("Authentication scheme.", { const: "Bearer" }),
   ETag: text("Version of the document. Send it as `If-None-Match` with the next request."),
   "Cache-Control": text("Caching rules for the document."),
 };
@@ -41,17 +44,17 @@ const FAULT =
   "(unavailable|rate_limited|slow=[0-9]{1,5}|in_flight|lose_answer|duplicate_webhook|reorder_webhooks|fail_webhook=[0-9]{1,2})";
 
 export const PARAMETERS = {
-  "X-Request-Id": header("X-Request-Id", "Included in the log and the response. Generated if absent.", {
+  "X-Request-Id": header("X-Request-Id", "Id of the call, which is logged and returned. Generated if absent.", {
     pattern: "^[\\x21-\\x7e]{1,128}$",
   }),
   "Connect-Timeout-Ms": header(
     "Connect-Timeout-Ms",
-    "The caller's timeout in milliseconds. After that, the response is 504.",
+    "The caller's timeout, in milliseconds. After the timeout, the response is 504.",
     { pattern: "^[0-9]{1,10}$" },
   ),
   Simulate: header(
     "Simulate",
-    "In test mode, faults to simulate, separated by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
+    "In test mode, faults to simulate, separated by commas: unavailable, rate_limited, slow=MS (up to 10000), lose_answer; for calls that write also in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).",
     {
       pattern: `^${FAULT}( *, *${FAULT})*$`,
     },
@@ -94,7 +97,7 @@ function apiKey(where: string, name: string, description: string): Json {
 
 export const REFUSAL: Json = {
   type: "object",
-  description: "Why a call was refused.",
+  description: "Reason why a call was refused.",
   required: ["message", "errors", "code", "request_id"],
   properties: {
     message: {
@@ -127,22 +130,22 @@ function coverage(): Json {
   const polygon = listOf(listOf(listOf({ type: "number" })));
   const geometry = (type: string, coordinates: Json) =>
     members({
-      type: { const: type, description: "The kind of GeoJSON object." },
+      type: { const: type, description: "Type of the GeoJSON object." },
       coordinates: { ...coordinates, description: "Rings of positions: longitude, latitude." },
     });
   return {
-    description: "The zones in which deliveries are served, as GeoJSON.",
+    description: "The served zones, as GeoJSON.",
     ...members({
-      type: { const: "FeatureCollection", description: "The kind of GeoJSON object." },
+      type: { const: "FeatureCollection", description: "Type of the GeoJSON object." },
       features: {
-        description: "One for each zone.",
+        description: "One feature per zone.",
         ...listOf(
           members({
             type: { const: "Feature", description: "The kind of GeoJSON object." },
             id: { type: "string", description: "Stays the same as long as the zone does." },
             properties: {
               description: "Properties of the zone.",
-              ...members({ name: { type: "string", description: "The name of the zone." } }),
+              ...members({ name: { type: "string", description: "Name of the zone." } }),
             },
             geometry: {
               description: "Geometry of the zone.",

@@ -171,7 +171,7 @@ function successResponse(method: DescMethod, schemas: Schemas, more: readonly st
 function successOf({ output }: DescMethod): string {
   const { description } = descriptionOf(output);
   if (description !== undefined) return description;
-  if (output.fields.length === 0) return "Done. The response is empty.";
+  if (output.fields.length === 0) return "Success. The response is empty.";
   return dataDescription(output.field["data"]).description ?? "The answer.";
 }
 
@@ -185,7 +185,7 @@ function documentSchema(field: DescField): Json {
 
 function notModified(): Json {
   return {
-    description: "The caller's copy is current.",
+    description: "The caller's copy is up to date.",
     headers: headers("X-Request-Id", "RateLimit-Policy", "RateLimit", "ETag", "Cache-Control"),
   };
 }

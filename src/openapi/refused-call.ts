@@ -79,7 +79,7 @@ function violationOf(audience: Audience, sent: Sent, options: Options): FieldVio
   }
   return {
     subject: "idempotency_key",
-    text: "Idempotency-Key must be 1 to 255 visible characters, once.",
+    text: "Idempotency-Key must be sent once, with 1 to 255 visible characters.",
   };
 }
 

@@ -3,13 +3,13 @@ import type { Json } from "./options.ts";
 import type { Schemas } from "./schemas.ts";
 
 const PARAMETERS: readonly Json[] = [
-  parameter("webhook-id", "The event's id, the same with every attempt.", {}),
+  parameter("webhook-id", "The event's id, the same in every attempt.", {}),
   parameter("webhook-timestamp", "Time of the attempt, in seconds since 1970.", {
     pattern: "^[0-9]+$",
   }),
   parameter(
     "webhook-signature",
-    "`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, for each of the webhook's secrets, separated by spaces.",
+    "`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, for each of the webhook's secrets. Several signatures are separated by spaces.",
     { pattern: "^v1,\\S+( v1,\\S+)*$" },
   ),
 ];
@@ -21,7 +21,7 @@ function parameter(name: string, description: string, rules: Json): Json {
 const RESPONSES: Json = {
   "2XX": { description: "Taken. It has to come within 15 seconds." },
   "410": { description: "Disables the webhook." },
-  default: { description: "Retried, up to 10 attempts in all." },
+  default: { description: "The delivery is retried, with up to 10 attempts in total." },
 };
 
 /** Returns the webhook events by type, which the rules of `Event` list. */
@@ -33,8 +33,8 @@ export function webhooksOf(registry: Registry, schemas: Schemas): Json {
     post: {
       operationId: `receive${type.replace(/(^|[._])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase())}`,
       tags: ["WebhookService"],
-      summary: `An event of the type ${type}`,
-      description: "Sent at least once, in no particular order, to the webhooks subscribed to the type.",
+      summary: `An event of type ${type}`,
+      description: "Sent at least once, in no particular order, to the webhooks subscribed to this type.",
       security: [],
       parameters: PARAMETERS,
       requestBody: {

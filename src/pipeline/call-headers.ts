@@ -19,7 +19,7 @@ export interface CallHeaders {
   readonly cookie: string | undefined;
   /** `X-Workspace`: id of the workspace in which a person acts. */
   readonly workspace: string | undefined;
-  /** `Sec-Fetch-Site`: the browser's information on whether a page of this site makes the call. */
+  /** `Sec-Fetch-Site`: the browser's information on whether a page of this site sent the request. */
   readonly fetchSite: string | undefined;
   readonly origin: string | undefined;
   readonly host: string | undefined;
@@ -166,7 +166,7 @@ export function readIdempotencyKey(values: readonly string[]): string | undefine
   const [key, other] = values;
   if (key === undefined) return undefined;
   if (other === undefined && IDEMPOTENCY_KEY.test(key)) return key;
-  throw refuse("FIELD_INVALID", "Idempotency-Key must be 1 to 255 visible characters, once.", {
+  throw refuse("FIELD_INVALID", "Idempotency-Key must be sent once, with 1 to 255 visible characters.", {
     subject: "idempotency_key",
   });
 }

@@ -280,7 +280,7 @@ function createStores(config: AppConfig, { maxWaitMs }: AppOverrides, log: Logge
       },
       onUnknownStatus(unknown) {
         instruments.countUnknownStatus(unknown);
-        log.error(unknown, "unknown status at the payment provider");
+        log.error(unknown, "unknown status from the payment provider");
       },
     }),
     usage: createUsageCounter(),

@@ -48,7 +48,7 @@ export function createDatabaseClock(
       if (roundTripMs > MAX_ROUND_TRIP_MS) return;
       const differed = differs;
       aheadMs = clockMs() - roundTripMs / 2 - rows[0]!.ms;
-      // The lower threshold afterwards avoids a log line at each reading if the difference is near the limit.
+      // The lower threshold after a warning avoids a log line for each reading if the difference is near the limit.
       differs = Math.abs(aheadMs) > (differed ? LOGGED_MS / 2 : LOGGED_MS);
       if (differs === differed) return;
       const seconds = aheadSeconds();
@@ -57,7 +57,7 @@ export function createDatabaseClock(
     },
     aheadSeconds,
     offReason() {
-      if (isReadOnly) return "its database is read-only";
+      if (isReadOnly) return "the database is read-only";
       return Math.abs(aheadMs) >= UNREADY_MS ? "off its database's clock" : undefined;
     },
   };

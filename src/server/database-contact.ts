@@ -8,7 +8,7 @@ export interface DatabaseContact {
   reached(): void;
   /** Seconds since the last response, or since startup if there has been none. */
   ageSeconds(): number;
-  /** Returns the reason why the service is not ready after a long outage. Otherwise `undefined`. */
+  /** Returns the reason why the service is not ready, after a long outage. Otherwise `undefined`. */
   lostReason(): string | undefined;
   /**
    * A log that combines the warnings during an outage into one line, "database unavailable":
@@ -65,7 +65,7 @@ export function createDatabaseContact(options: {
       isAway = false;
     },
     ageSeconds,
-    lostReason: () => (maxSeconds > 0 && ageSeconds() >= maxSeconds ? "cut off from its database" : undefined),
+    lostReason: () => (maxSeconds > 0 && ageSeconds() >= maxSeconds ? "the database is unreachable" : undefined),
     log: Object.assign(Object.create(options.log) as Logger, { warn }),
   };
 }

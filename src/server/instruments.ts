@@ -10,7 +10,7 @@ import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.t
 import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 import { type Purged, PURGES } from "./purges.ts";
 
-/** Functions that record metrics for `/metrics`. The parts of the service call them. */
+/** Functions that record metrics for `/metrics`. They are called throughout the service. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 /** Bucket limits in seconds. Waits for writes and connections take at most 2 s. */
@@ -33,11 +33,7 @@ export function createInstruments(registry: Registry) {
     "Webhook attempts: delivered (2xx), rejected (another status), unanswered (no response).",
     "outcome",
   );
-  const refused = counter(
-    "shipments_rate_limited_total",
-    "Calls refused because the caller reached the rate limit of the class.",
-    "class",
-  );
+  const refused = counter("shipments_rate_limited_total", "Calls refused by rate limits, by class.", "class");
   const unlogged = counter(
     "shipments_unlogged_requests_total",
     "Calls missing from the request log because there were too many or the database was unavailable.",
@@ -107,7 +103,7 @@ function createMailCounters(counter: CreateCounter) {
 function createObserveProviderCall(histogram: CreateHistogram) {
   const providerCalls = histogram(
     "shipments_provider_call_seconds",
-    "Calls to payment providers by outcome: ok, refused, or unanswered within 10 s.",
+    "Payment provider calls by outcome: ok, refused, unanswered (no response within 10 s).",
     PROVIDER_BUCKETS,
     "outcome",
   );
@@ -128,7 +124,7 @@ function createCountUnknownStatus(counter: CreateCounter) {
 function createObserveLookup(histogram: CreateHistogram) {
   const lookups = histogram(
     "shipments_geocoder_request_seconds",
-    "Requests to the geocoder: ok, limited (429), failed (unusable), unanswered within 1 s.",
+    "Geocoder requests by outcome: ok, limited (HTTP 429), failed (unusable response), unanswered (no response within 1 s).",
     GEOCODER_BUCKETS,
     "geocoder",
     "outcome",
@@ -147,7 +143,7 @@ function createPoolObserver(registry: Registry, histogram: CreateHistogram): Poo
   let [pool, shares]: Parameters<PoolObserver["created"]> = [NO_POOL, NO_SHARES];
   const connections = new Gauge({
     name: "shipments_database_connections",
-    help: `Connections of the pool, by state, at most ${MAX_CONNECTIONS}, and calls that wait for one.`,
+    help: `Database connections by state, at most ${MAX_CONNECTIONS}, and calls that wait for one.`,
     labelNames: ["state"] as const,
     registers: [],
     collect() {
@@ -159,7 +155,7 @@ function createPoolObserver(registry: Registry, histogram: CreateHistogram): Poo
   registry.registerMetric(connections);
   const waits = histogram(
     "shipments_database_wait_seconds",
-    "Time spent waiting for a pool connection, new connections included.",
+    "Wait time for a database connection, including the time to open it.",
     WAIT_BUCKETS,
   );
   return {
@@ -176,13 +172,13 @@ const NO_SHARES = { waiting: () => 0 };
 function createObserveGroups(histogram: CreateHistogram): ObserveGroups {
   const sizes = histogram(
     "shipments_group_size",
-    "Members that shared a transaction or a statement, by kind.",
+    "Calls that shared a transaction or statement, by group.",
     SIZE_BUCKETS,
     "group",
   );
   const waits = histogram(
     "shipments_group_wait_seconds",
-    "Time that the first member of a group waited before the group started.",
+    "Wait time of a group's first call, by group.",
     WAIT_BUCKETS,
     "group",
   );

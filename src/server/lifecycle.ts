@@ -9,7 +9,7 @@ import type { Readiness } from "./readiness.ts";
 
 /** Startup and shutdown of a serving process. */
 export interface Lifecycle {
-  /** Opens the operators' port, if configured. It serves probes until the process exits. */
+  /** Opens the operations port, if configured. It serves probes until the process exits. */
   listenForOperators(): Promise<AddressInfo | undefined>;
   /**
    * Migrates the database and starts background work. Waits while the database is unreachable. Rejects
@@ -22,9 +22,9 @@ export interface Lifecycle {
    */
   listen(): Promise<ListeningAddresses>;
   /**
-   * Shuts down. Becomes not ready, closes the public ports, makes callers with open connections
-   * reconnect elsewhere while serving their calls, and waits for calls in flight. Closes the operators'
-   * port last. Takes at most about 9 seconds, and at least half a second so that probes can notice.
+   * Shuts down. Becomes not ready, closes the public ports, makes callers with open connections reconnect to another
+   * server while serving their calls, and waits for calls in flight. Closes the operations port last. Takes at most
+   * about 9 seconds, and at least half a second so that probes can notice.
    *
    * @param idleMs maximum time for which idle connections stay open, in milliseconds. Proxies may be
    *   sending calls on them
@@ -39,13 +39,13 @@ interface ListeningAddresses {
 
 /** Time for calls in flight to finish after the ports have closed, in milliseconds. */
 export const DRAIN_MS = 7_000;
-/** Time for which the public ports stay open after the service has become not ready, in milliseconds. */
+/** Time for which the public ports stay open after the service is no longer ready, in milliseconds. */
 const LINGER_MS = 500;
-/** Grace period for idle callers to disconnect, in milliseconds. */
+/** Time for idle callers to disconnect, in milliseconds. */
 const HANG_UP_MS = 500;
-/** Time that webhook deliveries have to finish after `close`, in milliseconds. */
+/** Time for webhook deliveries to finish after `close`, in milliseconds. */
 const DELIVERIES_MS = 4_000;
-/** Time that operators have to read the last responses, in milliseconds. */
+/** Time for operators to read the last responses, in milliseconds. */
 const OPERATIONS_MS = 200;
 /** Maximum time for closing the connections to the database, which may be unresponsive, in milliseconds. */
 const DISCONNECT_MS = 1_000;
@@ -137,7 +137,7 @@ async function drain(
   }
   const calls = openCalls();
   if (calls > 0) {
-    log.warn({ calls }, `calls were aborted: they had not finished after ${DRAIN_MS / 1_000} s`);
+    log.warn({ calls }, `calls were aborted because they did not finish within ${DRAIN_MS / 1_000} s`);
     readiness.end();
   }
   const graceMs = calls > 0 ? 0 : HANG_UP_MS;

@@ -41,7 +41,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   );
   addGauge(
     "shipments_memory_reserved_bytes",
-    "Memory budget used by large requests and responses in flight, by kind.",
+    "Memory reserved for large requests and responses in flight, by kind.",
     servers.reservedBytes,
     "kind",
   );
@@ -56,22 +56,22 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
 function addStateGauges(addGauge: AddGauge, { readiness, contact, databaseClock, tariffs }: MetricSources): void {
   addGauge(
     "shipments_build_info",
-    "Always 1. The labels contain the running versions.",
+    "Always 1. The labels contain the version of the service and of Node.js.",
     () => ({ [manifest.version]: 1 }),
     "version",
     { node: process.versions.node },
   );
-  addGauge("shipments_ready", "1 while /readyz is 200, else 0.", () =>
+  addGauge("shipments_ready", "1 while /readyz returns 200, else 0.", () =>
     readiness.unreadyReason() === undefined ? 1 : 0,
   );
   addGauge(
     "shipments_database_contact_age_seconds",
-    "Time since the last response of the database, at most about 1 while it is reachable.",
+    "Time since the database last responded. About 1 at most while the database is reachable.",
     contact.ageSeconds,
   );
   addGauge(
     "shipments_database_clock_ahead_seconds",
-    "Offset of the process's clock ahead of the database's. Not ready from 30.",
+    "Local clock minus the database's clock. From 30, the replica is not ready.",
     databaseClock.aheadSeconds,
   );
   addGauge(
@@ -81,7 +81,7 @@ function addStateGauges(addGauge: AddGauge, { readiness, contact, databaseClock,
   );
   addGauge(
     "shipments_tariff_lag_seconds",
-    "Time for which prices have not used the tariff in force. 0 if they do.",
+    "Time since a newer tariff version took effect. 0 if prices use the tariff in force.",
     tariffs.lagSeconds,
   );
 }
@@ -90,33 +90,33 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   const { latest } = databaseFigures;
   const secondsSince = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? undefined : Math.max(0, now().getTime() - ms) / 1_000;
-  /** Returns the age of the oldest waiting item in seconds, 0 if none is waiting. */
+  /** Returns the age of the oldest waiting item in seconds, 0 if there is none. */
   const ageOf = (backlog: { readonly oldestMs: number | null } | undefined) =>
     backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
-  addGauge("shipments_event_newest_age_seconds", "Age of the newest event. It also grows without traffic.", () =>
+  addGauge("shipments_event_newest_age_seconds", "Age of the newest event. Grows while there is no traffic.", () =>
     secondsSince(latest()?.newestEventMs),
   );
   addGauge(
     "shipments_webhook_backlog",
-    "Pending webhook deliveries, waiting retries included. Counted up to 100,000.",
+    "Pending webhook deliveries, including retries. Counted up to 100,000.",
     () => latest()?.backlog.pending,
   );
   addGauge(
     "shipments_webhook_backlog_age_seconds",
-    "Age of the oldest pending delivery. 0 if all are sent. Failing receivers are retried for days.",
+    "Age of the oldest pending delivery. 0 if there is none. Failed deliveries are retried for days.",
     () => ageOf(latest()?.backlog),
   );
   addGauge(
     "shipments_mails_waiting",
-    "Pending emails, waiting retries included. Counted up to 10,000.",
+    "Unsent emails, including retries. Counted up to 10,000.",
     () => latest()?.mails.waiting,
   );
-  addGauge("shipments_mails_waiting_age_seconds", "Age of the oldest pending email. 0 if all are sent.", () =>
+  addGauge("shipments_mails_waiting_age_seconds", "Age of the oldest unsent email. 0 if there is none.", () =>
     ageOf(latest()?.mails),
   );
   addGauge(
     "shipments_payments_overdue",
-    "Payment tasks overdue by ten minutes, by kind. Counted up to 10,000 each.",
+    "Payment tasks overdue by ten minutes or more, by kind. Counted up to 10,000 each.",
     () => {
       const { payments, events, accounts } = latest()?.overdue ?? {};
       return { payments, notices: events, accounts };

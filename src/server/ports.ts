@@ -25,10 +25,10 @@ export async function assertPortsFree(addresses: Addresses): Promise<void> {
   }
 }
 
-/** Kernel setting since Linux 5.14. 1 if processes that share a port take over waiting connections. */
+/** Kernel setting since Linux 5.14. 1 if processes that share a port take over pending connections. */
 const MIGRATES = "/proc/sys/net/ipv4/tcp_migrate_req";
 
-/** Returns a warning about this system's limitation for shared ports. `undefined` if absent. */
+/** Returns a warning about the limitations of shared ports on this system. `undefined` if there are none. */
 export async function sharedPortsWarning(
   { reusePort }: Pick<Addresses, "reusePort">,
   setting = MIGRATES,
@@ -85,9 +85,9 @@ function sentenceFor(
         (reusePort ? "; processes that share it must run as one account, each with REUSE_PORT=true" : "")
       );
     case "ENOTSUP":
-      return "REUSE_PORT: this system cannot share a port among processes, as Linux can; give each process separate ports, behind a proxy";
+      return "REUSE_PORT: this system cannot share a port among processes; give each process its own ports, behind a proxy";
     case "EACCES":
-      return `this account may not listen at port ${port}: set ${variable} to 1024 or higher`;
+      return `this account is not allowed to listen on port ${port}: set ${variable} to 1024 or higher`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":

@@ -1,11 +1,11 @@
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
- * Creates the readiness in the phase "starting". Once open, the service is not ready until there is a
- * tariff, but serves calls that need no tariff, such as publishing the first.
+ * Creates the readiness in the phase "starting". Once open, the service is not ready until there is a tariff, but
+ * serves calls that need no tariff, such as publishing the first.
  *
- * @param tariffVersion returns the version in force, `undefined` if absent
- * @param degradedReason returns the reason why work is only partly possible or late, `undefined` if absent
+ * @param tariffVersion returns the version in force, `undefined` if there is none
+ * @param degradedReason returns the reason why the service is degraded, `undefined` if it is not
  */
 export function createReadiness(tariffVersion: () => number | undefined, degradedReason: () => string | undefined) {
   const shutdown = new AbortController();
@@ -13,7 +13,7 @@ export function createReadiness(tariffVersion: () => number | undefined, degrade
   let phase: "starting" | "open" | "shutting down" = "starting";
   /** Returns the reason why the service is not open, such as "starting". `undefined` if it is open. */
   const closedReason = () => (phase === "open" ? undefined : phase);
-  const tariffMissing = () => (tariffVersion() === undefined ? "waiting for its first tariff" : undefined);
+  const tariffMissing = () => (tariffVersion() === undefined ? "waiting for the first tariff" : undefined);
   return {
     closedReason,
     /**

@@ -113,9 +113,9 @@ test("operator sign-in prints a link, by which a person has the operator's role"
 
 test.each([
   [["create", "--name", "Ada", "--kind", "person", "--role", "owner"], "email is required for a person."],
-  [["rotate", "--operator", "404"], "There is no such operator."],
-  [["sign-in", "--operator", "404"], "There is no such operator."],
-  [["revoke", "--operator", "404"], "There is no such operator."],
+  [["rotate", "--operator", "404"], "Operator not found."],
+  [["sign-in", "--operator", "404"], "Operator not found."],
+  [["revoke", "--operator", "404"], "Operator not found."],
 ])("operator %j is refused", async (args, reason) => {
   expect(await runCommand(["operator", ...args, "--json"], environment)).toEqual(refused(`${reason}\n`));
 });
@@ -145,10 +145,10 @@ test("without --json the commands print sentences, and a key only when it is cre
     /^Operator 1: Ada, viewer\nIts key, shown only once: sho_\w{36}\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1")).toMatch(
-    /^The new key, shown only once: sho_\w{36}\nEvery other key of the operator has stopped. With --overlap SECONDS they would remain valid for a while.\n$/,
+    /^The new key, shown only once: sho_\w{36}\nEvery other key of the operator has expired. With --overlap SECONDS, they would have remained valid for that time.\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1", "--overlap", "60")).toMatch(
-    /^The new key, shown only once: sho_\w{36}\nThe other keys of the operator stop in 60 seconds.\n$/,
+    /^The new key, shown only once: sho_\w{36}\nAll other keys of the operator expire in 60 seconds.\n$/,
   );
   expect(await words("operator", "list")).toMatch(
     /^1 {2}Ada {2}ada@example.org {2}viewer {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,

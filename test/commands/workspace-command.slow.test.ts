@@ -84,7 +84,7 @@ test("payment-provider show says whether payments can be taken, and what is miss
     missing: ["external_account"],
   });
   expect((await runCommand(at, environment)).stdout).toBe(
-    `Workspace ${workspace.id} is paid through stripe: onboarding, account acct_1, live mode.\nMissing details: external_account\n`,
+    `Workspace ${workspace.id} uses the payment provider stripe: onboarding, account acct_1, live mode.\nMissing details: external_account\n`,
   );
   const { rows } = await client.query("select id::int from workspace where twin_of = $1", [workspace.id]);
   const [{ id: twin }] = rows;
@@ -100,7 +100,7 @@ test("payment-provider show says whether payments can be taken, and what is miss
     [twin],
   );
   expect((await runCommand([...at, "--test"], environment)).stdout).toBe(
-    `Workspace ${twin} is paid through stripe: ready, account acct_1, test mode.\n`,
+    `Workspace ${twin} uses the payment provider stripe: ready, account acct_1, test mode.\n`,
   );
 });
 
@@ -259,17 +259,17 @@ test("without --json the commands print sentences, and a key only when it is cre
     /^Workspace 1: Acme\nIts key, shown only once: shp_\w{36}\nIts key for tests, shown only once: shp_test_\w{36}\n$/,
   );
   expect(await words("payment-provider", "connect", "--workspace", "1", "--provider", "manual")).toBe(
-    "Workspace 1 is paid through manual.\n",
+    "Workspace 1 uses the payment provider manual.\n",
   );
   expect(await words("payment-provider", "disconnect", "--workspace", "1")).toBe(
     "Workspace 1 has no payment provider.\n",
   );
   expect(await words("key", "rotate", "--workspace", "1")).toMatch(
-    /^The new key, shown only once: shp_\w{36}\nEvery other key of the workspace has stopped. With --overlap SECONDS they would remain valid for a while.\n$/,
+    /^The new key, shown only once: shp_\w{36}\nEvery other key of the workspace has expired. With --overlap SECONDS, they would have remained valid for that time.\n$/,
   );
   const rotated = await words("key", "rotate", "--workspace", "1", "--overlap", "60");
   expect(rotated).toMatch(
-    /^The new key, shown only once: shp_\w{36}\nThe other keys of the workspace stop in 60 seconds.\n$/,
+    /^The new key, shown only once: shp_\w{36}\nAll other keys of the workspace expire in 60 seconds.\n$/,
   );
   expect(await words("workspace", "list")).toMatch(
     /^1 {2}Acme {2}no payment provider {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,

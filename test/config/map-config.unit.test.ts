@@ -35,7 +35,7 @@ test.each([
   "https://tiles.example.org/{z}/{x}/{y}.png 'unsafe-inline'",
 ])("%s is refused, by the variable and with an example", (url) => {
   expect(() => readConfig({ ...WITH, MAP_TILES_URL: url })).toThrow(
-    "MAP_TILES_URL: must be an address such as https://tiles.example.org/{z}/{x}/{y}.png",
+    "MAP_TILES_URL: must be a URL such as https://tiles.example.org/{z}/{x}/{y}.png",
   );
 });
 
@@ -51,7 +51,7 @@ test.each([
   ["has vector tiles", vector],
 ])("a file that %s is refused", (_, file) => {
   expect(() => readConfig({ ...WITH, MAP_TILES_FILE: file })).toThrow(
-    "MAP_TILES_FILE: must be a readable PMTiles file, of version 3, of PNG, JPEG, WebP or AVIF images",
+    "MAP_TILES_FILE: must be a readable PMTiles file, version 3, with PNG, JPEG, WebP or AVIF images",
   );
 });
 

@@ -65,7 +65,7 @@ describeDashboard("what needs attention", (dashboard) => {
         ["Disabled webhooks", "1", "https://hooks.example.org/given-upsince …"],
         ["Failing webhooks", "1", "https://hooks.example.org/failingsince …"],
         ["Refunds due", "1", `${own.reference}since …`],
-        ["Keys about to expire", "1", "Warehouseends tomorrow"],
+        ["Expiring keys", "1", "Warehouseends tomorrow"],
       ]);
     await page.getByText("$12.69", { exact: true }).waitFor();
     await expectWellShown(page, "attention");

@@ -178,14 +178,14 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await enter(page, button(page, "Book for $12.69"));
     await page.getByRole("heading", { name: /^SHP-/ }).waitFor();
     await chooseMore(page, "Print the label", enter);
-    await page.getByRole("article", { name: /^Label of/ }).waitFor();
+    await page.getByRole("article", { name: /^Label for/ }).waitFor();
     await enter(page, link(page, "← SHP-"));
     await enter(page, button(page, "Record payment"));
     await enter(page, inDialog(page, "Record the payment"));
     // The button for the next step replaces the previous one.
     await page.locator("button:focus", { hasText: "Mark as picked up" }).waitFor();
     await page.keyboard.press("Enter");
-    await enter(page, inDialog(page, "It is picked up"));
+    await enter(page, inDialog(page, "Mark as picked up"));
     await page.locator("button:focus", { hasText: "Mark as delivered" }).waitFor();
     await chooseMore(page, "Receipt", enter);
     await page.getByText("$12.69 paid.").waitFor();
@@ -216,7 +216,7 @@ describeDashboard("by the keyboard alone", (dashboard) => {
     await bookAnd(service, own.apiKey, ["pay"]);
     const page = await openAsMember(dashboard, "/shipments", { workspace: own });
     await enter(page, summary(page, "Export"));
-    await enter(page, link(page, "Manifest of a day"));
+    await enter(page, link(page, "Daily manifest"));
     await page.getByText("1 shipment, 2.5 kg").waitFor();
     await tabTo(page, page.getByLabel("Day of pickup"));
     await page.keyboard.type("02022027");

@@ -18,7 +18,7 @@ describeDashboard("a record that there is not", (dashboard) => {
       ["/platform/workspaces/none", "workspace"],
     ] as const) {
       await page.goto(path);
-      await page.getByText(`There is no such ${kind}`).waitFor();
+      await page.getByText(`This ${kind} does not exist`).waitFor();
       await page.getByRole("link", { name: `Show all ${kind}s` }).click();
       const heading = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`;
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor();

@@ -67,8 +67,8 @@ describeDashboard("what is taken along", (dashboard) => {
       role: "viewer",
     });
     await chooseMore(page, "Print the label");
-    const label = page.getByRole("article", { name: `Label of ${reference}` });
-    await label.getByRole("img", { name: `QR code of ${reference}` }).waitFor();
+    const label = page.getByRole("article", { name: `Label for ${reference}` });
+    await label.getByRole("img", { name: `QR code for ${reference}` }).waitFor();
     await expect
       .poll(async () => (await label.innerText()).replace(/\n+/g, "\n"))
       .toBe(
@@ -148,7 +148,7 @@ describeDashboard("what is taken along", (dashboard) => {
     const page = await openAsMember(dashboard, "/shipments?status=2", { workspace });
     await page.clock.setFixedTime("2026-12-01T17:00Z");
     await page.getByText("Export", { exact: true }).click();
-    await page.getByRole("link", { name: "Manifest of a day" }).click();
+    await page.getByRole("link", { name: "Daily manifest" }).click();
     const references = (table: string) =>
       rowsOf(page, table)
         .getByRole("rowheader")

@@ -198,7 +198,7 @@ describeDashboard("the search", (dashboard) => {
         `Mark ${reference} as picked up`,
         `Edit ${reference}`,
         `Assign a courier to ${reference}`,
-        `Record a failed attempt of ${reference}`,
+        `Record a failed attempt for ${reference}`,
         `Cancel ${reference}`,
         "Book a shipment",
         "Invite a member",

@@ -3,7 +3,15 @@ import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.
 import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { sampleText, UPDATED_TEXTS } from "../support/shipment-texts.ts";
-import { chooseMore, describeDashboard, expectWellShown, openAsMember, rowsOf, type TestPage } from "./browser.ts";
+import {
+  chooseMore,
+  describeDashboard,
+  expectWellShown,
+  openAsMember,
+  pressInDialog,
+  rowsOf,
+  type TestPage,
+} from "./browser.ts";
 
 describeDashboard("what can be done with a shipment", (dashboard) => {
   async function open({ reference }: ShipmentJson, role = "admin", email = `${role}@example.org`) {
@@ -31,9 +39,9 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await expectWellShown(page, "shipment-pay");
     await button(page, "Record the payment").click();
     await button(page, "Mark as picked up").click();
-    await button(page, "It is picked up").click();
+    await pressInDialog(page, "Mark as picked up");
     await button(page, "Mark as delivered").click();
-    await button(page, "It is delivered").click();
+    await pressInDialog(page, "Mark as delivered");
     await expect.poll(() => actions(page)).toEqual([]);
     expect(await read(shipment)).toMatchObject({ status: "delivered", payment_status: "paid" });
     await expect
@@ -61,7 +69,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await courier.getByText("Dropoff: No one there").waitFor();
     await expectWellShown(page, "shipment-attempt");
     await chooseMore(page, "Mark as returned");
-    await button(page, "It is returned").click();
+    await pressInDialog(page, "Mark as returned");
     await page.locator(".page-header").getByText("Returned", { exact: true }).waitFor();
     await expect.poll(() => actions(page)).toEqual([]);
     expect(await read(shipment)).toMatchObject({
@@ -80,7 +88,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     const proof = page.locator("section", { hasText: "Required at the door" });
     await proof.getByText(shipment["dropoff_pin"], { exact: true }).waitFor();
     await button(page, "Mark as delivered").click();
-    await button(page, "It is delivered").click();
+    await pressInDialog(page, "Mark as delivered");
     await dialog(page).getByText("cannot be delivered because its PIN was not recorded").waitFor();
     await page.keyboard.press("Escape");
     await chooseMore(page, "Record proof");
@@ -108,7 +116,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await proof.getByText("Lost the PIN").waitFor();
     await expectWellShown(page, "shipment-proof");
     await button(page, "Mark as delivered").click();
-    await button(page, "It is delivered").click();
+    await pressInDialog(page, "Mark as delivered");
     await expect.poll(() => actions(page)).toEqual([]);
     expect(await read(shipment)).toMatchObject({ status: "delivered" });
   });
@@ -269,7 +277,7 @@ describeDashboard("what can be done with a shipment", (dashboard) => {
     await button(ann, "Mark as picked up").waitFor();
     await ann.locator(".timeline").getByText("bob@example.org").first().waitFor();
     await button(ann, "Mark as picked up").click();
-    await button(ann, "It is picked up").click();
+    await pressInDialog(ann, "Mark as picked up");
     await button(bob, "Mark as delivered").waitFor();
     await bob.locator(".timeline").getByText("ann@example.org").first().waitFor();
   });

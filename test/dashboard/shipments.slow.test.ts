@@ -287,7 +287,7 @@ describeDashboard("shipments", (dashboard) => {
         () => page.getByRole("button", { name: "Undo" }).press("Enter"),
       ]) {
         await press("Delete the view Due now");
-        await page.getByText("“Due now” is deleted.").waitFor();
+        await page.getByText("View “Due now” deleted.").waitFor();
         await expect.poll(() => saved.innerText()).toBe("Saved");
         await undo();
         await page.getByText("Saved: Due now").waitFor();

@@ -51,7 +51,7 @@ describeDashboard("signing in", (dashboard) => {
     const other = await dashboard.newPage();
     await other.goto(link);
     await other.getByRole("button", { name: "Sign in" }).click();
-    await other.getByText("This link does not work").waitFor();
+    await other.getByText("This link is not valid").waitFor();
     await other.getByText("Sign in with a link").waitFor();
     await expectWellShown(other, "sign-in-refused");
   });

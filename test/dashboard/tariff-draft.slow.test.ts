@@ -374,10 +374,10 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const page = await openAsOperator(dashboard, `/platform/drafts/${draft.id}`);
     await chooseMore(page, "Delete…");
     await page.getByRole("button", { name: "Delete the draft" }).click();
-    await page.getByText("The draft Gone is deleted.").waitFor();
+    await page.getByText("Draft Gone deleted.").waitFor();
     expect((await drafts.call("GET", `tariff_drafts/${draft.id}`)).status).toBe(404);
     await page.goto(`/platform/drafts/${draft.id}`);
-    await page.getByText("There is no such draft").waitFor();
+    await page.getByText("This draft does not exist").waitFor();
   });
 
   test("a viewer sees all of it, with its faults and a replay, and can change nothing", async () => {

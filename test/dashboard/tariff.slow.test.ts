@@ -73,7 +73,7 @@ describeDashboard("the tariff", (dashboard) => {
     await page.getByRole("application", { name: /^Zones of version 2/ }).waitFor();
     await expectWellShown(page, "tariff-version");
     await page.goto("/platform/tariff/versions/99");
-    await page.getByText("There is no such version").waitFor();
+    await page.getByText("This version does not exist").waitFor();
   });
 
   test("is compared between two versions: fees by path, zones by name and on the map", async () => {

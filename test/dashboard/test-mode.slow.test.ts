@@ -37,8 +37,8 @@ describeDashboard("Developers → Test mode", (dashboard) => {
       await stuck.waitFor({ state: "detached" });
       await deliver.getByText("Pick up").waitFor();
       await expectUsable(page);
-      await press(page, deliver.getByRole("button", { name: "Take a step" }));
-      await press(page, inDialog("Take the step"));
+      await press(page, deliver.getByRole("button", { name: "Simulate an event" }));
+      await press(page, inDialog("Simulate event"));
       await deliver.getByText("Courier approaches").waitFor();
       await expectWellShown(page, "test-mode");
 

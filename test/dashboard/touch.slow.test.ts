@@ -76,7 +76,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await expectUsable(page);
     await tapInDialog(page, "Close");
     await tapLink(page, "Print labels");
-    await page.getByRole("article", { name: `Label of ${moved["reference"]}` }).waitFor();
+    await page.getByRole("article", { name: `Label for ${moved["reference"]}` }).waitFor();
     await expectUsable(page);
   });
 
@@ -117,7 +117,7 @@ describeDashboard("by touch on a phone", (dashboard) => {
     await tap(page, "Navigation");
     await tapLink(page, "Shipments");
     await tapSummary(page, "Export");
-    await tapLink(page, "Manifest of a day");
+    await tapLink(page, "Daily manifest");
     await page.getByText("1 shipment, 2.5 kg").waitFor();
     await page.getByLabel("Day of pickup").fill("2027-02-02");
     await page.getByText("No pickups on Tuesday, February 2, 2027").waitFor();

@@ -122,7 +122,7 @@ test("the reference begins with shipments, without scripts too", async () => {
 test("browsers are told on a page that there is no such document, and programs in JSON", async () => {
   const browser = await service.request("/docs/nothing", AS_PAGE);
   expect(browser.status).toBe(404);
-  expect(browser.text).toContain("<h1>There is no such page</h1>");
+  expect(browser.text).toContain("<h1>Page not found</h1>");
   const program = await service.request("/docs/nothing");
   expect({ status: program.status, body: program.body }).toEqual({
     status: 404,

@@ -56,7 +56,7 @@ describe("a value of another type is a fault of the field", () => {
     [
       "at",
       "at",
-      "has a day that does not exist: 2026-02-29. There is no such day",
+      "contains a date that does not exist: 2026-02-29",
       ["2026-02-29T00:00:00Z", "2026-02-29T23:59:59+02:00"],
     ],
     ["text", "text", "must be a string", [1, false, [], {}, ["a"]]],

@@ -189,7 +189,7 @@ test("the generated client quotes, books once, gets, lists and cancels, and read
     },
     missing: {
       status: 404,
-      message: "There is no such shipment.",
+      message: "Shipment not found.",
       errors: {},
       code: "SHIPMENT_NOT_FOUND",
     },

@@ -54,8 +54,8 @@ test("a difference of more than 2 s is logged once, as is its end, and from 30 s
 test("while the database is read-only, the service is not ready", async () => {
   const { look, logged, time } = compared();
   time.isReadOnly = true;
-  expect(await look(0)).toEqual([0, "its database is read-only"]);
-  expect(await look(0)).toEqual([0, "its database is read-only"]);
+  expect(await look(0)).toEqual([0, "the database is read-only"]);
+  expect(await look(0)).toEqual([0, "the database is read-only"]);
   time.isReadOnly = false;
   expect(await look(0)).toEqual([0, undefined]);
   expect(logged).toEqual([

@@ -162,7 +162,7 @@ test("the demo changes nothing in a database that has a workspace", async () => 
   const served = await startServiceProcess(environment, ["--demo"]);
   await eventually("the service to want a tariff", async () => {
     const { body } = await served.request("/readyz");
-    return body.status === "waiting for its first tariff";
+    return body.status === "waiting for the first tariff";
   });
   await runCommand(["tariff", "publish", "src/demo/sample-tariff.json"], environment);
   await served.untilReady();

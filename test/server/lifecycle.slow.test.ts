@@ -147,7 +147,7 @@ test("a service without a tariff is alive but not ready until the first one is p
   const served = await startServiceProcess(environment);
   await eventually("the service to want a tariff", async () => {
     const { status, body } = await served.request("/readyz");
-    return status === 503 && body.status === "waiting for its first tariff";
+    return status === 503 && body.status === "waiting for the first tariff";
   });
   await eventually("the log to report it", () =>
     served.log().some(({ msg }) => String(msg).startsWith("waiting for the first tariff: publish one with")),
@@ -254,7 +254,7 @@ test("a call that never ends does not keep the process from ending, and is logge
   const signalledAt = signal(served, "SIGTERM");
   await expect(response).rejects.toThrow();
   await expectEndInTime(served, signalledAt);
-  const msg = `calls were aborted: they had not finished after ${DRAIN_MS / 1_000} s`;
+  const msg = `calls were aborted because they did not finish within ${DRAIN_MS / 1_000} s`;
   expect(served.log().filter(({ level }) => level !== "info")).toEqual([
     { ...OF_PROCESS, level: "warn", time: expect.any(Number), calls: 1, msg },
   ]);

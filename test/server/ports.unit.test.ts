@@ -24,7 +24,7 @@ test("a system that cannot share ports among processes is told of at once, with 
     return this;
   });
   await expect(assertPortsFree({ ...ADDRESSES, port: 8080, grpcPort: 9090, reusePort: true })).rejects.toThrow(
-    "REUSE_PORT: this system cannot share a port among processes, as Linux can; give each process separate ports, behind a proxy",
+    "REUSE_PORT: this system cannot share a port among processes; give each process its own ports, behind a proxy",
   );
 });
 

@@ -112,7 +112,7 @@ describe("an admin method is refused to every role below the one that it needs",
 
 describe("an admin method refuses a workspace's key, known or not, and says whose it is", () => {
   const message =
-    "The credential is a workspace's key, but this call requires an operator's. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
+    "The credential is a workspace key, but this call requires an operator key. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
   test.each(named(ADMIN))("%s", async (_, method) => {
     for (const key of [workspaceKey, createSecretKey("shp_")]) {
       await expectUnauthenticated(method, key, message);
@@ -191,7 +191,7 @@ describe("a workspace's key for couriers", async () => {
 
 describe("a workspace's method refuses an operator's key, known or not, and says whose it is", () => {
   const message =
-    "The credential is an operator's key, but this call requires a workspace's. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....";
+    "The credential is an operator key, but this call requires a workspace key. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....";
   test.each(named(OF_WORKSPACES))("%s", async (_, method) => {
     for (const key of [keyOf.owner, createSecretKey("sho_")]) {
       await expectUnauthenticated(method, key, message);

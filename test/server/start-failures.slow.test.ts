@@ -46,7 +46,7 @@ test.each(["PORT", "GRPC_PORT", "OPERATIONS_PORT"])(
     const folder = unusedFolder();
     await expectFailure(
       { DATA_DIR: folder, [name]: String(port) },
-      `port ${port} at 127.0.0.1 is in use: stop the program that uses it, or set ${name} to another port`,
+      `port ${port} on 127.0.0.1 is in use: stop the program that uses it, or set ${name} to another port`,
     );
     expect(existsSync(folder)).toBe(false);
   },

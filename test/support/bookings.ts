@@ -169,11 +169,11 @@ export async function bookAnd(
 export const NO_REFERENCE = "SHP-0000000000ZZ";
 
 /** Body of the HTTP response for a missing shipment. */
-export const NO_SHIPMENT = { message: "There is no such shipment.", errors: {} };
+export const NO_SHIPMENT = { message: "Shipment not found.", errors: {} };
 
 /** HTTP response body for text that cannot be a reference. */
 export const IMPOSSIBLE_REFERENCE = {
-  message: "There is no such shipment. A reference looks like SHP-4T8ZK2M0QWXE.",
+  message: "Shipment not found. A reference looks like SHP-4T8ZK2M0QWXE.",
   errors: {},
 };
 

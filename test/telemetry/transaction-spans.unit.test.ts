@@ -55,6 +55,6 @@ test("a transaction that fails otherwise names the kind of its error", () => {
 });
 
 test("a transaction that is rolled back because its call is refused is no error", () => {
-  const refusal = refuse("SHIPMENT_NOT_FOUND", "There is no such shipment.");
+  const refusal = refuse("SHIPMENT_NOT_FOUND", "Shipment not found.");
   expect(spanOf(refusal)).toMatchObject({ attributes: DATABASE, isError: false });
 });

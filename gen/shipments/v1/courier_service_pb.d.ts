@@ -67,7 +67,7 @@ export declare type CourierProfile = Message<"shipments.v1.CourierProfile"> & {
   note?: string | undefined;
 
   /**
-   * Changes with every change of the courier. Send it with an update to prevent lost updates.
+   * Changes with every change to the courier. Send it with an update to prevent lost updates.
    *
    * @generated from field: string etag = 8;
    */
@@ -151,7 +151,7 @@ export declare type CourierProfileValid = Message<"shipments.v1.CourierProfile">
   note?: string | undefined;
 
   /**
-   * Changes with every change of the courier. Send it with an update to prevent lost updates.
+   * Changes with every change to the courier. Send it with an update to prevent lost updates.
    *
    * @generated from field: string etag = 8;
    */
@@ -343,7 +343,7 @@ export declare type ListCouriersRequest = Message<"shipments.v1.ListCouriersRequ
   pageSize?: number | undefined;
 
   /**
-   * `next_page_token` of the previous page. The filters must be the same.
+   * `next_page_token` from the previous page. The filters must be the same.
    *
    * @generated from field: optional string page_token = 4;
    */
@@ -673,7 +673,7 @@ export declare const ArchiveCourierResponseSchema: GenMessage<ArchiveCourierResp
  */
 export declare const CourierService: GenService<{
   /**
-   * Creates a courier. A workspace can have up to 5,000 that are not archived.
+   * Creates a courier. A workspace can have up to 5,000 couriers that are not archived.
    *
    * @generated from rpc shipments.v1.CourierService.CreateCourier
    */
@@ -703,8 +703,8 @@ export declare const CourierService: GenService<{
     output: typeof GetCourierResponseSchema;
   },
   /**
-   * Changes the given fields. Shipments keep the details with which the courier was assigned. If no value
-   * differs, the etag stays the same.
+   * Changes the given fields. Shipments keep the courier's details from the time of assignment. If all values stay the
+   * same, the etag does not change.
    *
    * @generated from rpc shipments.v1.CourierService.UpdateCourier
    */
@@ -714,8 +714,8 @@ export declare const CourierService: GenService<{
     output: typeof UpdateCourierResponseSchema;
   },
   /**
-   * Archives a courier, who can then no longer be assigned or changed. Assigned shipments keep the courier.
-   * The external id can be used again.
+   * Archives a courier, who can then no longer be assigned or changed. Assigned shipments keep the courier. The
+   * external id becomes available again.
    *
    * @generated from rpc shipments.v1.CourierService.ArchiveCourier
    */

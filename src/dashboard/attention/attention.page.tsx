@@ -111,7 +111,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     forAll: ["record", "Record all refunds"],
   },
   [AttentionKind.API_KEY_ENDING]: {
-    title: "Keys about to expire",
+    title: "Expiring keys",
     besides: "Programs that use these keys need new ones before they expire.",
     row: ({ name, at }) => ({
       name: name ?? "Unnamed key",

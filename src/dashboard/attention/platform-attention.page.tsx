@@ -73,7 +73,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
     all: allWorkspaces,
   },
   [PlatformAttentionKind.OPERATOR_KEY_ENDING]: {
-    title: "Keys about to expire",
+    title: "Expiring keys",
     besides: "Programs that use these keys need new ones before they expire.",
     row: ({ operator, owner, name, at }) => ({
       name: `${name ?? "Unnamed key"} of ${owner}`,
@@ -107,7 +107,8 @@ function mails(count: number, oldest: PlatformAttentionSubject | undefined): Gro
   const besides = (
     <>
       {count === 1 ? "1 email is waiting" : `${numberText(count)} emails are waiting`} to be sent, the oldest since{" "}
-      <Time at={oldest?.at} exact />. The mail server rejects them. The log contains the reason: “a mail was not sent”.
+      <Time at={oldest?.at} exact />. The mail server rejects them. The log contains the reason: “an email was not
+      sent”.
     </>
   );
   return { title: "Unsent emails", besides };

@@ -76,7 +76,7 @@ export function OperatorActions({ operator }: ActionProps) {
             submit="Revoke the operator"
             tone="danger"
             request={request}
-            done={`${name} is revoked.`}
+            done={`${name} revoked.`}
             then={reloadOwn}
           >
             <p>
@@ -101,11 +101,14 @@ function LinkButton({ operator: { id, name, email } }: ActionProps) {
       request={{ operator: id }}
       then={({ signInPath }) => (
         <SecretDialog title={`A link for ${name}`} what="link" secret={location.origin + signInPath}>
-          <p>It works once, within 15 minutes.</p>
+          <p>The link can be used once and expires after 15 minutes.</p>
         </SecretDialog>
       )}
     >
-      <p>Anyone who opens the link is signed in as {email}. Send it only to them. It works once, within 15 minutes.</p>
+      <p>
+        Anyone who opens the link is signed in as {email}. Send it only to them. The link can be used once and expires
+        after 15 minutes.
+      </p>
     </RpcButton>
   );
 }

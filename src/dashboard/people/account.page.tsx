@@ -118,7 +118,7 @@ function EndDialog({ session: { id, userAgent, current } }: { readonly session: 
   const end = async () => {
     if (current) return leaveHere();
     await accounts.endSession({ session: id });
-    toast(`${browser} is signed out.`);
+    toast(`${browser} signed out.`);
   };
   return (
     <Dialog title={`Sign out ${browser}`} submit="Sign out" tone="danger" run={end}>

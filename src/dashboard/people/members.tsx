@@ -147,5 +147,9 @@ function MemberActions({ member }: { readonly member: Member }) {
 }
 
 function linkOf(invited: Invited): VNode {
-  return <InvitedDialog {...invited}>It works once, within 15 minutes. After that, make a new one here.</InvitedDialog>;
+  return (
+    <InvitedDialog {...invited}>
+      The link can be used once and expires after 15 minutes. After that, make a new one here.
+    </InvitedDialog>
+  );
 }

@@ -109,7 +109,7 @@ function Label({ shipment, phone, zone }: LabelProps) {
   const name = recipientName ?? shipment.customer!.name;
   const { pickup, dropoff } = bookedWindows(shipment);
   return (
-    <article class="sheet label" aria-label={`Label of ${reference}`}>
+    <article class="sheet label" aria-label={`Label for ${reference}`}>
       <p>
         <small>From</small>
         <span style={fitted(pickupAddress)}>{pickupAddress}</span>
@@ -133,7 +133,7 @@ function Label({ shipment, phone, zone }: LabelProps) {
           ["Your reference", shipment.externalReference],
         ]}
       />
-      <QrCode text={reference} label={`QR code of ${reference}`} />
+      <QrCode text={reference} label={`QR code for ${reference}`} />
       <p class="label-reference">{reference}</p>
       {shipment.test && <p class="label-test">Test. Not for delivery.</p>}
     </article>

@@ -54,7 +54,7 @@ function WithLink({ token }: { readonly token: string }) {
   return (
     <>
       <Form action={enter} submit="Sign in">
-        <p>You opened a sign-in link. It works once, within 15 minutes of its creation.</p>
+        <p>You opened a sign-in link. It can be used once, within 15 minutes of its creation.</p>
       </Form>
       {enter.problem && <WithoutLink />}
     </>
@@ -115,8 +115,8 @@ function CheckMail(props: { readonly email: string; readonly again: () => void }
         Check your email
       </h2>
       <p>
-        If <strong>{props.email}</strong> has an account here, a link is on its way. It works once, within 15 minutes.
-        Open it in this browser to return to your page.
+        If <strong>{props.email}</strong> has an account here, a link is on its way. It can be used once and expires
+        after 15 minutes. Open it in this browser to return to your page.
       </p>
       <p>No email? Check your spam folder and the address. An admin of your workspace can also give you a link.</p>
       <button type="button" class="button" onClick={props.again}>
@@ -131,8 +131,8 @@ function ByHand() {
   return (
     <>
       <p>
-        Sign in with a link that works once, within 15 minutes. <strong>Ask an admin of your workspace</strong> for one.
-        Admins create links in the settings.
+        Sign in with a link that can be used once, within 15 minutes. <strong>Ask an admin of your workspace</strong>{" "}
+        for one. Admins create links in the settings.
       </p>
       <p>Open the link in this browser to return to your page.</p>
     </>

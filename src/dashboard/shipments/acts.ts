@@ -73,14 +73,14 @@ export const ACTS: readonly Act[] = [
     "Mark as picked up",
     "picked up",
     ShipmentStatus.AWAITING_PICKUP,
-    "The courier has them. They can no longer be cancelled.",
+    "Confirm that the courier picked them up. After that, they can no longer be cancelled.",
   ),
   advance(
     "d",
     "Mark as delivered",
     "delivered",
     ShipmentStatus.IN_TRANSIT,
-    "They have arrived and can no longer be changed.",
+    "Confirm that they were delivered. After that, they can no longer be changed.",
   ),
 ];
 

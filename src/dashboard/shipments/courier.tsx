@@ -9,9 +9,9 @@ import { Time } from "../ui/values.tsx";
 
 const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
   [DeliveryStage.UNSPECIFIED]: undefined,
-  [DeliveryStage.ASSIGNED]: "On the way to the pickup",
-  [DeliveryStage.AT_PICKUP]: "At the pickup",
-  [DeliveryStage.AT_DROPOFF]: "At the dropoff",
+  [DeliveryStage.ASSIGNED]: "On the way to pickup",
+  [DeliveryStage.AT_PICKUP]: "At pickup",
+  [DeliveryStage.AT_DROPOFF]: "At dropoff",
 };
 
 const ATTEMPT_REASONS: Readonly<Record<AttemptReason, string>> = {
@@ -38,8 +38,8 @@ export function CourierSection({ shipment }: { readonly shipment: Shipment }) {
           ["Vehicle", courier?.vehicle],
           ["Id", courier?.externalId],
           ["Where", stage && STAGES[stage]],
-          ["Expected at the pickup", pickupEta && <Time at={pickupEta} exact />],
-          ["Expected at the dropoff", dropoffEta && <Time at={dropoffEta} exact />],
+          ["Expected at pickup", pickupEta && <Time at={pickupEta} exact />],
+          ["Expected at dropoff", dropoffEta && <Time at={dropoffEta} exact />],
         ]}
       />
       {attempts.length > 0 && (
@@ -79,7 +79,7 @@ export function CourierDialog({ shipment, close }: DialogProps) {
         name: "Name",
         phone: { label: "Phone", hint: "With country code, such as +12125550123" },
         vehicle: "Vehicle",
-        externalId: { label: "Id", hint: "In your own system" },
+        externalId: { label: "Id", hint: "From your own system" },
       }}
       values={courier ?? {}}
       done="Courier saved."
@@ -116,7 +116,7 @@ export function AttemptDialog({ shipment, close }: DialogProps) {
       done="Attempt recorded."
       close={close}
     >
-      <p>The shipment keeps its state. It can be attempted again.</p>
+      <p>The status of the shipment does not change. Another attempt is possible.</p>
     </RpcDialog>
   );
 }
@@ -126,12 +126,12 @@ export function ReturnDialog({ shipment, close }: DialogProps) {
     <RpcDialog
       method={ShipmentService.method.returnShipment}
       title="Mark as returned"
-      submit="It is returned"
+      submit="Mark as returned"
       request={{ shipment: shipment.reference }}
       done="Shipment marked as returned."
       close={close}
     >
-      <p>It was returned to {shipment.pickupAddress}. It stays paid and can no longer be changed.</p>
+      <p>Confirm that it was returned to {shipment.pickupAddress}. It stays paid and can no longer be changed.</p>
     </RpcDialog>
   );
 }

@@ -122,7 +122,7 @@ function Hold(props: { readonly quote: CreateQuoteResponse; readonly renew: () =
   }, [quote, renew]);
   return (
     <p class="minor" role="timer">
-      {seconds > 0 ? `This price holds for ${durationText(seconds)}.` : "This price has expired."}
+      {seconds > 0 ? `This price is valid for ${durationText(seconds)}.` : "This price has expired."}
     </p>
   );
 }

@@ -28,7 +28,7 @@ const PHONE_HINT = "With country code, such as +12125550123";
 
 /** Labels, hints and defaults of the fields for the courier. */
 const DELIVERY = {
-  pickupContactName: { label: "Contact at the pickup" },
+  pickupContactName: { label: "Pickup contact" },
   pickupContactPhone: { label: "Contact’s phone", hint: PHONE_HINT },
   pickupInstructions: { label: "Pickup instructions", isLong: true },
   dropoffInstructions: {
@@ -37,7 +37,7 @@ const DELIVERY = {
     isLong: true,
   },
   packageCount: { label: "Packages", value: 1, optional: false },
-  packageDescription: { label: "Description of the packages" },
+  packageDescription: { label: "Package description" },
   dropoffHandover: {
     label: "Handover",
     hint: "Leaving it at the door requires a photo.",
@@ -62,7 +62,7 @@ const OTHERS: Readonly<Record<Exclude<FieldName, keyof typeof DELIVERY>, FieldTe
   recipientLocale: { label: "Recipient’s language", hint: "Such as en, es, fr or de" },
   dropoffVerification: {
     label: "Required at the door",
-    hint: "Before the shipment can be marked as delivered",
+    hint: "Required before the shipment can be marked as delivered",
     value: DropoffVerification.NONE,
     choices: choicesOf(VERIFICATIONS).slice(1),
   },

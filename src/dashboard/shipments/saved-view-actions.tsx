@@ -36,7 +36,7 @@ export function SaveButtons(props: {
         submit="Save"
         request={{ workspace, query: text }}
         fields={{ name: label, ...(mayShare && { shared: "Share it with the workspace" }) }}
-        done={(form) => `“${textOf(form, "name")}” is saved.`}
+        done={(form) => `View “${textOf(form, "name")}” saved.`}
       />
     </>
   );
@@ -57,7 +57,7 @@ export function ChangeButtons({ saved }: { readonly saved: SavedFilter }) {
   const remove = () =>
     attempt(
       () => call(deleteSavedFilter, { workspace, savedFilter }),
-      `“${name}” is deleted.`,
+      `View “${name}” deleted.`,
       sharedBy === undefined ? () => save(shared) : undefined,
     );
   if (sharedBy !== undefined && !isAdmin) return null;

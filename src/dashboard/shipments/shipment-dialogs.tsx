@@ -54,7 +54,7 @@ function StaleDialog({ shipment, close }: DialogProps) {
   return (
     <Dialog title="The shipment has changed" submit="Show the shipment" close={close}>
       <p>
-        Its state is <StateBadge {...shipment} /> now. Check it before you continue.
+        Its status is <StateBadge {...shipment} /> now. Check it before you continue.
       </p>
     </Dialog>
   );
@@ -77,7 +77,7 @@ function PaymentDialog({ shipment, close }: DialogProps) {
       <p>
         {isLate
           ? "The shipment is cancelled. The late payment is recorded as due for a refund."
-          : "The shipment then waits for its pickup. Recorded payments cannot be removed."}
+          : "After that, the shipment waits for pickup. Recorded payments cannot be removed."}
       </p>
       <div class="field-row">
         <TextField name="amount" label="Amount" numeric value={shipment.total} />
@@ -93,15 +93,15 @@ function AdvanceDialog({ shipment, close }: DialogProps) {
     <RpcDialog
       method={ShipmentService.method.advanceShipment}
       title={isPickup ? "Mark as picked up" : "Mark as delivered"}
-      submit={isPickup ? "It is picked up" : "It is delivered"}
+      submit={isPickup ? "Mark as picked up" : "Mark as delivered"}
       request={{ shipment: shipment.reference }}
       done={isPickup ? "Shipment picked up." : "Shipment delivered."}
       close={close}
     >
       <p>
         {isPickup
-          ? `The courier has it from ${shipment.pickupAddress}. It can no longer be cancelled.`
-          : `It has arrived at ${shipment.dropoffAddress} and can no longer be changed.`}
+          ? `Confirm that the courier picked it up at ${shipment.pickupAddress}. After that, it can no longer be cancelled.`
+          : `Confirm that it was delivered to ${shipment.dropoffAddress}. After that, it can no longer be changed.`}
       </p>
     </RpcDialog>
   );

@@ -236,7 +236,7 @@ function ExportMenu({ filters }: ExportProps) {
         CSV file of this list
       </Button>
       <a class="button quiet" href={paths.manifest()}>
-        Manifest of a day
+        Daily manifest
       </a>
     </Menu>
   );

@@ -72,7 +72,7 @@ function Tiers(props: { readonly tiers: readonly TierText[]; readonly change: (t
   };
   return (
     <fieldset class="tiers">
-      <legend>Tiers by weight</legend>
+      <legend>Weight tiers</legend>
       {tiers.map((tier, i) => (
         <Tier
           key={tier.key}

@@ -47,7 +47,7 @@ export function DraftReplay({ draft }: { readonly draft: TariffDraft }) {
         <Form action={start} submit="Replay">
           <TextField
             name="shipments"
-            label="Latest shipments, of all workspaces"
+            label="Latest shipments of all workspaces"
             numeric
             value={requested ?? DEFAULT_SHIPMENTS}
             hint={`Up to ${numberText(MAX_SHIPMENTS)}. Each is priced with the tariff in force and with the last saved draft.`}

@@ -34,7 +34,7 @@ export function TariffDraftsPage() {
     </Button>
   );
   return (
-    <Page title="Drafts of the tariff" actions={begin}>
+    <Page title="Tariff drafts" actions={begin}>
       <ListView
         query={list}
         label="Drafts"

@@ -55,7 +55,7 @@ export function comparisonPath(from: number, to: number): string {
 export function NewDraftLink({ version }: { readonly version: number }) {
   return (
     <a class="button" href={paths.tariffDrafts({}, { new: String(version) })}>
-      New draft from it
+      New draft from this version
     </a>
   );
 }
@@ -111,7 +111,7 @@ function VersionFacts({ version }: { readonly version: TariffVersion }) {
         ["Zones", zonesText(version.zones)],
         ["Replaces", replaces && <VersionLink version={replaces} />],
         ["Repeats", repeats && <VersionLink version={repeats} />],
-        ["Earlier quotes", honoursQuotes ? undefined : "not honoured"],
+        ["Earlier quotes", honoursQuotes ? undefined : "not honored"],
         ["Cancelled", calledOffAt && <Time at={calledOffAt} exact />],
       ]}
     />

@@ -154,7 +154,7 @@ function MoveDialog({ now, move }: { readonly now: Date; readonly move: Move }) 
         label="Until"
         type="datetime-local"
         value={`${localDate(now, timeZone)}T${localTime(now, timeZone)}`}
-        hint="At most two years ahead. Steps of simulations that are due by then are taken in order."
+        hint="At most two years ahead. Simulation steps due by then run in order."
       />
     </Dialog>
   );
@@ -228,7 +228,7 @@ function Simulations({ now }: { readonly now: Date }) {
         href={({ shipment: reference }) => paths.shipment({ reference })}
         empty={
           <Empty title="No simulations running">
-            A booking by the API with a <code>simulation</code> advances automatically, step by step.{" "}
+            A shipment booked by the API with a <code>simulation</code> advances automatically, step by step.{" "}
             <a href="/docs/sandbox#simulated-shipments" rel="external">
               Book a test shipment
             </a>
@@ -246,11 +246,11 @@ const TAKE: Column<RunningSimulation> = {
   cell: ({ shipment, nextStep }) => (
     <span class="row-actions">
       <RpcButton
-        button="Take a step"
-        label={`Take a step of ${shipment}`}
+        button="Simulate an event"
+        label={`Simulate an event for ${shipment}`}
         method={TestService.method.takeTestStep}
-        title={`Simulate an event of ${shipment}`}
-        submit="Take the step"
+        title={`Simulate an event for ${shipment}`}
+        submit="Simulate event"
         request={{ shipment }}
         fields={{
           step: {
@@ -260,7 +260,7 @@ const TAKE: Column<RunningSimulation> = {
             hint: "The step runs now. The simulation then continues if its next step is still possible.",
           },
         }}
-        done="The step is taken."
+        done="Event simulated."
       />
     </span>
   ),
@@ -306,8 +306,8 @@ function DeletionDialog() {
         <li>Stored responses for idempotency keys</li>
       </ul>
       <p>
-        Keys, webhooks, limits and the connection to Stripe are kept. The clock follows the real time again. Live mode
-        is not affected.
+        Keys, webhooks, limits and the Stripe connection are kept. The clock follows the real time again. Live mode is
+        not affected.
       </p>
     </Dialog>
   );

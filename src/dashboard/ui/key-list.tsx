@@ -8,13 +8,13 @@ export function KeyList() {
       items={[
         ["/", "Search"],
         ["?", "Show these keys"],
-        ["j, k", "Next and previous row, which Enter opens"],
+        ["j, k", "Next and previous row; Enter opens it"],
         ["o, Space", "Open the row beside the list on wide screens; Escape closes it"],
         ["x", "Select the row"],
         ["f", "Add a filter"],
         ["n, p", "Next and previous page of a list"],
         ["l", "Print labels of the selected shipments, or of the row’s shipment"],
-        ["m, u, d", "Record their payments, mark them as picked up, or as delivered"],
+        ["m, u, d", "Record their payments, or mark them as picked up or delivered"],
         ["c", "Cancel them"],
         ["z", "Undo the last action, if offered"],
       ]}

@@ -165,7 +165,7 @@ export function DetailPage<T>(props: {
     const link = props.unlinked ? undefined : { ...up, label: `Show all ${up.label.toLowerCase()}` };
     return (
       <Page title={fallbackTitle} up={up}>
-        <Empty title={`There is no such ${props.what}`} link={link}>
+        <Empty title={`This ${props.what} does not exist`} link={link}>
           {props.missing}
         </Empty>
       </Page>

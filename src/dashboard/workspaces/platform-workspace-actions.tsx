@@ -47,7 +47,9 @@ export function WorkspaceActions(props: ActionProps) {
           },
         }}
         then={(invited) => (
-          <InvitedDialog {...invited}>It works once, within 15 minutes. After that, invite them again.</InvitedDialog>
+          <InvitedDialog {...invited}>
+            The link can be used once and expires after 15 minutes. After that, invite them again.
+          </InvitedDialog>
         )}
       />
       <More>

@@ -62,10 +62,10 @@ function makePages(repository: string, bundle: Bundle, add: AddAsset): Map<strin
 }
 
 const NOT_FOUND = {
-  title: "There is no such page",
+  title: "Page not found",
   description: "There is no document at this path.",
   main: `<div class="guide"><article>
-<h1>There is no such page</h1>
+<h1>Page not found</h1>
 <p>This path has no documentation. Search above, or begin at <a href="${ROOT}">the start</a>.</p>
 </article></div>`,
 };

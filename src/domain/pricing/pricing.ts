@@ -89,7 +89,7 @@ export function pricingOf(parts: Omit<Pricing, "servedWeights" | "calendars">): 
   };
 }
 
-/** Returns the calendars of the zones at both ends of a route. `undefined` at an end without a schedule. */
+/** Returns the calendars of the zones at both ends of a route. `undefined` for an end without a schedule. */
 export function calendarsOf(pricing: Pricing, { pickup, dropoff }: Route): Ends<Calendar> {
   const { fees, coverage, calendars } = pricing;
   const calendarAt = (point: Point) => {
@@ -176,7 +176,7 @@ function uncoveredQuote(pricing: Pricing, { pickup, dropoff, weightKg }: Route):
 function price(fees: Fees, tier: Tier, distanceKm: number, weightKg: number): CoveredQuote {
   const { minorDigits } = fees;
   const distanceFeeMinor = multiplyToMinor(distanceKm, fees.ratePerKmMillionths, minorDigits);
-  // The flat fee is a whole number, so rounding the rest is the same as rounding the sum.
+  // The flat fee is a whole number, so rounding the other term is the same as rounding the sum.
   const weightFeeMinor = tier.flatFeeMinor + multiplyToMinor(weightKg, tier.ratePerKgMillionths, minorDigits);
   const subtotalMinor = distanceFeeMinor + weightFeeMinor;
   return {

@@ -110,7 +110,7 @@ function parseFees(document: Readonly<Record<string, unknown>>, faults: TariffFa
 
 type Currency = Pick<Fees, "currency" | "minorDigits">;
 
-/** Stands in for an invalid currency, so that the fees are still validated and all errors are reported together. */
+/** Replaces an invalid currency, so that the fees are still validated and all errors are reported together. */
 const UNKNOWN_CURRENCY: Currency = { currency: "most currencies", minorDigits: 2 };
 
 /** Parses a currency. If it is invalid, adds an error and returns the probable currency. */
@@ -153,7 +153,7 @@ function parseRate(value: unknown, path: string, faults: TariffFaults): number {
 function parseAmount(value: unknown, path: string, faults: TariffFaults): Decimal | undefined {
   const decimal = typeof value === "string" ? parseDecimal(value) : undefined;
   if (decimal === undefined) {
-    faults.add(path, `must be a decimal of 0 or more in quotes, such as "5.00"; it is ${quoted(value)}`);
+    faults.add(path, `must be a decimal string of 0 or more, such as "5.00"; it is ${quoted(value)}`);
     return undefined;
   }
   if (Number(value) > MAX_AMOUNT) {

@@ -55,7 +55,7 @@ function shapeViolation({ startMs, endMs }: Span): WindowViolation | undefined {
   };
 }
 
-/** Fee of a window by the opening hours, and the violation if the window does not match them. */
+/** Fee of a window according to the opening hours, and the violation if the window does not match them. */
 interface HoursMatch {
   readonly feeMinor: number;
   readonly violation?: WindowViolation;
@@ -67,7 +67,7 @@ function matchHours(calendar: Calendar, window: Span, day: Day): HoursMatch {
   // A slot can start after midnight in opening hours that began the day before.
   const slot = day.slotAt.get(window.startMs) ?? before.slotAt.get(window.startMs);
   if (slot?.endMs === window.endMs) return { feeMinor: slot.feeMinor };
-  // The longest window, 25 hours, can end two dates after its start.
+  // The longest window, 25 hours, can end two days after its start date.
   const after = [1, 2].map((days) => calendar.day(day.number + days));
   const touched = openingsOver(window, [before, day, ...after]);
   if (touched === undefined) {
@@ -109,7 +109,7 @@ export function cutOffOf({ cutOffs }: Day, startMs: number): number | undefined 
 
 function tooSoon({ schedule: { leadTimeMinutes } }: Calendar): WindowViolation {
   const least = leadTimeMinutes === 0 ? "now" : `${leadTimeMinutes} minutes from now`;
-  return { reason: "TOO_SOON", text: `must not start before ${least}` };
+  return { reason: "TOO_SOON", text: `must start at least ${least}` };
 }
 
 function timeViolations(

@@ -78,7 +78,7 @@ function rounded({ lat, lng }: Point, digits: number): Point {
 }
 
 function tooMany(retryAfterSeconds: number): Refusal {
-  const text = `The workspace looks up too many addresses. Try again in ${retryAfterSeconds} s.`;
+  const text = `The workspace has looked up too many addresses. Try again in ${retryAfterSeconds} s.`;
   return refuse("RATE_LIMITED", text, { retryAfterSeconds });
 }
 

@@ -159,11 +159,11 @@ function readAnswer(text: string, read: Lookup["read"]): readonly AddressMatch[]
   try {
     return read(JSON.parse(text));
   } catch {
-    throw new GeocoderUnavailable("failed", "The geocoder's response cannot be read.");
+    throw new GeocoderUnavailable("failed", "The geocoder's response is not valid.");
   }
 }
 
-/** Loads the HTTP client with the first request. A service without a geocoder saves several MiB of memory. */
+/** Loads the HTTP client on the first request, which saves several MiB of memory in a service without a geocoder. */
 async function loadClient(timeoutMs: number) {
   const { Agent, request } = await import("undici");
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
@@ -190,7 +190,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 function rateLimited(seconds: number): GeocoderUnavailable {
-  return new GeocoderUnavailable("limited", "The geocoder's rate limit is reached.", seconds);
+  return new GeocoderUnavailable("limited", "The geocoder's rate limit was reached.", seconds);
 }
 
 function unanswered(error: unknown): GeocoderUnavailable {

@@ -104,7 +104,7 @@ function invalid(subject: string, text: string): Violation {
 async function positionOfEntry(em: EntityManager, sent: bigint): Promise<Position> {
   const entry = await em.findOne(AuditEntry, readRecordId(sent) ?? 0);
   if (entry !== null) return positionOf(entry);
-  throw new Refusal([invalid("after", "must be the id of an audit entry, or 0 to begin with the first")]);
+  throw new Refusal([invalid("after", "must be the id of an audit entry, or 0 to start with the first entry")]);
 }
 
 type Position = readonly [createdAtMs: number, id: number];

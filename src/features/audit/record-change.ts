@@ -69,7 +69,7 @@ export interface RecordedChange {
 
 type NewEntry = Omit<RequiredEntityData<AuditEntry>, "createdAt">;
 
-/** Entries of each transaction, which are written at its end. */
+/** Audit entries of each transaction. They are written at its end. */
 const recorded = new WeakMap<EntityManager, NewEntry[]>();
 
 /** Adds an administrative change to the audit log in the transaction of the change. */
@@ -95,8 +95,8 @@ function entryOf({ received, caller, method }: AnyCall, { subject, workspaceId, 
 }
 
 /**
- * Returns the statements that add a change to the audit log. They must be the last of a transaction
- * on the coordinator.
+ * Returns the statements that add a change to the audit log. They must be the last statements of a transaction on the
+ * coordinator.
  */
 export function auditStatements(call: AnyCall, change: RecordedChange): Statement[] {
   return [
@@ -140,7 +140,7 @@ export function describeActor({ caller }: AnyCall): string {
 
 function add(tx: EntityManager, entry: NewEntry): void {
   const entries = recorded.get(tx);
-  if (entries === undefined) throw new Error("an entry of the audit log would not be written");
+  if (entries === undefined) throw new Error("an audit log entry would not be written");
   entries.push(entry);
 }
 
@@ -160,7 +160,7 @@ export async function recordingChanges<T>(tx: EntityManager, work: () => Promise
   return result;
 }
 
-/** SQL for the time of an entry by the database's clock. Never before the last entry. */
+/** SQL for the time of an entry by the database's clock, which is never before the time of the last entry. */
 const NEXT_TIME = `greatest(
   date_trunc('milliseconds', clock_timestamp()), (select max(created_at) from audit_entry))`;
 

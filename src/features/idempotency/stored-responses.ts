@@ -20,7 +20,7 @@ export type ResponseTo<C extends MethodCall> = MessageShape<C["method"]["output"
 type Outcomes<C extends MethodCall> = Map<C, Outcome<ResponseTo<C>>>;
 
 /**
- * Locks the idempotency keys of calls until the transaction ends, and finds the responses stored under them.
+ * Locks the idempotency keys of calls until the transaction ends, and finds the responses stored for them.
  *
  * @param calls calls of one audience with distinct keys. Keys must differ because one transaction can lock a key
  *   twice
@@ -147,7 +147,7 @@ async function lockKeys(
 type StoredRow = Pick<StoredResponse, "method" | "requestDigest" | "response">;
 
 /**
- * Returns the responses stored under an owner's keys, in order, and deletes expired ones. Must be a separate
+ * Returns the responses stored for an owner's keys, in order, and deletes expired responses. Must be a separate
  * statement after the keys are locked, so that its snapshot includes the commit of a key's previous holder.
  */
 async function readStoredResponses(
@@ -167,7 +167,7 @@ async function readStoredResponses(
   );
   const [expired, valid] = [rows.filter((row) => row.expired), rows.filter((row) => !row.expired)];
   if (expired.length > 0) {
-    // Checks the age again, because another call may have stored a response under the key in the meantime.
+    // Checks the age again, because another call may have stored a response for the key in the meantime.
     const sql = `delete from ${table}
       where ${owner} = $1 and key = any ($2) and created_at < now() - $3::interval`;
     await runStatement(tx, sql, [ownerId, expired.map(({ key }) => key), RETENTION]);
@@ -207,7 +207,7 @@ function keyReusedError(): Refusal {
 function sealedError(): Refusal {
   return refuse(
     "IDEMPOTENCY_KEY_REUSED",
-    "This idempotency key was used with another secret key. The response contains a secret and is returned only to that key. Use a new idempotency key.",
+    "This idempotency key was used with another API key. The response contains a secret and is returned only to that API key. Use a new idempotency key.",
     { subject: "idempotency_key" },
   );
 }

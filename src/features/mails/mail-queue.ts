@@ -159,7 +159,7 @@ export function createMailWorkers<Mail extends LeasedMail>(
     }
     // Does not log the recipient's address or the server's text, which often contains the address.
     const { messageId } = written.mail;
-    log.warn({ mail: messageId, attempts: mail.attempts, ...failure }, "a mail was not sent");
+    log.warn({ mail: messageId, attempts: mail.attempts, ...failure }, "an email was not sent");
     await written.undo?.().catch(() => undefined);
     const waitMs = nextWaitMs(mail.attempts, deps.random());
     const isOver = failure.kind === "refused" || waitMs > leftMs;

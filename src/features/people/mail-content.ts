@@ -24,8 +24,8 @@ export function mailContent({ publicUrl, signInPath, workspace }: SignInMail): M
   const why =
     workspace === undefined
       ? `You requested a link to sign in to Shipments at ${host}.`
-      : `You are invited to ${isolateText(workspace)}, a workspace of Shipments at ${host}.`;
-  const once = "The link works once, within 15 minutes. After that, request a new one with your email at";
+      : `You are invited to ${isolateText(workspace)}, a workspace on Shipments at ${host}.`;
+  const once = "The link can be used once and expires after 15 minutes. Then request a new link with your email at";
   const ignore =
     workspace === undefined
       ? "If you did not request it, ignore this email. No one can sign in without the link."

@@ -25,7 +25,7 @@ const INSERT = `
  */
 export async function requestSignInMail(em: EntityManager, email: string): Promise<void> {
   if ((await runStatement(em, INSERT, [email])).length > 0) return;
-  throw unavailable("Too many sign-in emails are requested at present. Try again in a minute.");
+  throw unavailable("Too many sign-in emails have been requested. Try again in a minute.");
 }
 
 const INVITE = `

@@ -158,7 +158,7 @@ function parseWorkspaceId(workspace: string | undefined): number | undefined {
 }
 
 function workspaceMissingError() {
-  return refuse("FIELD_INVALID", "Name the workspace by its id in the header X-Workspace.", {
+  return refuse("FIELD_INVALID", "Send the workspace's id in the header X-Workspace.", {
     subject: "x-workspace",
   });
 }

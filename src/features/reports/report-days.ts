@@ -32,7 +32,7 @@ export function parseReportDays(requested: RequestedDays, now: Date, timeZone: s
     if (text === undefined) return orElse;
     const day = dayOf(text);
     if (day === undefined) {
-      violations.push(fieldViolation(field, "must be a day of the calendar, such as 2026-11-01"));
+      violations.push(fieldViolation(field, "must be a calendar date, such as 2026-11-01"));
     }
     return day ?? orElse;
   };

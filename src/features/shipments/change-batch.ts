@@ -84,7 +84,7 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
     if (before === undefined) first.set(request.shipment, index);
     else {
       const subject = pathOf(index);
-      const text = `${subject} is the same as ${pathOf(before)}. Name each shipment once.`;
+      const text = `${subject} is the same as ${pathOf(before)}. List each shipment once.`;
       violations.push({ reason: "FIELD_INVALID", subject, text });
     }
   }
@@ -92,7 +92,7 @@ function assertNamedOnce({ changes, pathOf }: ShipmentBatch): void {
 }
 
 /**
- * Returns the results of all changes of a batch, in order.
+ * Returns the results of all changes in a batch, in order.
  *
  * @param outcomes outcomes of the changes that `withValidReference` returns
  */

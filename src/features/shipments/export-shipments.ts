@@ -21,7 +21,7 @@ const MOST = 1_000_000;
 /** Number of shipments read at a time: 10 at first, then about as many as fill a chunk, at most 100. */
 const FIRST_BATCH = 10;
 const MAX_BATCH = 100;
-/** Limits this process to two concurrent reads for all exports together. */
+/** Limits this process to two concurrent reads for all exports in total. */
 const turn = createSemaphore(2);
 /** Maximum number of concurrent exports per workspace and process. */
 export const MAX_EXPORTS = 4;
@@ -143,7 +143,7 @@ function fileOf(lines: Buffer): ExportShipmentsResponse {
   return create(ExportShipmentsResponseSchema, { csv: lines });
 }
 
-/** Combines lines into chunks of at most `MAX_PIECE_BYTES`. A single line is never longer. */
+/** Combines lines into chunks of at most `MAX_CHUNK_BYTES`. A single line is never longer. */
 function chunksOf(lines: readonly string[]): Buffer[] {
   const chunk = Buffer.from(lines.join(""));
   if (chunk.length === 0) return [];
@@ -162,7 +162,7 @@ function tooMany(): Refusal {
 
 type Cell = string | number | object | null | undefined;
 
-/** Leading columns in order, as paths in a shipment's JSON. */
+/** First columns in order, as paths in a shipment's JSON. */
 const FIRST = `reference external_reference status payment_status created_at
   customer.id customer.name customer.email customer.id_number
   pickup_address pickup_lat pickup_lng pickup_window.start pickup_window.end
@@ -206,9 +206,9 @@ function cellText(cell: Cell): string {
 /**
  * Matches the positions where a spreadsheet could start reading a formula: at the start of a cell, and after a
  * semicolon, tab or line break. Spreadsheets in many languages separate cells by semicolons or tabs and then ignore
- * quotes around line breaks. Quotes before the sign can therefore be read as quotes around a cell.
+ * quotes around line breaks. Quotes before the sign can therefore be interpreted as quotes around a cell.
  *
- * An apostrophe is inserted at each position. Text that already has an apostrophe there gets another one, so an
+ * An apostrophe is inserted at each position. Text that already has an apostrophe there gets another apostrophe, so an
  * import can restore every cell by removing one.
  */
 const FORMULA = /(^|[;\t\r\n])(?=["']*[=+\-@＝＋－＠])/g;

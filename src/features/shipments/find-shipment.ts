@@ -18,7 +18,7 @@ export interface ShipmentKey {
 /**
  * Finds a shipment of a workspace with its customer.
  *
- * @throws Refusal SHIPMENT_NOT_FOUND, which is the same for a missing shipment and one of another workspace
+ * @throws Refusal SHIPMENT_NOT_FOUND, which is the same for missing shipments and shipments of other workspaces
  */
 export type FindShipment = (key: ShipmentKey) => Promise<ShipmentRow>;
 
@@ -40,10 +40,10 @@ export function createFindShipment(
   };
 }
 
-/** Returns the refusal for a reference. It is the same for a missing shipment and one of another workspace. */
+/** Returns the refusal for a reference. It is the same for missing shipments and shipments of other workspaces. */
 export function shipmentNotFoundError(reference: string): Refusal {
   const form = isReference(reference) ? "" : ` A reference looks like ${EXAMPLE_REFERENCE}.`;
-  return refuse("SHIPMENT_NOT_FOUND", `There is no such shipment.${form}`);
+  return refuse("SHIPMENT_NOT_FOUND", `Shipment not found.${form}`);
 }
 
 interface Lookup {
@@ -52,9 +52,9 @@ interface Lookup {
 }
 
 /**
- * Finds one or several shipments. Several references are passed as JSON, because PostgreSQL plans
- * again for arrays. The lateral join makes each an index lookup. A single reference has its own
- * statement, which takes a third less time.
+ * Finds one or several shipments. Several references are passed as JSON, because PostgreSQL would create a new plan for
+ * each array. With the lateral join, each reference is an index lookup. A single reference has its own statement, which
+ * takes a third less time.
  */
 const FIND: Lookup = {
   one: `
@@ -78,7 +78,7 @@ interface Found {
  * Looks up shipments of a workspace.
  *
  * @param lookup statements such as `FIND`, whose rows contain the index of the key
- * @returns the row for each key, `undefined` if there is no such shipment
+ * @returns the row for each key, `undefined` if the shipment does not exist
  */
 async function findAll<Indexed extends { readonly index: number }>(
   send: Transaction["send"],
@@ -153,7 +153,7 @@ export function lockShipments(
   return loadByOwner(keys, workspaceOf, async (workspace, own) => {
     const lock = () => lockOwn(tx, workspace, own, versionFees);
     const locked = await lock();
-    // A customer that was linked during the wait is not visible to the same statement, so select again.
+    // A customer that was linked during the wait is not visible to this statement, so the row is selected again.
     return locked.some((each) => each?.row.customer === null) ? lock() : locked;
   });
 }

@@ -15,7 +15,7 @@ import {
 } from "../customers/customers.ts";
 import { foldEmail } from "../customers/link-customers.ts";
 
-/** Maximum number of shipments that a merge moves. Limits how long the merge holds their locks. */
+/** Maximum number of shipments that a merge moves. Limits how long their locks are held. */
 const MAX_MOVED = 10_000;
 const MAX_MERGED = 1_000;
 /** Maximum length of notes, as in `UpdateCustomer`. */
@@ -32,10 +32,10 @@ interface Merge {
 }
 
 /**
- * Merges a customer into another one: moves its shipments, creates an alias and deletes it.
+ * Merges a customer into another customer: moves its shipments, creates an alias and deletes it.
  *
- * A concurrent booking locks the customer until its commit, so the merge then moves its shipment too. A booking that
- * starts later fails its foreign key, retries, and finds the alias. Emits no event, like all customer changes.
+ * A concurrent booking locks the customer until its commit, so the merge also moves its shipment. A booking that starts
+ * later violates its foreign key, retries, and finds the alias. Emits no event, like all customer changes.
  */
 export const mergeCustomers: MergeFunctions["mergeCustomers"] = aroundTransaction(
   async (request, call, { now }, transact) => {
@@ -67,7 +67,7 @@ async function tryAgain<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Locks both customers in the order of their ids. Returns only the survivor if they were already merged. */
+/** Locks both customers in the order of their ids. Returns only the surviving customer if they were already merged. */
 async function lockBoth(
   tx: EntityManager,
   workspace: number,
@@ -164,13 +164,13 @@ function notMergeable(text: string): Refusal {
   return refuse("CUSTOMER_NOT_MERGEABLE", text, { subject: "from" });
 }
 
-/** Returns the survivor with missing fields taken from the merged customer. */
+/** Returns the surviving customer with missing fields filled in from the merged customer. */
 function fillFrom(survivor: CustomerRecord, merged: CustomerRecord): CustomerRecord {
   const notes = new Set([survivor.notes, merged.notes].filter((text) => text !== null));
   const joined = [...notes].join("\n\n");
   if (Array.from(joined).length > MAX_NOTES) {
     throw notMergeable(
-      `The notes of both have more than ${MAX_NOTES.toLocaleString("en")} characters together. Shorten them first.`,
+      `The notes of both customers have more than ${MAX_NOTES.toLocaleString("en")} characters in total. Shorten them first.`,
     );
   }
   return {

@@ -25,13 +25,13 @@ export const ProofPicture = defineEntity({
     workspace: () => p.manyToOne(Workspace).mapToPk().primary().updateRule("no action").deleteRule("no action"),
     shipment: () => ofShipment().deleteRule("cascade"),
     kind: p.text().$type<PictureKind>().primary(),
-    /** Content of the picture. null once it was moved to a bucket. */
+    /** Content of the picture. null after it was moved to a bucket. */
     content: p.blob().nullable(),
     /** Key of the object in the bucket. null while the picture is in the database. */
     objectKey: p.text().nullable(),
     /** Time of the next attempt to move the picture, or the end of the lease during an attempt. */
     movesAt: p.datetime(3).defaultRaw("now()"),
-    /** Real time of the recording, even if the test clock is frozen. */
+    /** Real time at which it was recorded, even if the test clock is frozen. */
     recordedAt: p.datetime(3).index("proof_picture_by_age"),
   },
   indexes: [
@@ -54,7 +54,7 @@ const insertion = insertionOf("proof_picture", columnsOf(ProofPicture, "workspac
       recorded_at = excluded.recorded_at`,
 });
 
-/** Queues inserts of pictures, which replace earlier ones of the same kind. */
+/** Queues inserts of pictures, which replace earlier pictures of the same kind. */
 export function writePictures(
   tx: Transaction,
   { workspace, reference: shipment }: ShipmentKey,
@@ -67,7 +67,7 @@ export function writePictures(
   }
 }
 
-/** Selects a picture. Pictures from before a failed attempt are stored, but are not proof. */
+/** Selects a picture. Pictures recorded before a failed attempt are stored, but are not proof. */
 const FIND = `
   select content, object_key as "objectKey" from proof_picture
   where workspace_id = $1 and shipment_reference = $2 and kind = $3
@@ -78,8 +78,8 @@ const FIND = `
 /**
  * Responds with a picture of a shipment. Over HTTP, the body is the picture.
  *
- * @throws Refusal PICTURE_NOT_FOUND, which is the same for a missing shipment and one of another
- * workspace; UNAVAILABLE if the bucket is unreachable
+ * @throws Refusal PICTURE_NOT_FOUND, which is the same for missing shipments and shipments of other workspaces;
+ * UNAVAILABLE if the bucket is unreachable
  */
 export async function pictureResponse<M extends Message>(
   deps: PictureDeps,
@@ -103,7 +103,7 @@ interface PictureDeps {
 }
 
 /**
- * Returns a picture of a shipment, or `undefined` if absent.
+ * Returns a picture of a shipment, or `undefined` if there is none.
  *
  * @throws Refusal UNAVAILABLE if the bucket is unreachable
  */
@@ -123,7 +123,7 @@ async function readObject(bucket: PictureBucket | undefined, key: string) {
     if (bucket === undefined) throw new Error("PICTURES_S3_URL is not set.");
     return await bucket.get(key);
   } catch (error) {
-    throw unavailable("The picture cannot be read now. Try again in a moment.", error);
+    throw unavailable("The picture cannot be read at the moment. Try again in a moment.", error);
   }
 }
 

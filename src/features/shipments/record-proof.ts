@@ -30,7 +30,7 @@ export const PROOF_CHANGES = {
     const key = { workspace: call.caller.workspaceId, reference: request.shipment };
     return changeShipment({
       method: method.recordProof,
-      // Request that idempotency compares. Contains digests instead of pictures.
+      // Request as compared for idempotency. Contains digests instead of pictures.
       request: {
         ...request,
         ...Object.fromEntries(Object.entries(pictures).map(([kind, bytes]) => [kind, hash("sha256", bytes, "buffer")])),
@@ -74,7 +74,7 @@ async function cleaned(
   return { [subject]: picture };
 }
 
-/** Records proof. After a wrong PIN, records only the attempt, without an event. */
+/** Records proof. If the PIN is wrong, records only the attempt, without an event. */
 function recordProof(
   row: ShipmentRow,
   {
@@ -112,7 +112,7 @@ function recordProof(
   );
   const next =
     left === 0
-      ? "No attempts are left, so the verification must be waived"
+      ? "No attempts are left. The verification must be waived"
       : `${left} ${left === 1 ? "attempt is" : "attempts are"} left. After that, the verification must be waived`;
   const refusal = refuse("PIN_WRONG", `pin is wrong. ${next}.`, { subject: "pin" });
   return { row: counted, made: {}, refusal };
@@ -126,7 +126,7 @@ function recordProof(
 export function prove(row: ShipmentRow, changes: Partial<DeliveryProof>, at: Date): ShipmentRow {
   stateAfter(row, "prove");
   const before = row.progress ?? NO_PROGRESS;
-  // The result must differ from the row even at the same time of a frozen clock, because the picture may differ.
+  // The result must differ from the row even if a frozen clock shows the same time, because the picture may differ.
   const proof = { ...NO_PROOF, ...before.proof, ...changes, recordedAt: at.getTime() };
   return { ...row, progress: { ...before, proof }, updatedAt: at };
 }

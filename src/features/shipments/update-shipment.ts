@@ -30,8 +30,8 @@ import { bookedWindows, storedWindows } from "./shipment-windows.ts";
 
 /**
  * Changes the given fields. Addresses, customer and metadata can change until the final status, and windows until
- * pickup. Coordinates and weight can change while the shipment is pending, and are priced with the tariff in force.
- * If no value differs, nothing is written and the etag stays the same.
+ * pickup. Coordinates and weight can change while the shipment is pending, and are priced with the tariff in force. If
+ * all values stay the same, nothing is written and the etag does not change.
  */
 export const updateShipment: ShipmentFunctions["updateShipment"] = (
   request,
@@ -67,7 +67,7 @@ export const updateShipment: ShipmentFunctions["updateShipment"] = (
 };
 
 interface UpdateFacts {
-  /** Tariff version in force. null if absent. */
+  /** Tariff version in force. null if there is none. */
   readonly tariffVersion: number | null;
   readonly customer: CustomerRow | null;
   /** Whether a checkout is open and has not expired. */
@@ -130,8 +130,8 @@ function changedFields(row: ShipmentRow, request: UpdateShipmentRequestValid) {
 }
 
 /**
- * Applies new coordinates, weight and windows. A pending shipment is priced again. A paid shipment
- * keeps its price, and its windows can change until pickup.
+ * Applies new coordinates, weight and windows. The price of a pending shipment is recalculated. A paid shipment keeps
+ * its price, and its windows can change until pickup.
  */
 async function changedRoute(
   row: ShipmentRow,
@@ -139,7 +139,7 @@ async function changedRoute(
   { tariffVersion }: UpdateFacts,
   { tariffs, at }: Pick<ShipmentDeps, "tariffs"> & { readonly at: Date },
 ): Promise<Partial<ShipmentRow>> {
-  // Adding 0 turns -0 into 0, so -0 does not count as a change.
+  // Adding 0 converts -0 to 0, so that -0 does not count as a change.
   const fields = {
     pickupLat: (request.pickupLat ?? row.pickupLat) + 0,
     pickupLng: (request.pickupLng ?? row.pickupLng) + 0,
@@ -196,7 +196,7 @@ function requestedWindows(
   const windows = { pickup: windowOf("pickup"), dropoff: windowOf("dropoff") };
   const stays = (end: End) =>
     windows[end]?.startMs === booked[end]?.startMs && windows[end]?.endMs === booked[end]?.endMs;
-  // An unchanged end keeps its window without validation, because its cut-off may have passed.
+  // An unchanged window is kept without validation, because its cut-off may have passed.
   const unchangedAt = (end: End) =>
     stays(end) && fields[`${end}Lat`] === row[`${end}Lat`] && fields[`${end}Lng`] === row[`${end}Lng`]
       ? { [end]: booked[end] ?? ("no window" as const) }
@@ -226,7 +226,7 @@ function assertPaidFor(
   const fee = `${toMajor(isSame ? feeMinor : newFeeMinor, currency)} ${currency}`;
   const paid = `${toMajor(row.windowFeeMinor, row.currency)} ${row.currency}`;
   const total = toMajor(row.totalMinor - row.windowFeeMinor + feeMinor, currency);
-  throw refuse("PRICE_CHANGED", `The windows cost ${fee}, and ${paid} was paid for windows.`, {
+  throw refuse("PRICE_CHANGED", `The windows cost ${fee}, but ${paid} was paid for windows.`, {
     subject: `${ENDS[newFees.findIndex((each) => each > 0)]!}_window`,
     facts: isSame ? { total: String(total), currency } : {},
   });

@@ -5,13 +5,13 @@ import type { CallHeaders } from "../call-headers.ts";
 
 const BEARER = /^bearer +(\S+)$/i;
 
-export const IN_QUERY = "is in the query of the URL, which logs store. Revoke it if it is in use";
+export const IN_QUERY = "was sent in the URL, which logs store. Revoke it if it is active";
 
 export const UNKNOWN_KEY = "is not known, was revoked or has expired";
 
 const NOT_BEARER: Readonly<Record<Audience, string>> = {
-  workspace: "is not of the form `Bearer shp_...`",
-  operator: "is not of the form `Bearer sho_...`",
+  workspace: "does not have the form `Bearer shp_...`",
+  operator: "does not have the form `Bearer sho_...`",
   person: "is not a session",
 };
 
@@ -21,10 +21,10 @@ const SEND: Readonly<Record<Audience, string>> = {
   person: "Sign in on the dashboard.",
 };
 
-/** Prefix of keys for the other audience, and the error for such a key. */
+/** Key prefix of the other audience, and the error for such a key. */
 const MIXED_UP: Readonly<Record<Audience, readonly [prefix: string, wrong: string] | undefined>> = {
-  workspace: ["sho_", "is an operator's key, but this call requires a workspace's"],
-  operator: ["shp_", "is a workspace's key, but this call requires an operator's"],
+  workspace: ["sho_", "is an operator key, but this call requires a workspace key"],
+  operator: ["shp_", "is a workspace key, but this call requires an operator key"],
   person: undefined,
 };
 
@@ -42,11 +42,11 @@ export function readKey(headers: CallHeaders, audience: Audience): string {
   for (const value of headers.authorization) {
     const bearer = BEARER.exec(value)?.[1];
     if (bearer === undefined) throw credentialError(NOT_BEARER[audience], audience);
-    if (key !== undefined && key !== bearer) throw credentialError("names two different keys", audience);
+    if (key !== undefined && key !== bearer) throw credentialError("contains two different keys", audience);
     key = bearer;
   }
   for (const value of headers.apiKeys) {
-    if (key !== undefined && key !== value) throw credentialError("names two different keys", audience);
+    if (key !== undefined && key !== value) throw credentialError("contains two different keys", audience);
     key = value;
   }
   if (key === undefined) throw credentialError("is missing", audience);

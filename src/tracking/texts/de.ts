@@ -49,7 +49,7 @@ export const de: TrackingTexts = {
     show: "Adresse und Foto zeigen",
     wrong: (triesLeft) =>
       `Diese Ziffern stimmen nicht. Sie haben noch ${triesLeft} ${triesLeft === 1 ? "Versuch" : "Versuche"}.`,
-    locked: "Es sind keine Versuche mehr übrig. Bitte fragen Sie den Absender.",
+    locked: "Es sind keine Versuche mehr übrig. Bitte wenden Sie sich an den Absender.",
     address: "Adresse",
     photo: "Foto der Zustellung",
     instructions: "Hinweise für den Kurier",

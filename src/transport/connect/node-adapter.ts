@@ -30,7 +30,7 @@ export function createNodeAdapter(
     const handler = handlers.get(path);
     if (handler === undefined) {
       const nearest = nearestName(path, handlers.keys());
-      return refuseOutsideRpc(request, response, noSuchPath("There is no such RPC", nearest));
+      return refuseOutsideRpc(request, response, noSuchPath("This RPC does not exist", nearest));
     }
     // The promise rejects if the caller disconnects.
     serve(handler, request, response, contextValuesOf(request)).catch(() => request.destroy());
@@ -84,8 +84,8 @@ function isGrpc({ headers }: NodeRequest): boolean {
 }
 
 /**
- * Discards the rest of a body after the response, because a stream with unread data never closes. Soon
- * closes an HTTP/2 stream whose caller stalls.
+ * Discards the remaining body after the response, because a stream with unread data never closes. Closes an HTTP/2
+ * stream after a short time if its caller stalls.
  */
 function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void {
   const stream = "stream" in request ? request.stream : undefined;
@@ -96,7 +96,7 @@ function discardAfterAnswer(request: NodeRequest, response: NodeResponse): void 
   });
 }
 
-/** Adds an explanation to a bare status from Connect, which found no protocol for the request. */
+/** Adds an explanation to a status without a body, which Connect sends if it finds no protocol for the request. */
 function refuseProtocol(
   { status }: UniversalServerResponse,
   request: NodeRequest,

@@ -34,7 +34,7 @@ export function addReflection(
     const ending = AbortSignal.any([signal, shutdownSignal]);
     for await (const request of untilAborted(requests, ending)) {
       if (++answers > MAX_ANSWERS) {
-        const text = "This stream has reached its limit. Continue in another one.";
+        const text = "This stream has reached its limit. Continue in another stream.";
         throw connectError(refuse("RATE_LIMITED", text, { retryAfterSeconds: 1 }));
       }
       yield {

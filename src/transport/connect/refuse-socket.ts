@@ -6,7 +6,7 @@ import type { Refusal } from "../../domain/refusal.ts";
 import { refusalBody } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 
-/** Time that a caller has to read the refusal, in milliseconds. */
+/** Time for a caller to read the refusal, in milliseconds. */
 const READING_MS = 1_000;
 
 /** Refuses a connection without a valid request. Sends the refusal as JSON over HTTP/1.1. */
@@ -22,7 +22,7 @@ export function refuseSocket(socket: Socket, refusal: Refusal): void {
   );
 }
 
-/** Sends the last bytes of a connection, and closes it soon even if the caller stalls. */
+/** Sends the last bytes of a connection, and closes it after a short time even if the caller stalls. */
 function endWith(socket: Socket, bytes: string | Uint8Array): void {
   socket.end(bytes);
   setTimeout(() => socket.destroy(), READING_MS).unref();

@@ -24,9 +24,9 @@ export function bodyTooLarge(maxBytes: number): Refusal {
   });
 }
 
-/** Returns the refusal of a JSON body that contains the member at a path twice. */
+/** Returns the refusal of a JSON body that contains the same member twice, at the given path. */
 export function duplicateMemberError(path: string): Refusal {
-  const text = `The body has ${path} twice. Send each member once.`;
+  const text = `The body has ${path} twice. Send each name once.`;
   return refuse("BODY_UNREADABLE", text, { subject: "body" });
 }
 

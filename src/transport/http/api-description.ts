@@ -46,7 +46,7 @@ export function createApiDescription(file: string, publicUrl: string | undefined
     if (splitUrl(request)[0] !== DESCRIPTION_PATH) return false;
     return forReading(request, response, requestId, () => {
       send(request, response, requestId).catch(() => {
-        const text = "The service cannot read its own description. Report this.";
+        const text = "The service cannot read its API description. Report this error.";
         sendRefusal(response, requestId, refuse("INTERNAL", text));
       });
     });

@@ -26,7 +26,7 @@ export function readIfMatch(
   if (etag === undefined) throw invalid('must be one strong etag, such as "3".');
   const { etag: fieldEtag = etag } = json;
   if (fieldEtag !== null && fieldEtag !== "" && fieldEtag !== etag)
-    throw invalid("is not the etag in the request. Send one.");
+    throw invalid("differs from the etag in the request. Send only one of them.");
   return { etag };
 }
 

@@ -8,7 +8,7 @@ import { sendJson, sendRefusal, type HttpHandler } from "./responses.ts";
 const SETTING = "/map/tiles";
 const ARCHIVE = "/map/tiles.pmtiles";
 
-/** Returns the origin of map images. `undefined` if this service serves them or maps are not configured. */
+/** Returns the origin of map images. `undefined` if this service serves them or no map images are configured. */
 export function tilesOrigin(tiles: MapTiles | undefined): string | undefined {
   return tiles && "url" in tiles ? new URL(tiles.url).origin : undefined;
 }
@@ -107,7 +107,7 @@ async function sendRange(
   const body = Buffer.allocUnsafe(end - start + 1);
   if (request.method !== "HEAD") {
     const { bytesRead } = await file.read(body, 0, body.length, start);
-    if (bytesRead < body.length) throw new Error("the file of map tiles is shorter than it was");
+    if (bytesRead < body.length) throw new Error("the map tiles file was truncated");
   }
   response.writeHead(206, {
     ...common,

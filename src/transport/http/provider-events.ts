@@ -11,9 +11,9 @@ import { methodNotAllowed, sendJson, sendRefusal, type HttpHandler } from "./res
 interface HttpProviderEvent {
   /** Provider name in the path. */
   readonly provider: string;
-  /** Workspace id in the path. `undefined` if absent. */
+  /** Workspace id in the path. `undefined` if there is none. */
   readonly workspace: number | undefined;
-  /** Reads the body. Call it last, because it can take long. */
+  /** Reads the body. Call it last, because it can take a long time. */
   readonly readBody: () => Promise<Buffer>;
   readonly signature: string;
 }
@@ -54,8 +54,8 @@ export function createProviderEvents(
         await receive(event);
         return "stored";
       } catch (error) {
-        // The rate limit of a workspace must not count against the address, because other workspaces
-        // share the address.
+        // Exceeding a workspace's rate limit must not count against the address, because other workspaces share the
+        // address.
         if (error instanceof Refusal && error.reason === "RATE_LIMITED") return error;
         throw error;
       }

@@ -121,7 +121,7 @@ async function finish(
   const browser = readBrowser(request, headers, isHttps);
   const signedIn = await attempts.make(address, () => inTurn(() => oidc.finish(query, attempt, browser)));
   if (signedIn === undefined) {
-    const text = "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+    const text = "Sign-in failed. Try again, or ask an admin of your workspace for a link.";
     throw refuse("SIGN_IN_REFUSED", text);
   }
   lookups.trust(signedIn.session);
@@ -129,8 +129,8 @@ async function finish(
 }
 
 /**
- * Continues with a page instead of a redirect. After a redirect from another site, browsers do not send
- * a `SameSite=Strict` cookie, so the target would not find the session.
+ * Continues with a page instead of a redirect. After a redirect from another site, browsers do not send a
+ * `SameSite=Strict` cookie, so the target would not receive the session.
  */
 function goOn(visit: Visit, path: string, session: string, isHttps: boolean): void {
   const target = escapeHtml(path);

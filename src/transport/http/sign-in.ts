@@ -18,8 +18,8 @@ type MailSignIn = (email: string) => Promise<void>;
 
 export interface SignIn {
   /**
-   * Consumes the token of a sign-in link, ends the browser's session and starts a new one. Returns
-   * `undefined` for an invalid token.
+   * Consumes the token of a sign-in link, ends the browser's session and starts a new session. Returns `undefined` for
+   * an invalid token.
    */
   byLink(token: string, browser: Browser): Promise<string | undefined>;
   signOut(session: string): Promise<true | undefined>;
@@ -115,7 +115,7 @@ interface Form {
   readonly browser: Browser;
 }
 
-/** Result of a form: the next page and, optionally, a change of the session. */
+/** Result of a form: the next page and, optionally, a change to the session. */
 interface Answer {
   /** New session. `undefined` ends the session, and an absent value keeps it. */
   readonly session?: string | undefined;
@@ -137,7 +137,7 @@ async function enter(deps: FormDeps, { fields, address, browser }: Form): Promis
     lookups.trust(session);
     return { session, leadsTo: ownPath(fields.get("return_to")) };
   }
-  const text = "This link does not work: it was used, is older than 15 minutes, or is not complete.";
+  const text = "This link is not valid: it was already used, is older than 15 minutes, or is incomplete.";
   throw refuse("SIGN_IN_REFUSED", text, { subject: "token" });
 }
 

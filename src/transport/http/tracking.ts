@@ -81,9 +81,9 @@ const UNSUBSCRIBE = /^([^/]+)\/unsubscribe\/([\w-]{22})$/;
  * - `GET` and `POST /t/{link}/unsubscribe/{mac}` unsubscribe from emails.
  * - `GET /t/{link}/events` streams when to reload the page.
  *
- * Pages are not cached or indexed, and send no referrer. A GET has no effect, because programs that
- * show previews also open links. Invalid links all get the same 404 and count against the caller's
- * address. Lookups of links have their own queue, so that they do not delay lookups of API keys.
+ * Pages are not cached or indexed, and send no referrer. A GET has no side effects, because programs that show previews
+ * also open links. Invalid links all get the same 404 and count against the caller's address. Lookups of links have
+ * their own queue, so that they do not delay lookups of API keys.
  */
 export function createTracking<Language extends string>(
   pages: TrackingPages<Language>,
@@ -185,7 +185,7 @@ async function readFields(request: IncomingMessage): Promise<URLSearchParams> {
 function createLinkReads(clientAddress: ClientAddress) {
   const lookups = createLookups();
   const attempts = failedAttempts(INVALID_LINKS, "Too many invalid links from this address");
-  const reads = failedAttempts(LINK_READS, "The page is requested too often");
+  const reads = failedAttempts(LINK_READS, "Too many requests for this page");
   return {
     addressOf(request: IncomingMessage): string {
       const { forwardedFor } = readCallHeaders(request.rawHeaders);

@@ -13,8 +13,8 @@ export type ReadShipment = (reference: string) => Promise<CallOutcome>;
 type ListTool = Pick<Tool, "size"> & { readonly paging: Paging };
 
 /**
- * Calls the RPC of a tool. Returns the part of the response that fits in a result, with notes on what
- * is omitted and how to continue.
+ * Calls the RPC of a tool. Returns the part of the response that fits in a result, with notes on the omitted items and
+ * how to continue.
  *
  * @throws Refusal of the RPC, and FIELD_INVALID for a wrong `page_token`
  */
@@ -67,7 +67,7 @@ async function callUnpagedRpc(
   const limit = args[field];
   const isLimited = field === "limit" && lists.some((name) => itemsOf(json, name).length === limit);
   if (!isLimited) return [page, []];
-  return [page, [`More may match than the limit of ${String(limit)}: narrow the search, or set a larger limit.`]];
+  return [page, [`The search reached its limit of ${String(limit)}. Narrow the search, or set a larger limit.`]];
 }
 
 function itemCount(json: JsonObject, lists: readonly string[]): number {
@@ -91,12 +91,15 @@ function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal
 const REPLAYED =
   "This call was made before. It was not repeated: this is its stored response. To do it again, give another idempotency_key.";
 
-/** Returns notes that a response is a replay, and how its shipment has changed since. */
+/** Returns notes about a replayed response: that it is a replay, and how its shipment has changed since then. */
 async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {
   const stored = data as { readonly reference: string; readonly etag: string };
   const outcome = await readShipment(stored.reference);
   if ("refusal" in outcome) return [REPLAYED, "get_shipment returns its current state."];
   const current = outcome.json["data"] as { readonly etag: string; readonly status: string };
   if (current.etag === stored.etag) return [REPLAYED];
-  return [REPLAYED, `The shipment has changed since: its status is now ${current.status}. get_shipment returns it.`];
+  return [
+    REPLAYED,
+    `The shipment has changed since then. Its status is now ${current.status}. get_shipment returns it.`,
+  ];
 }

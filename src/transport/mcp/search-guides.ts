@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 3;
 const Request = z.strictObject({
   query: z.string().trim().min(1).max(200).describe("Search terms, such as `refund dispute`."),
   limit: z.int().min(1).max(10).default(DEFAULT_LIMIT).describe("Maximum number of sections, 1 to 10. Default: 3."),
-  page_token: z.string().optional().describe("Continues a list: the next_page_token of its last page."),
+  page_token: z.string().optional().describe("Continues a list: the next_page_token of the previous page."),
 });
 
 const Response = z.object({
@@ -41,7 +41,7 @@ export const SEARCH_GUIDES = {
   name: "search_guides",
   title: "Searches the guides",
   description:
-    "Searches the guides and the reference of the API, which explain prices, windows, payments, the life of a shipment, refusals and limits.",
+    "Searches the guides and the API reference, which explain prices, windows, payments, the life of a shipment, refusals and limits.",
   inputSchema: jsonSchemaOf(Request),
   outputSchema: jsonSchemaOf(Response),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },

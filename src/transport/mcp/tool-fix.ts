@@ -3,10 +3,10 @@ import type { Refusal, RefusalReason } from "../../domain/refusal.ts";
 
 const OF_ADMIN = "Ask an admin of the workspace";
 
-/** Remedies for agents, where the usual remedies are only for programs or people. */
+/** Remedies for agents, used if the usual remedy is only for programs or people. */
 const FOR_AGENTS: Readonly<Partial<Record<RefusalReason, string>>> = {
   SCOPE_INSUFFICIENT: `${OF_ADMIN} for a key with that scope.`,
-  ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, then use other points.",
+  ROUTE_NOT_COVERED: "Check whether latitude and longitude are swapped, or use other points.",
   ETAG_STALE: "Call `GetShipment`, reapply your change, and send the new `etag`.",
   PAYMENT_PROVIDER_NOT_CONNECTED: `${OF_ADMIN} to connect a payment provider.`,
   PAYMENT_PROVIDER_NOT_READY: `${OF_ADMIN} to complete the connection to the payment provider.`,

@@ -36,12 +36,12 @@ const IDEMPOTENCY_KEY = {
   type: "string",
   pattern: "^[\\x21-\\x7e]{1,255}$",
   description:
-    "Repeating a call with its key within 24 hours returns the stored response. Equal arguments to book or to cancel have the same key unless you set it.",
+    "Repeating a call with the same key within 24 hours returns the stored response. If not set, bookings or cancellations with the same arguments have the same key.",
 };
 
 const PAGE_TOKEN = {
   type: "string",
-  description: "Continues a list: the next_page_token of its last page, with the same arguments.",
+  description: "Continues a list: the next_page_token of the previous page, with the same arguments.",
 };
 
 /**

@@ -101,7 +101,7 @@ function createReference(): string {
 
 export async function get(workspace: number, reference: string): Promise<Row> {
   const [row] = await runOn(pool, workspace)("getShipment", reference);
-  return row ?? refuse("There is no such shipment.");
+  return row ?? refuse("Shipment not found.");
 }
 
 /** Returns a page of the newest shipments and the next page token. */
@@ -170,7 +170,7 @@ async function change(
 ): Promise<Row> {
   return transaction(workspace, async (run) => {
     const [row] = await run("lockShipment", reference);
-    if (row === undefined) return refuse("There is no such shipment.");
+    if (row === undefined) return refuse("Shipment not found.");
     const at = new Date();
     const { types, ...changes } = await changesOf(row, at, run);
     const counts = { event_count: row.event_count + types.length, version: row.version + 1 };

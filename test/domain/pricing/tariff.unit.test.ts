@@ -77,7 +77,7 @@ test("parseTariff accepts tiers that touch, leave gaps, start above 0 and have f
   expect(parseTariff({ ...DOCUMENT, tiers }).tariff?.tiers.map((t) => [t.minKg, t.maxKg])).toEqual(ranges);
 });
 
-const AMOUNT = 'must be a decimal of 0 or more in quotes, such as "5.00"; it is';
+const AMOUNT = 'must be a decimal string of 0 or more, such as "5.00"; it is';
 const CURRENCY = 'must be an active ISO 4217 code with a minor unit, such as "USD"; it is';
 const WEIGHT = "must be a number from 0 to 100000; it is";
 const fine = (most: string, currency: string, shown: string) =>

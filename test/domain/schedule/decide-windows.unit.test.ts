@@ -49,7 +49,7 @@ test("both windows are refused with everything that is wrong, and with what woul
   ]);
   expect(decision.violations.map(({ text }) => text)).toEqual([
     "pickup_window had to be booked by 2026-12-01T08:00:00.000Z. The next available window is 2026-12-02T07:00:00.000Z to 2026-12-02T08:00:00.000Z.",
-    "pickup_window must not start before 60 minutes from now.",
+    "pickup_window must start at least 60 minutes from now.",
     "dropoff_window must be within the hours of its zone, in the time zone America/New_York. The next available window is 2026-12-01T13:00:00.000Z to 2026-12-01T14:00:00.000Z.",
     "dropoff_window must neither start nor end before pickup_window does.",
   ]);

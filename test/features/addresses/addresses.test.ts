@@ -125,7 +125,7 @@ describe("with a geocoder", () => {
     const statuses = await Promise.all(Array.from({ length: 101 }, (_, n) => lookupStatus(n)));
     // With this many concurrent calls, some find the geocoder busy.
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
-    const text = "The workspace looks up too many addresses. Try again in 1 s.";
+    const text = "The workspace has looked up too many addresses. Try again in 1 s.";
     const { headers } = await expectRefused(lookup(1_000), "RATE_LIMITED", text);
     expect(headers.get("retry-after")).toBe("1");
     // Neither cached lookups nor lookups by another workspace, such as the test twin, count.
@@ -138,7 +138,7 @@ describe("with a geocoder", () => {
 
   test("while the geocoder fails, what needs it is unavailable and says so", async () => {
     standIn.answer = (response) => response.end("[]");
-    const why = "The geocoder's response cannot be read.";
+    const why = "The geocoder's response is not valid.";
     await expectWaiting(search("failing"), 1, why);
     await expectWaiting(reverse(1, 1), 1, why);
     standIn.answer = undefined;
@@ -149,7 +149,7 @@ describe("with a geocoder", () => {
   test("while the geocoder wants to be left alone, callers are told until when", async () => {
     await data(reverse(0, 0));
     standIn.answer = (response) => response.writeHead(429, { "retry-after": "7" }).end();
-    const why = "The geocoder's rate limit is reached.";
+    const why = "The geocoder's rate limit was reached.";
     await expectWaiting(search("limited"), 7, why);
     standIn.answer = undefined;
     clock.ms += 4_000;

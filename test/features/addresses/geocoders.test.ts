@@ -111,7 +111,7 @@ describe.each(KINDS)("%s", (kind) => {
   });
 });
 
-const UNREADABLE = { message: "The geocoder's response cannot be read.", retryAfterSeconds: 1 };
+const UNREADABLE = { message: "The geocoder's response is not valid.", retryAfterSeconds: 1 };
 
 const REQUESTS = {
   photon: [
@@ -244,7 +244,7 @@ test.each([
   const { standIn, geocoder, ended, clock } = await start("photon");
   const headers = after === undefined ? {} : { "retry-after": after };
   standIn.answer = (response) => response.writeHead(429, headers).end();
-  const limited = { message: "The geocoder's rate limit is reached.", retryAfterSeconds: wait };
+  const limited = { message: "The geocoder's rate limit was reached.", retryAfterSeconds: wait };
   await expect(geocoder.search(KARL)).rejects.toMatchObject(limited);
   expect(ended).toMatchObject([{ outcome: "limited", status: 429 }]);
   standIn.answer = undefined;

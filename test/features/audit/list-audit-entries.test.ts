@@ -185,7 +185,7 @@ test.each([
     `${AFTER}&created_before=2026-01-01T01:00:00Z`,
     { created_before: ["created_before must be later than created_after."] },
   ],
-  ["after=999999999", { after: ["after must be the id of an audit entry, or 0 to begin with the first."] }],
+  ["after=999999999", { after: ["after must be the id of an audit entry, or 0 to start with the first entry."] }],
 ])("what no entry can have (%s) is refused, naming what is allowed", async (query, errors) => {
   const { status, body } = await list(query);
   expect([status, body.errors]).toEqual([422, errors]);

@@ -161,7 +161,7 @@ test("what cannot be merged is refused, and stays as it is", async () => {
   await refused([ada, ada], "from must be another customer.");
   await change(ada, { notes: "a".repeat(1_000) });
   await change(ida, { notes: "b".repeat(999) });
-  const long = "The notes of both have more than 2,000 characters together. Shorten them first.";
+  const long = "The notes of both customers have more than 2,000 characters in total. Shorten them first.";
   await refused([ada, ida], long, "CUSTOMER_NOT_MERGEABLE");
   await change(ada, { notes: "" });
   await change(ida, { notes: "" });

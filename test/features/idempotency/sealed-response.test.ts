@@ -105,7 +105,7 @@ describe("of a call that makes a secret, the database", async () => {
     const otherKey = await rotateKeys(service.app.em, id, 60);
     await expectRefused(create(otherKey), "IDEMPOTENCY_KEY_REUSED", {
       idempotency_key:
-        "This idempotency key was used with another secret key. The response contains a secret and is returned only to that key. Use a new idempotency key.",
+        "This idempotency key was used with another API key. The response contains a secret and is returned only to that API key. Use a new idempotency key.",
     });
   });
 

@@ -116,7 +116,7 @@ test("a read and a quote ignore an idempotency key", async () => {
 
 test.each(["two words", "x".repeat(256), "\u00fc"])("the idempotency key %j is refused", async (key) => {
   const { id, apiKey } = await service.addWorkspace();
-  const text = "Idempotency-Key must be 1 to 255 visible characters, once.";
+  const text = "Idempotency-Key must be sent once, with 1 to 255 visible characters.";
   await expectKeyRefused(book(apiKey, key), "FIELD_INVALID", text);
   expect(await countShipments(id)).toBe(0);
 });

@@ -361,7 +361,7 @@ describe("a link to sign in by", () => {
 
     const { id: again } = await createPerson({ email });
     expect(await statuses()).toEqual([401, 401]);
-    await expect(signInByPath(service, unused)).rejects.toThrow("This link does not work");
+    await expect(signInByPath(service, unused)).rejects.toThrow("This link is not valid");
     const anew = await signInByPath(service, await linkFor(again));
     expect((await self(anew)).body.data.id).toBe(again);
   });

@@ -104,7 +104,7 @@ describe("somebody who asks for a link by mail", () => {
 
 ${link}
 
-The link works once, within 15 minutes. After that, request a new one with your email at
+The link can be used once and expires after 15 minutes. Then request a new link with your email at
 http://book.example.org/sign-in
 
 If you did not request it, ignore this email. No one can sign in without the link.
@@ -119,7 +119,7 @@ If you did not request it, ignore this email. No one can sign in without the lin
     });
     const person = await follow(link);
     expect((await person.request("/account/v1/account")).body.data.email).toBe("Ada@example.org");
-    await expect(follow(link)).rejects.toThrow("This link does not work");
+    await expect(follow(link)).rejects.toThrow("This link is not valid");
   });
 
   test("signs in to all that they may do, not to one workspace", async () => {
@@ -258,7 +258,7 @@ describe("an invitation", () => {
     expect([status, body]).toEqual([201, { data: expect.anything(), sign_in_path: expect.any(String), mailed: true }]);
     const mail = await mailTo("grace@example.org");
     expect(mail.headers.subject).toBe("Your invitation to Acme <b> & Sons");
-    expect(mail.text).toContain("You are invited to Acme <b> & Sons, a workspace of Shipments");
+    expect(mail.text).toContain("You are invited to Acme <b> & Sons, a workspace on Shipments");
     expect(mail.html).toContain("You are invited to Acme &lt;b&gt; &amp; Sons, a workspace");
     for (const link of [linkIn(mail), PUBLIC_URL + body.sign_in_path]) {
       const { body: account } = await (await follow(link)).request("/account/v1/account");
@@ -411,7 +411,7 @@ describe("a mail server", () => {
       { labels: { outcome: "deferred" }, value: 1 },
       { labels: { outcome: "unreachable" }, value: 0 },
     ]);
-    const warned = logged.filter(({ msg }) => msg === "a mail was not sent");
+    const warned = logged.filter(({ msg }) => msg === "an email was not sent");
     expect(warned.map(({ kind, status }) => `${String(kind)} ${String(status)}`).toSorted()).toEqual([
       "deferred 451",
       "refused 550",

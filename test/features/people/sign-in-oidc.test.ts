@@ -68,9 +68,7 @@ function accountOf(guest: Visitor) {
 /** Redirect after a refused sign-in. */
 const REFUSED = {
   status: 403,
-  text: expect.stringContaining(
-    "<p>You could not be signed in. Try again, or ask an admin of your workspace for a link.</p>",
-  ),
+  text: expect.stringContaining("<p>Sign-in failed. Try again, or ask an admin of your workspace for a link.</p>"),
 };
 
 function expectRefused(page: VisitedPage, guest: Visitor): void {
@@ -166,7 +164,7 @@ describe("signing in at the identity provider", () => {
 
   test("refuses programs in JSON", async () => {
     const { status, body } = await service.request("/sign-in/oidc/callback?code=x&state=y");
-    const message = "You could not be signed in. Try again, or ask an admin of your workspace for a link.";
+    const message = "Sign-in failed. Try again, or ask an admin of your workspace for a link.";
     expect([status, body]).toEqual([403, { message, errors: {} }]);
   });
 });

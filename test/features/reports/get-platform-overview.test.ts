@@ -63,6 +63,6 @@ test("without days, a platform's overview is of the last 30, and days that are n
   const { from_date, to_date } = await data(as.getPlatformOverview());
   expect([from_date, to_date]).toEqual(["2031-04-21", "2031-05-20"]);
   await expectRefused(as.getPlatformOverview({ to_date: "2031-04-31" }), "FIELD_INVALID", {
-    to_date: "to_date must be a day of the calendar, such as 2026-11-01.",
+    to_date: "to_date must be a calendar date, such as 2026-11-01.",
   });
 });

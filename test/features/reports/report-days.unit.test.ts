@@ -62,7 +62,7 @@ describe("days that cannot be reported are refused at their fields", () => {
   const noDay = (field: string) => ({
     reason: "FIELD_INVALID",
     subject: field,
-    text: `${field} must be a day of the calendar, such as 2026-11-01.`,
+    text: `${field} must be a calendar date, such as 2026-11-01.`,
   });
   const fromDate = (text: string) => ({ reason: "FIELD_INVALID", subject: "from_date", text });
   test.each([

@@ -194,7 +194,7 @@ test("batches and single calls that race for the same shipments lose none of the
 });
 
 test("a batch is of one to a hundred shipments, each named once and in full", async () => {
-  const twice = "is the same as shipments[0]. Name each shipment once.";
+  const twice = "is the same as shipments[0]. List each shipment once.";
   const payment = { shipment: "a", ...PAYMENT };
   const ANY = expect.anything();
   const cases: readonly (readonly [method: BatchMethod, fields: object, errors: object])[] = [
@@ -208,7 +208,7 @@ test("a batch is of one to a hundred shipments, each named once and in full", as
       "batchRecordPayments",
       { payments: [payment, payment] },
       {
-        "payments[1].shipment": ["payments[1].shipment is the same as payments[0].shipment. Name each shipment once."],
+        "payments[1].shipment": ["payments[1].shipment is the same as payments[0].shipment. List each shipment once."],
       },
     ],
     [

@@ -58,7 +58,7 @@ test("of each shipment that is brought the newest place is kept, which is no cha
     error: { code, message, errors },
   });
   const state = "The shipment cannot be given a courier location because it is pending.";
-  const missing = ["SHIPMENT_NOT_FOUND", "There is no such shipment."] as const;
+  const missing = ["SHIPMENT_NOT_FOUND", "Shipment not found."] as const;
   expect(results).toEqual([
     taken(coming),
     taken(going),

@@ -56,7 +56,7 @@ test("pictures move into a bucket, and are read from there by whoever has it", a
   const without = await startReplica(service.databaseUrl);
   expect(await without.as(apiKey).getProofPhoto({ shipment })).toMatchObject({
     status: 503,
-    body: { message: "The picture cannot be read now. Try again in a moment." },
+    body: { message: "The picture cannot be read at the moment. Try again in a moment." },
   });
   await data(without.as(apiKey).recordProof({ shipment, photo: other.toString("base64") }));
   expect(await pictureOf(without, apiKey, shipment)).toEqual(other);

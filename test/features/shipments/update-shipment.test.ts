@@ -173,7 +173,7 @@ describe("If-Match", () => {
   test.each([
     ['W/"1"', {}, 'If-Match must be one strong etag, such as "3".'],
     ['"1", "2"', {}, 'If-Match must be one strong etag, such as "3".'],
-    ['"1"', { etag: "2" }, "If-Match is not the etag in the request. Send one."],
+    ['"1"', { etag: "2" }, "If-Match differs from the etag in the request. Send only one of them."],
   ])("%s is refused beside %j", async (ifMatch, body, text) => {
     const { reference } = await book(service, apiKey);
     const patched = patch(`/v1/shipments/${reference}`, ifMatch, body);

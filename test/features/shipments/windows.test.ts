@@ -162,7 +162,7 @@ describe("windows that cannot be booked", () => {
   const errors = {
     pickup_window: [
       "pickup_window had to be booked by 2026-11-30T17:00:00.000Z. The next available window is 2026-12-01T17:00:00.000Z to 2026-12-01T18:00:00.000Z.",
-      "pickup_window must not start before 60 minutes from now.",
+      "pickup_window must start at least 60 minutes from now.",
     ],
     dropoff_window: [
       "dropoff_window must last at least 10 minutes. The next available window is 2026-12-01T13:00:00.000Z to 2026-12-01T13:10:00.000Z.",
@@ -354,7 +354,7 @@ describe("an update of windows", () => {
     const dearer = await update(booked, { pickup_window: EVENING });
     expect([dearer.code, dearer.body.errors]).toEqual([
       "PRICE_CHANGED",
-      { pickup_window: ["The windows cost 2.5 USD, and 0 USD was paid for windows."] },
+      { pickup_window: ["The windows cost 2.5 USD, but 0 USD was paid for windows."] },
     ]);
     const later = window("02T08:00", "02T09:00");
     const moved = await update(booked, { pickup_window: later });
@@ -396,10 +396,10 @@ test("after a tariff in another currency, an update of a paid shipment keeps the
   const dearer = await update({ dropoff_window: window("03T15:00", "03T16:00") });
   expect([dearer.code, dearer.body.errors]).toEqual([
     "PRICE_CHANGED",
-    { dropoff_window: ["The windows cost 1 EUR, and 2.5 USD was paid for windows."] },
+    { dropoff_window: ["The windows cost 1 EUR, but 2.5 USD was paid for windows."] },
   ]);
   const moved = await update({ pickup_window: window("03T17:00", "03T18:00") });
   expect(moved.body.errors).toEqual({
-    pickup_window: ["The windows cost 2.5 EUR, and 2.5 USD was paid for windows."],
+    pickup_window: ["The windows cost 2.5 EUR, but 2.5 USD was paid for windows."],
   });
 });

@@ -70,7 +70,7 @@ test.each([-1, 1])(
   "a publication in the place of the version %i from that in force is refused and says which is",
   async (off) => {
     const draft = await begin("2.00");
-    const replaces = `Version ${first} is now in force, not ${first + off}. Compare with it before you replace it.`;
+    const replaces = `Version ${first} is now in force, not ${first + off}. Compare it with your draft before you replace it.`;
     const publishing = drafts.publish(draft.id, first + off);
     const facts = { version_in_force: String(first) };
     await expectRefused(publishing, "TARIFF_REPLACED", { replaces }, facts);

@@ -418,7 +418,7 @@ test("where 960 simulations are under way, 40 of 60 that are asked for at two re
   for (const answer of refused) {
     await expectRefused(answer, "SIMULATION_LIMIT", {
       simulation:
-        "Test mode has reached its limit of 1000 running simulations. Wait until some end, advance the test clock, or delete the test data.",
+        "Test mode has reached its limit of 1000 running simulations. Wait until some simulations end, advance the test clock, or delete the test data.",
     });
   }
   expect((await simulationsOf(twin)).length).toBe(1_000);

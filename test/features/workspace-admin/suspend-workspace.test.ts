@@ -11,7 +11,7 @@ import { HURRIED, startReplica, startService, type TestWorkspace } from "../../s
 import { addWebhook, hurry } from "../../support/webhooks.ts";
 import { withoutHeartbeats } from "../../support/without-heartbeats.ts";
 
-const MESSAGE = "The workspace is suspended: its calls are refused until the platform resumes it.";
+const MESSAGE = "The workspace is suspended: its calls are refused until an operator resumes it.";
 
 const service = await startService({ outside: HURRIED });
 const replica = await startReplica(service.databaseUrl, { outside: HURRIED });

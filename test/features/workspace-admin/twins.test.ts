@@ -117,7 +117,7 @@ test("members act in test mode in their role, and strangers and those who have l
 
 test("members are managed in live mode alone", async () => {
   const { twin } = await service.addWorkspace();
-  const text = "This works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.";
+  const text = "This call works only in live mode. Use a live key, which begins with shp_ but not with shp_test_.";
   await expectRefused(service.as(twin.apiKey).listMembers(), "LIVE_MODE_ONLY", text);
 });
 

@@ -39,7 +39,7 @@ async function expectWorkspace(payment_provider: string | null, booking_blockers
 test("without a tariff the service is alive and not ready, and what needs none is served", async () => {
   expect((await service.request("/healthz")).status).toBe(200);
   const { status, body } = await service.request("/readyz");
-  expect([status, body]).toEqual([503, { status: "waiting for its first tariff" }]);
+  expect([status, body]).toEqual([503, { status: "waiting for the first tariff" }]);
   expect((await as.listShipments()).status).toBe(200);
 });
 

@@ -57,10 +57,10 @@ const ACCEPTED: Record<string, Credentials> = {
 };
 
 const MISSING = "is missing";
-const NOT_BEARER = "is not of the form `Bearer shp_...`";
-const DIFFERENT = "names two different keys";
+const NOT_BEARER = "does not have the form `Bearer shp_...`";
+const DIFFERENT = "contains two different keys";
 const NO_KEY = "is not an API key of this service";
-const OPERATORS = "is an operator's key, but this call requires a workspace's";
+const OPERATORS = "is an operator key, but this call requires a workspace key";
 const UNKNOWN = "is not known, was revoked or has expired";
 
 const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {

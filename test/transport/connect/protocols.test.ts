@@ -141,7 +141,7 @@ describe("a compression that is not known is UNIMPLEMENTED, with those that are"
 
 describe("JSON that has a member twice is refused by its path", () => {
   const body = '{"weightKg":1,"pickupWindow":{"end":null,"end":null}}';
-  const text = "The body has pickupWindow.end twice. Send each member once.";
+  const text = "The body has pickupWindow.end twice. Send each name once.";
 
   test("application/json", async () => {
     const answer = await service.request(QUOTE, { apiKey, body });
@@ -237,7 +237,7 @@ test("compressed messages are understood", async () => {
 });
 
 describe("a request to no known RPC", () => {
-  const noRpc = errorBody("There is no such RPC.");
+  const noRpc = errorBody("This RPC does not exist.");
 
   test("of a known service is 404 on the HTTP server, with the usual body", async () => {
     const answer = await service.request("/shipments.v1.ShipmentService/Nope", {

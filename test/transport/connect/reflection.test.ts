@@ -170,7 +170,7 @@ test("a stream is given 200 answers and no more", async () => {
   expect(await ask(...questions.slice(1))).toHaveLength(200);
   expect(await rpcError(ask(...questions))).toEqual({
     code: "ResourceExhausted",
-    message: "This stream has reached its limit. Continue in another one.",
+    message: "This stream has reached its limit. Continue in another stream.",
     details: {
       ErrorInfo: { reason: "RATE_LIMITED", domain: "shipments.v1" },
       RetryInfo: { retryDelay: "1s" },

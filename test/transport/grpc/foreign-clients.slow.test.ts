@@ -66,8 +66,8 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     const answers = await callByGrpcio(service.grpcUrl, often({ path, message, metadata }));
     const expected = {
       code: "UNIMPLEMENTED",
-      text: "There is no such RPC.",
-      error: rpcRefusal("Unimplemented", "NO_SUCH_METHOD", "There is no such RPC."),
+      text: "This RPC does not exist.",
+      error: rpcRefusal("Unimplemented", "NO_SUCH_METHOD", "This RPC does not exist."),
     };
     expect(answers.map(({ code, text, error }) => ({ code, text, error }))).toEqual(answers.map(() => expected));
   });

@@ -48,7 +48,7 @@ describe("400: a body that is not a JSON object", () => {
   const empty = about("body", "The body is empty; send a JSON object.");
   const notObject = about("body", "The body must be a JSON object.");
   const notUtf8 = about("body", "The body is not UTF-8.");
-  const twice = (path: string) => about("body", `The body has ${path} twice. Send each member once.`);
+  const twice = (path: string) => about("body", `The body has ${path} twice. Send each name once.`);
   test.each<[what: string, body: string | Uint8Array, answer: object]>([
     ["nothing", "", empty],
     ["blank", " \n ", empty],
@@ -85,7 +85,7 @@ test("401 says that a key belongs in a header, not in the query", async () => {
   const answer = await service.request(`/v1/shipments?api_key=${apiKey}`);
   expectError(answer, 401, {
     message:
-      "The credential is in the query of the URL, which logs store. Revoke it if it is in use. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
+      "The credential was sent in the URL, which logs store. Revoke it if it is active. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....",
     errors: {},
   });
 });
@@ -130,10 +130,7 @@ describe("422: a message says how to fix the value", () => {
       "created_after=2026-01-31T09:30:00+02:00",
       "created_after must be an RFC 3339 timestamp such as 2026-01-31T09:30:00Z. Its offset has a space instead of a plus sign. In a query, write + as %2B.",
     ],
-    [
-      "created_after=2026-11-31T00:00:00Z",
-      "created_after has a day that does not exist: 2026-11-31. There is no such day.",
-    ],
+    ["created_after=2026-11-31T00:00:00Z", "created_after contains a date that does not exist: 2026-11-31."],
     ["page_size=abc", "page_size must be a whole number from 1 to 100."],
     ["page_size=1.5", "page_size must be a whole number from 1 to 100."],
   ])("%s", async (query, message) => {
@@ -301,7 +298,7 @@ test("without a tariff the process is alive but not ready, which has a Retry-Aft
   expect({ status, retryAfter: headers.get("retry-after"), body }).toEqual({
     status: 503,
     retryAfter: "1",
-    body: { status: "waiting for its first tariff" },
+    body: { status: "waiting for the first tariff" },
   });
 });
 

@@ -32,6 +32,6 @@ test("errors that do not fit a result are counted", () => {
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(20_000);
   const { notice, errors, request_id } = JSON.parse(text);
   const missing = 100 - Object.keys(errors).length;
-  expect(notice).toBe(`${missing} more arguments have errors. Correct these, then call again.`);
+  expect(notice).toBe(`${missing} more arguments have errors. Correct the listed errors, then call again.`);
   expect(request_id).toBe("request-1");
 });

@@ -1,9 +1,8 @@
 import { minorDigitsOf, toMajor } from "../../../domain/pricing/money.ts";
 
 /*
- * Stripe's units. Stripe counts most currencies in hundredths regardless of ISO 4217
- * (https://docs.stripe.com/currencies). This includes ISK and UGX, although they have no minor
- * unit.
+ * Units of Stripe amounts. Stripe uses hundredths for most currencies, regardless of ISO 4217
+ * (https://docs.stripe.com/currencies). This includes ISK and UGX, although they have no minor unit.
  */
 const ZERO_DECIMALS = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));
 const THREE_DECIMALS = new Set("BHD JOD KWD OMR TND".split(" "));
@@ -46,7 +45,7 @@ export function fromStripeAmount(amount: number, currency: string): number {
 export function stripeAmountFault(amountMinor: number, currency: string): string | undefined {
   const amountText = (minor: number) => `${toMajor(minor, currency)} ${currency}`;
   if (amountMinor === 0) {
-    return "must be above 0 to be paid at a checkout. Record the payment of 0 instead.";
+    return "must be above 0 to be paid at a checkout. Record a payment of 0 instead.";
   }
   const least = LEAST.get(currency) ?? 1;
   if (amountMinor < least) return `must be at least ${amountText(least)} to be paid at a checkout.`;

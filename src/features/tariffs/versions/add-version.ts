@@ -20,8 +20,8 @@ export async function lockPublishing(tx: EntityManager): Promise<void> {
 }
 
 /**
- * Adds a version and announces it to every process, unless it equals the version in force. The
- * transaction must have called `lockPublishing`.
+ * Adds a version and announces it to all processes, unless it equals the version in force. The transaction must have
+ * called `lockPublishing`.
  *
  * @returns the new version, or the equal version in force
  * @throws Refusal TARIFF_REPLACED, TARIFF_SCHEDULED
@@ -49,7 +49,7 @@ function assertReplaces(inForce: VersionRow | undefined, replaces: number | unde
   const text =
     version === 0
       ? `No version is in force, so replaces must be 0, not ${replaces}.`
-      : `Version ${version} is now in force, not ${replaces}. Compare with it before you replace it.`;
+      : `Version ${version} is now in force, not ${replaces}. Compare it with your draft before you replace it.`;
   const facts = { version_in_force: String(version) };
   throw refuse("TARIFF_REPLACED", text, { subject: "replaces", facts });
 }

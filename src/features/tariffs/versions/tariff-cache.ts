@@ -90,7 +90,7 @@ export function createTariffCache(options: {
     }
   }
 
-  /** Makes the version in force current. It is a newer version, or an earlier one if the newest was cancelled. */
+  /** Makes the version in force current. It is a newer version, or an earlier version if the newest was cancelled. */
   async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
     const current = currentVersion();
     if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;
@@ -103,7 +103,7 @@ export function createTariffCache(options: {
     }
   }
 
-  /** Loads the version that takes effect soon. Drops a loaded version that no longer does. */
+  /** Loads the version that takes effect soon. Drops a loaded version that will not take effect any more. */
   function prepare({ upcoming }: VersionsNow): void {
     if (upcoming === null) loaded.keepUpcoming(undefined);
     else if (upcoming !== loaded.upcoming() && !loaded.isLoading(upcoming)) {
@@ -152,4 +152,4 @@ function createLag() {
 
 const SELECT_IN_FORCE = `select ${VERSION_IN_FORCE} as version`;
 
-const LOAD_FAILED = "tariff not loaded, the previous one stays in use";
+const LOAD_FAILED = "tariff not loaded; the previous version stays in use";

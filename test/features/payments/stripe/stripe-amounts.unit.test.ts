@@ -20,7 +20,7 @@ test.for([
 });
 
 test.for([
-  ["USD", 0, "must be above 0 to be paid at a checkout. Record the payment of 0 instead."],
+  ["USD", 0, "must be above 0 to be paid at a checkout. Record a payment of 0 instead."],
   ["USD", 49, "must be at least 0.5 USD to be paid at a checkout."],
   ["JPY", 49, "must be at least 50 JPY to be paid at a checkout."],
   ["HUF", 17_499, "must be at least 175 HUF to be paid at a checkout."],
