@@ -80,8 +80,8 @@ const WRITE = `
 
 /**
  * Returns SQL for the number of calls if the current quarter of the hour is the given quarter, otherwise for 0.
- * Quarters are numbered from 0 to 3, in UTC. Uses a condition, because a cluster cannot send a `case` with a value to other
- * nodes.
+ * Quarters are numbered from 0 to 3, in UTC. Uses a condition, because a cluster cannot send a `case` with a value to
+ * its nodes.
  */
 function inQuarter(quarter: number): string {
   return `case when floor(extract(epoch from now()) / 900)::bigint % 4 = ${quarter} then counted.calls else 0 end`;
