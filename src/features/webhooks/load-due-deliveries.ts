@@ -46,7 +46,7 @@ const LOAD = `
     due.simulated_failures as "simulatedFailures",
     event.position::float8, event.type, event.data::text, event.actor, event.api_key as "apiKey",
     date_part('epoch', event.created_at) * 1000 as "createdMs"
-  from json_to_recordset($2) as asked (index int, webhook text, held bigint[], "limit" int)
+  from json_to_recordset($2) as asked (index int, webhook text, loaded bigint[], "limit" int)
   cross join lateral (
     select * from webhook where workspace_id = $1 and id = asked.webhook limit 1
   ) as webhook
@@ -54,7 +54,7 @@ const LOAD = `
     select * from webhook_delivery as delivery
     where delivery.workspace_id = $1 and delivery.webhook_id = asked.webhook
       and delivery.status = 'pending' and delivery.next_attempt_at <= now()
-      and delivery.id <> all (asked.held)
+      and delivery.id <> all (asked.loaded)
     order by delivery.next_attempt_at, delivery.id limit asked."limit"
   ) as due on true
   left join lateral (
