@@ -17,18 +17,19 @@ export function ActScreen({ kind, shipments }: { readonly kind: string; readonly
   const { state, t, reload, synchronize } = useApp();
   const chosen = state.shipments.filter(({ reference }) => shipments.includes(reference));
   const [first] = chosen;
-  const [pinCheck, checkPin] = usePinCheck(shipments[0] ?? "");
+  const [pinCheck, setPinCheck] = usePinCheck(shipments[0] ?? "");
   const isPossible = chosen.every((it) => allowedActs(it).includes(kind as ActKind));
   const isRecording = useRef(false);
   const record = async (details: Details) => {
     // A second tap would record a second attempt.
     if (isRecording.current) return;
     isRecording.current = true;
+    if (details.pin !== undefined) setPinCheck("queueing");
     await queueAct(kind as ActKind, shipments, details);
     await reload();
     synchronize();
     if (details.pin === undefined) replaceScreen(paths.run);
-    else checkPin();
+    else setPinCheck("running");
     isRecording.current = details.pin === undefined;
   };
   if (first === undefined || (!isPossible && pinCheck === undefined)) {
@@ -79,15 +80,17 @@ function ReturnForm({ label, onRecord }: FormProps) {
   );
 }
 
+type PinCheck = "queueing" | "running" | "wrong";
+
 /**
  * Waits until the service has accepted or refused a PIN, unless there is no connection. After a wrong PIN, removes the
  * act from the queue, so that the courier can enter the PIN again.
  *
  * @returns the state of the check, and a function that starts it after the act was queued
  */
-function usePinCheck(shipment: string): readonly ["running" | "wrong" | undefined, () => void] {
+function usePinCheck(shipment: string): readonly [PinCheck | undefined, (check: PinCheck) => void] {
   const { state } = useApp();
-  const [check, setCheck] = useState<"running" | "wrong">();
+  const [check, setCheck] = useState<PinCheck>();
   useEffect(() => {
     if (check !== "running") return undefined;
     const own = state.acts.filter((act) => act.shipment === shipment);
@@ -99,5 +102,5 @@ function usePinCheck(shipment: string): readonly ["running" | "wrong" | undefine
     const timer = setTimeout(() => replaceScreen(paths.run), PIN_WAIT_MS);
     return () => clearTimeout(timer);
   }, [check, state.acts, state.connection]);
-  return [check, () => setCheck("running")];
+  return [check, setCheck];
 }
