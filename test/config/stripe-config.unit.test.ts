@@ -23,7 +23,7 @@ test.each([
   // A secret shared by both modes would make all events belong to the first mode.
   [
     { ...LIVE, ...TEST, STRIPE_TEST_WEBHOOK_SECRET: "whsec_3,whsec_2" },
-    "STRIPE_TEST_WEBHOOK_SECRET: must not have a secret of STRIPE_WEBHOOK_SECRET",
+    "STRIPE_TEST_WEBHOOK_SECRET: must not contain a secret from STRIPE_WEBHOOK_SECRET",
   ],
 ])("%j is refused at start", (env, fault) => {
   expect(() => readConfig(env)).toThrow(fault);

@@ -19,7 +19,7 @@ test.each([
   ["UpdateMember", [], ["changed something of ", ""]],
   ["CheckPaymentConnection", [], ["checked the Stripe account of ", ", which had changed"]],
   ["SignIn", [change("link_made_by")], ["signed in with a link that another person created", undefined]],
-  ["FoldWorkspace", [], ["did FoldWorkspace to ", ""]],
+  ["FoldWorkspace", [], ["performed FoldWorkspace on ", ""]],
 ] as const)("%s of %j is said as %j", (action, changes, words) => {
   expect(actWords(action, changes)).toEqual(words);
 });

@@ -24,14 +24,16 @@ const NOTHING = Object.fromEntries(
 ) as unknown as Shipment & NonNullable<Shipment["customer"]>;
 const CUSTOMER = { ...NOTHING, id: 2 ** 53 - 1, name: "Ada", email: "ada@example.org" };
 
-/** Record in which only required fields are set. */
+/** Record in which only required fields are set: lists and maps are empty. */
 const LEAST: Shipment = {
   ...NOTHING,
+  ...Object.fromEntries(
+    ShipmentSchema.fields.flatMap(({ fieldKind, localName }) =>
+      fieldKind === "list" ? [[localName, []]] : fieldKind === "map" ? [[localName, {}]] : [],
+    ),
+  ),
   status: "pending",
   paymentStatus: "paid",
-  metadata: {},
-  breakdown: [],
-  attempts: [],
 };
 
 test.each<[name: string, more: Partial<Shipment> & Record<string, unknown>]>([

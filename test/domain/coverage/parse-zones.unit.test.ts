@@ -93,7 +93,7 @@ describe("parseZones reads", () => {
 const COLLECTION = 'must be a GeoJSON object of type "FeatureCollection"';
 const FEATURE = 'must be a GeoJSON object of type "Feature"';
 const NAME = "must be text of at most 200 characters; it is";
-const POSITION = "wrong: a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
+const POSITION = ": a position is [longitude, latitude] or [longitude, latitude, altitude] in numbers";
 const OUTER = "the outer ring";
 const SPLIT = "split the polygon at the antimeridian into a MultiPolygon";
 const wide = (from: string, to: string) =>
@@ -138,19 +138,19 @@ describe("refuses, saying where, what and how to fix it", () => {
     ["a Polygon as a MultiPolygon", multi(SQUARE), `${OUTER} of polygon 1 ${FOUR}`],
     ["three positions", polygon(SQUARE.slice(0, 3)), `${OUTER} ${FOUR}`],
     ["a ring that is no list", polygon(SQUARE, 7), `hole 1 ${FOUR}`],
-    ["a short position", atPosition(1, [1]), `${OUTER} has position 2 ${POSITION}`],
-    ["a long position", atPosition(1, [1, 0, 0, 0]), `${OUTER} has position 2 ${POSITION}`],
-    ["text for numbers", atPosition(2, ["1", 1]), `${OUTER} has position 3 ${POSITION}`],
-    ["infinity", atPosition(2, [1, Infinity]), `${OUTER} has position 3 ${POSITION}`],
+    ["a short position", atPosition(1, [1]), `${OUTER} has an invalid position 2${POSITION}`],
+    ["a long position", atPosition(1, [1, 0, 0, 0]), `${OUTER} has an invalid position 2${POSITION}`],
+    ["text for numbers", atPosition(2, ["1", 1]), `${OUTER} has an invalid position 3${POSITION}`],
+    ["infinity", atPosition(2, [1, Infinity]), `${OUTER} has an invalid position 3${POSITION}`],
     [
       "a latitude out of range",
       polygon(ring("0 0, 1 0, 1 -90.5, 0 0")),
-      `${OUTER} has position 3 wrong: latitude -90.5 is not between -90 and 90; ${WRITE}`,
+      `${OUTER} has an invalid position 3: latitude -90.5 is not between -90 and 90; ${WRITE}`,
     ],
     [
       "a longitude out of range",
       polygon(ring("170 0, 190 0, 190 1, 170 0")),
-      `${OUTER} has position 2 wrong: longitude 190 is not between -180 and 180; if it crosses the antimeridian, ${SPLIT}`,
+      `${OUTER} has an invalid position 2: longitude 190 is not between -180 and 180; if it crosses the antimeridian, ${SPLIT}`,
     ],
     ["an open ring", polygon(ring("0 0, 1 0, 1 1, 0 1")), OPEN],
     ["a ring open by latitude alone", polygon(ring("0 0, 1 0, 1 1, 0 1e-9")), OPEN],

@@ -59,9 +59,9 @@ test("a load leaves out what is held, and asks for more the more is sent at a ti
   const queue = leased();
   load(queue, [due(1), due(2)]);
   expect(queue.dequeue()?.delivery.id).toBe(1);
-  expect(queue.beginLoad()).toEqual({ ...KEY, held: [1, 2], limit: 15 });
+  expect(queue.beginLoad()).toEqual({ ...KEY, loaded: [1, 2], limit: 15 });
   for (let i = 0; i < 100; i++) queue.complete(due(i), { isSuccess: true, changed: false });
-  expect(queue.beginLoad()).toEqual({ ...KEY, held: [2], limit: 2 * MAX_CONCURRENCY - 1 });
+  expect(queue.beginLoad()).toEqual({ ...KEY, loaded: [2], limit: 2 * MAX_CONCURRENCY - 1 });
 });
 
 test("nothing is taken once the lease may have ended, until it is renewed", () => {
