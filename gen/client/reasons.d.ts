@@ -1,4 +1,4 @@
-/** Why a call of a workspace's can be refused, as the guide to errors explains. */
+/** Reason why a workspace call is refused. See the errors guide. */
 export type Reason =
   | "API_KEY_LAST"
   | "API_KEY_LIMIT"

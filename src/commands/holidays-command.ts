@@ -20,11 +20,11 @@ interface HolidayOptions {
 }
 
 export const holidaysCommand = new Command("holidays")
-  .description("close a schedule of a tariff document on the public holidays of a year")
-  .argument("<file>", "a JSON file, which is changed")
+  .description("add the public holidays of a year to a schedule in a tariff document")
+  .argument("<file>", "the tariff document (JSON), which is changed")
   .requiredOption("--schedule <name>", "the schedule")
   .requiredOption("--country <code>", "ISO 3166-1, such as DE")
-  .option("--state <code>", "a part of the country, such as BE")
+  .option("--state <code>", "a state of the country, such as BE")
   .addOption(wholeNumber("--year <year>", "such as 2027", [1970, 2100]).makeOptionMandatory())
   .addOption(jsonOption())
   .action(async (file: string, options: HolidayOptions) => {

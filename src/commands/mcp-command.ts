@@ -4,7 +4,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { CommandRefused } from "./command.ts";
 
 export const mcpCommand = new Command("mcp")
-  .description("give an agent the tools of a running service, on standard input and output")
+  .description("serve the MCP tools of a running service on standard input and output")
   .addOption(new Option("--url <url>", "URL of the service").env("SHIPMENTS_URL").default("http://127.0.0.1:8080"))
   .action(async ({ url }: { url: string }) => {
     const key = process.env["SHIPMENTS_KEY"];

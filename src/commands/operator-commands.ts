@@ -23,14 +23,14 @@ export const operatorCommand = commandGroup(
     "add an operator and create its first key",
     method.createOperator,
     {
-      name: ["--name <name>", "who it is"],
-      kind: ["--kind <kind>", "what it is"],
-      email: ["--email <email>", "its email, required for a person"],
+      name: ["--name <name>", "name of the operator"],
+      kind: ["--kind <kind>", "person or machine"],
+      email: ["--email <email>", "email, required for a person"],
       role: ["--role <role>", "its permissions"],
     },
     ({ data, operator_key }) => ({
       json: { operator: operatorJson(data!), operator_key },
-      lines: [`Operator ${data!.id}: ${data!.name}, ${data!.role}`, `Its key, shown only once: ${operator_key}`],
+      lines: [`Operator ${data!.id}: ${data!.name}, ${data!.role}`, `Key, shown only once: ${operator_key}`],
     }),
   ),
   rpcCommand(
@@ -50,7 +50,7 @@ export const operatorCommand = commandGroup(
     { operator: OPERATOR, name: ["--name <name>", "purpose of the key"] },
     ({ operator_key }) => ({
       json: { operator_key },
-      lines: [`The new key, shown only once: ${operator_key}`],
+      lines: [`New key, shown only once: ${operator_key}`],
     }),
   ),
   rpcCommand(
@@ -64,12 +64,12 @@ export const operatorCommand = commandGroup(
     },
     ({ operator_key }, { last4, overlap_seconds }) => ({
       json: { operator_key },
-      lines: [`The new key, shown only once: ${operator_key}`, replacedLine(overlap_seconds, "operator", last4)],
+      lines: [`New key, shown only once: ${operator_key}`, replacedLine(overlap_seconds, "operator", last4)],
     }),
   ),
   rpcCommand(
     "revoke-key",
-    "end one key of an operator now",
+    "revoke a key of an operator immediately",
     method.revokeOperatorKey,
     { operator: OPERATOR, last4: last4Option().makeOptionMandatory() },
     ({ data }, { last4 }) => ({
@@ -124,7 +124,7 @@ export const auditCommand = commandGroup(
     "list the latest administrative changes, newest first",
     listAuditEntries,
     {
-      after: ["--after <id>", "entries after this one, oldest first; 0 to start with the first"],
+      after: ["--after <id>", "list the entries after this entry, oldest first; 0 starts with the first"],
       page_size: ["--limit <count>", "number of entries (default 25)"],
     },
     ({ data }) => ({

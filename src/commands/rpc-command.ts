@@ -60,7 +60,7 @@ type Options<M extends DescMethodUnary> = Readonly<
 
 export const WORKSPACE: Spec = ["--workspace <id>", "the workspace's id"];
 export const OPERATOR: Spec = ["--operator <id>", "the operator's id"];
-export const TEST: Spec = ["--test", "of its test twin, whose keys begin with shp_test_"];
+export const TEST: Spec = ["--test", "use the test twin, whose keys begin with shp_test_"];
 /** Returns the option that identifies a key by its last characters instead of its id. */
 export function last4Option(): Option {
   return new Option("--last4 <characters>", "the key's last four characters").argParser((text) => {
@@ -223,7 +223,7 @@ export function replacedLine(overlap: OptionValues[string], owner: string, last4
 export function signInLines(path: string): string[] {
   const { publicUrl, port } = readConfig(process.env);
   return [
-    "The sign-in link, valid once and for 15 minutes, shown only once:",
+    "Sign-in link, shown only once. It can be used once and expires after 15 minutes:",
     `${publicUrl ?? `http://127.0.0.1:${port}`}${path}`,
   ];
 }

@@ -30,7 +30,7 @@ const REPORT_AFTER_MS = 1_000;
 
 export const serveCommand = new Command("serve")
   .description("run the service until SIGTERM or SIGINT")
-  .option("--demo", "first fill an empty database with a sample tariff and a workspace", false)
+  .option("--demo", "fill an empty database with a sample tariff and a workspace", false)
   .action(({ demo }: { demo: boolean }) => {
     const environment = demo ? demoEnvironment(process.env) : process.env;
     return serve(readConfig(environment), demo);
@@ -74,7 +74,7 @@ async function serve(config: Config, demo: boolean): Promise<void> {
   const warning = await sharedPortsWarning(config);
   if (warning !== undefined) log.warn(warning);
   if (!isOnTerminal()) {
-    process.on("SIGHUP", () => log.info("SIGHUP is ignored: there is nothing to read anew"));
+    process.on("SIGHUP", () => log.info("SIGHUP is ignored: the service does not reload its configuration"));
   }
   try {
     // The database starts while the code is loading.

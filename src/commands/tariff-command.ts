@@ -20,8 +20,8 @@ interface PublishOptions {
 }
 
 const publishOptions = () => [
-  fieldOption(field.note, "--note <text>", "why, for those who read it later"),
-  new Option("--void-quotes", "refuse bookings of earlier quotes"),
+  fieldOption(field.note, "--note <text>", "reason for the version"),
+  new Option("--void-quotes", "refuse bookings with earlier quotes"),
 ];
 
 export const tariffCommand = commandGroup(
@@ -69,8 +69,8 @@ export const tariffCommand = commandGroup(
   })),
   databaseCommand<PublishOptions & { readonly version: number }>(
     "roll-back",
-    "publish an earlier version again, as the next one",
-    [fieldOption(field.version, "--version <number>", "the version to repeat"), ...publishOptions()],
+    "publish an earlier version again, as the next version",
+    [fieldOption(field.version, "--version <number>", "the version to publish again"), ...publishOptions()],
     async ({ em }, { version, note, voidQuotes }) => {
       const replaces = (await loadVersionInForce(em.fork()))?.version ?? 0;
       const fields = { version, replaces, note, honours_quotes: !voidQuotes };

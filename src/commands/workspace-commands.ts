@@ -20,7 +20,7 @@ import {
 
 const { method } = WorkspaceAdminService;
 const NAME = ["--name <name>", "the workspace's name"] as const;
-const KEY_NAME = ["--name <name>", "the program that will use it"] as const;
+const KEY_NAME = ["--name <name>", "name of the key, such as the program that uses it"] as const;
 const SCOPE = ["--scope <scope>", "its scope"] as const;
 
 type Keys = ResponseJson<typeof method.listWorkspaceApiKeys>["data"];
@@ -28,7 +28,7 @@ type Workspace = NonNullable<ResponseJson<typeof method.getWorkspace>["data"]>;
 
 export const workspaceCommand = commandGroup(
   "workspace",
-  "the teams that book",
+  "teams that book shipments",
   rpcCommand(
     "create",
     "create a workspace with its first live key and test key",
@@ -38,8 +38,8 @@ export const workspaceCommand = commandGroup(
       json: { workspace: pick(data!, "id", "name"), api_key, test_api_key },
       lines: [
         `Workspace ${data!.id}: ${data!.name}`,
-        `Its key, shown only once: ${api_key}`,
-        `Its key for tests, shown only once: ${test_api_key}`,
+        `Live key, shown only once: ${api_key}`,
+        `Test key, shown only once: ${test_api_key}`,
       ],
     }),
   ),
@@ -121,7 +121,7 @@ function workspaceLine(workspace: Workspace, keys: Keys): string {
 
 export const paymentProviderCommand = commandGroup(
   "payment-provider",
-  "through whom workspaces are paid",
+  "payment providers of workspaces",
   rpcCommand(
     "connect",
     "connect a payment provider so that the workspace can book",
@@ -174,12 +174,12 @@ export const limitsCommand = commandGroup(
   "rate limits of workspaces",
   databaseCommand<OptionValues>(
     "set",
-    "limit how often a workspace may call one class of methods",
+    "set the rate limit of a workspace for a class of calls",
     [
       fieldOption(method.getWorkspace.input.field.workspace, ...WORKSPACE),
       new Option(...TEST),
       new Option("--class <class>", "quote, read or write").choices(LIMIT_CLASSES).makeOptionMandatory(),
-      fieldOption(field.rate, "--rate <calls>", "calls a second"),
+      fieldOption(field.rate, "--rate <calls>", "calls per second"),
       fieldOption(field.burst, "--burst <calls>", "burst after an idle period (default: twice the rate)"),
     ],
     async ({ em }, { workspace, test, class: limitClass, ...limit }) => {
@@ -201,14 +201,14 @@ function limitsResult({ data }: { readonly data: Workspace | null }): CommandRes
   const { id: workspace, limits } = data!;
   const lines = LIMIT_CLASSES.map((name) => {
     const { rate, burst } = limits![name]!;
-    return `${name}: ${rate} a second, ${burst} at once`;
+    return `${name}: ${rate} per second, burst ${burst}`;
   });
   return { json: { workspace, limits }, lines };
 }
 
 export const keyCommand = commandGroup(
   "key",
-  "the secret keys of workspaces",
+  "API keys of workspaces",
   rpcCommand(
     "create",
     "create an additional key",
@@ -216,12 +216,12 @@ export const keyCommand = commandGroup(
     { workspace: WORKSPACE, test: TEST, name: KEY_NAME, scope: SCOPE },
     ({ data, api_key }) => ({
       json: { ...keyJson(data!), api_key },
-      lines: [`The new key, shown only once: ${api_key}`, keyLine(data!)],
+      lines: [`New key, shown only once: ${api_key}`, keyLine(data!)],
     }),
   ),
   rpcCommand(
     "update",
-    "give a key another name or scope",
+    "change the name or scope of a key",
     method.updateWorkspaceApiKey,
     {
       workspace: WORKSPACE,
@@ -243,12 +243,12 @@ export const keyCommand = commandGroup(
     },
     ({ api_key }, { overlap_seconds }) => ({
       json: { api_key },
-      lines: [`The new key, shown only once: ${api_key}`, replacedLine(overlap_seconds, "workspace")],
+      lines: [`New key, shown only once: ${api_key}`, replacedLine(overlap_seconds, "workspace")],
     }),
   ),
   rpcCommand(
     "revoke",
-    "end a key now",
+    "revoke a key immediately",
     method.revokeWorkspaceApiKey,
     { workspace: WORKSPACE, test: TEST, last4: last4Option().makeOptionMandatory() },
     () => ({ json: { revoked: 1 }, lines: ["Revoked 1."] }),
@@ -265,7 +265,7 @@ function keyLine({ last4, name, scope }: Keys[number]): string {
 
 export const memberCommand = commandGroup(
   "member",
-  "the people who act for workspaces",
+  "members of workspaces",
   rpcCommand(
     "invite",
     "add a person as a member, or create a new sign-in link for a member",

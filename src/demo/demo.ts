@@ -47,7 +47,7 @@ export async function demoBanner(
     "",
     ...quoteLines(http, testKey),
     ...linkLines(signIn?.commands.map((it) => commandOn(settings, it, address)) ?? []),
-    "  New keys for tests, for real bookings, and of the platform's owner; each ends others of its kind:",
+    "  Create a new test key, live key or owner key. Each replaces all other keys of its kind:",
     "",
     ...(await newKeyCommands(em)).map((it) => commandOn(settings, it)),
   ];

@@ -30,7 +30,7 @@ export function ensureCluster(folder: DataFolder, programs: Programs, durable: b
   const major = readFileSync(version, "utf8").trim();
   if (major === String(programs.major)) return;
   throw new Error(
-    `${folder.cluster} was made by PostgreSQL ${major} and this is PostgreSQL ` +
+    `${folder.cluster} was created by PostgreSQL ${major}, but this is PostgreSQL ` +
       `${programs.major}: move the data with pg_dump, or use another DATA_DIR`,
   );
 }

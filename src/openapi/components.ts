@@ -14,7 +14,7 @@ const text = (description: string, rules: Json = {}): Json => ({
 export const HEADERS: Json = {
   "X-Request-Id": {
     required: true,
-    ...text("The caller's `X-Request-Id`, else one made for the call. Give it with a report of a 500."),
+    ...text("The caller's `X-Request-Id`, or else a generated id. Include it when you report a 500."),
   },
   "RateLimit-Policy": text(
     'Rate limit for this class of calls: up to `q` calls in `w` seconds, as in `"write";q=4000;w=2`.',
@@ -23,7 +23,7 @@ export const HEADERS: Json = {
     },
   ),
   RateLimit: text(
-    'Remaining quota: `r` calls, and all of them again in `t` seconds, as in `"write";r=3999;t=1`. With 429, `t` is the time until the next call is possible.',
+    'Remaining quota: `r` calls. The full quota is available again in `t` seconds, as in `"write";r=3999;t=1`. With 429, `t` is the time until the next call is allowed.',
     { pattern: '^"(quote|read|write)";r=[0-9]+;t=[0-9]+$' },
   ),
   "Idempotency-Replayed": text("`true` if this is the stored response to an earlier call.", {
@@ -66,7 +66,7 @@ export const PARAMETERS = {
   ),
   Prefer: header(
     "Prefer",
-    "`handling=strict` (RFC 7240) refuses a body with unknown fields. Each is a key of `errors`.",
+    "`handling=strict` (RFC 7240) refuses a body with unknown fields. `errors` has an entry for each unknown field.",
   ),
   "If-None-Match": header("If-None-Match", "The `ETag` of the caller's copy of the document."),
 } as const;
@@ -83,7 +83,7 @@ export const SECURITY_SCHEMES = {
   session: apiKey(
     "cookie",
     SESSION_COOKIES.https,
-    `The session of a person who has signed in; without https the cookie is \`${SESSION_COOKIES.http}\`.`,
+    `Session cookie of a signed-in user. Named \`${SESSION_COOKIES.http}\` over plain HTTP.`,
   ),
 } as const;
 
@@ -102,17 +102,17 @@ export const REFUSAL: Json = {
   properties: {
     message: {
       type: "string",
-      description: "The first problem as text for people, and the number of further ones.",
+      description: "Human-readable description of the first problem, and the number of other problems.",
     },
     errors: {
       type: "object",
-      description: "Problems by field or subject. Empty if no field is at fault.",
+      description: "Problems by field or subject. Empty if the problem does not belong to a field or subject.",
       additionalProperties: { type: "array", minItems: 1, items: { type: "string" } },
     },
     code: {
       type: "string",
       enum: Object.keys(REASONS),
-      description: "The reason of the first problem, for programs.",
+      description: "Machine-readable reason for the first problem.",
     },
     request_id: { type: "string", description: "The `X-Request-Id` of the response." },
     metadata: {
@@ -141,8 +141,8 @@ function coverage(): Json {
         description: "One feature per zone.",
         ...listOf(
           members({
-            type: { const: "Feature", description: "The kind of GeoJSON object." },
-            id: { type: "string", description: "Stays the same as long as the zone does." },
+            type: { const: "Feature", description: "Type of the GeoJSON object." },
+            id: { type: "string", description: "Stable id of the zone." },
             properties: {
               description: "Properties of the zone.",
               ...members({ name: { type: "string", description: "Name of the zone." } }),

@@ -6,9 +6,9 @@ import { createRefusals } from "./refusals.ts";
 import { createSchemas } from "./schemas.ts";
 import { webhooksOf } from "./webhooks.ts";
 
-const ABOUT = `The JSON API. What holds for all of it:
+const ABOUT = `The JSON API. These rules apply to all calls:
 
-- Unknown parameters are refused. Unknown fields of a body are ignored and named in \`Ignored-Fields\`, or refused with \`Prefer: handling=strict\`.
+- Unknown parameters are refused. Unknown body fields are ignored and named in \`Ignored-Fields\`, or refused with \`Prefer: handling=strict\`.
 - In a request, \`null\` and blank text count as absent; text is trimmed. In an update (\`PATCH\`), blank text and an empty list or map clear what is optional.
 - Every field of an answer is present, \`null\` when unset. Fields and values may be added later.
 - Whole numbers are exact up to 2^53 - 1. Amounts are in the currency's major unit.

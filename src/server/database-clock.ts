@@ -53,12 +53,12 @@ export function createDatabaseClock(
       if (differs === differed) return;
       const seconds = aheadSeconds();
       if (differed) log.info({ seconds }, "the clock agrees with the database's again");
-      else log.warn({ seconds }, "the clock differs from the database's: keep both by NTP");
+      else log.warn({ seconds }, "the clock differs from the database's: synchronize both with NTP");
     },
     aheadSeconds,
     offReason() {
       if (isReadOnly) return "the database is read-only";
-      return Math.abs(aheadMs) >= UNREADY_MS ? "off its database's clock" : undefined;
+      return Math.abs(aheadMs) >= UNREADY_MS ? "the clock differs from the database's" : undefined;
     },
   };
 }

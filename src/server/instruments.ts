@@ -91,7 +91,7 @@ function createMailCounters(counter: CreateCounter) {
   );
   const failedMails = counter(
     "shipments_mails_failed_total",
-    "Emails given up: refused, or not sent before they expired.",
+    "Emails that will not be retried: refused, or not sent before they expired.",
   );
   for (const outcome of MAIL_OUTCOMES) mailAttempts.inc({ outcome }, 0);
   return {

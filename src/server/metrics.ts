@@ -47,7 +47,7 @@ export function addMetrics(registry: Registry, sources: MetricSources): void {
   );
   addGauge(
     "shipments_memory_budget_bytes",
-    "Memory budget for large requests and responses. Beyond it calls are UNAVAILABLE.",
+    "Memory limit for large requests and responses, by kind. Beyond it, calls return UNAVAILABLE.",
     () => MEMORY,
     "kind",
   );

@@ -34,7 +34,7 @@ export async function sharedPortsWarning(
   setting = MIGRATES,
 ): Promise<string | undefined> {
   if (!reusePort || (await readFile(setting, "latin1").catch(() => "")).startsWith("1")) return;
-  return "connections that wait at the ports when a process ends may be reset: run `sysctl -w net.ipv4.tcp_migrate_req=1`, so that the other processes take them over";
+  return "pending connections may be reset when a process exits: run `sysctl -w net.ipv4.tcp_migrate_req=1`, so that other processes accept them";
 }
 
 /** Checks that the host is valid by listening briefly on another free port. */
@@ -81,8 +81,8 @@ function sentenceFor(
   switch (code) {
     case "EADDRINUSE":
       return (
-        `port ${port} at ${host} is in use: stop the program that uses it, or set ${variable} to another port` +
-        (reusePort ? "; processes that share it must run as one account, each with REUSE_PORT=true" : "")
+        `port ${port} on ${host} is in use: stop the program that uses it, or set ${variable} to another port` +
+        (reusePort ? "; processes that share it must run under the same account, each with REUSE_PORT=true" : "")
       );
     case "ENOTSUP":
       return "REUSE_PORT: this system cannot share a port among processes; give each process its own ports, behind a proxy";

@@ -93,7 +93,7 @@ test("distributing is repeated without an effect, and by JSON says each step", a
   expect(await isDistributedAt(url)).toBe(true);
   expect(await distributeCommand(url)).toEqual({
     code: 0,
-    stdout: "The database is distributed already.\n",
+    stdout: "The database is already distributed.\n",
     stderr: "",
   });
   expect(await runJson(["distribute"], { DATABASE_URL: url })).toEqual({ steps: [] });

@@ -142,13 +142,13 @@ test("without --json the commands print sentences, and a key only when it is cre
   expect(await words("operator", "list")).toBe("No operators yet.\n");
   expect(await words("audit", "list")).toBe("No changes yet.\n");
   expect(await words("operator", "create", ...OWNER, "viewer")).toMatch(
-    /^Operator 1: Ada, viewer\nIts key, shown only once: sho_\w{36}\n$/,
+    /^Operator 1: Ada, viewer\nKey, shown only once: sho_\w{36}\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1")).toMatch(
-    /^The new key, shown only once: sho_\w{36}\nEvery other key of the operator has expired. With --overlap SECONDS, they would have remained valid for that time.\n$/,
+    /^New key, shown only once: sho_\w{36}\nEvery other key of the operator has expired. With --overlap SECONDS, they would have remained valid for that time.\n$/,
   );
   expect(await words("operator", "rotate", "--operator", "1", "--overlap", "60")).toMatch(
-    /^The new key, shown only once: sho_\w{36}\nAll other keys of the operator expire in 60 seconds.\n$/,
+    /^New key, shown only once: sho_\w{36}\nAll other keys of the operator expire in 60 seconds.\n$/,
   );
   expect(await words("operator", "list")).toMatch(
     /^1 {2}Ada {2}ada@example.org {2}viewer {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,

@@ -53,7 +53,7 @@ test("tariff publish refuses a document that has a member twice, by its path", a
   expect(await runCommand(["tariff", "publish", file], environment)).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: `${file} cannot be read: it has base_fee twice; keep one of them\n`,
+    stderr: `${file} cannot be read: it has base_fee twice; remove one\n`,
   });
 });
 

@@ -256,7 +256,7 @@ test("without --json the commands print sentences, and a key only when it is cre
   expect(await words("workspace", "list")).toBe("No workspaces yet.\n");
   const created = await words("workspace", "create", "--name", "Acme");
   expect(created).toMatch(
-    /^Workspace 1: Acme\nIts key, shown only once: shp_\w{36}\nIts key for tests, shown only once: shp_test_\w{36}\n$/,
+    /^Workspace 1: Acme\nLive key, shown only once: shp_\w{36}\nTest key, shown only once: shp_test_\w{36}\n$/,
   );
   expect(await words("payment-provider", "connect", "--workspace", "1", "--provider", "manual")).toBe(
     "Workspace 1 uses the payment provider manual.\n",
@@ -265,11 +265,11 @@ test("without --json the commands print sentences, and a key only when it is cre
     "Workspace 1 has no payment provider.\n",
   );
   expect(await words("key", "rotate", "--workspace", "1")).toMatch(
-    /^The new key, shown only once: shp_\w{36}\nEvery other key of the workspace has expired. With --overlap SECONDS, they would have remained valid for that time.\n$/,
+    /^New key, shown only once: shp_\w{36}\nEvery other key of the workspace has expired. With --overlap SECONDS, they would have remained valid for that time.\n$/,
   );
   const rotated = await words("key", "rotate", "--workspace", "1", "--overlap", "60");
   expect(rotated).toMatch(
-    /^The new key, shown only once: shp_\w{36}\nAll other keys of the workspace expire in 60 seconds.\n$/,
+    /^New key, shown only once: shp_\w{36}\nAll other keys of the workspace expire in 60 seconds.\n$/,
   );
   expect(await words("workspace", "list")).toMatch(
     /^1 {2}Acme {2}no payment provider {2}\.\.\.\w{4} until \S+Z, \.\.\.\w{4}\n$/,

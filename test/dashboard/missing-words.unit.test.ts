@@ -16,11 +16,11 @@ test("what Stripe still has to know is said in words, each once, and what is new
     ]),
   ).toEqual([
     "A bank account to pay out to",
-    "Particulars of the person who does business",
+    "Details of the sole proprietor",
     "An identity document",
     "The business’s website",
     "Product or service of the business",
-    "Particulars of people who own or direct the business",
+    "Details of owners and directors",
     "Your agreement to Stripe’s terms",
     "Moon surface area",
   ]);

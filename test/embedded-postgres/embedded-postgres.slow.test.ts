@@ -206,7 +206,7 @@ test("a cluster of another major version is refused in a sentence", async () => 
   const dataDir = preparedFolder();
   writeFileSync(join(dataDir, "postgres/PG_VERSION"), "17\n");
   await expect(acquireEmbeddedPostgres(dataDir)).rejects.toThrow(
-    /made by PostgreSQL 17 and this is PostgreSQL 18: move the data/,
+    /created by PostgreSQL 17, but this is PostgreSQL 18: move the data/,
   );
 });
 

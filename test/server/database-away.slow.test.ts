@@ -182,7 +182,7 @@ test("a replica that has been cut off from its database for 30 s is not ready un
   nowMs = 29_999;
   expect(await readiness()).toEqual([200, "ready", Status.SERVING, 29.999, 1]);
   nowMs = 30_000;
-  const cutOff = [503, "cut off from its database", Status.NOT_SERVING, 30, 0];
+  const cutOff = [503, "the database is unreachable", Status.NOT_SERVING, 30, 0];
   expect(await readiness()).toEqual(cutOff);
   nowMs = 86_400_000;
   expect((await readiness(patient)).slice(0, 2)).toEqual([200, "ready"]);

@@ -29,8 +29,8 @@ function compared() {
   return { look, logged, time };
 }
 
-const WRONG = "off its database's clock";
-const DIFFERS = "the clock differs from the database's: keep both by NTP";
+const WRONG = "the clock differs from the database's";
+const DIFFERS = "the clock differs from the database's: synchronize both with NTP";
 
 test("a difference of more than 2 s is logged once, as is its end, and from 30 s on the service is not ready", async () => {
   const { look, logged } = compared();

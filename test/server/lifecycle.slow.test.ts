@@ -268,7 +268,7 @@ test("SIGHUP changes nothing, and a signal sent twice, as by a terminal and by n
   // On SIGHUP, other programs reload their configuration.
   signal(served, "SIGHUP");
   await eventually("the log to say so", () =>
-    served.log().some(({ msg }) => msg === "SIGHUP is ignored: there is nothing to read anew"),
+    served.log().some(({ msg }) => msg === "SIGHUP is ignored: the service does not reload its configuration"),
   );
   expect((await served.request("/readyz")).status).toBe(200);
   const inFlight = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);

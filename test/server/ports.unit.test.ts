@@ -36,7 +36,7 @@ test("who shares ports is told when the system resets what waits at the port of 
     return sharedPortsWarning({ reusePort: true }, join(folder, "setting"));
   };
   const warning =
-    "connections that wait at the ports when a process ends may be reset: run `sysctl -w net.ipv4.tcp_migrate_req=1`, so that the other processes take them over";
+    "pending connections may be reset when a process exits: run `sysctl -w net.ipv4.tcp_migrate_req=1`, so that other processes accept them";
   expect(await warningWith("0\n")).toBe(warning);
   expect(await warningWith("1\n")).toBeUndefined();
   expect(await sharedPortsWarning({ reusePort: true }, join(folder, "none"))).toBe(warning);

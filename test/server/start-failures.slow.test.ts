@@ -63,7 +63,7 @@ test("a start at a port that another program does not share fails and says what 
   });
   expect(ended).toMatchObject({
     code: 1,
-    stderr: `port ${port} at 127.0.0.1 is in use: stop the program that uses it, or set PORT to another port; processes that share it must run as one account, each with REUSE_PORT=true\n`,
+    stderr: `port ${port} on 127.0.0.1 is in use: stop the program that uses it, or set PORT to another port; processes that share it must run under the same account, each with REUSE_PORT=true\n`,
   });
 });
 
@@ -151,7 +151,7 @@ test("a start in a data folder of another version of PostgreSQL fails and says h
   const { code, stderr } = await runProcess(["serve"], { ...FREE_PORTS, DATA_DIR: folder });
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^no embedded PostgreSQL in \S+: \S+ was made by PostgreSQL 12 and this is PostgreSQL 18: move the data with pg_dump, or use another DATA_DIR\n$/,
+    /^no embedded PostgreSQL in \S+: \S+ was created by PostgreSQL 12, but this is PostgreSQL 18: move the data with pg_dump, or use another DATA_DIR\n$/,
   );
 });
 

@@ -146,8 +146,8 @@ describeDashboard(
       await expect.poll(() => page.locator("[aria-current=step] strong").textContent()).toBe("On its way");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: false }));
       await page.clock.fastForward(LIVE_POLL_MS);
-      await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
-      await expect.poll(() => page.title()).toBe("This link does not work any more");
+      await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor();
+      await expect.poll(() => page.title()).toBe("This link is no longer valid");
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
     });
 

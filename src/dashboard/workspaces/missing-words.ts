@@ -8,15 +8,15 @@ const WORDS: readonly (readonly [begins: string, words: string])[] = [
   ["business_profile.support", "Customer contact of the business"],
   ["business_profile", "Product or service of the business"],
   ["company.verification", "Company documents"],
-  ["company", "Particulars of the company"],
+  ["company", "Company details"],
   ["documents", "Company documents"],
   ["owners", "Owners of the business"],
   ["directors", "Directors of the business"],
   ["executives", "Directors of the business"],
   ["representative", "Representative of the business"],
   ["individual.verification", "An identity document"],
-  ["individual", "Particulars of the person who does business"],
-  ["person", "Particulars of people who own or direct the business"],
+  ["individual", "Details of the sole proprietor"],
+  ["person", "Details of owners and directors"],
 ];
 
 /**

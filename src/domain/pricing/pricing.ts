@@ -269,7 +269,7 @@ function looksExchanged(coverage: Coverage, { lat, lng }: Point): boolean {
 
 function exchangedText(ends: readonly EndOutside[]): string {
   if (ends.length === 0) return "";
-  return `; latitude and longitude of the ${namesOf(ends)} look exchanged`;
+  return `; latitude and longitude of the ${namesOf(ends)} look swapped`;
 }
 
 function weightFailure({ servedWeights }: Pricing, weightKg: number): QuoteFailure {

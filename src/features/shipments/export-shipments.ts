@@ -86,7 +86,7 @@ export const exportShipments: ShipmentFunctions["exportShipments"] = async funct
 function enter(workspace: number): () => void {
   const others = running.get(workspace) ?? 0;
   if (others >= MAX_EXPORTS) {
-    const text = `The workspace has ${MAX_EXPORTS} exports running. Try again when one of them has ended.`;
+    const text = `The workspace has ${MAX_EXPORTS} exports running. Try again when one of them is complete.`;
     throw refuse("RATE_LIMITED", text, { retryAfterSeconds: 10 });
   }
   running.set(workspace, others + 1);

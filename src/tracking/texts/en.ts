@@ -40,7 +40,7 @@ export const en: TrackingTexts = {
   timeZone: (name) => `Times are in the time zone ${name}.`,
   items: "Contents",
   test: "This is a test: nothing is delivered.",
-  missing: "This link does not work any more",
+  missing: "This link is no longer valid",
   missingReason: "It has expired or was replaced. Ask the sender for a new link.",
   busy: "Try again in a moment",
   busyReason: "This page is busy.",

@@ -30,7 +30,7 @@ function endWith(socket: Socket, bytes: string | Uint8Array): void {
 
 const SETTINGS = 4;
 const GOAWAY = 7;
-const REASON = "This port speaks HTTP/1.1. gRPC over HTTP/2 is on the port GRPC_PORT.";
+const REASON = "This port serves HTTP/1.1. gRPC over HTTP/2 is on the port GRPC_PORT.";
 
 /**
  * Refuses an HTTP/2 connection. SETTINGS must be the first frame. GOAWAY follows with debug data that

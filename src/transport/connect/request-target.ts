@@ -26,8 +26,8 @@ export function hostError(request: IncomingMessage): string | undefined {
   if (host === undefined) {
     return request.httpVersion === "1.1" ? "The Host header is missing." : undefined;
   }
-  if (!isHost(host)) return "The Host header is not a host.";
-  return isOnce(request.rawHeaders) ? undefined : "The Host header is sent twice.";
+  if (!isHost(host)) return "The Host header is not valid.";
+  return isOnce(request.rawHeaders) ? undefined : "The request has more than one Host header.";
 }
 
 /** Whether there is exactly one `Host` header. `rawHeaders` alternates names and values. */

@@ -89,7 +89,7 @@ function accepted(outcome: CallOutcome): Exclude<CallOutcome, { readonly refusal
 }
 
 const REPLAYED =
-  "This call was made before. It was not repeated: this is its stored response. To do it again, give another idempotency_key.";
+  "This call was already made and was not repeated. This is its stored response. To repeat the call, set a different idempotency_key.";
 
 /** Returns notes about a replayed response: that it is a replay, and how its shipment has changed since then. */
 async function replayNotes({ data }: JsonObject, readShipment: ReadShipment) {

@@ -22,7 +22,7 @@ const DATA =
 export function toResult(json: JsonObject, notes: readonly string[]): CallToolResult {
   const structuredContent = bounded({ notice: resultNote(notes), ...(withoutUnset(json) as JsonObject) }, (length) =>
     resultNote([
-      `Texts of more than ${length} characters are cut, because a result has at most 20 kB; the dashboard and the API have all of them.`,
+      `Texts of more than ${length} characters are truncated, because a result has at most 20 kB. The dashboard and the API return the full texts.`,
       ...notes,
     ]),
   );

@@ -177,7 +177,7 @@ describe("an uncovered route", () => {
     ],
     ["no latitude", { lat: 5, lng: 170 }, WEST, "pickup point is", "17242 km", ""],
   ])("says how far away it is: %s", (_, pickup, dropoff, ends, away, exchanged) => {
-    const hint = exchanged && `; latitude and longitude of the ${exchanged} look exchanged`;
+    const hint = exchanged && `; latitude and longitude of the ${exchanged} look swapped`;
     const message = `The ${ends} outside the coverage zones, ${away} from the nearest one${hint}.`;
     expect(quoteWith({}, 1, pickup, dropoff)).toMatchObject({
       covered: false,

@@ -72,7 +72,7 @@ test("a courier who is archived, of another workspace or missing is assigned to 
   const other = await newWorkspace();
   const shipment = await newPaid();
   await data(as.archiveCourier({ courier: ada }));
-  const none = "There is no such courier, or the courier is archived.";
+  const none = "Courier not found, or the courier is archived.";
   for (const courier of [ada, other.ada, "cou_0"]) {
     const { body } = await as.assignCourier({ courier, shipments: [{ shipment }] });
     expect(body).toEqual({ results: [refused(shipment, "COURIER_NOT_FOUND", none)] });

@@ -226,7 +226,7 @@ test("what cannot be exported is refused as JSON, and by gRPC", async () => {
   const answer = service.request(`${PATH}?status=nowhere&color=red`, { apiKey });
   await expectRefused(answer, "FIELD_INVALID", {
     color:
-      "color is not a query parameter of this call, which takes status, payment_status, customer_id, external_reference, created_after, created_before, failed.",
+      "color is not a query parameter of this call, which takes status, payment_status, customer_id, external_reference, created_after, created_before, failed, courier_id, unassigned.",
     status: "status must be one of pending, awaiting_pickup, in_transit, delivered, cancelled, returned.",
   });
   expect((await service.as(undefined).exportShipments()).code).toBe("CREDENTIAL_REFUSED");
@@ -257,7 +257,7 @@ test("a workspace has four exports at a time in a process, and the next is refus
   const requests = Array.from({ length: MAX_EXPORTS }, open);
   const responses = await Promise.all(requests.map((request) => once(request, "response")));
   expect(responses.map(([{ statusCode }]) => statusCode)).toEqual(Array(MAX_EXPORTS).fill(200));
-  const text = "The workspace has 4 exports running. Try again when one of them has ended.";
+  const text = "The workspace has 4 exports running. Try again when one of them is complete.";
   await expectRefused(service.request(PATH, { apiKey: own }), "RATE_LIMITED", text);
   expect((await service.request(PATH, { apiKey })).status).toBe(200);
   for (const [index, request] of requests.entries()) {

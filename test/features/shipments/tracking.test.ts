@@ -35,7 +35,7 @@ function textOf(html: string): string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== "");
 }
 
-const GONE = ["This link does not work any more", "It has expired or was replaced. Ask the sender for a new link."];
+const GONE = ["This link is no longer valid", "It has expired or was replaced. Ask the sender for a new link."];
 
 test("every answer and event about a shipment has its tracking link, the same as long as it is", async () => {
   const { apiKey } = await service.addWorkspace();

@@ -247,7 +247,7 @@ describe("a request to no known RPC", () => {
     expect([answer.status, answer.body]).toEqual([404, noRpc]);
     const near = await service.request("/shipments.v1.ShipmentService/quoteshipmnt", { body: {} });
     const expected = "/shipments.v1.ShipmentService/QuoteShipment";
-    const named = errorBody(`There is no such RPC. Did you mean ${expected}?`);
+    const named = errorBody(`This RPC does not exist. Did you mean ${expected}?`);
     expect([near.status, near.body]).toEqual([404, named]);
   });
 

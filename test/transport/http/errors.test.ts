@@ -358,8 +358,8 @@ describe("of several errors the first in the order of checks is answered", () =>
 describe("a request that is not HTTP is answered in the usual form, and the service goes on", () => {
   const invalid = { message: "The request is not valid HTTP.", errors: {} };
   const overflow = { message: "The headers are too large.", errors: {} };
-  const twoHosts = { message: "The Host header is sent twice.", errors: {} };
-  const badHost = { message: "The Host header is not a host.", errors: {} };
+  const twoHosts = { message: "The request has more than one Host header.", errors: {} };
+  const badHost = { message: "The Host header is not valid.", errors: {} };
   const noHost = { message: "The Host header is missing.", errors: {} };
   const chunked = "Host: x\r\nTransfer-Encoding: chunked\r\n";
   test.each<[what: string, request: string, status: number, body: object]>([
@@ -406,7 +406,7 @@ test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
     const [code, , reason] = await once(session, "goaway");
     expect([code, String(reason)]).toEqual([
       constants.NGHTTP2_HTTP_1_1_REQUIRED,
-      "This port speaks HTTP/1.1. gRPC over HTTP/2 is on the port GRPC_PORT.",
+      "This port serves HTTP/1.1. gRPC over HTTP/2 is on the port GRPC_PORT.",
     ]);
     session.destroy();
   }
