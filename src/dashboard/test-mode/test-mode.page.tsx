@@ -246,7 +246,7 @@ const TAKE: Column<RunningSimulation> = {
   cell: ({ shipment, nextStep }) => (
     <span class="row-actions">
       <RpcButton
-        button="Simulate an event"
+        button="Simulate"
         label={`Simulate an event for ${shipment}`}
         method={TestService.method.takeTestStep}
         title={`Simulate an event for ${shipment}`}
