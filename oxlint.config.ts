@@ -177,6 +177,7 @@ const FLOORS: readonly Floor[] = [
     rooms: {
       "dashboard/attention": "dashboard/{shipments,workspaces}/*",
       "dashboard/customers": "dashboard/shipments/*",
+      "dashboard/couriers": "dashboard/shipments/*",
       "dashboard/search": "dashboard/{people,shipments}/*",
       "dashboard/print": "dashboard/shipments/*",
       "dashboard/shipments": "dashboard/{map,webhooks,workspaces}/*",

@@ -38,6 +38,7 @@ import { ACCOUNT_FUNCTIONS } from "../features/people/account-functions.ts";
 import { QUOTE_FUNCTIONS, type QuoteDeps } from "../features/quotes/quote-functions.ts";
 import { getAttention } from "../features/reports/get-attention.ts";
 import { getOverview, type OverviewDeps } from "../features/reports/get-overview.ts";
+import { loadCourierFigures } from "../features/reports/courier-figures.ts";
 import { loadCustomerFigures } from "../features/reports/customer-figures.ts";
 import { listRequests } from "../features/reports/list-requests.ts";
 import { getUsage } from "../features/reports/get-usage.ts";
@@ -114,6 +115,7 @@ export function implementServices(base: ServiceDeps): {
     ...base,
     findShipment: createFindShipment(base.em, base.observeGroups, base.versionFees),
     loadCustomerFigures,
+    loadCourierFigures,
     methods: METHODS,
     hasGeocoder: base.addresses !== undefined,
     hasTariffInForce: async (em: EntityManager) => (await loadVersionInForce(em)) !== undefined,
@@ -149,7 +151,11 @@ export function implementServices(base: ServiceDeps): {
       ...list(TestService, TEST_MODE_FUNCTIONS, TEST_MODE_FUNCTIONS),
       ...list(PaymentConnectionService, PAYMENT_CONNECTION_FUNCTIONS),
       ...list(AddressService, ADDRESS_FUNCTIONS),
-      ...list(CourierService, COURIER_FUNCTIONS),
+      ...list(CourierService, {
+        ...COURIER_FUNCTIONS,
+        listCouriers: byTestClock(COURIER_FUNCTIONS.listCouriers),
+        getCourier: byTestClock(COURIER_FUNCTIONS.getCourier),
+      }),
     ],
     streams,
   };

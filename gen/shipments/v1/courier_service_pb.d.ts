@@ -93,6 +93,13 @@ export declare type CourierProfile = Message<"shipments.v1.CourierProfile"> & {
    * @generated from field: google.protobuf.Timestamp archived_at = 11;
    */
   archivedAt?: Timestamp | undefined;
+
+  /**
+   * Progress of the courier's deliveries. Set by GetCourier and, if requested, by ListCouriers.
+   *
+   * @generated from field: shipments.v1.CourierFigures figures = 12;
+   */
+  figures?: CourierFigures | undefined;
 };
 
 /**
@@ -177,13 +184,64 @@ export declare type CourierProfileValid = Message<"shipments.v1.CourierProfile">
    * @generated from field: google.protobuf.Timestamp archived_at = 11;
    */
   archivedAt?: Timestamp | undefined;
+
+  /**
+   * Progress of the courier's deliveries. Set by GetCourier and, if requested, by ListCouriers.
+   *
+   * @generated from field: shipments.v1.CourierFigures figures = 12;
+   */
+  figures?: CourierFiguresValid | undefined;
 };
 
 /**
  * Describes the message shipments.v1.CourierProfile.
  * Use `create(CourierProfileSchema)` to create a new message.
  */
-export declare const CourierProfileSchema: GenMessage<CourierProfile, {validType: CourierProfileValid}>;
+export declare const CourierProfileSchema: GenMessage<CourierProfile, { validType: CourierProfileValid }>;
+
+/**
+ * Progress of a courier's deliveries.
+ *
+ * @generated from message shipments.v1.CourierFigures
+ */
+export declare type CourierFigures = Message<"shipments.v1.CourierFigures"> & {
+  /**
+   * Number of assigned shipments that are awaiting pickup or in transit.
+   *
+   * @generated from field: int32 left = 1;
+   */
+  left: number;
+
+  /**
+   * Number of these shipments that are late.
+   *
+   * @generated from field: int32 late = 2;
+   */
+  late: number;
+
+  /**
+   * Number of shipments that were delivered or returned today, in the workspace's time zone.
+   *
+   * @generated from field: int32 done = 3;
+   */
+  done: number;
+
+  /**
+   * Time of the newest location that was reported for one of the assigned shipments. Unset if none was reported within
+   * the last hour.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
+   */
+  lastSeenAt?: Timestamp | undefined;
+};
+
+export declare type CourierFiguresValid = CourierFigures;
+
+/**
+ * Describes the message shipments.v1.CourierFigures.
+ * Use `create(CourierFiguresSchema)` to create a new message.
+ */
+export declare const CourierFiguresSchema: GenMessage<CourierFigures, { validType: CourierFiguresValid }>;
 
 /**
  * @generated from message shipments.v1.CreateCourierRequest
@@ -289,7 +347,10 @@ export declare type CreateCourierRequestValid = Message<"shipments.v1.CreateCour
  * Describes the message shipments.v1.CreateCourierRequest.
  * Use `create(CreateCourierRequestSchema)` to create a new message.
  */
-export declare const CreateCourierRequestSchema: GenMessage<CreateCourierRequest, {validType: CreateCourierRequestValid}>;
+export declare const CreateCourierRequestSchema: GenMessage<
+  CreateCourierRequest,
+  { validType: CreateCourierRequestValid }
+>;
 
 /**
  * @generated from message shipments.v1.CreateCourierResponse
@@ -315,7 +376,10 @@ export declare type CreateCourierResponseValid = Message<"shipments.v1.CreateCou
  * Describes the message shipments.v1.CreateCourierResponse.
  * Use `create(CreateCourierResponseSchema)` to create a new message.
  */
-export declare const CreateCourierResponseSchema: GenMessage<CreateCourierResponse, {validType: CreateCourierResponseValid}>;
+export declare const CreateCourierResponseSchema: GenMessage<
+  CreateCourierResponse,
+  { validType: CreateCourierResponseValid }
+>;
 
 /**
  * @generated from message shipments.v1.ListCouriersRequest
@@ -348,6 +412,13 @@ export declare type ListCouriersRequest = Message<"shipments.v1.ListCouriersRequ
    * @generated from field: optional string page_token = 4;
    */
   pageToken?: string | undefined;
+
+  /**
+   * Whether to include the progress of deliveries.
+   *
+   * @generated from field: bool figures = 5;
+   */
+  figures: boolean;
 };
 
 export declare type ListCouriersRequestValid = ListCouriersRequest;
@@ -356,7 +427,10 @@ export declare type ListCouriersRequestValid = ListCouriersRequest;
  * Describes the message shipments.v1.ListCouriersRequest.
  * Use `create(ListCouriersRequestSchema)` to create a new message.
  */
-export declare const ListCouriersRequestSchema: GenMessage<ListCouriersRequest, {validType: ListCouriersRequestValid}>;
+export declare const ListCouriersRequestSchema: GenMessage<
+  ListCouriersRequest,
+  { validType: ListCouriersRequestValid }
+>;
 
 /**
  * @generated from message shipments.v1.ListCouriersResponse
@@ -396,7 +470,10 @@ export declare type ListCouriersResponseValid = Message<"shipments.v1.ListCourie
  * Describes the message shipments.v1.ListCouriersResponse.
  * Use `create(ListCouriersResponseSchema)` to create a new message.
  */
-export declare const ListCouriersResponseSchema: GenMessage<ListCouriersResponse, {validType: ListCouriersResponseValid}>;
+export declare const ListCouriersResponseSchema: GenMessage<
+  ListCouriersResponse,
+  { validType: ListCouriersResponseValid }
+>;
 
 /**
  * @generated from message shipments.v1.GetCourierRequest
@@ -426,7 +503,7 @@ export declare type GetCourierRequestValid = Message<"shipments.v1.GetCourierReq
  * Describes the message shipments.v1.GetCourierRequest.
  * Use `create(GetCourierRequestSchema)` to create a new message.
  */
-export declare const GetCourierRequestSchema: GenMessage<GetCourierRequest, {validType: GetCourierRequestValid}>;
+export declare const GetCourierRequestSchema: GenMessage<GetCourierRequest, { validType: GetCourierRequestValid }>;
 
 /**
  * @generated from message shipments.v1.GetCourierResponse
@@ -452,7 +529,7 @@ export declare type GetCourierResponseValid = Message<"shipments.v1.GetCourierRe
  * Describes the message shipments.v1.GetCourierResponse.
  * Use `create(GetCourierResponseSchema)` to create a new message.
  */
-export declare const GetCourierResponseSchema: GenMessage<GetCourierResponse, {validType: GetCourierResponseValid}>;
+export declare const GetCourierResponseSchema: GenMessage<GetCourierResponse, { validType: GetCourierResponseValid }>;
 
 /**
  * @generated from message shipments.v1.UpdateCourierRequest
@@ -582,7 +659,10 @@ export declare type UpdateCourierRequestValid = Message<"shipments.v1.UpdateCour
  * Describes the message shipments.v1.UpdateCourierRequest.
  * Use `create(UpdateCourierRequestSchema)` to create a new message.
  */
-export declare const UpdateCourierRequestSchema: GenMessage<UpdateCourierRequest, {validType: UpdateCourierRequestValid}>;
+export declare const UpdateCourierRequestSchema: GenMessage<
+  UpdateCourierRequest,
+  { validType: UpdateCourierRequestValid }
+>;
 
 /**
  * @generated from message shipments.v1.UpdateCourierResponse
@@ -608,7 +688,10 @@ export declare type UpdateCourierResponseValid = Message<"shipments.v1.UpdateCou
  * Describes the message shipments.v1.UpdateCourierResponse.
  * Use `create(UpdateCourierResponseSchema)` to create a new message.
  */
-export declare const UpdateCourierResponseSchema: GenMessage<UpdateCourierResponse, {validType: UpdateCourierResponseValid}>;
+export declare const UpdateCourierResponseSchema: GenMessage<
+  UpdateCourierResponse,
+  { validType: UpdateCourierResponseValid }
+>;
 
 /**
  * @generated from message shipments.v1.ArchiveCourierRequest
@@ -638,7 +721,10 @@ export declare type ArchiveCourierRequestValid = Message<"shipments.v1.ArchiveCo
  * Describes the message shipments.v1.ArchiveCourierRequest.
  * Use `create(ArchiveCourierRequestSchema)` to create a new message.
  */
-export declare const ArchiveCourierRequestSchema: GenMessage<ArchiveCourierRequest, {validType: ArchiveCourierRequestValid}>;
+export declare const ArchiveCourierRequestSchema: GenMessage<
+  ArchiveCourierRequest,
+  { validType: ArchiveCourierRequestValid }
+>;
 
 /**
  * @generated from message shipments.v1.ArchiveCourierResponse
@@ -664,7 +750,10 @@ export declare type ArchiveCourierResponseValid = Message<"shipments.v1.ArchiveC
  * Describes the message shipments.v1.ArchiveCourierResponse.
  * Use `create(ArchiveCourierResponseSchema)` to create a new message.
  */
-export declare const ArchiveCourierResponseSchema: GenMessage<ArchiveCourierResponse, {validType: ArchiveCourierResponseValid}>;
+export declare const ArchiveCourierResponseSchema: GenMessage<
+  ArchiveCourierResponse,
+  { validType: ArchiveCourierResponseValid }
+>;
 
 /**
  * Manages the couriers of the workspace.
@@ -681,7 +770,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof CreateCourierRequestSchema;
     output: typeof CreateCourierResponseSchema;
-  },
+  };
   /**
    * Lists couriers, the newest first.
    *
@@ -691,7 +780,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof ListCouriersRequestSchema;
     output: typeof ListCouriersResponseSchema;
-  },
+  };
   /**
    * Returns one courier.
    *
@@ -701,7 +790,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof GetCourierRequestSchema;
     output: typeof GetCourierResponseSchema;
-  },
+  };
   /**
    * Changes the given fields. Shipments keep the courier's details from the time of assignment. If all values stay the
    * same, the etag does not change.
@@ -712,7 +801,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof UpdateCourierRequestSchema;
     output: typeof UpdateCourierResponseSchema;
-  },
+  };
   /**
    * Archives a courier, who can then no longer be assigned or changed. Assigned shipments keep the courier. The
    * external id becomes available again.
@@ -723,6 +812,5 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof ArchiveCourierRequestSchema;
     output: typeof ArchiveCourierResponseSchema;
-  },
+  };
 }>;
-

@@ -48,6 +48,12 @@ export const PAGES = {
     icon: "M8 7.5a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.7a5 5 0 0 1 10 0",
   },
   customer: { path: "/w/:workspace/customers/:customer" },
+  couriers: {
+    path: "/w/:workspace/couriers",
+    label: "Couriers",
+    icon: "M1.5 4h8v7h-8ZM9.5 6.5h3l2 2.2V11h-5M4.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM11.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z",
+  },
+  courier: { path: "/w/:workspace/couriers/:courier" },
   settings: {
     path: "/w/:workspace/settings",
     label: "General",

@@ -7,7 +7,7 @@ import { choicesOf } from "../ui/fields.tsx";
 import { Section } from "../ui/page.tsx";
 import { Time } from "../ui/values.tsx";
 
-const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
+export const STAGES: Readonly<Record<DeliveryStage, string | undefined>> = {
   [DeliveryStage.UNSPECIFIED]: undefined,
   [DeliveryStage.ASSIGNED]: "On the way to pickup",
   [DeliveryStage.AT_PICKUP]: "At pickup",

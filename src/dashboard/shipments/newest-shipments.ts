@@ -14,14 +14,14 @@ const PAGE_SIZE = 100;
 export async function loadShipments(
   client: Pick<Client<typeof ShipmentService>, "listShipments">,
   filters: ShipmentFilters,
-  signal: AbortSignal,
+  signal?: AbortSignal,
   max = MAX_LOADED,
 ) {
   const shipments: Shipment[] = [];
   let pageToken = "";
   do {
     const request = { ...filters, pageSize: PAGE_SIZE, pageToken };
-    const page = await client.listShipments(request, { signal });
+    const page = await client.listShipments(request, signal && { signal });
     shipments.push(...page.data);
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && shipments.length < max);

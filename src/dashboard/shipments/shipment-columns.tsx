@@ -1,17 +1,20 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { DeliveryStage } from "../../../gen/shipments/v1/courier_pb.js";
 import { CancelReason, type Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import { CoverageService } from "../../../gen/shipments/v1/coverage_service_pb.js";
 import { useClient } from "../api/clients.ts";
 import { useWorkspace } from "../api/session.ts";
 import { useQuery } from "../api/use-query.ts";
 import type { LatLng } from "../map/map-geometry.ts";
+import { paths } from "../routes/paths.ts";
 import { changeQuery, useLocation } from "../routes/router.ts";
 import { numberText } from "../ui/format.ts";
 import { localDate, zoneSuffix } from "../ui/local-time.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { Column } from "../ui/table.tsx";
 import { Money, Time, useNow } from "../ui/values.tsx";
+import { STAGES } from "./courier.tsx";
 import { isLateAt } from "./lateness.ts";
 import type { End } from "./route.ts";
 import { CANCEL_REASONS, PaymentAlert, StateBadge } from "./shipment-badge.tsx";
@@ -107,6 +110,28 @@ const COLUMNS = {
         <Line isMinor text={`${numberText(distanceKm, 1)} km`} />
       </>
     ),
+  },
+  courier: {
+    header: "Courier",
+    clips: true,
+    spare: true,
+    cell: ({ courier, stage }) => (
+      <>
+        {courier?.courierId === undefined ? (
+          <Line text={courier?.name} />
+        ) : (
+          <a class="line above" href={paths.courier({ courier: courier.courierId })}>
+            {courier.name}
+          </a>
+        )}
+        <Line isMinor text={STAGES[stage ?? DeliveryStage.UNSPECIFIED]} />
+      </>
+    ),
+  },
+  stop: {
+    header: "Stop",
+    align: "end",
+    cell: ({ courier }) => courier?.sequence ?? "—",
   },
   total: {
     header: "Total",

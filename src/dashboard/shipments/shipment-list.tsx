@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
 import type { ShipmentCount } from "../../../gen/shipments/v1/shipment_count_pb.js";
-import type { ListShipmentsResponse } from "../../../gen/shipments/v1/shipment_service_pb.js";
 import type { Query } from "../api/use-query.ts";
 import { WorkspaceId } from "../api/session.ts";
 import { paths } from "../routes/paths.ts";
@@ -15,7 +14,7 @@ import { SelectionBar, useActs } from "./selection.tsx";
 import { type ColumnId, useShipmentColumns, WithZones } from "./shipment-columns.tsx";
 
 interface ShipmentListProps {
-  readonly query: Query<ListShipmentsResponse>;
+  readonly query: Query<{ readonly data: readonly Shipment[]; readonly nextPageToken?: string }>;
   readonly empty: ComponentChildren;
   readonly view: { readonly columns: readonly ColumnId[] };
   readonly order?: Order;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { LockMode } from "@mikro-orm/core";
 import {
+  type CourierFigures,
   type CourierProfile as CourierMessage,
   CourierProfileSchema,
   type CourierService,
@@ -13,14 +14,25 @@ import { isInstant } from "../../domain/instant.ts";
 import { MAX_COURIERS } from "../../domain/limits.ts";
 import { assertEtag, refuse } from "../../domain/refusal.ts";
 import type { Courier } from "../../domain/shipment/delivery-progress.ts";
-import { compileToMessage } from "../../json/records.ts";
+import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { changesBetween, recordChange } from "../audit/record-change.ts";
 import { CourierProfile } from "./courier.entity.ts";
 
-type CourierFunctions = ServiceFunctions<typeof CourierService, Call, DatabaseDeps & { readonly now: () => Date }>;
+interface CourierDeps extends DatabaseDeps {
+  readonly now: () => Date;
+  /** Loads the progress of deliveries, by courier id. */
+  readonly loadCourierFigures: (
+    em: EntityManager,
+    call: Call,
+    now: () => Date,
+    couriers: readonly string[],
+  ) => Promise<ReadonlyMap<string, RecordOf<CourierFigures>>>;
+}
+
+type CourierFunctions = ServiceFunctions<typeof CourierService, Call, CourierDeps>;
 
 /** Fields that callers set. */
 const FIELDS = ["name", "phone", "vehicle", "externalId", "locale", "note"] as const;
@@ -45,7 +57,8 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
     return writeCourier(em, call, courier, {});
   },
 
-  async listCouriers(request, { caller: { workspaceId: workspace } }, { em }) {
+  async listCouriers(request, call, { em, now, loadCourierFigures }) {
+    const { workspaceId: workspace } = call.caller;
     const { externalId, includeArchived } = request;
     const where = { workspace, ...(externalId && { externalId }), ...(!includeArchived && { archivedAt: null }) };
     const { after, ...page } = readPage(request, where, toPosition);
@@ -57,11 +70,15 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
       createdAt.getTime(),
       id,
     ]);
-    return { data: rows.map(courierMessage), nextPageToken };
+    const ids = rows.map(({ id }) => id);
+    const figures = request.figures ? await loadCourierFigures(em.fork(), call, now, ids) : undefined;
+    return { data: rows.map((row) => courierMessage(row, figures?.get(row.id))), nextPageToken };
   },
 
-  async getCourier({ courier }, call, { em }) {
-    return { data: courierMessage(await loadCourier(em.fork(), call, courier)) };
+  async getCourier({ courier: id }, call, { em, now, loadCourierFigures }) {
+    const courier = await loadCourier(em.fork(), call, id);
+    const figures = await loadCourierFigures(em.fork(), call, now, [id]);
+    return { data: courierMessage(courier, figures.get(id)) };
   },
 
   async updateCourier(request, call, { em, now }) {
@@ -130,8 +147,8 @@ export async function findAssignable(tx: Transaction, workspace: number, id: str
 
 const toMessage = compileToMessage(CourierProfileSchema);
 
-function courierMessage(courier: CourierProfile): CourierMessage {
-  return toMessage({ ...courier, etag: String(courier.version) });
+function courierMessage(courier: CourierProfile, figures: RecordOf<CourierFigures> | null = null): CourierMessage {
+  return toMessage({ ...courier, etag: String(courier.version), figures });
 }
 
 function toPosition([createdAtMs, id]: readonly unknown[]) {

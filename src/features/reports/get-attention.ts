@@ -16,9 +16,9 @@ import { loadWorkingKeys } from "../api-keys/api-keys.ts";
 import { indexPredicate, PICKUP_KEY } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
-import { IS_LIVE_OF } from "../workspaces/workspace.entity.ts";
 import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { attentionTo, ENDING_MS, MAX_COUNTED, msOf } from "./attention.ts";
+import { LATE_SINCE } from "./late-since.ts";
 
 const respond = compileResponse(GetAttentionResponseSchema);
 
@@ -111,25 +111,6 @@ const DUE_REFUNDS = `
 const LOOKED_AT = 200;
 
 /**
- * Returns SQL for the end of a window that is or will be missed, null if it is not missed. Uses the
- * ETA unless the courier has arrived.
- */
-const missed = (end: string) => `case when (windows #>> '{${end},end}')::timestamptz < greatest(
-    $2::text::timestamptz,
-    case when progress ->> 'arrivedAt' is distinct from '${end}'
-      then to_timestamp((progress #>> '{etas,${end}}')::float8 / 1000) end)
-  then (windows #>> '{${end},end}')::timestamptz end`;
-
-const LATE_AFTER = `(
-  select make_interval(mins => live.late_after_minutes)
-  from workspace join workspace as live on ${IS_LIVE_OF} where workspace.id = $1)`;
-
-/** SQL for the time at which a shipment without windows became late, null if it is not late. */
-const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is null
-    and created_at < $2::text::timestamptz - ${LATE_AFTER}
-  then created_at + ${LATE_AFTER} end`;
-
-/**
  * Selects shipments that missed a window, will miss a window according to their ETA, or have no window and are too old.
  * Checks only the shipments that become late first: those with the earliest pickup windows, and the oldest without a
  * pickup window. `isLate` has the same rule for windows.
@@ -137,13 +118,13 @@ const AGED = `case when coalesce(windows ->> 'pickup', windows ->> 'dropoff') is
 const LATE = `
   select reference as id, ${msOf("promised")} as at
   from (${[
-    ["awaiting_pickup", `${missed("pickup")}, ${missed("dropoff")}`],
-    ["in_transit", missed("dropoff")],
+    ["awaiting_pickup", LATE_SINCE.awaitingPickup],
+    ["in_transit", LATE_SINCE.inTransit],
   ]
     .flatMap(([status, promised]) =>
       [`= ''`, `> ''`].map(
         (starts) => `(
-        select reference, least(${promised}, ${AGED}) as promised from shipment
+        select reference, ${promised} as promised from shipment
         where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts}
           and ${indexPredicate("shipment_due_by_pickup")}
         order by (${PICKUP_KEY}), created_at, reference limit ${LOOKED_AT})`,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { data, expectRefused } from "../../support/answers.ts";
-import { ANY_TIME, bookAnd } from "../../support/bookings.ts";
+import { ANY_TIME, bookAnd, type ShipmentJson } from "../../support/bookings.ts";
 import { connectTo } from "../../support/database.ts";
 import { sharedService } from "../../support/service.ts";
 
@@ -31,10 +31,12 @@ test("a courier is created, read, listed, changed with its etag, and archived", 
     created_at: ANY_TIME,
     updated_at: body.data.created_at,
     archived_at: null,
+    figures: null,
   };
   expect([status, body]).toEqual([201, { data: created }]);
   const courier = body.data.id;
-  expect(await data(as.getCourier({ courier }))).toEqual(body.data);
+  const figures = { left: 0, late: 0, done: 0, last_seen_at: null };
+  expect(await data(as.getCourier({ courier }))).toEqual({ ...body.data, figures });
   expect((await as.listCouriers({})).body).toEqual({ data: [body.data], next_page_token: "" });
 
   const update = (fields: object) => as.updateCourier({ courier, ...fields });
@@ -46,7 +48,7 @@ test("a courier is created, read, listed, changed with its etag, and archived", 
 
   const archived = await data(as.archiveCourier({ courier }));
   expect(archived).toEqual({ ...changed, etag: "3", updated_at: ANY_TIME, archived_at: archived.updated_at });
-  expect(await data(as.getCourier({ courier }))).toEqual(archived);
+  expect(await data(as.getCourier({ courier }))).toEqual({ ...archived, figures });
   expect(await data(as.listCouriers({}))).toEqual([]);
   expect(await data(as.listCouriers({ include_archived: true }))).toEqual([archived]);
   for (const call of [update({ name: "Ada" }), as.archiveCourier({ courier })]) {
@@ -114,4 +116,47 @@ test("a courier is assigned by id, with its details at that time", async () => {
   await expectRefused(as.setCourier({ shipment, name: "Grace", etag: "1" }), "ETAG_STALE", stale);
   await data(as.archiveCourier({ courier: courier_id }));
   await expectRefused(as.setCourier({ shipment, courier_id }), "COURIER_NOT_FOUND");
+});
+
+test("a courier's figures count the shipments that are left, late and done today", async () => {
+  const { as, apiKey, id } = await newWorkspace();
+  const { id: courier } = await data(as.createCourier(ADA));
+  const idle = await data(as.createCourier({ name: "Grace" }));
+  const sql = await connectTo(service.databaseUrl);
+  const set = (change: string, { reference }: ShipmentJson) =>
+    sql.query(`update shipment set ${change} where workspace_id = $1 and reference = $2`, [id, reference]);
+  const paid = () => bookAnd(service, apiKey, ["pay"]);
+  const [waiting, aged, moving, delivered, returned, before, cancelled] = [
+    await paid(),
+    await paid(),
+    await paid(),
+    await paid(),
+    await paid(),
+    await paid(),
+    await paid(),
+  ] as const;
+  const all = [waiting, aged, moving, delivered, returned, before, cancelled];
+  const shipments = all.map(({ reference: shipment }) => ({ shipment }));
+  await as.assignCourier({ courier, shipments });
+  await set("created_at = now() - interval '241 minutes'", aged);
+  for (const { reference: shipment } of [moving, delivered, returned, before]) await as.advanceShipment({ shipment });
+  for (const { reference: shipment } of [delivered, before]) await as.advanceShipment({ shipment });
+  await as.returnShipment({ shipment: returned["reference"] });
+  await as.cancelShipment({ shipment: cancelled["reference"] });
+  await set("delivered_at = now() - interval '1 day'", before);
+  const window = `{"start": "2026-01-01T10:00:00Z", "end": "2026-01-01T11:00:00Z", "timeZone": "UTC", "feeMinor": 0}`;
+  await set(`windows = '{"pickup": ${window}, "dropoff": null}'`, moving);
+  const measured_at = new Date(Date.now() - 60_000).toISOString();
+  await as.reportPlaces({ places: [{ shipment: moving["reference"], lat: 40.7, lng: -74, measured_at }] });
+
+  const figures = { left: 3, late: 1, done: 2, last_seen_at: measured_at };
+  expect((await data(as.getCourier({ courier }))).figures).toEqual(figures);
+  const late = `windows = '{"pickup": null, "dropoff": ${window}}'`;
+  await set(late, moving);
+  await set(late, waiting);
+  const listed = await data(as.listCouriers({ figures: true }));
+  expect(listed).toEqual([
+    { ...idle, figures: { left: 0, late: 0, done: 0, last_seen_at: null } },
+    expect.objectContaining({ id: courier, figures: { ...figures, late: 3 } }),
+  ]);
 });

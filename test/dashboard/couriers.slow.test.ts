@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { data } from "../support/answers.ts";
+import { bookAnd } from "../support/bookings.ts";
+import type { TestWorkspace } from "../support/service.ts";
+import { chooseMore, describeDashboard, expectWellShown, openAsMember, pressInDialog, rowsOf } from "./browser.ts";
+
+describeDashboard("couriers", (dashboard) => {
+  const open = (workspace: TestWorkspace, path = "/couriers", role = "member") =>
+    openAsMember(dashboard, path, { workspace, role });
+
+  test("are added, changed and archived by members", async () => {
+    const workspace = await dashboard.service.addWorkspace();
+    const page = await open(workspace);
+    await page.getByText("No couriers yet").waitFor();
+    await expectWellShown(page, "couriers-none");
+    await page.getByRole("button", { name: "Add a courier" }).click();
+    await page.getByLabel("Name").fill("Ada Byron");
+    await page.getByLabel("Phone").fill("212");
+    await pressInDialog(page, "Add the courier");
+    await page.getByText("must be a phone number with a country code").waitFor();
+    await expectWellShown(page, "courier-refused");
+    await page.getByLabel("Phone").fill("+12125550123");
+    await pressInDialog(page, "Add the courier");
+    await page.getByRole("heading", { name: "Ada Byron", level: 1 }).waitFor();
+    await page.getByText("No stops left").waitFor();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Vehicle").fill("Cargo bike");
+    await page.getByLabel("Phone").fill("");
+    await pressInDialog(page, "Save the changes");
+    await page.getByText("Cargo bike").waitFor();
+    const as = dashboard.service.as(workspace.apiKey);
+    const [courier] = await data(as.listCouriers({}));
+    expect(courier).toMatchObject({ name: "Ada Byron", vehicle: "Cargo bike", phone: null });
+
+    await chooseMore(page, "Archive");
+    await page.getByText("can no longer be assigned").waitFor();
+    await pressInDialog(page, "Archive the courier");
+    await page.getByText("No couriers yet").waitFor();
+    expect(await data(as.listCouriers({}))).toEqual([]);
+    await page.goBack();
+    await page.getByText("Archived", { exact: true }).first().waitFor();
+    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+  });
+
+  test("show their run in order, and change as shipments are delivered", async () => {
+    const workspace = await dashboard.service.addWorkspace();
+    const { service } = dashboard;
+    const { apiKey } = workspace;
+    const as = service.as(apiKey);
+    const { id: courier } = await data(
+      as.createCourier({ name: "Ada Byron", phone: "+12125550123", vehicle: "Cargo bike" }),
+    );
+    await as.createCourier({ name: "Grace Hopper" });
+    const shipments = [];
+    for (const sequence of [2, 3, 1]) {
+      const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+      shipments.push({ shipment, sequence });
+    }
+    await as.assignCourier({ courier, shipments });
+    const [second, third, first] = shipments.map(({ shipment }) => shipment as string);
+    const page = await open(workspace);
+    const cells = rowsOf(page, "Couriers").nth(1).getByRole("cell");
+    await expect
+      .poll(() => cells.allTextContents())
+      .toEqual(["Ada Byron", "+12125550123", "Cargo bike", "3", "0", "0", "—"]);
+    await expectWellShown(page, "couriers");
+
+    await page.getByRole("link", { name: "Ada Byron" }).click();
+    const stops = rowsOf(page, "Shipments").locator(".row-link code");
+    await expect.poll(() => stops.allTextContents()).toEqual([first, second, third]);
+    await expectWellShown(page, "courier");
+    for (const _ of ["picked up", "delivered"]) await as.advanceShipment({ shipment: first });
+    await expect.poll(() => stops.allTextContents()).toEqual([second, third]);
+    await expect.poll(() => page.locator(".figures dd.value").allTextContents()).toEqual(["2", "0", "1", "—"]);
+
+    const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
+    await expect.poll(() => rowsOf(viewer, "Shipments").count()).toBe(2);
+    expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
+  });
+});
