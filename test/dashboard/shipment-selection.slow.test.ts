@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { data } from "../support/answers.ts";
 import { book, bookAnd, takeStep, type ShipmentJson } from "../support/bookings.ts";
 import type { TestWorkspace } from "../support/service.ts";
 import {
@@ -7,6 +8,7 @@ import {
   expectWellShown,
   holdBack,
   openAsMember,
+  openFilter,
   PHONE,
   pressInDialog,
   rowsOf,
@@ -44,7 +46,7 @@ describeDashboard("many shipments at once", (dashboard) => {
     await expect.poll(() => bar(page).getByText("$38.07").count()).toBe(1);
     await expect
       .poll(() => bar(page).getByRole("button").allTextContents())
-      .toEqual(["Clear", "Cancel (3)", "Record payments (2)", "Mark as picked up (1)"]);
+      .toEqual(["Clear", "Cancel (3)", "Record payments (2)", "Mark as picked up (1)", "Assign courier (1)"]);
     await expectWellShown(page, "selection");
 
     await bar(page).getByRole("button", { name: "Record payments" }).click();
@@ -68,6 +70,56 @@ describeDashboard("many shipments at once", (dashboard) => {
     await page.getByText("1 shipment is delivered.").waitFor();
     expect(await read(workspace, paid)).toMatchObject({ status: "delivered" });
     await rows(page).filter({ hasText: paid["reference"] }).getByText("Delivered").waitFor();
+  });
+
+  test("are assigned to a courier in the proposed order, found by the courier, and unassigned", async () => {
+    const { service } = dashboard;
+    const workspace = await service.addWorkspace();
+    const { apiKey } = workspace;
+    const as = service.as(apiKey);
+    const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
+    const kept = await bookAnd(service, apiKey, ["pay"]);
+    await as.assignCourier({ courier, shipments: [{ shipment: kept["reference"], sequence: 4 }] });
+    const at = async (pickup_lat: number) => {
+      const shipment = await book(service, apiKey, { pickup_lat });
+      const { reference, total: amount, currency } = shipment;
+      await data(as.recordPayment({ shipment: reference, amount, currency }));
+      return shipment;
+    };
+    const [first, far, near] = [await at(40.758), await at(40.7), await at(40.757)];
+    const pending = await book(service, apiKey);
+    const page = await open(workspace, "member", "/shipments?courier=unassigned");
+    // Unpaid shipments need no courier.
+    await expect.poll(() => rows(page).count()).toBe(3);
+    expect(await box(page, pending).count()).toBe(0);
+    await all(page).check();
+    await bar(page).getByRole("button", { name: "Assign courier (3)" }).click();
+    const dialog = page.getByRole("dialog", { name: "Assign a courier: 3 shipments" });
+    const stops = () => dialog.getByRole("listitem").locator("code").allTextContents();
+    const references = (...shipments: ShipmentJson[]) => shipments.map(({ reference }) => reference);
+    await expect.poll(stops).toEqual(references(first, far, near));
+    await dialog.getByLabel("Order of stops").selectOption("Nearest first (proposal)");
+    await expect.poll(stops).toEqual(references(first, near, far));
+    await pressInDialog(page, "Assign courier");
+    await dialog.getByText("Choose a courier.").waitFor();
+    await expectWellShown(page, "selection-assign");
+    await dialog.getByLabel("Courier").selectOption("Ada Byron");
+    await pressInDialog(page, "Assign courier");
+    await page.getByText("3 shipments are assigned.").waitFor();
+    await page.getByText("No shipments match").waitFor();
+    for (const [i, shipment] of [first, near, far].entries()) {
+      const { name, courier_id, sequence } = (await read(workspace, shipment)).courier;
+      expect({ name, courier_id, sequence }).toEqual({ name: "Ada Byron", courier_id: courier, sequence: 5 + i });
+    }
+
+    await (await openFilter(page, "Courier")).getByLabel("Courier").selectOption("Ada Byron");
+    await expect.poll(() => rows(page).count()).toBe(4);
+    await box(page, kept).check();
+    await bar(page).getByRole("button", { name: "Remove courier (1)" }).click();
+    await pressInDialog(page, "Remove courier");
+    await page.getByText("1 shipment is unassigned.").waitFor();
+    await expect.poll(() => rows(page).count()).toBe(3);
+    expect(await read(workspace, kept)).toMatchObject({ courier: null });
   });
 
   test("that somebody has changed meanwhile say so, and can be tried again", async () => {

@@ -197,7 +197,7 @@ export declare type CourierProfileValid = Message<"shipments.v1.CourierProfile">
  * Describes the message shipments.v1.CourierProfile.
  * Use `create(CourierProfileSchema)` to create a new message.
  */
-export declare const CourierProfileSchema: GenMessage<CourierProfile, { validType: CourierProfileValid }>;
+export declare const CourierProfileSchema: GenMessage<CourierProfile, {validType: CourierProfileValid}>;
 
 /**
  * Progress of a courier's deliveries.
@@ -241,7 +241,7 @@ export declare type CourierFiguresValid = CourierFigures;
  * Describes the message shipments.v1.CourierFigures.
  * Use `create(CourierFiguresSchema)` to create a new message.
  */
-export declare const CourierFiguresSchema: GenMessage<CourierFigures, { validType: CourierFiguresValid }>;
+export declare const CourierFiguresSchema: GenMessage<CourierFigures, {validType: CourierFiguresValid}>;
 
 /**
  * @generated from message shipments.v1.CreateCourierRequest
@@ -347,10 +347,7 @@ export declare type CreateCourierRequestValid = Message<"shipments.v1.CreateCour
  * Describes the message shipments.v1.CreateCourierRequest.
  * Use `create(CreateCourierRequestSchema)` to create a new message.
  */
-export declare const CreateCourierRequestSchema: GenMessage<
-  CreateCourierRequest,
-  { validType: CreateCourierRequestValid }
->;
+export declare const CreateCourierRequestSchema: GenMessage<CreateCourierRequest, {validType: CreateCourierRequestValid}>;
 
 /**
  * @generated from message shipments.v1.CreateCourierResponse
@@ -376,10 +373,7 @@ export declare type CreateCourierResponseValid = Message<"shipments.v1.CreateCou
  * Describes the message shipments.v1.CreateCourierResponse.
  * Use `create(CreateCourierResponseSchema)` to create a new message.
  */
-export declare const CreateCourierResponseSchema: GenMessage<
-  CreateCourierResponse,
-  { validType: CreateCourierResponseValid }
->;
+export declare const CreateCourierResponseSchema: GenMessage<CreateCourierResponse, {validType: CreateCourierResponseValid}>;
 
 /**
  * @generated from message shipments.v1.ListCouriersRequest
@@ -427,10 +421,7 @@ export declare type ListCouriersRequestValid = ListCouriersRequest;
  * Describes the message shipments.v1.ListCouriersRequest.
  * Use `create(ListCouriersRequestSchema)` to create a new message.
  */
-export declare const ListCouriersRequestSchema: GenMessage<
-  ListCouriersRequest,
-  { validType: ListCouriersRequestValid }
->;
+export declare const ListCouriersRequestSchema: GenMessage<ListCouriersRequest, {validType: ListCouriersRequestValid}>;
 
 /**
  * @generated from message shipments.v1.ListCouriersResponse
@@ -470,10 +461,7 @@ export declare type ListCouriersResponseValid = Message<"shipments.v1.ListCourie
  * Describes the message shipments.v1.ListCouriersResponse.
  * Use `create(ListCouriersResponseSchema)` to create a new message.
  */
-export declare const ListCouriersResponseSchema: GenMessage<
-  ListCouriersResponse,
-  { validType: ListCouriersResponseValid }
->;
+export declare const ListCouriersResponseSchema: GenMessage<ListCouriersResponse, {validType: ListCouriersResponseValid}>;
 
 /**
  * @generated from message shipments.v1.GetCourierRequest
@@ -503,7 +491,7 @@ export declare type GetCourierRequestValid = Message<"shipments.v1.GetCourierReq
  * Describes the message shipments.v1.GetCourierRequest.
  * Use `create(GetCourierRequestSchema)` to create a new message.
  */
-export declare const GetCourierRequestSchema: GenMessage<GetCourierRequest, { validType: GetCourierRequestValid }>;
+export declare const GetCourierRequestSchema: GenMessage<GetCourierRequest, {validType: GetCourierRequestValid}>;
 
 /**
  * @generated from message shipments.v1.GetCourierResponse
@@ -529,7 +517,7 @@ export declare type GetCourierResponseValid = Message<"shipments.v1.GetCourierRe
  * Describes the message shipments.v1.GetCourierResponse.
  * Use `create(GetCourierResponseSchema)` to create a new message.
  */
-export declare const GetCourierResponseSchema: GenMessage<GetCourierResponse, { validType: GetCourierResponseValid }>;
+export declare const GetCourierResponseSchema: GenMessage<GetCourierResponse, {validType: GetCourierResponseValid}>;
 
 /**
  * @generated from message shipments.v1.UpdateCourierRequest
@@ -659,10 +647,7 @@ export declare type UpdateCourierRequestValid = Message<"shipments.v1.UpdateCour
  * Describes the message shipments.v1.UpdateCourierRequest.
  * Use `create(UpdateCourierRequestSchema)` to create a new message.
  */
-export declare const UpdateCourierRequestSchema: GenMessage<
-  UpdateCourierRequest,
-  { validType: UpdateCourierRequestValid }
->;
+export declare const UpdateCourierRequestSchema: GenMessage<UpdateCourierRequest, {validType: UpdateCourierRequestValid}>;
 
 /**
  * @generated from message shipments.v1.UpdateCourierResponse
@@ -688,10 +673,7 @@ export declare type UpdateCourierResponseValid = Message<"shipments.v1.UpdateCou
  * Describes the message shipments.v1.UpdateCourierResponse.
  * Use `create(UpdateCourierResponseSchema)` to create a new message.
  */
-export declare const UpdateCourierResponseSchema: GenMessage<
-  UpdateCourierResponse,
-  { validType: UpdateCourierResponseValid }
->;
+export declare const UpdateCourierResponseSchema: GenMessage<UpdateCourierResponse, {validType: UpdateCourierResponseValid}>;
 
 /**
  * @generated from message shipments.v1.ArchiveCourierRequest
@@ -721,10 +703,7 @@ export declare type ArchiveCourierRequestValid = Message<"shipments.v1.ArchiveCo
  * Describes the message shipments.v1.ArchiveCourierRequest.
  * Use `create(ArchiveCourierRequestSchema)` to create a new message.
  */
-export declare const ArchiveCourierRequestSchema: GenMessage<
-  ArchiveCourierRequest,
-  { validType: ArchiveCourierRequestValid }
->;
+export declare const ArchiveCourierRequestSchema: GenMessage<ArchiveCourierRequest, {validType: ArchiveCourierRequestValid}>;
 
 /**
  * @generated from message shipments.v1.ArchiveCourierResponse
@@ -750,10 +729,7 @@ export declare type ArchiveCourierResponseValid = Message<"shipments.v1.ArchiveC
  * Describes the message shipments.v1.ArchiveCourierResponse.
  * Use `create(ArchiveCourierResponseSchema)` to create a new message.
  */
-export declare const ArchiveCourierResponseSchema: GenMessage<
-  ArchiveCourierResponse,
-  { validType: ArchiveCourierResponseValid }
->;
+export declare const ArchiveCourierResponseSchema: GenMessage<ArchiveCourierResponse, {validType: ArchiveCourierResponseValid}>;
 
 /**
  * Manages the couriers of the workspace.
@@ -770,7 +746,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof CreateCourierRequestSchema;
     output: typeof CreateCourierResponseSchema;
-  };
+  },
   /**
    * Lists couriers, the newest first.
    *
@@ -780,7 +756,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof ListCouriersRequestSchema;
     output: typeof ListCouriersResponseSchema;
-  };
+  },
   /**
    * Returns one courier.
    *
@@ -790,7 +766,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof GetCourierRequestSchema;
     output: typeof GetCourierResponseSchema;
-  };
+  },
   /**
    * Changes the given fields. Shipments keep the courier's details from the time of assignment. If all values stay the
    * same, the etag does not change.
@@ -801,7 +777,7 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof UpdateCourierRequestSchema;
     output: typeof UpdateCourierResponseSchema;
-  };
+  },
   /**
    * Archives a courier, who can then no longer be assigned or changed. Assigned shipments keep the courier. The
    * external id becomes available again.
@@ -812,5 +788,6 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof ArchiveCourierRequestSchema;
     output: typeof ArchiveCourierResponseSchema;
-  };
+  },
 }>;
+

@@ -30,7 +30,7 @@ interface Failure {
   readonly lost?: Part;
 }
 
-function partsOf(shipments: readonly Shipment[]): Part[] {
+export function partsOf(shipments: readonly Shipment[]): Part[] {
   const count = Math.ceil(shipments.length / PART);
   return Array.from({ length: count }, (_, i) => ({
     shipments: shipments.slice(i * PART, (i + 1) * PART),
@@ -85,15 +85,19 @@ export function ActDialog(props: ActDialogProps) {
   );
 }
 
-function ShipmentLines(props: { readonly lines: readonly (readonly [shipment: Shipment, text: string])[] }) {
+export function ShipmentLines(props: {
+  readonly lines: readonly (readonly [shipment: Shipment, text: string])[];
+  readonly isOrdered?: boolean;
+}) {
+  const List = props.isOrdered ? "ol" : "ul";
   return (
-    <ul class="failures" tabIndex={0} aria-label="Shipments">
+    <List class="failures" tabIndex={0} aria-label="Shipments">
       {props.lines.map(([{ reference }, text]) => (
         <li key={reference}>
           <code>{reference}</code> <span>{text}</span>
         </li>
       ))}
-    </ul>
+    </List>
   );
 }
 
@@ -118,7 +122,7 @@ function FailedDialog(props: RunProps & { readonly failures: readonly Failure[];
 }
 
 /** Sends the batches one after another and reports the results. Stops when the dialog is closed. */
-function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
+export function useRun({ act, changed }: RunProps, parts: readonly Part[]) {
   const client = useClient(ShipmentService);
   const [done, setDone] = useState<number>();
   const isClosed = useRef(false);

@@ -25,6 +25,14 @@ export interface Act {
   }>;
 }
 
+/** Assigns a courier, which has its own dialog. */
+export const ASSIGN: Omit<Act, "send" | "note"> = {
+  name: "Assign courier",
+  key: "a",
+  participle: "assigned",
+  isFor: ({ status }) => status === ShipmentStatus.AWAITING_PICKUP || status === ShipmentStatus.IN_TRANSIT,
+};
+
 /** Actions that apply to several shipments at once. */
 export const ACTS: readonly Act[] = [
   {
@@ -82,6 +90,15 @@ export const ACTS: readonly Act[] = [
     ShipmentStatus.IN_TRANSIT,
     "Confirm that they were delivered. After that, they can no longer be changed.",
   ),
+  {
+    name: "Remove courier",
+    key: "r",
+    participle: "unassigned",
+    isFor: (shipment, connection) => shipment.courier !== undefined && ASSIGN.isFor(shipment, connection),
+    note: () => "They have no courier until another one is assigned.",
+    send: (client, shipments, _, headers) =>
+      client.batchRemoveCouriers({ shipments: referencesOf(shipments) }, { headers }),
+  },
 ];
 
 function advance(key: string, name: string, participle: string, from: ShipmentStatus, note: string): Act {

@@ -59,14 +59,14 @@ const QUEUES: readonly View[] = [
   {
     ...ofStatus(ShipmentStatus.AWAITING_PICKUP),
     queue: "toPickUp",
-    columns: ["pickup", "shipment", "customer", "route", "parcel"],
+    columns: ["pickup", "shipment", "customer", "route", "courier", "parcel"],
     order: "pickup_window",
     done: "No shipments to pick up",
   },
   {
     ...ofStatus(ShipmentStatus.IN_TRANSIT),
     queue: "inTransit",
-    columns: ["dropoff", "shipment", "customer", "route", "booked"],
+    columns: ["dropoff", "shipment", "customer", "route", "courier", "booked"],
     order: "pickup_window",
     done: "No shipments in transit",
   },

@@ -8,11 +8,17 @@ import { Button } from "../ui/button.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { toast } from "../ui/toast.tsx";
 import type { ActDialogProps } from "./act-dialog.tsx";
-import { type Act, ACTS } from "./acts.ts";
+import { type Act, ACTS, ASSIGN } from "./acts.ts";
 import { totalText } from "./newest-shipments.ts";
 import "./selection.css";
 
 const ActDialog = lazily(() => import("./act-dialog.tsx").then((it) => it.ActDialog));
+
+const AssignDialog = lazily(() => import("./assign-dialog.tsx").then((it) => it.AssignDialog));
+
+type AnyAct = Act | typeof ASSIGN;
+
+const ALL: readonly AnyAct[] = [...ACTS, ASSIGN];
 
 /** Provides actions for shipments, by buttons and keys, with a confirmation dialog. */
 export function useActs(changed: (references: readonly string[]) => void) {
@@ -20,10 +26,10 @@ export function useActs(changed: (references: readonly string[]) => void) {
   // Actions are disabled until the payment method is known.
   const isKnown = connected.data !== undefined || connected.problem !== undefined;
   // The selection at the time the dialog opened. Changes by others since then can lead to refusals.
-  const [open, setOpen] = useState<Pick<ActDialogProps, "act" | "shipments" | "others">>();
-  const possible = (act: Act, all: readonly Shipment[]) =>
+  const [open, setOpen] = useState<Pick<ActDialogProps, "shipments" | "others"> & { readonly act: AnyAct }>();
+  const possible = (act: AnyAct, all: readonly Shipment[]) =>
     isKnown ? all.filter((shipment) => act.isFor(shipment, connected.data?.data)) : [];
-  const start = (act: Act, all: readonly Shipment[]) => {
+  const start = (act: AnyAct, all: readonly Shipment[]) => {
     const shipments = possible(act, all);
     if (shipments.length > 0) setOpen({ act, shipments, others: all.length - shipments.length });
     else if (all.length > 0) toast(`The selected shipments cannot be ${act.participle}.`);
@@ -34,11 +40,16 @@ export function useActs(changed: (references: readonly string[]) => void) {
       const shipments = shipmentsOf(row);
       if (shipments.length > 0) navigate(labelsHref(shipments));
     };
-    const acts = ACTS.map((act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const);
+    const acts = ALL.map((act) => [act.key, (row: Shipment | undefined) => start(act, shipmentsOf(row))] as const);
     return Object.fromEntries([...acts, ["l", print] as const]);
   };
-  const dialog = open && <ActDialog {...open} changed={changed} close={() => setOpen(undefined)} />;
+  const close = () => setOpen(undefined);
+  const dialog = open && dialogFor(open.act, { ...open, changed, close });
   return { possible, start, keysFor, dialog };
+}
+
+function dialogFor(act: AnyAct, props: Omit<ActDialogProps, "act">) {
+  return "send" in act ? <ActDialog {...props} act={act} /> : <AssignDialog {...props} />;
 }
 
 export function SelectionBar(props: {
@@ -67,7 +78,7 @@ export function SelectionBar(props: {
           <a class="button" href={labelsHref(selected)}>
             Print labels
           </a>
-          {ACTS.map((act) => {
+          {ALL.map((act) => {
             const { length } = acts.possible(act, selected);
             return (
               length > 0 && (

@@ -26,6 +26,7 @@ import {
   type View,
   viewOf,
 } from "./queues.tsx";
+import { UNASSIGNED } from "./courier-run.ts";
 import { PAYMENT_STATES, SHIPMENT_STATES } from "../ui/shipment-states.ts";
 import type { ExportProps } from "./export-dialog.tsx";
 import { ColumnChooser } from "./shipment-columns.tsx";
@@ -50,12 +51,22 @@ const CustomerName = lazily(
   () => <>…</>,
 );
 
+const CourierName = lazily(
+  () => import("./courier-filter.tsx").then((it) => it.CourierName),
+  () => <>…</>,
+);
+const CourierFinder = lazily(
+  () => import("./courier-filter.tsx").then((it) => it.CourierFinder),
+  () => <Spinner label="Loading" />,
+);
+
 const STATES = {
   status: { label: "Status", choices: choicesOf(SHIPMENT_STATES), names: ShipmentStatus },
   payment_status: { label: "Payment", choices: choicesOf(PAYMENT_STATES), names: PaymentStatus },
 } as const;
 const OTHERS = {
   customer: { label: "Customer", of: "number", Value: CustomerName, Finder: CustomerFinder },
+  courier: { label: "Courier", Value: CourierName, Finder: CourierFinder },
   external_reference: { label: "External reference" },
   from: { label: "Booked from", of: "day" },
   to: { label: "Booked until", of: "day" },
@@ -208,6 +219,8 @@ function filtersOf(query: URLSearchParams, timeZone: string | undefined) {
     paymentStatus: failed ? undefined : enumOf<PaymentStatus>(values.payment_status),
     customerId: recordIdOf(values.customer ?? ""),
     externalReference: values.external_reference,
+    courierId: values.courier === UNASSIGNED ? undefined : values.courier || undefined,
+    unassigned: values.courier === UNASSIGNED || undefined,
     ...boundsOfDays(from, to, timeZone),
     failed,
   };

@@ -15,6 +15,7 @@ export function KeyList() {
         ["n, p", "Next and previous page of a list"],
         ["l", "Print labels of the selected shipments, or of the row’s shipment"],
         ["m, u, d", "Record their payments, or mark them as picked up or delivered"],
+        ["a, r", "Assign a courier to them, or remove it"],
         ["c", "Cancel them"],
         ["z", "Undo the last action, if offered"],
       ]}
