@@ -1479,43 +1479,42 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   clear: string[];
 
   /**
-   * Pickup window, with the same rules as in a booking. Can change until pickup.
+   * Pickup window, with the same rules as in a booking.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
    */
   pickupWindow?: TimeWindow | undefined;
 
   /**
-   * Dropoff window, with the same rules as in a booking. Can change until pickup.
+   * Dropoff window, with the same rules as in a booking.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
   dropoffWindow?: TimeWindow | undefined;
 
   /**
-   * Recipient's name, if different from the customer. One line of at most 200 characters. An empty value
-   * removes it.
+   * Recipient's name, if different from the customer. One line of at most 200 characters.
    *
    * @generated from field: optional string recipient_name = 15;
    */
   recipientName?: string | undefined;
 
   /**
-   * Recipient's phone number in E.164 format, such as `+12125550123`. An empty value removes it.
+   * Recipient's phone number in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string recipient_phone = 16;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Recipient's email, at most 254 characters. An empty value removes it.
+   * Recipient's email, at most 254 characters.
    *
    * @generated from field: optional string recipient_email = 17;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. An empty value removes it.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`.
    *
    * @generated from field: optional string recipient_locale = 18;
    */
@@ -1529,28 +1528,28 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   dropoffVerification?: DropoffVerification | undefined;
 
   /**
-   * Name of the contact at the pickup. One line of at most 200 characters. An empty value removes it.
+   * Name of the contact at the pickup. One line of at most 200 characters.
    *
    * @generated from field: optional string pickup_contact_name = 20;
    */
   pickupContactName?: string | undefined;
 
   /**
-   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`. An empty value removes it.
+   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string pickup_contact_phone = 21;
    */
   pickupContactPhone?: string | undefined;
 
   /**
-   * Instructions for the courier at the pickup, at most 500 characters. An empty value removes it.
+   * Instructions for the courier at the pickup, at most 500 characters.
    *
    * @generated from field: optional string pickup_instructions = 22;
    */
   pickupInstructions?: string | undefined;
 
   /**
-   * Instructions for the courier at the dropoff, at most 500 characters. An empty value removes it.
+   * Instructions for the courier at the dropoff, at most 500 characters.
    *
    * @generated from field: optional string dropoff_instructions = 23;
    */
@@ -1564,7 +1563,7 @@ export declare type UpdateShipmentRequest = Message<"shipments.v1.UpdateShipment
   packageCount?: number | undefined;
 
   /**
-   * Description of the packages, at most 200 characters. An empty value removes it.
+   * Description of the packages, at most 200 characters.
    *
    * @generated from field: optional string package_description = 25;
    */
@@ -1685,43 +1684,42 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   clear: string[];
 
   /**
-   * Pickup window, with the same rules as in a booking. Can change until pickup.
+   * Pickup window, with the same rules as in a booking.
    *
    * @generated from field: shipments.v1.TimeWindow pickup_window = 13;
    */
   pickupWindow?: TimeWindowValid | undefined;
 
   /**
-   * Dropoff window, with the same rules as in a booking. Can change until pickup.
+   * Dropoff window, with the same rules as in a booking.
    *
    * @generated from field: shipments.v1.TimeWindow dropoff_window = 14;
    */
   dropoffWindow?: TimeWindowValid | undefined;
 
   /**
-   * Recipient's name, if different from the customer. One line of at most 200 characters. An empty value
-   * removes it.
+   * Recipient's name, if different from the customer. One line of at most 200 characters.
    *
    * @generated from field: optional string recipient_name = 15;
    */
   recipientName?: string | undefined;
 
   /**
-   * Recipient's phone number in E.164 format, such as `+12125550123`. An empty value removes it.
+   * Recipient's phone number in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string recipient_phone = 16;
    */
   recipientPhone?: string | undefined;
 
   /**
-   * Recipient's email, at most 254 characters. An empty value removes it.
+   * Recipient's email, at most 254 characters.
    *
    * @generated from field: optional string recipient_email = 17;
    */
   recipientEmail?: string | undefined;
 
   /**
-   * Recipient's language (RFC 5646), such as `de` or `fr-CA`. An empty value removes it.
+   * Recipient's language (RFC 5646), such as `de` or `fr-CA`.
    *
    * @generated from field: optional string recipient_locale = 18;
    */
@@ -1735,28 +1733,28 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   dropoffVerification?: DropoffVerification | undefined;
 
   /**
-   * Name of the contact at the pickup. One line of at most 200 characters. An empty value removes it.
+   * Name of the contact at the pickup. One line of at most 200 characters.
    *
    * @generated from field: optional string pickup_contact_name = 20;
    */
   pickupContactName?: string | undefined;
 
   /**
-   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`. An empty value removes it.
+   * Phone number of the contact at the pickup, in E.164 format, such as `+12125550123`.
    *
    * @generated from field: optional string pickup_contact_phone = 21;
    */
   pickupContactPhone?: string | undefined;
 
   /**
-   * Instructions for the courier at the pickup, at most 500 characters. An empty value removes it.
+   * Instructions for the courier at the pickup, at most 500 characters.
    *
    * @generated from field: optional string pickup_instructions = 22;
    */
   pickupInstructions?: string | undefined;
 
   /**
-   * Instructions for the courier at the dropoff, at most 500 characters. An empty value removes it.
+   * Instructions for the courier at the dropoff, at most 500 characters.
    *
    * @generated from field: optional string dropoff_instructions = 23;
    */
@@ -1770,7 +1768,7 @@ export declare type UpdateShipmentRequestValid = Message<"shipments.v1.UpdateShi
   packageCount?: number | undefined;
 
   /**
-   * Description of the packages, at most 200 characters. An empty value removes it.
+   * Description of the packages, at most 200 characters.
    *
    * @generated from field: optional string package_description = 25;
    */
@@ -3404,7 +3402,7 @@ export declare const ShipmentService: GenService<{
   /**
    * Changes the given fields. Windows can change until pickup, coordinates and weight only while the shipment is
    * pending, and all other fields until delivery. The price of a pending shipment is recalculated. A paid shipment keeps
-   * its price, and more expensive windows are refused with PRICE_CHANGED.
+   * its price, and more expensive windows are refused with PRICE_CHANGED. An empty value removes an optional text.
    *
    * @generated from rpc shipments.v1.ShipmentService.UpdateShipment
    */

@@ -80,6 +80,13 @@ describe("the list of tools", async () => {
     expect(JSON.stringify({ tools }).length).toBeLessThanOrEqual(30_000);
   });
 
+  test("describes each field once", async () => {
+    const tools = new Map((await toolsOf(apiKey)).map((it) => [it.name, it.inputSchema.properties as any]));
+    expect(tools.get("create_shipment").recipient_name.description).toContain("One line of at most 200 characters.");
+    expect(tools.get("update_shipment").recipient_name).not.toHaveProperty("description");
+    expect(tools.get("update_shipment").dropoff_verification.description).toBe("Changing it to PIN creates a new PIN.");
+  });
+
   test("has for a key that reads only what reads, and for a courier's what couriers read", async () => {
     const reading = Object.entries(HINTS).filter(([, it]) => it.readOnlyHint);
     const names = (await toolsOf(await keyOf("read_only"))).map(({ name }) => name);
@@ -99,7 +106,7 @@ describe("the list of tools", async () => {
         required: ["shipment"],
         additionalProperties: false,
         properties: {
-          shipment: { type: "string", minLength: 1, description: "Shipment reference." },
+          shipment: { type: "string", minLength: 1 },
           reason: { $ref: "#/$defs/CancelReason", description: "Reason for the cancellation." },
           note: { type: "string", maxLength: 500 },
           idempotency_key: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
