@@ -88,7 +88,7 @@ const FLOORS: readonly Floor[] = [
         features/operators/operator.entity.ts features/operators/operator-key.entity.ts
         features/tariffs/versions/load-version.ts features/workspaces/*`,
       "features/webhooks": "features/{events,idempotency,workspaces}/* pipeline/tracer.ts",
-      "features/couriers": "features/audit/*",
+      "features/couriers": "features/{audit,workspaces}/*",
       "features/customers": "features/{idempotency,workspaces}/*",
       "features/events": "features/workspaces/*",
       "features/tariffs/drafts": "features/tariffs/{versions,tasks}/* features/{idempotency,audit}/*",

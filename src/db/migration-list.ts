@@ -64,4 +64,14 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128151601-delivery-details-2.ts")).Migration20261128151601_delivery_details_2,
   "20261128153000-shipment-couriers": async () =>
     (await import("./migrations/20261128153000-shipment-couriers.ts")).Migration20261128153000_shipment_couriers,
+  "20261128154756-courier-links": async () =>
+    (await import("./migrations/20261128154756-courier-links.ts")).Migration20261128154756_courier_links,
+  "20261128154757-courier-links-2": async () =>
+    (await import("./migrations/20261128154757-courier-links-2.ts")).Migration20261128154757_courier_links_2,
+  "20261128154758-courier-links-3": async () =>
+    (await import("./migrations/20261128154758-courier-links-3.ts")).Migration20261128154758_courier_links_3,
+  "20261128154759-courier-links-4": async () =>
+    (await import("./migrations/20261128154759-courier-links-4.ts")).Migration20261128154759_courier_links_4,
+  "20261128154760-courier-links-5": async () =>
+    (await import("./migrations/20261128154760-courier-links-5.ts")).Migration20261128154760_courier_links_5,
 };

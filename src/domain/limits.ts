@@ -10,6 +10,9 @@ export const MAX_PAGE_SIZE = 100;
 export const MAX_PAGE_BYTES = 3.5 * 1024 * 1024;
 export const MAX_BATCH_ROUTES = 100;
 export const MAX_WEBHOOKS = 20;
+/** Maximum number of active links and devices of one courier. */
+export const MAX_COURIER_LINKS = 5;
+export const MAX_COURIER_DEVICES = 5;
 /** Maximum number of couriers in one workspace that are not archived. */
 export const MAX_COURIERS = 5_000;
 export const MAX_SAVED_FILTERS = 50;

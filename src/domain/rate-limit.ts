@@ -20,6 +20,13 @@ export const DEFAULT_LIMITS: RateLimits = {
   write: { rate: 2_000, burst: 4_000 },
 };
 
+/** Limits of each courier who opened a link. The burst covers the acts of a day without a network. */
+export const COURIER_LIMITS: RateLimits = {
+  quote: { rate: 1, burst: 1 },
+  read: { rate: 5, burst: 100 },
+  write: { rate: 5, burst: 500 },
+};
+
 export const OPERATOR_LIMITS: RateLimits = {
   quote: { rate: 100, burst: 200 },
   read: { rate: 200, burst: 400 },

@@ -1,5 +1,6 @@
 import {
   MAX_API_KEYS,
+  MAX_COURIER_LINKS,
   MAX_COURIERS,
   MAX_MEMBERS,
   MAX_SAVED_FILTERS,
@@ -60,6 +61,10 @@ export const REASONS = {
       "e.g. token: This link is not valid: it was already used, is older than 15 minutes, or is incomplete.",
       "Request another link.",
     ],
+    COURIER_LINK_INVALID: [
+      "token: This link is not valid: it has expired, was revoked, or is incomplete.",
+      "Ask the sender for another link.",
+    ],
     SESSION_BOUND: [
       "This session is limited to one workspace, but your other workspaces use this name too.",
       "Sign in by email or through the identity provider.",
@@ -88,6 +93,7 @@ export const REASONS = {
     ],
     CUSTOMER_NOT_FOUND: ["Customer not found.", "Find the id with `ListCustomers`."],
     COURIER_NOT_FOUND: ["Courier not found, or the courier is archived.", "Find the id with `ListCouriers`."],
+    COURIER_LINK_NOT_FOUND: ["Link not found.", "No action needed: the link was revoked or has expired."],
     EVENT_NOT_FOUND: ["Event not found.", "Check the id. The event may have been deleted."],
     WEBHOOK_NOT_FOUND: ["Webhook not found.", "Find the id with `ListWebhooks`."],
     DELIVERY_NOT_FOUND: ["Delivery not found.", "Check the id. Deliveries are kept for 30 days."],
@@ -276,6 +282,10 @@ export const REASONS = {
     COURIER_LIMIT: [
       `courier: The workspace has reached its limit of ${MAX_COURIERS.toLocaleString("en-US")} couriers. Archive one first.`,
       "Archive a courier.",
+    ],
+    COURIER_LINK_LIMIT: [
+      `link: The courier has reached the limit of ${MAX_COURIER_LINKS} links. Revoke one first.`,
+      "Revoke a link.",
     ],
     WEBHOOK_LIMIT: [
       `webhook: The workspace has reached its limit of ${MAX_WEBHOOKS} webhooks. Delete one first.`,

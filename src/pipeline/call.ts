@@ -35,8 +35,8 @@ export function keyLabel({ name, last4 }: CallerKey): string {
 /** The workspace of an API key, or of a member's call. */
 export interface WorkspaceCaller {
   readonly audience: "workspace";
-  /** Key of the rate limits: the workspace id. */
-  readonly account: number;
+  /** Key of the rate limits: the workspace id, or the id of a courier who opened a link. */
+  readonly account: number | string;
   readonly workspaceId: number;
   readonly limits: RateLimits;
   /** Whether this is the test twin of a live workspace. */
@@ -48,7 +48,9 @@ export interface WorkspaceCaller {
   readonly key: CallerKey | undefined;
   /** Undefined for a person. */
   readonly keyScope: KeyScope | undefined;
-  /** Undefined for an API key. */
+  /** The courier who opened a link, limited to the shipments assigned to the courier. Undefined for other callers. */
+  readonly courierId?: string;
+  /** Undefined for an API key and for a courier. */
   readonly member: Member | undefined;
   /** Returns the tracking link of a shipment. Undefined if tracking links are disabled. */
   readonly trackingUrlOf: ((reference: string) => string) | undefined;
@@ -106,6 +108,8 @@ export interface SessionLookup {
    * @throws Refusal NOT_A_MEMBER, NOT_AN_OPERATOR, or FIELD_INVALID if the call requires a workspace and has none
    */
   find(token: string, audience: Audience, workspace: string | undefined): Promise<Caller | undefined>;
+  /** Like `find`, for the session of a courier who opened a link. */
+  findCourier(token: string): Promise<WorkspaceCaller | undefined>;
 }
 
 export interface Peer {

@@ -17,6 +17,7 @@ import { minimum_role } from "../../gen/shipments/admin/v1/options_pb.js";
 import { OperatorRole as OperatorRoleOption } from "../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole as MemberRoleOption } from "../../gen/shipments/v1/member_pb.js";
 import {
+  for_courier_links,
   for_couriers,
   limit_class,
   LimitClass as LimitClassOption,
@@ -79,6 +80,8 @@ interface RpcRules {
   readonly limitClass: LimitClass;
   /** Whether keys with the courier scope can call the RPC. */
   readonly forCouriers: boolean;
+  /** Whether couriers who opened a link can call the RPC. */
+  readonly forCourierLinks: boolean;
   readonly maxRequestBytes: number;
   readonly refusalReasons: ReadonlySet<string>;
 }
@@ -205,6 +208,7 @@ function rulesOf(method: DescMethod): RpcRules {
     mode: hasOption(method, mode) ? MODE[getOption(method, mode)] : undefined,
     limitClass: limitClassOf(method),
     forCouriers: getOption(method, for_couriers),
+    forCourierLinks: getOption(method, for_courier_links),
     maxRequestBytes: hasOption(method, max_request_bytes) ? getOption(method, max_request_bytes) : MAX_REQUEST_BYTES,
     refusalReasons: new Set([...common, ...getOption(method, refusal_reasons)]),
   };

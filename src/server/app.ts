@@ -14,6 +14,7 @@ import { eventMessage } from "../features/events/event-message.ts";
 import type { DispatchDeps } from "../features/webhooks/dispatch-deliveries.ts";
 import { createEventAnnouncer } from "../features/events/event-announcer.ts";
 import { createFeedWatch } from "../features/events/feed-watch.ts";
+import { createFindCourier } from "../features/couriers/courier-sessions.ts";
 import { createPaymentProviders } from "../features/payments/payment-providers.ts";
 import { createOperatorKeyCache } from "../features/operators/operator-keys.ts";
 import type { InviteDeps } from "../features/people/members.ts";
@@ -262,7 +263,7 @@ function createStores(config: AppConfig, { maxWaitMs }: AppOverrides, log: Logge
       workspace: createApiKeyCache(em, readTracking),
       operator: createOperatorKeyCache(em),
     },
-    sessions: createSessionCache(em, findTracking),
+    sessions: { ...createSessionCache(em, findTracking), findCourier: createFindCourier(em, findTracking) },
     findTracking,
     createGroup: createGroupCommit(em, observeGroups, maxWaitMs),
     observeGroups,

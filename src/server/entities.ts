@@ -3,6 +3,7 @@ import { ApiRequest } from "../features/reports/api-request.entity.ts";
 import { AuditEntry } from "../features/audit/audit-entry.entity.ts";
 import { BookingDay } from "../features/reports/booking-day.entity.ts";
 import { BookingRollUp } from "../features/reports/booking-roll-up.entity.ts";
+import { CourierLink, CourierSession } from "../features/couriers/courier-link.entity.ts";
 import { CourierPlace } from "../features/shipments/courier-place.entity.ts";
 import { CourierProfile } from "../features/couriers/courier.entity.ts";
 import { CustomerAlias } from "../features/customers/customer-alias.entity.ts";
@@ -50,6 +51,8 @@ export const ENTITIES = [
   AuditEntry,
   BookingDay,
   BookingRollUp,
+  CourierLink,
+  CourierSession,
   CourierPlace,
   CourierProfile,
   CustomerAlias,

@@ -1,4 +1,5 @@
 import type { EntityManager } from "../db/orm.ts";
+import { purgeCourierLinks } from "../features/couriers/courier-links.ts";
 import { purgeKeys } from "../features/credentials/secret-keys.ts";
 import { purgeEvents } from "../features/events/purge-events.ts";
 import { purgeStoredResponses } from "../features/idempotency/stored-responses.ts";
@@ -33,6 +34,7 @@ export const PURGES = {
   courier_places: ({ em }) => purgePlaces(em),
   used_quotes: ({ em }) => purgeUsedQuotes(em),
   payment_notices: ({ em, now }) => purgeProviderEvents(em, now()),
+  courier_links: ({ em }) => purgeCourierLinks(em),
   sign_ins: ({ em }) => purgeSignIns(em),
   mails: ({ em }) => purgeMails(em),
   recipient_notices: ({ em }) => purgeRecipientMails(em),

@@ -30,6 +30,7 @@ import { createJsonGateway } from "../transport/http/json-gateway.ts";
 import { createMapTiles, tilesOrigin } from "../transport/http/map-tiles.ts";
 import { createOperationsServer, createProbes } from "../transport/http/probes.ts";
 import { createProviderEvents, type ProviderEventOptions } from "../transport/http/provider-events.ts";
+import { createCourierSessions, type OpenCourierLink } from "../transport/http/courier-session.ts";
 import { createSignInPages, type SignIn } from "../transport/http/sign-in.ts";
 import type { HttpHandler } from "../transport/http/responses.ts";
 import { createMcpEndpoint } from "../transport/mcp/mcp-endpoint.ts";
@@ -72,7 +73,7 @@ interface ServersOptions extends Omit<
   PipelineOptions,
   "clientAddress" | "isHttps" | "shutdownSignal" | "endSignal" | "refusalOf" | "onBehalfOf"
 > {
-  readonly signIn: SignIn;
+  readonly signIn: SignIn & { readonly openCourierLink: OpenCourierLink };
   readonly providerEvents: ProviderEventOptions;
   readonly tracking: TrackingPages<Language>;
   readonly config: Partial<
@@ -129,6 +130,7 @@ export function createServers(options: ServersOptions): Servers {
           lookups: pipeline.lookups,
           ...callers,
         }),
+        createCourierSessions({ open: options.signIn.openCourierLink, isHttps, lookups: pipeline.lookups, ...callers }),
         createProviderEvents({ ...options.providerEvents, ...callers }),
         createTracking(options.tracking, { ...callers, shutdownSignal }),
         probes(isOpen ? registry : undefined),

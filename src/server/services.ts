@@ -24,6 +24,7 @@ import type { EntityManager, DatabaseDeps } from "../db/orm.ts";
 import { ADDRESS_FUNCTIONS, type AddressDeps } from "../features/addresses/address-functions.ts";
 import { API_KEY_FUNCTIONS } from "../features/api-keys/api-key-functions.ts";
 import { listAuditEntries } from "../features/audit/list-audit-entries.ts";
+import { COURIER_LINK_FUNCTIONS } from "../features/couriers/courier-links.ts";
 import { COURIER_FUNCTIONS } from "../features/couriers/couriers.ts";
 import { CUSTOMER_FUNCTIONS } from "../features/customers/customer-functions.ts";
 import type { EventAnnouncer } from "../features/events/event-announcer.ts";
@@ -50,6 +51,7 @@ import type { ShipmentDeps } from "../features/shipments/shipment-deps.ts";
 import { SHIPMENT_CHANGES, SHIPMENT_FUNCTIONS } from "../features/shipments/shipment-functions.ts";
 import { createBookShipment } from "../features/shipments/create-shipment.ts";
 import { createFindShipment } from "../features/shipments/find-shipment.ts";
+import { getRun } from "../features/shipments/get-run.ts";
 import { listShipmentEvents } from "../features/shipments/list-shipment-events.ts";
 import { mergeCustomers } from "../features/shipments/merge-customers.ts";
 import { COVERAGE_FUNCTIONS, type CoverageDeps } from "../features/tariffs/coverage/coverage-functions.ts";
@@ -153,6 +155,8 @@ export function implementServices(base: ServiceDeps): {
       ...list(AddressService, ADDRESS_FUNCTIONS),
       ...list(CourierService, {
         ...COURIER_FUNCTIONS,
+        ...COURIER_LINK_FUNCTIONS,
+        getRun: byTestClock(getRun),
         listCouriers: byTestClock(COURIER_FUNCTIONS.listCouriers),
         getCourier: byTestClock(COURIER_FUNCTIONS.getCourier),
       }),

@@ -1,16 +1,18 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
+import { openCourierLink } from "../features/couriers/courier-sessions.ts";
 import type { SessionCache } from "../features/people/session-cache.ts";
 import { endSessionOf } from "../features/people/end-sign-ins.ts";
 import { requestSignInMail } from "../features/people/request-mail.ts";
 import { signInByEmail, signInByLink, spendAttempt } from "../features/people/sign-in.ts";
 import { ATTEMPT_SECONDS } from "../oidc/attempt-seal.ts";
 import { createOidcClient } from "../oidc/oidc-client.ts";
+import type { OpenCourierLink } from "../transport/http/courier-session.ts";
 import type { OidcSignIn } from "../transport/http/sign-in-oidc.ts";
 import type { SignIn } from "../transport/http/sign-in.ts";
 
-export function createSignIn(deps: SignInDeps): SignIn {
+export function createSignIn(deps: SignInDeps): SignIn & { readonly openCourierLink: OpenCourierLink } {
   const { em, sessions, config } = deps;
   return {
     async byLink(token, browser) {
@@ -23,8 +25,19 @@ export function createSignIn(deps: SignInDeps): SignIn {
       sessions.forgetAll();
       return true;
     },
+    openCourierLink: createOpenCourierLink(em),
     oidc: createOidcSignIn(deps),
     byMail: config.mail && ((email) => requestSignInMail(em, email)),
+  };
+}
+
+/** Creates the exchange of couriers' links for sessions. */
+function createOpenCourierLink(em: EntityManager): OpenCourierLink {
+  return async (token, browser) => {
+    const opened = await openCourierLink(em, token, browser);
+    if (opened === undefined) return undefined;
+    const { session, expiresAt, courier, workspace } = opened;
+    return { session, expiresAt, shown: { courier, workspace } };
   };
 }
 

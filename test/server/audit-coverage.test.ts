@@ -79,6 +79,8 @@ const CHANGES: Readonly<Record<string, (sent: Fields, data: any) => Changes>> = 
   CreateCourier: (sent) => become("name vehicle", sent),
   UpdateCourier: ({ name }) => ({ name: [WORDS, name] }),
   ArchiveCourier: (_, { archived_at }) => ({ archived_at: [null, archived_at] }),
+  CreateCourierLink: (_, { id, expires_at }) => ({ link: [null, id], expires_at: [null, expires_at] }),
+  RevokeCourierLink: ({ link }) => ({ link: [link, null] }),
   WaiveVerification: ({ reason }) => ({ waived: [null, reason] }),
   AcceptUncountedPayment: () => ({ accepted_payment: [null, NUMBER] }),
   InviteMember: () => ({ role: [null, "viewer"] }),
@@ -148,7 +150,7 @@ const SUBJECTS: readonly (readonly [method: RegExp, kind: string, id: string])[]
   [/Member$/, "person", "person"],
   [/Operator/, "operator", "operator"],
   [/Customers$/, "customer", "customer"],
-  [/Courier$/, "courier", "courier"],
+  [/Courier(Link)?$/, "courier", "courier"],
   [/WaiveVerification|AcceptUncountedPayment/, "shipment", "shipment"],
   [/Draft$|Zones$/, "tariff_draft", "draft"],
   [/Tariff$/, "tariff_version", "version"],
@@ -263,7 +265,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
     async (_, method) => {
       const names = method.input.fields.map(({ name }) => name);
       const ids = names.filter((name) =>
-        /^(operator|workspace|draft|version|key|person|customer|courier|from|shipment)$/.test(name),
+        /^(operator|workspace|draft|version|key|person|customer|courier|link|from|shipment)$/.test(name),
       );
       const nothing = Object.fromEntries(ids.map((name) => [name, "999999999"]));
       const others = { replaces: 1, name: "New", role: "viewer", time_zone: "Nowhere" };

@@ -116,6 +116,7 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     "ShipmentService.shipments": async (method) => [await newReference(method), NO_REFERENCE],
     "AssignCourier.courier": async () => (await post("/v1/couriers", { name: text })).id,
     "AssignCourier.shipments": async (method) => [{ shipment: await newReference(method) }],
+    link: async (_, { courier }) => (await post(`/v1/couriers/${courier}/links`, {})).id,
     payments: async (method) => [{ shipment: await newReference(method), ...PAYMENT }],
     customer: async () => (await bookForOther())["customer"].id,
     "MergeCustomers.from": async () => (await bookForOther())["customer"].id,

@@ -68,7 +68,7 @@ export async function startOwnService(options: {
       workspace: { recall, find: async (key) => recall(key) },
       operator: { recall: () => undefined, find: async () => undefined },
     },
-    sessions: { find: async () => undefined },
+    sessions: { find: async () => undefined, findCourier: async () => undefined },
     clientAddress: () => "",
     isHttps: false,
     countUsage: () => undefined,

@@ -5,11 +5,130 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Shipment, ShipmentValid } from "./shipment_pb.js";
 
 /**
  * Describes the file shipments/v1/courier_service.proto.
  */
 export declare const file_shipments_v1_courier_service: GenFile;
+
+/**
+ * An active link to the courier's page.
+ *
+ * @generated from message shipments.v1.CourierLink
+ */
+export declare type CourierLink = Message<"shipments.v1.CourierLink"> & {
+  /**
+   * Link id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 2;
+   */
+  courier: string;
+
+  /**
+   * Creator of the link, such as `person ada@example.org`.
+   *
+   * @generated from field: string created_by = 3;
+   */
+  createdBy: string;
+
+  /**
+   * Time of creation.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * Time at which the link expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * Number of signed-in devices.
+   *
+   * @generated from field: int32 devices = 6;
+   */
+  devices: number;
+
+  /**
+   * Time of the last call from one of the devices, to within a minute. Unset if there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 7;
+   */
+  lastUsedAt?: Timestamp | undefined;
+};
+
+/**
+ * An active link to the courier's page.
+ *
+ * @generated from message shipments.v1.CourierLink
+ */
+export declare type CourierLinkValid = Message<"shipments.v1.CourierLink"> & {
+  /**
+   * Link id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 2;
+   */
+  courier: string;
+
+  /**
+   * Creator of the link, such as `person ada@example.org`.
+   *
+   * @generated from field: string created_by = 3;
+   */
+  createdBy: string;
+
+  /**
+   * Time of creation.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt: Timestamp;
+
+  /**
+   * Time at which the link expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt: Timestamp;
+
+  /**
+   * Number of signed-in devices.
+   *
+   * @generated from field: int32 devices = 6;
+   */
+  devices: number;
+
+  /**
+   * Time of the last call from one of the devices, to within a minute. Unset if there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 7;
+   */
+  lastUsedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.CourierLink.
+ * Use `create(CourierLinkSchema)` to create a new message.
+ */
+export declare const CourierLinkSchema: GenMessage<CourierLink, {validType: CourierLinkValid}>;
 
 /**
  * A courier of the workspace, who can be assigned to shipments.
@@ -732,6 +851,366 @@ export declare type ArchiveCourierResponseValid = Message<"shipments.v1.ArchiveC
 export declare const ArchiveCourierResponseSchema: GenMessage<ArchiveCourierResponse, {validType: ArchiveCourierResponseValid}>;
 
 /**
+ * @generated from message shipments.v1.CreateCourierLinkRequest
+ */
+export declare type CreateCourierLinkRequest = Message<"shipments.v1.CreateCourierLinkRequest"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * Days until the link expires, 1 to 30. Defaults to 14.
+   *
+   * @generated from field: optional int32 expires_in_days = 2;
+   */
+  expiresInDays?: number | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.CreateCourierLinkRequest
+ */
+export declare type CreateCourierLinkRequestValid = Message<"shipments.v1.CreateCourierLinkRequest"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * Days until the link expires, 1 to 30. Defaults to 14.
+   *
+   * @generated from field: optional int32 expires_in_days = 2;
+   */
+  expiresInDays?: number | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.CreateCourierLinkRequest.
+ * Use `create(CreateCourierLinkRequestSchema)` to create a new message.
+ */
+export declare const CreateCourierLinkRequestSchema: GenMessage<CreateCourierLinkRequest, {validType: CreateCourierLinkRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.CreateCourierLinkResponse
+ */
+export declare type CreateCourierLinkResponse = Message<"shipments.v1.CreateCourierLinkResponse"> & {
+  /**
+   * @generated from field: shipments.v1.CourierLink data = 1;
+   */
+  data?: CourierLink | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/c#4.Q3...`. Prepend the dashboard's origin.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * @generated from message shipments.v1.CreateCourierLinkResponse
+ */
+export declare type CreateCourierLinkResponseValid = Message<"shipments.v1.CreateCourierLinkResponse"> & {
+  /**
+   * @generated from field: shipments.v1.CourierLink data = 1;
+   */
+  data?: CourierLinkValid | undefined;
+
+  /**
+   * Path and fragment of the link, such as `/c#4.Q3...`. Prepend the dashboard's origin.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message shipments.v1.CreateCourierLinkResponse.
+ * Use `create(CreateCourierLinkResponseSchema)` to create a new message.
+ */
+export declare const CreateCourierLinkResponseSchema: GenMessage<CreateCourierLinkResponse, {validType: CreateCourierLinkResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.ListCourierLinksRequest
+ */
+export declare type ListCourierLinksRequest = Message<"shipments.v1.ListCourierLinksRequest"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+};
+
+/**
+ * @generated from message shipments.v1.ListCourierLinksRequest
+ */
+export declare type ListCourierLinksRequestValid = Message<"shipments.v1.ListCourierLinksRequest"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+};
+
+/**
+ * Describes the message shipments.v1.ListCourierLinksRequest.
+ * Use `create(ListCourierLinksRequestSchema)` to create a new message.
+ */
+export declare const ListCourierLinksRequestSchema: GenMessage<ListCourierLinksRequest, {validType: ListCourierLinksRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.ListCourierLinksResponse
+ */
+export declare type ListCourierLinksResponse = Message<"shipments.v1.ListCourierLinksResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.CourierLink data = 1;
+   */
+  data: CourierLink[];
+
+  /**
+   * Always empty: all results fit on one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * @generated from message shipments.v1.ListCourierLinksResponse
+ */
+export declare type ListCourierLinksResponseValid = Message<"shipments.v1.ListCourierLinksResponse"> & {
+  /**
+   * @generated from field: repeated shipments.v1.CourierLink data = 1;
+   */
+  data: CourierLinkValid[];
+
+  /**
+   * Always empty: all results fit on one page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shipments.v1.ListCourierLinksResponse.
+ * Use `create(ListCourierLinksResponseSchema)` to create a new message.
+ */
+export declare const ListCourierLinksResponseSchema: GenMessage<ListCourierLinksResponse, {validType: ListCourierLinksResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.RevokeCourierLinkRequest
+ */
+export declare type RevokeCourierLinkRequest = Message<"shipments.v1.RevokeCourierLinkRequest"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * Link id.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
+};
+
+/**
+ * @generated from message shipments.v1.RevokeCourierLinkRequest
+ */
+export declare type RevokeCourierLinkRequestValid = Message<"shipments.v1.RevokeCourierLinkRequest"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * Link id.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
+};
+
+/**
+ * Describes the message shipments.v1.RevokeCourierLinkRequest.
+ * Use `create(RevokeCourierLinkRequestSchema)` to create a new message.
+ */
+export declare const RevokeCourierLinkRequestSchema: GenMessage<RevokeCourierLinkRequest, {validType: RevokeCourierLinkRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.RevokeCourierLinkResponse
+ */
+export declare type RevokeCourierLinkResponse = Message<"shipments.v1.RevokeCourierLinkResponse"> & {
+};
+
+export declare type RevokeCourierLinkResponseValid = RevokeCourierLinkResponse;
+
+/**
+ * Describes the message shipments.v1.RevokeCourierLinkResponse.
+ * Use `create(RevokeCourierLinkResponseSchema)` to create a new message.
+ */
+export declare const RevokeCourierLinkResponseSchema: GenMessage<RevokeCourierLinkResponse, {validType: RevokeCourierLinkResponseValid}>;
+
+/**
+ * @generated from message shipments.v1.GetRunRequest
+ */
+export declare type GetRunRequest = Message<"shipments.v1.GetRunRequest"> & {
+  /**
+   * Courier id. `me` for a courier who opened a link.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+};
+
+/**
+ * @generated from message shipments.v1.GetRunRequest
+ */
+export declare type GetRunRequestValid = Message<"shipments.v1.GetRunRequest"> & {
+  /**
+   * Courier id. `me` for a courier who opened a link.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+};
+
+/**
+ * Describes the message shipments.v1.GetRunRequest.
+ * Use `create(GetRunRequestSchema)` to create a new message.
+ */
+export declare const GetRunRequestSchema: GenMessage<GetRunRequest, {validType: GetRunRequestValid}>;
+
+/**
+ * @generated from message shipments.v1.GetRunResponse
+ */
+export declare type GetRunResponse = Message<"shipments.v1.GetRunResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Run data = 1;
+   */
+  data?: Run | undefined;
+};
+
+/**
+ * @generated from message shipments.v1.GetRunResponse
+ */
+export declare type GetRunResponseValid = Message<"shipments.v1.GetRunResponse"> & {
+  /**
+   * @generated from field: shipments.v1.Run data = 1;
+   */
+  data?: RunValid | undefined;
+};
+
+/**
+ * Describes the message shipments.v1.GetRunResponse.
+ * Use `create(GetRunResponseSchema)` to create a new message.
+ */
+export declare const GetRunResponseSchema: GenMessage<GetRunResponse, {validType: GetRunResponseValid}>;
+
+/**
+ * Today's run of a courier.
+ *
+ * @generated from message shipments.v1.Run
+ */
+export declare type Run = Message<"shipments.v1.Run"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * Courier's name.
+   *
+   * @generated from field: string courier_name = 2;
+   */
+  courierName: string;
+
+  /**
+   * Name of the workspace.
+   *
+   * @generated from field: string workspace_name = 3;
+   */
+  workspaceName: string;
+
+  /**
+   * IANA time zone of the workspace, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 4;
+   */
+  timeZone: string;
+
+  /**
+   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Then those that were delivered,
+   * returned or cancelled today, in order. For couriers, only the fields that they need are set.
+   *
+   * @generated from field: repeated shipments.v1.Shipment shipments = 5;
+   */
+  shipments: Shipment[];
+};
+
+/**
+ * Today's run of a courier.
+ *
+ * @generated from message shipments.v1.Run
+ */
+export declare type RunValid = Message<"shipments.v1.Run"> & {
+  /**
+   * Courier id.
+   *
+   * @generated from field: string courier = 1;
+   */
+  courier: string;
+
+  /**
+   * Courier's name.
+   *
+   * @generated from field: string courier_name = 2;
+   */
+  courierName: string;
+
+  /**
+   * Name of the workspace.
+   *
+   * @generated from field: string workspace_name = 3;
+   */
+  workspaceName: string;
+
+  /**
+   * IANA time zone of the workspace, such as `Europe/Berlin`.
+   *
+   * @generated from field: string time_zone = 4;
+   */
+  timeZone: string;
+
+  /**
+   * Shipments that are in transit or to be picked up, by `sequence` and time of booking. Then those that were delivered,
+   * returned or cancelled today, in order. For couriers, only the fields that they need are set.
+   *
+   * @generated from field: repeated shipments.v1.Shipment shipments = 5;
+   */
+  shipments: ShipmentValid[];
+};
+
+/**
+ * Describes the message shipments.v1.Run.
+ * Use `create(RunSchema)` to create a new message.
+ */
+export declare const RunSchema: GenMessage<Run, {validType: RunValid}>;
+
+/**
  * Manages the couriers of the workspace.
  *
  * @generated from service shipments.v1.CourierService
@@ -779,8 +1258,8 @@ export declare const CourierService: GenService<{
     output: typeof UpdateCourierResponseSchema;
   },
   /**
-   * Archives a courier, who can then no longer be assigned or changed. Assigned shipments keep the courier. The
-   * external id becomes available again.
+   * Archives a courier, who can then no longer be assigned or changed. Assigned shipments keep the courier. Revokes the
+   * courier's links. The external id becomes available again.
    *
    * @generated from rpc shipments.v1.CourierService.ArchiveCourier
    */
@@ -788,6 +1267,49 @@ export declare const CourierService: GenService<{
     methodKind: "unary";
     input: typeof ArchiveCourierRequestSchema;
     output: typeof ArchiveCourierResponseSchema;
+  },
+  /**
+   * Creates a link that opens the courier's page, without an account. A courier can have up to 5 active links. Each
+   * can be opened until it expires, on up to 5 devices of the courier together: a further device signs out the one
+   * that was used least recently. The link is shown only in this response.
+   *
+   * @generated from rpc shipments.v1.CourierService.CreateCourierLink
+   */
+  createCourierLink: {
+    methodKind: "unary";
+    input: typeof CreateCourierLinkRequestSchema;
+    output: typeof CreateCourierLinkResponseSchema;
+  },
+  /**
+   * Lists the active links of a courier, the newest first.
+   *
+   * @generated from rpc shipments.v1.CourierService.ListCourierLinks
+   */
+  listCourierLinks: {
+    methodKind: "unary";
+    input: typeof ListCourierLinksRequestSchema;
+    output: typeof ListCourierLinksResponseSchema;
+  },
+  /**
+   * Returns today's run of a courier, in the time zone of the workspace: assigned shipments that are in transit or to be
+   * picked up, in order, and those that ended today. At most 200 of each.
+   *
+   * @generated from rpc shipments.v1.CourierService.GetRun
+   */
+  getRun: {
+    methodKind: "unary";
+    input: typeof GetRunRequestSchema;
+    output: typeof GetRunResponseSchema;
+  },
+  /**
+   * Revokes a link. Signs out its devices within a second.
+   *
+   * @generated from rpc shipments.v1.CourierService.RevokeCourierLink
+   */
+  revokeCourierLink: {
+    methodKind: "unary";
+    input: typeof RevokeCourierLinkRequestSchema;
+    output: typeof RevokeCourierLinkResponseSchema;
   },
 }>;
 

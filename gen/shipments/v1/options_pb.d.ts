@@ -132,6 +132,14 @@ export declare const mode: GenExtension<MethodOptions, Mode>;
 export declare const for_couriers: GenExtension<MethodOptions, boolean>;
 
 /**
+ * Whether couriers who opened a link can call the method, for the shipments assigned to them. They cannot call
+ * other methods.
+ *
+ * @generated from extension: optional bool for_courier_links = 50211;
+ */
+export declare const for_courier_links: GenExtension<MethodOptions, boolean>;
+
+/**
  * Whether the field contains a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;

@@ -10,7 +10,7 @@ import { file_shipments_v1_member } from "./member_pb.js";
  * Describes the file shipments/v1/options.proto.
  */
 export const file_shipments_v1_options = /*@__PURE__*/
-  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADKjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczpLCgRtb2RlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYn4gDIAEoDjISLnNoaXBtZW50cy52MS5Nb2RlUgRtb2RliAEBOkYKDGZvcl9jb3VyaWVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGKCIAyABKAhSC2ZvckNvdXJpZXJziAEBOjoKBnNlY3JldBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYnogDIAEoCFIGc2VjcmV0iAEBOksKD3JlcXVpcmVkX3VubGVzcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYn4gDIAEoCVIOcmVxdWlyZWRVbmxlc3OIAQE6RwoNcGF0dGVybl9tZWFucxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYoIgDIAEoCVIMcGF0dGVybk1lYW5ziAEBOj4KCGRlY2ltYWxzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxihiAMgASgFUghkZWNpbWFsc4gBAWIGcHJvdG8z", [file_google_protobuf_descriptor, file_shipments_v1_member]);
+  fileDesc("ChpzaGlwbWVudHMvdjEvb3B0aW9ucy5wcm90bxIMc2hpcG1lbnRzLnYxKm0KCkxpbWl0Q2xhc3MSGwoXTElNSVRfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFMSU1JVF9DTEFTU19RVU9URRABEhQKEExJTUlUX0NMQVNTX1JFQUQQAhIVChFMSU1JVF9DTEFTU19XUklURRADKjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACOkoKDnN1Y2Nlc3Nfc3RhdHVzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYmYgDIAEoBVINc3VjY2Vzc1N0YXR1c4gBATpeCgtsaW1pdF9jbGFzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJqIAyABKA4yGC5zaGlwbWVudHMudjEuTGltaXRDbGFzc1IKbGltaXRDbGFzc4gBATpPChFtYXhfcmVxdWVzdF9ieXRlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJuIAyABKAVSD21heFJlcXVlc3RCeXRlc4gBATptChNtaW5pbXVtX21lbWJlcl9yb2xlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYnIgDIAEoDjIYLnNoaXBtZW50cy52MS5NZW1iZXJSb2xlUhFtaW5pbXVtTWVtYmVyUm9sZYgBATpJCg9yZWZ1c2FsX3JlYXNvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxidiAMgAygJUg5yZWZ1c2FsUmVhc29uczpLCgRtb2RlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYn4gDIAEoDjISLnNoaXBtZW50cy52MS5Nb2RlUgRtb2RliAEBOkYKDGZvcl9jb3VyaWVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGKCIAyABKAhSC2ZvckNvdXJpZXJziAEBOk8KEWZvcl9jb3VyaWVyX2xpbmtzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYo4gDIAEoCFIPZm9yQ291cmllckxpbmtziAEBOjoKBnNlY3JldBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYnogDIAEoCFIGc2VjcmV0iAEBOksKD3JlcXVpcmVkX3VubGVzcxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYn4gDIAEoCVIOcmVxdWlyZWRVbmxlc3OIAQE6RwoNcGF0dGVybl9tZWFucxIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYoIgDIAEoCVIMcGF0dGVybk1lYW5ziAEBOj4KCGRlY2ltYWxzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxihiAMgASgFUghkZWNpbWFsc4gBAWIGcHJvdG8z", [file_google_protobuf_descriptor, file_shipments_v1_member]);
 
 /**
  * Describes the enum shipments.v1.LimitClass.
@@ -99,12 +99,21 @@ export const for_couriers = /*@__PURE__*/
   extDesc(file_shipments_v1_options, 6);
 
 /**
+ * Whether couriers who opened a link can call the method, for the shipments assigned to them. They cannot call
+ * other methods.
+ *
+ * @generated from extension: optional bool for_courier_links = 50211;
+ */
+export const for_courier_links = /*@__PURE__*/
+  extDesc(file_shipments_v1_options, 7);
+
+/**
  * Whether the field contains a secret, such as a new key.
  *
  * @generated from extension: optional bool secret = 50206;
  */
 export const secret = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 7);
+  extDesc(file_shipments_v1_options, 8);
 
 /**
  * Name of another field of the message. If that field is set, this field is not required.
@@ -112,7 +121,7 @@ export const secret = /*@__PURE__*/
  * @generated from extension: optional string required_unless = 50207;
  */
 export const required_unless = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 8);
+  extDesc(file_shipments_v1_options, 9);
 
 /**
  * Message for values that do not match the field's pattern. The message follows the field name. Defaults to
@@ -121,7 +130,7 @@ export const required_unless = /*@__PURE__*/
  * @generated from extension: optional string pattern_means = 50208;
  */
 export const pattern_means = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 9);
+  extDesc(file_shipments_v1_options, 10);
 
 /**
  * Number of decimals to which a double is rounded, half up, before validation: 0 to 6.
@@ -129,5 +138,5 @@ export const pattern_means = /*@__PURE__*/
  * @generated from extension: optional int32 decimals = 50209;
  */
 export const decimals = /*@__PURE__*/
-  extDesc(file_shipments_v1_options, 10);
+  extDesc(file_shipments_v1_options, 11);
 

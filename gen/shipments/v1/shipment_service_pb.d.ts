@@ -1839,6 +1839,21 @@ export declare type AdvanceShipmentRequest = Message<"shipments.v1.AdvanceShipme
    * @generated from field: string shipment = 1;
    */
   shipment: string;
+
+  /**
+   * Expected status. A shipment with a different status is refused. Not checked if not set.
+   *
+   * @generated from field: optional shipments.v1.ShipmentStatus from = 2;
+   */
+  from?: ShipmentStatus | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 3;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -1851,6 +1866,21 @@ export declare type AdvanceShipmentRequestValid = Message<"shipments.v1.AdvanceS
    * @generated from field: string shipment = 1;
    */
   shipment: string;
+
+  /**
+   * Expected status. A shipment with a different status is refused. Not checked if not set.
+   *
+   * @generated from field: optional shipments.v1.ShipmentStatus from = 2;
+   */
+  from?: ShipmentStatus | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 3;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -1895,6 +1925,14 @@ export declare type ReturnShipmentRequest = Message<"shipments.v1.ReturnShipment
    * @generated from field: string shipment = 1;
    */
   shipment: string;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 2;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -1907,6 +1945,14 @@ export declare type ReturnShipmentRequestValid = Message<"shipments.v1.ReturnShi
    * @generated from field: string shipment = 1;
    */
   shipment: string;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 2;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -2175,6 +2221,14 @@ export declare type ReportProgressRequest = Message<"shipments.v1.ReportProgress
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
    */
   dropoffEta?: Timestamp | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -2209,6 +2263,14 @@ export declare type ReportProgressRequestValid = Message<"shipments.v1.ReportPro
    * @generated from field: google.protobuf.Timestamp dropoff_eta = 4;
    */
   dropoffEta?: Timestamp | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -2267,6 +2329,14 @@ export declare type RecordAttemptRequest = Message<"shipments.v1.RecordAttemptRe
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -2293,6 +2363,14 @@ export declare type RecordAttemptRequestValid = Message<"shipments.v1.RecordAtte
    * @generated from field: optional string note = 3;
    */
   note?: string | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -2550,6 +2628,14 @@ export declare type RecordProofRequest = Message<"shipments.v1.RecordProofReques
    * @generated from field: optional string note = 6;
    */
   note?: string | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 7;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**
@@ -2597,6 +2683,14 @@ export declare type RecordProofRequestValid = Message<"shipments.v1.RecordProofR
    * @generated from field: optional string note = 6;
    */
   note?: string | undefined;
+
+  /**
+   * Time of the act, if it is reported later, for example after a time without a network. Within the last 30 days.
+   * A future time is replaced by now. Defaults to now.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 7;
+   */
+  occurredAt?: Timestamp | undefined;
 };
 
 /**

@@ -24,6 +24,7 @@ const KINDS: Readonly<Record<AuditActorKind, string | undefined>> = {
   [AuditActorKind.API_KEY]: "API key",
   [AuditActorKind.SERVICE]: "the service",
   [AuditActorKind.PERSON]: "member",
+  [AuditActorKind.COURIER]: "courier",
 };
 
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [

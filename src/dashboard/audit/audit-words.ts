@@ -50,6 +50,12 @@ const ACTS: Readonly<Record<string, readonly [choice: string, sentence: string]>
   WaiveVerification: ["Verification waived", "waived the verification of {it}"],
   AcceptUncountedPayment: ["Uncounted payment accepted", "accepted an uncounted payment of {it}"],
   ChangeInstructions: ["Instructions changed by the recipient", "changed the dropoff instructions of {it}"],
+  CreateCourier: ["Courier created", "created {it}"],
+  UpdateCourier: ["Courier changed", "changed {fields} of {it}"],
+  ArchiveCourier: ["Courier archived", "archived {it}"],
+  CreateCourierLink: ["Courier’s link created", "created a link for {it}"],
+  RevokeCourierLink: ["Courier’s link revoked", "revoked a link of {it}"],
+  OpenCourierLink: ["Courier’s link opened", "opened a link of {it}"],
   SignIn: ["Signed in with another person’s link", "signed in with a link that another person created"],
 };
 

@@ -28,6 +28,8 @@ export const DISTRIBUTED_TABLES: readonly string[] = [
   "booking_roll_up",
   "api_request",
   "courier",
+  "courier_link",
+  "courier_session",
 ];
 
 const DISTRIBUTION_COLUMN = "workspace_id";

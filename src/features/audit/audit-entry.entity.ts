@@ -1,7 +1,7 @@
 import { defineEntity, p, type InferEntity } from "@mikro-orm/core";
 import type { CallerKey } from "../../pipeline/call.ts";
 
-export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person";
+export type AuditActorName = "operator" | "command_line" | "api_key" | "service" | "person" | "courier";
 
 /** A changed property with its old and new values. Missing values are null. */
 export interface Change {
@@ -43,7 +43,7 @@ export const AuditEntry = defineEntity({
   checks: [
     {
       name: "audit_entry_actor",
-      expression: "actor in ('operator', 'command_line', 'api_key', 'service', 'person')",
+      expression: "actor in ('operator', 'command_line', 'api_key', 'service', 'person', 'courier')",
     },
   ],
 });

@@ -21,6 +21,9 @@ const SIGN_IN = "SignIn";
 /** Method of a change by a recipient, who has neither a key nor an account. */
 export const CHANGE_INSTRUCTIONS = "recipient/ChangeInstructions";
 
+/** Action for a courier who opened a link. Not a method name. */
+const OPEN_LINK = "OpenCourierLink";
+
 /**
  * Audited actions: those that change the platform or permissions in a workspace, that cannot be
  * undone, or that override a safeguard of a shipment.
@@ -44,6 +47,7 @@ export const AUDIT_ACTIONS: readonly string[] = [
     ShipmentService.method.acceptUncountedPayment.name,
     SIGN_IN,
     actionOf(CHANGE_INSTRUCTIONS),
+    OPEN_LINK,
   );
 
 /** Kinds of subjects. The subject of an entry consists of a kind, a slash and an id. */
@@ -128,6 +132,25 @@ export function recordSignIn(tx: EntityManager, signIn: SignInByOthersLink): voi
     subject: `person/${personId}`,
     workspaceId,
     changes: changesBetween({}, { link_made_by: madeBy }),
+    requestId,
+  });
+}
+
+/** Adds a courier's sign-in with a link to the audit log, in the transaction of the sign-in. */
+export function recordCourierSignIn(
+  tx: EntityManager,
+  signIn: Readonly<Record<"courier" | "name" | "link" | "requestId", string>> & { readonly workspaceId: number },
+): void {
+  const { courier, name, workspaceId, link, requestId } = signIn;
+  add(tx, {
+    actor: "courier",
+    actorName: name,
+    operatorId: null,
+    apiKey: null,
+    action: OPEN_LINK,
+    subject: `courier/${courier}`,
+    workspaceId,
+    changes: changesBetween({}, { link }),
     requestId,
   });
 }

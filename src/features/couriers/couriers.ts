@@ -9,6 +9,7 @@ import {
 import { isUniqueViolation } from "../../db/database-error.ts";
 import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
+import { runStatement } from "../../db/statement.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { isInstant } from "../../domain/instant.ts";
 import { MAX_COURIERS } from "../../domain/limits.ts";
@@ -32,7 +33,10 @@ interface CourierDeps extends DatabaseDeps {
   ) => Promise<ReadonlyMap<string, RecordOf<CourierFigures>>>;
 }
 
-type CourierFunctions = ServiceFunctions<typeof CourierService, Call, CourierDeps>;
+type CourierFunctions = Omit<
+  ServiceFunctions<typeof CourierService, Call, CourierDeps>,
+  "createCourierLink" | "listCourierLinks" | "revokeCourierLink" | "getRun"
+>;
 
 /** Fields that callers set. */
 const FIELDS = ["name", "phone", "vehicle", "externalId", "locale", "note"] as const;
@@ -97,6 +101,8 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
     const courier = await loadCourier(em, call, id, "lock");
     const before = { ...courier };
     courier.archivedAt = courier.updatedAt = now();
+    const revoke = "delete from courier_link where workspace_id = $1 and courier_id = $2";
+    await runStatement(em, revoke, [courier.workspace, id]);
     return writeCourier(em, call, courier, before);
   },
 };
@@ -106,7 +112,12 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
  *
  * @throws Refusal COURIER_NOT_FOUND, also for a courier of another workspace
  */
-async function loadCourier(em: EntityManager, { caller }: Call, id: string, lock?: "lock"): Promise<CourierProfile> {
+export async function loadCourier(
+  em: EntityManager,
+  { caller }: Call,
+  id: string,
+  lock?: "lock",
+): Promise<CourierProfile> {
   const of = { workspace: caller.workspaceId, id };
   const courier =
     lock === undefined

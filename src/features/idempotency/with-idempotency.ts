@@ -116,7 +116,7 @@ export function createRejectIfInFlight(): <T>(call: AnyCall, work: () => Promise
   const inFlight = new Set<string>();
   return async ({ caller, idempotencyKey }, work) => {
     if (idempotencyKey === undefined) return work();
-    const key = `${caller.account} ${idempotencyKey}`;
+    const key = `${caller.audience === "workspace" ? caller.workspaceId : caller.account} ${idempotencyKey}`;
     if (inFlight.has(key)) throw keyInUseError();
     inFlight.add(key);
     try {

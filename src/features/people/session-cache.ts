@@ -1,18 +1,14 @@
-import { LRUCache } from "lru-cache";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { createBriefCache } from "../../domain/brief-cache.ts";
 import type { MemberRole, OperatorRole } from "../../domain/roles.ts";
 import { OPERATOR_LIMITS } from "../../domain/rate-limit.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { hashKey } from "../../domain/secret-key.ts";
 import type { Audience, Caller, SessionLookup, SignedInPerson } from "../../pipeline/call.ts";
 import type { FindTracking } from "../workspaces/tracking-urls.ts";
 import { findLimits } from "../workspaces/workspace-limit.entity.ts";
 import { SESSION_GOES_ON } from "./session.entity.ts";
-
-/** Time for which a lookup is cached, in milliseconds, and maximum number of entries. */
-const CACHE_MS = 1_000;
-const MAX_CACHED = 10_000;
 
 interface CachedSession extends SignedInPerson {
   /** Role in the workspace that the call names. null if the person is not a member. */
@@ -26,7 +22,7 @@ interface CachedSession extends SignedInPerson {
 }
 
 /** Cache that finds signed-in people. */
-export interface SessionCache extends SessionLookup {
+export interface SessionCache extends Pick<SessionLookup, "find"> {
   /**
    * Evicts all entries. Called after a session has ended or a role has changed in this process, so
    * that the change takes effect immediately.
@@ -34,31 +30,16 @@ export interface SessionCache extends SessionLookup {
   forgetAll(): void;
 }
 
-/**
- * Creates the lookup of sessions. Results and refusals are cached for a second from the start of the lookup, so that
- * ended sessions and changed roles take effect everywhere within a second. lru-cache's `fetchMethod` would count from
- * the end of the lookup, and caches neither refusals nor misses.
- */
+/** Creates the lookup of sessions. Ended sessions and changed roles take effect everywhere within a second. */
 export function createSessionCache(em: EntityManager, findTracking: FindTracking): SessionCache {
-  const cached = new LRUCache<string, Promise<Caller | undefined>>({
-    max: MAX_CACHED,
-    ttl: CACHE_MS,
-  });
+  const cache = createBriefCache<Caller | undefined>();
   return {
     find(token, audience, workspace) {
       const lookup = { token, audience, workspace: parseWorkspaceId(workspace) };
       const key = `${token} ${audience} ${lookup.workspace}`;
-      const known = cached.get(key);
-      if (known !== undefined) return known;
-      const finding = findCaller(em.fork(), lookup, findTracking);
-      cached.set(key, finding);
-      // Database errors are not cached.
-      finding.catch((error: unknown) => {
-        if (!(error instanceof Refusal)) cached.delete(key);
-      });
-      return finding;
+      return cache.find(key, () => findCaller(em.fork(), lookup, findTracking));
     },
-    forgetAll: () => cached.clear(),
+    forgetAll: cache.clear,
   };
 }
 

@@ -1,7 +1,9 @@
 import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { CreateGroup, GroupOptions, Outcome } from "../../db/group-commit.ts";
 import { byOwner } from "../../db/by-owner.ts";
 import type { Transaction } from "../../db/transaction.ts";
+import { toInstantMs } from "../../domain/instant.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { progressFrom } from "../../domain/shipment/delivery-progress.ts";
 import { isVerified } from "../../domain/shipment/delivery-proof.ts";
@@ -18,7 +20,7 @@ import { auditStatements, changesBetween } from "../audit/record-change.ts";
 import { createRejectIfInFlight, withIdempotencyEach } from "../idempotency/with-idempotency.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
-import { type LockedShipment, lockShipments, shipmentNotFoundError } from "./find-shipment.ts";
+import { type LockedShipment, lockShipments, mayAccess, shipmentNotFoundError } from "./find-shipment.ts";
 import { shipmentMessage } from "./shipment-message.ts";
 import type { ShipmentRow } from "./shipment-row.ts";
 import { type ChangedShipment, insertEventsOf, shipmentEvents, updateShipments } from "./write-shipments.ts";
@@ -32,7 +34,8 @@ export type Changed<Made = unknown> = {
 } & (undefined extends Made ? { readonly made?: Made } : { readonly made: Made });
 
 export interface Change<Facts = unknown, Made = unknown> {
-  readonly request: { readonly shipment: string };
+  /** `occurredAt` is the time of an act that was reported later. `undefined` for now. */
+  readonly request: { readonly shipment: string; readonly occurredAt?: Timestamp | undefined };
   readonly call: Call;
   /** Loads additional data for the change while the shipment is being locked. */
   load?(tx: Transaction): Promise<Facts>;
@@ -177,9 +180,10 @@ export async function makeChanges(
   for (const [i, by] of changes.entries()) {
     try {
       const { locked, facts } = loaded[i]!;
-      if (locked === undefined) throw shipmentNotFoundError(by.request.shipment);
+      if (locked === undefined || !mayAccess(by.call.caller, locked.row))
+        throw shipmentNotFoundError(by.request.shipment);
       const { row: before, subscribers } = locked;
-      const { row: after, made, refusal } = await by.change(before, facts, timeOf(by.call, now));
+      const { row: after, made, refusal } = await by.change(before, facts, timeOfAct(by, before, now));
       const changed = after === before ? undefined : record(by.call, before, after);
       if (changed !== undefined) toWrite.push({ ...changed, by, before, made, subscribers });
       outcomes.push(refusal === undefined ? { result: { row: changed?.row ?? before, made } } : { refused: refusal });
@@ -198,6 +202,24 @@ export async function makeChanges(
   // Every transaction must lock the feed, which events need, before the audit log.
   for (const made of toWrite) sendAuditEntry(tx, made);
   return outcomes;
+}
+
+/** Maximum age of an act that is reported later, in milliseconds: 30 days, the maximum lifetime of a courier's link. */
+const MAX_ACT_AGE_MS = 30 * 24 * 60 * 60_000;
+
+/**
+ * Returns the time of a change: now, or the reported time between the booking and now.
+ *
+ * @throws Refusal FIELD_INVALID if the reported time is too long ago
+ */
+function timeOfAct({ request, call }: Change, { createdAt }: ShipmentRow, now: () => Date): Date {
+  const at = timeOf(call, now);
+  const occurredMs = toInstantMs(request.occurredAt, Math.floor);
+  if (occurredMs === undefined) return at;
+  if (occurredMs >= at.getTime() - MAX_ACT_AGE_MS) {
+    return new Date(Math.min(at.getTime(), Math.max(occurredMs, createdAt.getTime())));
+  }
+  throw refuse("FIELD_INVALID", "occurred_at must be within the last 30 days.", { subject: "occurred_at" });
 }
 
 function sendAuditEntry(tx: Transaction, { by, before, row }: MadeChange): void {
@@ -228,7 +250,9 @@ function record(call: Call, before: ShipmentRow, after: ShipmentRow): ChangedShi
   const { version, updatedAt } = before;
   const isEvent = types.length > 0;
   const counted = isEvent ? { version: version + 1 } : { version, updatedAt };
-  return shipmentEvents(types, before, { ...after, ...counted }, call);
+  const recorded = shipmentEvents(types, before, { ...after, ...counted }, call);
+  // An act that was reported later does not set back the time of the last change.
+  return recorded.row.updatedAt < updatedAt ? { ...recorded, row: { ...recorded.row, updatedAt } } : recorded;
 }
 
 /**

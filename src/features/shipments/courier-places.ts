@@ -14,17 +14,22 @@ import { refusedResult } from "./change-batch.ts";
 import { type ShipmentKey, shipmentNotFoundError } from "./find-shipment.ts";
 import type { ShipmentFunctions } from "./shipment-deps.ts";
 import { paymentStatusNumber, statusNumber } from "./shipment-message.ts";
+import { COURIER_KEY } from "./shipment.entity.ts";
 
 /** Maximum age of an available position. */
 const KEPT = "1 hour";
 
-/** Selects the state of each shipment. With the lateral join, PostgreSQL looks up each reference by key. */
+/**
+ * Selects the state of each shipment, of those assigned to courier `$3` if given. With the lateral join, PostgreSQL looks
+ * up each reference by key.
+ */
 const STATES = `
   select index, status, payment_status as "paymentStatus", version
   from json_to_recordset($2) as given (index int, reference text)
   cross join lateral (
     select status, payment_status, version from shipment
-    where workspace_id = $1 and shipment.reference = given.reference limit 1
+    where workspace_id = $1 and shipment.reference = given.reference
+      and ($3::text is null or ${COURIER_KEY} = $3) limit 1
   ) as found`;
 
 /** Stores the newest position of each shipment. Skips positions less than five seconds newer than the stored one. */
@@ -52,12 +57,12 @@ const FIND = `
 const respond = compileResponse(GetCourierPlaceResponseSchema);
 
 export const COURIER_PLACES = {
-  async reportPlaces({ places }, { caller: { workspaceId } }, { em }) {
+  async reportPlaces({ places }, { caller: { workspaceId, courierId = null } }, { em }) {
     const reported = places.flatMap(({ shipment: reference, lat, lng, measuredAt }, index) => {
       const measured_at = measuredAt && timestampDate(measuredAt).toISOString();
       return isReference(reference) ? [{ index, reference, lat, lng, measured_at }] : [];
     });
-    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported)]);
+    const found = await runStatement<Found>(em, STATES, [workspaceId, JSON.stringify(reported), courierId]);
     const byIndex = new Map(found.map((it) => [it.index, it]));
     const accepted = reported.filter(({ index }) => {
       const state = byIndex.get(index);

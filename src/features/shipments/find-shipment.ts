@@ -7,6 +7,7 @@ import { inBatches, type Transaction } from "../../db/transaction.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { EXAMPLE_REFERENCE, isReference } from "../../domain/shipment/shipment-reference.ts";
 import { type Subscriber, SUBSCRIBERS } from "../events/insert-events.ts";
+import type { WorkspaceCaller } from "../../pipeline/call.ts";
 import type { VersionFees } from "../tariffs/versions/version-fees.ts";
 import { SHIPMENT_COLUMN, shipmentRows, type ShipmentRow } from "./shipment-row.ts";
 
@@ -44,6 +45,11 @@ export function createFindShipment(
 export function shipmentNotFoundError(reference: string): Refusal {
   const form = isReference(reference) ? "" : ` A reference looks like ${EXAMPLE_REFERENCE}.`;
   return refuse("SHIPMENT_NOT_FOUND", `Shipment not found.${form}`);
+}
+
+/** Whether a caller may access a shipment. A courier who opened a link may access only the assigned ones. */
+export function mayAccess({ courierId }: Pick<WorkspaceCaller, "courierId">, { progress }: ShipmentRow): boolean {
+  return courierId === undefined || progress?.courier?.courierId === courierId;
 }
 
 interface Lookup {

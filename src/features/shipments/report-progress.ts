@@ -54,11 +54,17 @@ export const PROGRESS_CHANGES = {
       const text = "note is required when the reason is other.";
       throw refuse("FIELD_INVALID", text, { subject: "note" });
     }
-    return failAttempt(row, { reason, note }, at);
+    // A repetition without a stored response, for example after days without a network, is not another attempt.
+    const isRepeated = request.occurredAt !== undefined && hasAttempt(row, reason, at);
+    return isRepeated ? row : failAttempt(row, { reason, note }, at);
   }),
 
   returnShipment: changeBy(method.returnShipment, (row, _, at) => applyTrigger(row, "return", at)),
 } satisfies Partial<ShipmentFunctions>;
+
+function hasAttempt({ progress }: ShipmentRow, reason: AttemptReason, at: Date): boolean {
+  return (progress?.attempts ?? []).some((known) => known.reason === reason && known.atMs === at.getTime());
+}
 
 /** Maximum difference between an ETA and the current time, in milliseconds. */
 const MAX_ETA_MS = 366 * 24 * 60 * 60_000;

@@ -14,6 +14,7 @@ import { applyTrigger } from "./change-shipment.ts";
 import { COURIER_PLACES } from "./courier-places.ts";
 import { countShipments } from "./count-shipments.ts";
 import { exportShipments } from "./export-shipments.ts";
+import { mayAccess, shipmentNotFoundError } from "./find-shipment.ts";
 import { listPickupSlots } from "./list-pickup-slots.ts";
 import { listShipments } from "./list-shipments.ts";
 import { searchShipments } from "./search-shipments.ts";
@@ -48,6 +49,7 @@ export const SHIPMENT_FUNCTIONS = {
 
   async getShipment({ shipment }, { caller }, { findShipment }) {
     const row = await findShipment({ workspace: caller.workspaceId, reference: shipment });
+    if (!mayAccess(caller, row)) throw shipmentNotFoundError(shipment);
     return respond({ data: shipmentRecord(row, caller) });
   },
 } satisfies Partial<ShipmentFunctions>;
@@ -60,7 +62,7 @@ export const SHIPMENT_CHANGES = {
   ...PROOF_CHANGES,
 
   advanceShipment: (request, call, { changeShipment }) =>
-    changeShipment({ method: method.advanceShipment, request, call, change: advance() }),
+    changeShipment({ method: method.advanceShipment, request, call, change: advance(statusOf(request.from)) }),
 
   batchAdvanceShipments: (request, call, { changeBatch }) =>
     changeBatch({

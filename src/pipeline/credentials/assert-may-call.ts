@@ -11,8 +11,10 @@ import type { Rpc, StreamRpc } from "../rpc.ts";
 export function assertMayCall(rpc: Rpc | StreamRpc, caller: Caller): void {
   if (caller.audience === "workspace") {
     assertNotSuspended(caller);
-    const { member, keyScope } = caller;
-    if (keyScope !== undefined && !mayCall(keyScope, rpc)) throw scopeError(rpc, keyScope);
+    const { member, keyScope, courierId } = caller;
+    if (courierId !== undefined) {
+      if (!rpc.forCourierLinks) throw courierError(rpc);
+    } else if (keyScope !== undefined && !mayCall(keyScope, rpc)) throw scopeError(rpc, keyScope);
     const needed = rpc.minimumMemberRole;
     if (member !== undefined && !includesRole(MEMBER_ROLES, member.role, needed)) {
       throw roleError(rpc, needed, member.role);
@@ -32,6 +34,10 @@ export function assertNotSuspended({ suspended }: WorkspaceCaller): void {
 function mayCall(scope: KeyScope, { limitClass, forCouriers }: Rpc | StreamRpc): boolean {
   if (scope === "courier") return forCouriers;
   return scope === "full" || limitClass !== "write";
+}
+
+function courierError({ method }: Rpc | StreamRpc): Refusal {
+  return refuse("SCOPE_INSUFFICIENT", `${method.name} cannot be called with a courier's link.`);
 }
 
 function scopeError(rpc: Rpc | StreamRpc, scope: KeyScope): Refusal {

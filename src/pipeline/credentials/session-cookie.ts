@@ -20,6 +20,18 @@ export function readSessionCookie(cookie: string | undefined, isHttps: boolean):
   return (isHttps ? HTTPS_TOKEN : HTTP_TOKEN).exec(cookie)?.[1];
 }
 
+/** Names of the cookie of a courier who opened a link. */
+export const COURIER_COOKIES = { https: "__Host-courier", http: "courier" } as const;
+
+const HTTPS_COURIER = /(?:^|;)\s*__Host-courier=([0-9a-z]{1,10}\.[A-Za-z0-9_-]{43})\s*(?:;|$)/;
+const HTTP_COURIER = /(?:^|;)\s*courier=([0-9a-z]{1,10}\.[A-Za-z0-9_-]{43})\s*(?:;|$)/;
+
+/** Like `readSessionCookie`, for the session of a courier: the workspace in base 36, and 32 random bytes in base64url. */
+export function readCourierCookie(cookie: string | undefined, isHttps: boolean): string | undefined {
+  if (cookie === undefined) return undefined;
+  return (isHttps ? HTTPS_COURIER : HTTP_COURIER).exec(cookie)?.[1];
+}
+
 /**
  * Checks that a page of this site sent the request, because browsers send session cookies with any request. Uses Fetch
  * Metadata, or the origin in browsers without it.

@@ -171,7 +171,7 @@ test("a key with a typo is refused without a query", async () => {
   const admitCall = createAdmit({
     authenticate: createAuthenticate({
       keys: { workspace: lookup, operator: lookup },
-      sessions: { find: async () => undefined },
+      sessions: { find: async () => undefined, findCourier: async () => undefined },
       lookups: createLookups(),
       isHttps: false,
     }),

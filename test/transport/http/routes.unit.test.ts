@@ -45,6 +45,7 @@ function rpcWith(name: string, rule: Rule | undefined, successStatus?: number): 
     maxRequestBytes: 65_536,
     refusalReasons: new Set(),
     forCouriers: false,
+    forCourierLinks: false,
     limitClass: "write",
     run: () => create(method.output),
   };

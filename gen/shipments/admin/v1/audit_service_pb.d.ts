@@ -26,7 +26,7 @@ export declare type AuditActor = Message<"shipments.admin.v1.AuditActor"> & {
   kind: AuditActorKind;
 
   /**
-   * Name of the operator or system account, name or last four characters of the key, or email of the person.
+   * Name of the operator, system account or courier, name or last four characters of the key, or email of the person.
    *
    * @generated from field: string name = 2;
    */
@@ -85,6 +85,7 @@ export declare type AuditEntry = Message<"shipments.admin.v1.AuditEntry"> & {
   /**
    * Method that made the change, such as `PublishTariff`. `SignIn` if a person signed in with a link that
    * another person created; the change `link_made_by` names that person.
+   * `OpenCourierLink` if a courier opened a link.
    *
    * @generated from field: string action = 4;
    */
@@ -156,6 +157,7 @@ export declare type AuditEntryValid = Message<"shipments.admin.v1.AuditEntry"> &
   /**
    * Method that made the change, such as `PublishTariff`. `SignIn` if a person signed in with a link that
    * another person created; the change `link_made_by` names that person.
+   * `OpenCourierLink` if a courier opened a link.
    *
    * @generated from field: string action = 4;
    */
@@ -400,6 +402,13 @@ export enum AuditActorKind {
    * @generated from enum value: AUDIT_ACTOR_KIND_PERSON = 5;
    */
   PERSON = 5,
+
+  /**
+   * A courier who opened a link.
+   *
+   * @generated from enum value: AUDIT_ACTOR_KIND_COURIER = 6;
+   */
+  COURIER = 6,
 }
 
 /**

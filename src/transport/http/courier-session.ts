@@ -1,0 +1,80 @@
+import type { Refusal } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { INVALID_LINKS } from "../../pipeline/bounds/limits.ts";
+import { readCallHeaders } from "../../pipeline/call-headers.ts";
+import type { ClientAddress } from "../../pipeline/client-address.ts";
+import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
+import type { Lookups } from "../../pipeline/credentials/lookups.ts";
+import { assertSameSite, COURIER_COOKIES, readCourierCookie } from "../../pipeline/credentials/session-cookie.ts";
+import { splitUrl } from "../connect/request-target.ts";
+import { parseBody, readBody } from "./read-body.ts";
+import { type HttpHandler, sendJson, sendRefusal } from "./responses.ts";
+
+interface Browser {
+  readonly userAgent: string;
+  readonly session: string | undefined;
+  readonly requestId: string;
+}
+
+/** Starts a session with the token of a courier's link. Returns `undefined` for an invalid token. */
+export type OpenCourierLink = (
+  token: string,
+  browser: Browser,
+) => Promise<{ readonly session: string; readonly expiresAt: Date; readonly shown: object } | undefined>;
+
+const PATH = "/c/session";
+const BODY_BOUNDS = { maxBytes: 4_096, reserve: () => undefined };
+
+/**
+ * Creates the handler of `POST /c/session`, which exchanges the token of a courier's link for a session cookie. The
+ * token is the field `token` of a JSON body. Invalid links all get the same refusal and count against the caller's
+ * address.
+ */
+export function createCourierSessions(options: {
+  readonly open: OpenCourierLink;
+  readonly isHttps: boolean;
+  readonly clientAddress: ClientAddress;
+  readonly lookups: Lookups;
+  readonly toRefusal: (error: unknown, requestId: string) => Refusal;
+}): HttpHandler {
+  const { open, isHttps, clientAddress, lookups, toRefusal } = options;
+  const attempts = createFailedAttempts(
+    () => performance.now(),
+    INVALID_LINKS,
+    "Too many invalid links from this address",
+  );
+  return (request, response) => {
+    const [path] = splitUrl(request);
+    if (request.method !== "POST" || path !== PATH) return false;
+    const headers = readCallHeaders(request.rawHeaders);
+    const { requestId } = headers;
+    const failed = (error: unknown) => sendRefusal(response, requestId, toRefusal(error, requestId));
+    const exchange = async (body: Buffer) => {
+      const { token } = parseBody(body, headers, false) as { readonly token?: unknown };
+      if (typeof token !== "string") throw refuse("COURIER_LINK_INVALID");
+      const session = readCourierCookie(headers.cookie, isHttps);
+      const browser = { userAgent: request.headers["user-agent"] ?? "", session, requestId };
+      const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
+      const opened = await lookups.find(token, { attempts, address, find: () => open(token, browser) });
+      if (opened === undefined) throw refuse("COURIER_LINK_INVALID");
+      lookups.trust(opened.session);
+      const { expiresAt, shown } = opened;
+      const cookie = courierCookie(opened.session, expiresAt, isHttps);
+      sendJson(response, 200, requestId, { ...shown, expires_at: expiresAt.toISOString() }, ["set-cookie", cookie]);
+    };
+    try {
+      assertSameSite(headers, isHttps);
+      readBody(request, headers, BODY_BOUNDS, (body) => void exchange(body).catch(failed), failed);
+    } catch (error) {
+      failed(error);
+    }
+    return true;
+  };
+}
+
+/** Returns the `Set-Cookie` header of a courier's session. */
+function courierCookie(session: string, expiresAt: Date, isHttps: boolean): string {
+  const name = isHttps ? COURIER_COOKIES.https : COURIER_COOKIES.http;
+  const secure = isHttps ? "; Secure" : "";
+  return `${name}=${session}; Path=/; HttpOnly; SameSite=Strict; Expires=${expiresAt.toUTCString()}${secure}`;
+}
