@@ -78,4 +78,38 @@ describeDashboard("couriers", (dashboard) => {
     await expect.poll(() => rowsOf(viewer, "Shipments").count()).toBe(2);
     expect(await viewer.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
+
+  test("get a link that is shown once, opens their page and can be revoked", async () => {
+    const workspace = await dashboard.service.addWorkspace();
+    const as = dashboard.service.as(workspace.apiKey);
+    const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
+    const page = await open(workspace, `/couriers/${courier}`);
+    await page.getByText("No active links").waitFor();
+    await page.getByRole("button", { name: "Create a link" }).click();
+    await page.getByLabel("Expires after").selectOption("7 days");
+    await pressInDialog(page, "Create the link");
+    const dialog = page.getByRole("dialog", { name: "The courier’s link" });
+    await dialog.getByRole("img", { name: "QR code for the link" }).waitFor();
+    const url = await dialog.locator("pre").innerText();
+    expect(url.startsWith(`${new URL(page.url()).origin}/c#`)).toBe(true);
+    await expectWellShown(page, "courier-link");
+    await pressInDialog(page, "Done");
+    await expect.poll(() => rowsOf(page, "Links").count()).toBe(1);
+    await expectWellShown(page, "courier-links");
+    const exchange = () =>
+      page.request.post("/c/session", {
+        data: { token: new URL(url).hash.slice(1) },
+        headers: { origin: new URL(url).origin },
+      });
+    expect((await exchange()).status()).toBe(200);
+
+    const viewer = await open(workspace, `/couriers/${courier}`, "viewer");
+    await expect.poll(() => rowsOf(viewer, "Links").count()).toBe(1);
+    expect(await viewer.getByRole("button", { name: /link/ }).count()).toBe(0);
+
+    await page.getByRole("button", { name: "Revoke the link" }).click();
+    await pressInDialog(page, "Revoke the link");
+    await page.getByText("No active links").waitFor();
+    expect((await exchange()).status()).toBe(403);
+  });
 });

@@ -25,6 +25,7 @@ import { DetailPage, Empty, Section } from "../ui/page.tsx";
 import { RequestFields } from "../ui/request-fields.tsx";
 import { Time } from "../ui/values.tsx";
 import { COURIER_FIELDS, LateCount } from "./courier-fields.tsx";
+import { CourierLinks } from "./courier-links.tsx";
 import "./couriers.css";
 
 const RUN = { columns: ["shipment", "stop", "state", "pickup", "dropoff", "route"] } as const;
@@ -68,6 +69,7 @@ export function CourierPage({ courier: id }: ParametersOf<"courier">) {
               }
             />
           </section>
+          {courier.archivedAt === undefined && <CourierLinks courier={courier} />}
           <Details courier={courier} />
         </div>
       )}

@@ -10,8 +10,8 @@ import { HANDOVERS } from "../shipments/delivery-choices.ts";
 import { bookedWindows, hoursText, windowText } from "../shipments/windows.ts";
 import { numberText, type Instant } from "../ui/format.ts";
 import { Empty, Page, type Link } from "../ui/page.tsx";
+import { QrCode } from "../ui/qr-code.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { encode } from "uqr";
 import { useTimeZone, useWorkspace } from "../api/session.ts";
 import { countText } from "../shipments/newest-shipments.ts";
 import { today } from "../ui/days.tsx";
@@ -143,17 +143,6 @@ function Label({ shipment, phone, zone }: LabelProps) {
 /** Returns a font size that fits long texts into the space of 120 letters. */
 function fitted({ length }: string) {
   return { fontSize: `max(7pt, ${Math.min(1, Math.sqrt(120 / length))}em)` };
-}
-
-/** A QR code (ISO/IEC 18004) with the quiet zone that scanners need. */
-function QrCode(props: { readonly text: string; readonly label: string }) {
-  const { data, size } = encode(props.text, { ecc: "M", border: 4 });
-  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  return (
-    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={props.label}>
-      <path d={dark.join("")} />
-    </svg>
-  );
 }
 
 const DAY = { day: { label: "Day of pickup", of: "day" } } as const;

@@ -1,0 +1,103 @@
+import { type CourierLink, type CourierProfile, CourierService } from "../../../gen/shipments/v1/courier_service_pb.js";
+import { useRole } from "../api/session.ts";
+import { useRpc } from "../api/use-query.ts";
+import { RpcButton, SecretDialog } from "../ui/dialog.tsx";
+import { SelectField } from "../ui/fields.tsx";
+import { numberText } from "../ui/format.ts";
+import { Empty, Section } from "../ui/page.tsx";
+import { QrCode } from "../ui/qr-code.tsx";
+import { type Column, ListView } from "../ui/table.tsx";
+import { Time } from "../ui/values.tsx";
+
+const { createCourierLink, listCourierLinks, revokeCourierLink } = CourierService.method;
+
+interface LinksProps {
+  readonly courier: CourierProfile;
+}
+
+const COLUMNS: readonly Column<CourierLink>[] = [
+  { header: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: "By", clips: true, spare: true, cell: ({ createdBy }) => createdBy.replace(/^person /, "") },
+  { header: "Devices", align: "end", cell: ({ devices }) => numberText(devices) },
+  { header: "Last used", align: "end", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  { header: "Expires", align: "end", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+];
+
+/** The active links to a courier's page, which members can create and revoke. */
+export function CourierLinks({ courier }: LinksProps) {
+  const mayChange = useRole("member");
+  const links = useRpc(listCourierLinks, { courier: courier.id });
+  const revoke: Column<CourierLink> = {
+    header: "Actions",
+    align: "end",
+    selfEvident: true,
+    cell: (link) => (
+      <span class="row-actions">
+        <RevokeLink link={link} />
+      </span>
+    ),
+  };
+  return (
+    <Section title="Links" actions={mayChange && <CreateLink courier={courier} />}>
+      <ListView
+        query={links}
+        label="Links"
+        isList
+        columns={mayChange ? [...COLUMNS, revoke] : COLUMNS}
+        empty={
+          <Empty title="No active links">A link opens the courier’s run on any phone, without an account or app.</Empty>
+        }
+      />
+    </Section>
+  );
+}
+
+const DAYS = [
+  ["1", "1 day"],
+  ["7", "7 days"],
+  ["14", "14 days"],
+  ["30", "30 days"],
+] as const;
+
+function CreateLink({ courier: { id, name } }: LinksProps) {
+  return (
+    <RpcButton
+      primary
+      button="Create a link"
+      method={createCourierLink}
+      title={`Create a link for ${name}`}
+      submit="Create the link"
+      request={{ courier: id }}
+      then={({ path }) => <LinkDialog url={new URL(path, location.origin).href} />}
+    >
+      <SelectField name="expires_in_days" label="Expires after" value="14" choices={DAYS} />
+    </RpcButton>
+  );
+}
+
+function LinkDialog({ url }: { readonly url: string }) {
+  return (
+    <SecretDialog title="The courier’s link" what="link" secret={url}>
+      <p>Send it to the courier, or let the courier scan it. Anyone with the link can act as the courier.</p>
+      <div class="courier-qr">
+        <QrCode text={url} label="QR code for the link" />
+      </div>
+    </SecretDialog>
+  );
+}
+
+function RevokeLink({ link }: { readonly link: CourierLink }) {
+  return (
+    <RpcButton
+      button="Revoke"
+      label="Revoke the link"
+      method={revokeCourierLink}
+      title="Revoke the link"
+      tone="danger"
+      request={{ courier: link.courier, link: link.id }}
+      done="Link revoked."
+    >
+      <p>Devices that opened the link are signed out at once.</p>
+    </RpcButton>
+  );
+}
