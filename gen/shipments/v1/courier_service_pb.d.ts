@@ -346,8 +346,8 @@ export declare type CourierFigures = Message<"shipments.v1.CourierFigures"> & {
   done: number;
 
   /**
-   * Time of the newest location that was reported for one of the assigned shipments. Unset if none was reported within
-   * the last hour.
+   * Time of the last call from the courier's devices, or of the newest location that was reported for an assigned
+   * shipment within the last hour. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_at = 4;
    */

@@ -471,20 +471,20 @@ export declare type AttentionValid = Attention;
 export declare const AttentionSchema: GenMessage<Attention, {validType: AttentionValid}>;
 
 /**
- * An affected shipment, webhook or API key.
+ * An affected shipment, courier, webhook or API key.
  *
  * @generated from message shipments.v1.AttentionSubject
  */
 export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> & {
   /**
-   * Shipment reference, webhook id or key id.
+   * Shipment reference, courier id, webhook id or key id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * URL of the webhook or name of the key. Unset for shipments and for keys without a name.
+   * URL of the webhook, or name of the courier or key. Unset for shipments and for keys without a name.
    *
    * @generated from field: optional string name = 2;
    */
@@ -492,7 +492,8 @@ export declare type AttentionSubject = Message<"shipments.v1.AttentionSubject"> 
 
   /**
    * For a shipment, the time at which it was cancelled, was due or was last attempted. For a webhook, the time of the
-   * first failure since the last success. For a key, its expiry. Unset if unknown.
+   * first failure since the last success. For a courier, the time of the last contact. For a key, its expiry. Unset if
+   * unknown.
    *
    * @generated from field: google.protobuf.Timestamp at = 3;
    */
@@ -747,6 +748,21 @@ export enum AttentionKind {
    * @generated from enum value: ATTENTION_KIND_DELIVERY_LATE = 10;
    */
   DELIVERY_LATE = 10,
+
+  /**
+   * Paid shipments without a courier are late within the next hour. Only in workspaces with couriers. Checks as many
+   * shipments as DELIVERY_LATE.
+   *
+   * @generated from enum value: ATTENTION_KIND_COURIER_MISSING = 13;
+   */
+  COURIER_MISSING = 13,
+
+  /**
+   * Couriers with shipments left were last seen 20 minutes to 12 hours ago.
+   *
+   * @generated from enum value: ATTENTION_KIND_COURIER_UNSEEN = 14;
+   */
+  COURIER_UNSEEN = 14,
 
   /**
    * At least two attempts to pick up or deliver have failed.

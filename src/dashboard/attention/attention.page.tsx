@@ -16,6 +16,7 @@ import { DialogButton } from "../ui/dialog.tsx";
 import { lazily } from "../ui/lazily.tsx";
 import { Time } from "../ui/values.tsx";
 import { BLOCKED } from "../workspaces/booking-blockers.tsx";
+import { UNASSIGNED } from "../shipments/courier-run.ts";
 import type { RefundAct } from "../shipments/refunds-dialog.tsx";
 import { AttentionList, type Group, type Kind } from "./attention-list.tsx";
 import { AttentionQuery } from "./attention-query.ts";
@@ -79,6 +80,34 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     title: "Late deliveries",
     besides:
       "These shipments missed their window, or have no window and are too old. Contact the couriers or the customers.",
+  },
+  [AttentionKind.COURIER_MISSING]: {
+    ...ofShipments("All unassigned shipments", { courier: UNASSIGNED }),
+    title: "Due soon without a courier",
+    besides: "These shipments are late within the hour and have no courier. Assign one.",
+    row: ({ id, at }) => ({
+      name: <code>{id}</code>,
+      href: paths.shipment({ reference: id }),
+      note: (
+        <>
+          due <Time at={at} exact />
+        </>
+      ),
+    }),
+  },
+  [AttentionKind.COURIER_UNSEEN]: {
+    title: "Couriers not seen for 20 minutes",
+    besides: "These couriers have shipments left. Call them, or assign the shipments to others.",
+    row: ({ id, name, at }) => ({
+      name,
+      href: paths.courier({ courier: id }),
+      note: (
+        <>
+          last seen <Time at={at} />
+        </>
+      ),
+    }),
+    all: () => ({ label: "All couriers", href: paths.couriers() }),
   },
   [AttentionKind.ATTEMPTS_FAILED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),

@@ -13,27 +13,36 @@ const TODAY = `(
   select date_trunc('day', $2::text::timestamptz, live.time_zone)
   from workspace join workspace as live on ${IS_LIVE_OF} where workspace.id = $1)`;
 
-const OPEN = `payment_status = 'paid' and status in ('awaiting_pickup', 'in_transit')`;
+/** Matches shipments that are left in a courier's run. */
+export const IN_RUN = `payment_status = 'paid' and status in ('awaiting_pickup', 'in_transit')`;
 
 const LATE = `case status when 'awaiting_pickup' then ${LATE_SINCE.awaitingPickup} else ${LATE_SINCE.inTransit} end`;
 
-/**
- * Counts the shipments of couriers. Does not read shipments that were booked more than a month ago and have ended.
- * `$3` contains the couriers.
- */
+/** Returns SQL for the time of a courier's newest location or last call. Locations are deleted after an hour. */
+export const lastSeen = (courier: string) => `greatest(
+  (select max(place.measured_at)
+   from shipment as s join courier_place as place on place.workspace_id = $1 and place.shipment_reference = s.reference
+   where s.workspace_id = $1 and s.${COURIER_KEY} = ${courier} and s.${COURIER_KEY} is not null
+     and s.reference <> 'shipment_by_courier' and s.status in ('awaiting_pickup', 'in_transit')),
+  (select max(session.last_seen_at)
+   from courier_link as link
+     join courier_session as session on session.workspace_id = $1 and session.link_id = link.id
+   where link.workspace_id = $1 and link.courier_id = ${courier}))`;
+
+/** Counts the shipments of couriers. Does not read shipments that were booked more than a month ago and have ended. */
 const FIGURES = `
-  select ${COURIER_KEY} as courier,
-    (count(*) filter (where ${OPEN}))::int as left,
-    (count(*) filter (where ${OPEN} and ${LATE} is not null))::int as late,
-    (count(*) filter (where not (${OPEN})))::int as done,
-    ${msOf("max(place.measured_at)")} as "lastSeenAt"
-  from shipment
-    left join courier_place as place
-      on place.workspace_id = $1 and place.shipment_reference = reference and place.measured_at > now() - interval '1 hour'
-  where shipment.workspace_id = $1 and ${COURIER_KEY} = any($3::text[]) and ${indexPredicate("shipment_by_courier")}
-    and (${OPEN} or status in ('delivered', 'returned')
-      and created_at > $2::text::timestamptz - interval '31 days' and coalesce(delivered_at, returned_at) >= ${TODAY})
-  group by ${COURIER_KEY}`;
+  select asked.id as courier, counted.*, ${msOf(lastSeen("asked.id"))} as "lastSeenAt"
+  from json_to_recordset($3) as asked (id text)
+  cross join lateral (
+    select
+      (count(*) filter (where ${IN_RUN}))::int as left,
+      (count(*) filter (where ${IN_RUN} and ${LATE} is not null))::int as late,
+      (count(*) filter (where not (${IN_RUN})))::int as done
+    from shipment
+    where workspace_id = $1 and ${COURIER_KEY} = asked.id and ${indexPredicate("shipment_by_courier")}
+      and (${IN_RUN} or status in ('delivered', 'returned')
+        and created_at > $2::text::timestamptz - interval '31 days' and coalesce(delivered_at, returned_at) >= ${TODAY})
+  ) as counted`;
 
 type Figures = RecordOf<CourierFigures>;
 
@@ -49,8 +58,8 @@ export async function loadCourierFigures(
   now: () => Date,
   couriers: readonly string[],
 ): Promise<ReadonlyMap<string, Figures>> {
-  const values = [call.caller.workspaceId, timeOf(call, now).toISOString(), couriers];
+  const asked = JSON.stringify(couriers.map((id) => ({ id })));
+  const values = [call.caller.workspaceId, timeOf(call, now).toISOString(), asked];
   const rows = await runStatement<Figures & { readonly courier: string }>(em, FIGURES, values);
-  const found = new Map(rows.map(({ courier, ...figures }) => [courier, figures]));
-  return new Map(couriers.map((id) => [id, found.get(id) ?? { left: 0, late: 0, done: 0, lastSeenAt: null }]));
+  return new Map(rows.map(({ courier, ...figures }) => [courier, figures]));
 }

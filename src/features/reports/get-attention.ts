@@ -13,11 +13,12 @@ import type { Call } from "../../pipeline/call.ts";
 import { compileResponse } from "../../pipeline/rpc-response.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
 import { loadWorkingKeys } from "../api-keys/api-keys.ts";
-import { indexPredicate, PICKUP_KEY } from "../shipments/shipment.entity.ts";
+import { COURIER_KEY, indexPredicate, PICKUP_KEY } from "../shipments/shipment.entity.ts";
 import { type BookingDeps, loadBookingBlockers } from "../workspaces/get-workspace.ts";
 import { timeOf } from "../workspaces/test-clock.ts";
 import { UNCOUNTED } from "../workspaces/open-payments.ts";
 import { attentionTo, ENDING_MS, MAX_COUNTED, msOf } from "./attention.ts";
+import { IN_RUN, lastSeen } from "./courier-figures.ts";
 import { LATE_SINCE } from "./late-since.ts";
 
 const respond = compileResponse(GetAttentionResponseSchema);
@@ -38,7 +39,7 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     loadTrouble(em, call, now),
     loadEndingKeys(em.fork(), workspaceId, now()),
   ]);
-  const { failed, uncounted, disputed, late, attempted, locked, due, disabled, failing } = found;
+  const { failed, uncounted, disputed, late, missing, unseen, attempted, locked, due, disabled, failing } = found;
   const data = attentionTo<Subject>([
     { kind: "tariff", count: Number(blockers.includes(BookingBlocker.TARIFF)) },
     {
@@ -49,6 +50,8 @@ export const getAttention: WorkspaceFunctions["getAttention"] = async (
     { kind: "payment_uncounted", subjects: uncounted },
     { kind: "dispute_open", subjects: disputed },
     { kind: "delivery_late", subjects: late },
+    { kind: "courier_missing", subjects: missing },
+    { kind: "courier_unseen", subjects: unseen },
     { kind: "attempts_failed", subjects: attempted },
     { kind: "pin_locked", subjects: locked },
     { kind: "webhook_disabled", subjects: disabled },
@@ -114,8 +117,11 @@ const LOOKED_AT = 200;
  * Selects shipments that missed a window, will miss a window according to their ETA, or have no window and are too old.
  * Checks only the shipments that become late first: those with the earliest pickup windows, and the oldest without a
  * pickup window. `isLate` has the same rule for windows.
+ *
+ * @param condition further SQL condition of the shipments
  */
-const LATE = `
+function selectLate(condition: string): string {
+  return `
   select reference as id, ${msOf("promised")} as at
   from (${[
     ["awaiting_pickup", LATE_SINCE.awaitingPickup],
@@ -125,7 +131,7 @@ const LATE = `
       [`= ''`, `> ''`].map(
         (starts) => `(
         select reference, ${promised} as promised from shipment
-        where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts}
+        where workspace_id = $1 and status = '${status}' and (${PICKUP_KEY}) ${starts} ${condition}
           and ${indexPredicate("shipment_due_by_pickup")}
         order by (${PICKUP_KEY}), created_at, reference limit ${LOOKED_AT})`,
       ),
@@ -133,6 +139,27 @@ const LATE = `
     .join(" union all ")}) as first
   where promised is not null
   order by promised, reference limit ${MAX_COUNTED}`;
+}
+
+const LATE = selectLate("");
+
+/** Time before a shipment is late at which it needs a courier, in milliseconds. */
+const COURIER_NEEDED_MS = 60 * 60_000;
+
+/** Selects shipments without a courier that are late at `$2`, in workspaces that have couriers. */
+const COURIER_MISSING = selectLate(`and progress #>> '{courier,name}' is null
+          and exists (select from courier where workspace_id = $1 and archived_at is null)`);
+
+/** Selects couriers with shipments left who were seen, but not within the last 20 minutes. */
+const COURIER_UNSEEN = `
+  select courier.id, courier.name, ${msOf("seen.at")} as at
+  from courier cross join lateral (select ${lastSeen("courier.id")} as at) as seen
+  where courier.workspace_id = $1 and courier.archived_at is null
+    and seen.at between now() - interval '12 hours' and now() - interval '20 minutes'
+    and exists (
+      select from shipment where workspace_id = $1 and ${COURIER_KEY} = courier.id
+        and ${indexPredicate("shipment_by_courier")} and ${IN_RUN})
+  order by seen.at, courier.id limit ${MAX_COUNTED}`;
 
 /** Selects shipments with two or more failed attempts, or with a locked PIN that must still be waived. */
 const ATTEMPTED = `
@@ -159,12 +186,14 @@ const FAILING_WEBHOOKS = `
  */
 async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
   const workspace = call.caller.workspaceId;
-  const at = timeOf(call, now).toISOString();
-  const [shipments, uncounted, late, attempted, due, webhooks] = await inBatches(em, (send) =>
+  const at = timeOf(call, now);
+  const [shipments, uncounted, late, missing, unseen, attempted, due, webhooks] = await inBatches(em, (send) =>
     Promise.all([
       send<Subject & { readonly disputed: boolean }>(PAYMENT_TROUBLE, [workspace]),
       send<Subject>(UNCOUNTED_PAYMENTS, [workspace]),
-      send<Subject>(LATE, [workspace, at]),
+      send<Subject>(LATE, [workspace, at.toISOString()]),
+      send<Subject>(COURIER_MISSING, [workspace, new Date(at.getTime() + COURIER_NEEDED_MS).toISOString()]),
+      send<Subject>(COURIER_UNSEEN, [workspace]),
       send<Subject & { readonly attempted: boolean; readonly locked: boolean }>(ATTEMPTED, [workspace]),
       send<Subject>(DUE_REFUNDS, [workspace]),
       send<Subject & { readonly disabled: boolean }>(FAILING_WEBHOOKS, [workspace]),
@@ -175,6 +204,8 @@ async function loadTrouble(em: EntityManager, call: Call, now: () => Date) {
     uncounted,
     disputed: shipments.filter(({ disputed }) => disputed).map((shipment) => ({ ...shipment, reason: null })),
     late,
+    missing,
+    unseen,
     attempted: attempted.filter((shipment) => shipment.attempted),
     locked: attempted.filter(({ locked }) => locked).map(({ id }) => ({ id })),
     due,

@@ -219,3 +219,79 @@ test("keys that end are named, the next to end first", async () => {
   const soon = await createEnding("Soon", 3_600);
   expect(await attentionOf(apiKey)).toEqual([need("api_key_ending", soon, late)]);
 });
+
+test("shipments that are late within the hour need a courier, in workspaces that have couriers", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const sql = await connectTo(service.databaseUrl);
+  const minute = (n: number) => new Date(setup.clock.ms + n * 60_000).toISOString();
+  const due = async (n: number, steps: readonly Step[] = ["pay"]) => {
+    const { reference } = await bookAnd(service, apiKey, steps);
+    const pickup = { start: minute(n - 60), end: minute(n), timeZone: "UTC", feeMinor: 0 };
+    const windows = { pickup, dropoff: null };
+    const change = "update shipment set windows = $3 where workspace_id = $1 and reference = $2";
+    await sql.query(change, [id, reference, windows]);
+    return reference as string;
+  };
+  const later = await due(59);
+  const sooner = await due(58);
+  await due(61);
+  await due(58, []);
+  const assigned = await due(58);
+  await data(as.setCourier({ shipment: assigned, name: "Grace" }));
+  expect(await attentionOf(apiKey)).toEqual([]);
+  const { id: courier } = await data(as.createCourier({ name: "Ada" }));
+  const missing = need(
+    "courier_missing",
+    subject({ id: sooner, at: minute(58) }),
+    subject({ id: later, at: minute(59) }),
+  );
+  expect(await attentionOf(apiKey)).toEqual([missing]);
+  await data(as.archiveCourier({ courier }));
+  expect(await attentionOf(apiKey)).toEqual([]);
+});
+
+test("couriers who were seen today, but not for 20 minutes, need attention while they have shipments left", async () => {
+  const { id, apiKey } = await service.addWorkspace();
+  const as = service.as(apiKey);
+  const sql = await connectTo(service.databaseUrl);
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const add = async (name: string) => {
+    const { id: courier } = await data(as.createCourier({ name }));
+    const { reference: shipment } = await bookAnd(service, apiKey, ["pay"]);
+    await as.assignCourier({ courier, shipments: [{ shipment }] });
+    return { courier, shipment } as { courier: string; shipment: string };
+  };
+  const report = ({ shipment }: { shipment: string }, measured_at: string) =>
+    as.reportPlaces({ places: [{ shipment, lat: 40.7, lng: -74, measured_at }] });
+  const seen = async ({ courier }: { courier: string }, minutes: number) => {
+    await as.createCourierLink({ courier });
+    await sql.query(
+      `insert into courier_session (workspace_id, hash, link_id, user_agent, created_at, last_seen_at)
+       select workspace_id, 'hash of ' || id, id, '', now(), now() - make_interval(mins => $3)
+       from courier_link where workspace_id = $1 and courier_id = $2`,
+      [id, courier, minutes],
+    );
+  };
+  const [away, near, open, old, done] = [
+    await add("Ada"),
+    await add("B"),
+    await add("C"),
+    await add("D"),
+    await add("E"),
+  ];
+  await add("Never seen");
+  const at = ago(21);
+  await report(away, at);
+  await report(near, ago(19));
+  await report(open, ago(30));
+  await seen(open, 19);
+  await seen(old, 13 * 60);
+  await seen(done, 25);
+  await as.cancelShipment({ shipment: done.shipment });
+  const unseen = need("courier_unseen", subject({ id: away.courier, name: "Ada", at }));
+  const found = async () => (await attentionOf(apiKey)).filter(({ kind }) => kind === "courier_unseen");
+  expect(await found()).toEqual([unseen]);
+  await seen(away, 1);
+  expect(await found()).toEqual([]);
+});
