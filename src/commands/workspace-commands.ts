@@ -20,7 +20,7 @@ import {
 
 const { method } = WorkspaceAdminService;
 const NAME = ["--name <name>", "the workspace's name"] as const;
-const KEY_NAME = ["--name <name>", "name of the key, such as the program that uses it"] as const;
+const KEY_NAME = ["--name <name>", "name of the key, such as the client that uses it"] as const;
 const SCOPE = ["--scope <scope>", "its scope"] as const;
 
 type Keys = ResponseJson<typeof method.listWorkspaceApiKeys>["data"];
@@ -142,14 +142,14 @@ export const paymentProviderCommand = commandGroup(
       const connection = await findConnection(em.fork(), workspace);
       const { provider = null, state = "none", account = null, missing = [] } = connection ?? {};
       const live = connection?.live ?? null;
-      const words = [state, account && `account ${account}`];
-      if (live !== null) words.push(live ? "live mode" : "test mode");
+      const details = [state, account && `account ${account}`];
+      if (live !== null) details.push(live ? "live mode" : "test mode");
       return {
         json: { workspace, payment_provider: provider, state, account, live, missing },
         lines: [
           provider === null
             ? `Workspace ${workspace} has no payment provider.`
-            : `Workspace ${workspace} uses the payment provider ${provider}: ${words.filter(Boolean).join(", ")}.`,
+            : `Workspace ${workspace} uses the payment provider ${provider}: ${details.filter(Boolean).join(", ")}.`,
           ...(missing.length === 0 ? [] : [`Missing details: ${missing.join(", ")}`]),
         ],
       };

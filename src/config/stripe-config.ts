@@ -4,7 +4,7 @@ import { ConfigError, list, originLike, SECRET } from "./variables.ts";
 function keyOf(mode: "live" | "test", other: string) {
   return z
     .string()
-    .regex(new RegExp(`^[rs]k_${mode}_\\w+$`), `must be a ${mode} key such as sk_${mode}_...; ${other}`)
+    .regex(new RegExp(`^[rs]k_${mode}_\\w+$`), `must be a ${mode} key such as sk_${mode}_... ${other}`)
     .optional()
     .meta(SECRET);
 }
@@ -17,9 +17,9 @@ const signingSecrets = list
   .meta(SECRET);
 
 export const STRIPE_VARIABLES = {
-  STRIPE_SECRET_KEY: keyOf("live", "STRIPE_TEST_SECRET_KEY is for test keys"),
+  STRIPE_SECRET_KEY: keyOf("live", "Set test keys in STRIPE_TEST_SECRET_KEY"),
   STRIPE_WEBHOOK_SECRET: signingSecrets,
-  STRIPE_TEST_SECRET_KEY: keyOf("test", "STRIPE_SECRET_KEY is for live keys"),
+  STRIPE_TEST_SECRET_KEY: keyOf("test", "Set live keys in STRIPE_SECRET_KEY"),
   STRIPE_TEST_WEBHOOK_SECRET: signingSecrets,
   STRIPE_API_URL: originLike("https://api.stripe.com"),
 };

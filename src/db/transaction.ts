@@ -52,9 +52,10 @@ interface PipelineOptions extends DataLocation {
 }
 
 /**
- * Runs work in a pipelined transaction on a separate connection. Statements of one tick are sent
- * together, `begin` with the first and the commit with the last. Work that waits for one response thus
- * takes two round trips. Work is repeated if its data has moved to another node.
+ * Runs `work` in a pipelined transaction on a separate connection. Statements sent in the same tick share a round trip:
+ * `begin` is sent with the first statement, and `commit` with the last. For example, if `work` awaits one result before
+ * its last statement, the transaction takes two round trips. `work` is called again if its data has moved to another
+ * node.
  *
  * @throws RolledBackError if the transaction failed before the commit. After any other error the
  *   outcome of the commit is unknown.

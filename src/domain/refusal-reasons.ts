@@ -10,7 +10,7 @@ import {
 } from "./limits.ts";
 
 /**
- * Reasons for refusals: a closed set on which programs can rely. A reason is the `reason` of `google.rpc.ErrorInfo` in
+ * Reasons for refusals: a closed set on which clients can rely. A reason is the `reason` of `google.rpc.ErrorInfo` in
  * the domain `shipments.v1` and the `code` of JSON errors. Each reason has a message that follows the field or subject,
  * and a remedy for the errors guide and for agents. Messages that begin with "e.g." are examples. Remedies refer to
  * RPCs in backticks, such as `CreateQuote`. `npm run generate` lists the reasons in `docs/errors.md`.
@@ -53,10 +53,7 @@ export const REASONS = {
       "This call works only in test mode. Use a test key, which begins with shp_test_.",
       "Use a test key.",
     ],
-    CROSS_SITE: [
-      "Calls with a session are accepted only from pages of this site.",
-      "Call from a dashboard page, or use a key.",
-    ],
+    CROSS_SITE: ["Session requests must come from a page on this site.", "Call from a dashboard page, or use a key."],
     SIGN_IN_REFUSED: [
       "e.g. token: This link is not valid: it was already used, is older than 15 minutes, or is incomplete.",
       "Request another link.",

@@ -39,7 +39,7 @@ export function createS3Client({ url, ...credentials }: S3Settings): S3Client {
       });
     if (response.ok || response.status === 404) return response;
     await response.body?.cancel();
-    throw new Error(`The bucket answers with the status ${response.status}.`);
+    throw new Error(`The bucket responded with status ${response.status}.`);
   }
 
   return {

@@ -24,7 +24,7 @@ interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedM
 /** Creates the email workers. The signal aborts attempts in flight. */
 export type CreateMailWorkers = (givingUp: AbortSignal) => readonly Workers[];
 
-/** Creates the sending of emails. Returns `undefined` if it is not configured. */
+/** Returns the factory for the email workers, or `undefined` if email is not configured. */
 export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
   const { em, log, now, config, outside } = deps;
   const { mail, publicUrl } = config;

@@ -14,7 +14,7 @@ export interface Cluster {
   /** Kills a node, like a power failure. */
   kill(node: string): void;
   restart(node: string): void;
-  /** Starts another server that has not joined the cluster yet. Returns its URL. */
+  /** Starts another server without adding it to the cluster. Returns its URL. */
   add(): Promise<string>;
   /** Returns the log of a node so far. */
   log(node: string): string;

@@ -96,7 +96,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       const { id, apiKey } = await addNamed("To be suspended");
       const page = await openWorkspace(id);
       await chooseMore(page, "Suspend");
-      await dialog(page).getByText("are refused within a second").waitFor();
+      await dialog(page).getByText("lose access within a second").waitFor();
       await expectWellShown(page, "platform-workspace-suspend");
       await pressInDialog(page, "Suspend the workspace");
       await page.getByText("Suspended workspace").waitFor();

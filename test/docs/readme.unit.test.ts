@@ -7,7 +7,7 @@ const README = readFileSync("README.md", "utf8");
 test("the README begins with what the service is and is not, and one picture", () => {
   const [beginning = ""] = README.split("\n## ");
   expect(beginning).toMatch(
-    /^# Shipment booking\n\nThis service prices, books and follows deliveries in your own areas,.*It is for\s/s,
+    /^# Shipment booking\n\nThis service prices, books and tracks deliveries within your own delivery areas,.*It is for\s/s,
   );
   expect(beginning.match(/!\[[^\]]{40,}\]\(src\/docs\/pictures\//g)).toHaveLength(1);
   expect(beginning).toContain("It is **not** ");

@@ -72,9 +72,9 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   const newEmail = () => `${mark}'${++made}@example.org`;
 
   async function post(path: string, body: object, key = apiKey): Promise<any> {
-    const answer = await service.request(path, { apiKey: key, body });
-    expect(answer.status, answer.text).toBeLessThan(300);
-    return answer.body.data;
+    const response = await service.request(path, { apiKey: key, body });
+    expect(response.status, response.text).toBeLessThan(300);
+    return response.body.data;
   }
   const postAsOperator = (path: string, body: object) => post(`/admin/v1/${path}`, body, operator.key);
 
@@ -82,8 +82,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   const newReference = async (method: DescMethod) => (await bookFor(method))["reference"];
 
   /**
-   * Values of fields by name, or functions that create them. A name can apply to one method, to one
-   * service or to all. Missing fields are omitted unless they are required.
+   * Field values, or functions that create them. Keys are `Method.field`, `Service.field` or `field`, most specific
+   * first. Fields without an entry are omitted, unless they are required; those get a generated value.
    */
   const FIELDS: Readonly<Record<string, FieldValue>> = {
     ...BOOKING,
@@ -138,8 +138,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
     kind: "machine",
     "OperatorService.operator": addOperatorFor,
     "OperatorService.key": async (_, { operator: id }) => {
-      const answer = await service.request(`/admin/v1/operators/${id}`, { apiKey: operator.key });
-      return answer.body.data.keys[0].id;
+      const response = await service.request(`/admin/v1/operators/${id}`, { apiKey: operator.key });
+      return response.body.data.keys[0].id;
     },
     "AuditService.action": "CreateOperator",
     "AuditService.subject": `workspace/${text}`,
@@ -195,8 +195,8 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
   /** Creates a record with the first method of the same service that needs none. */
   async function createRecord({ parent }: DescMethod): Promise<{ readonly id: FieldValue }> {
     const creator = parent.methods.find((it) => isPost(it) && pathFields(it).length === 0)!;
-    const [answer] = await calls.call(creator, await validFields(creator));
-    return answer!.body.data;
+    const [response] = await calls.call(creator, await validFields(creator));
+    return response!.body.data;
   }
 
   /** Books a shipment and brings it into the status from which the method starts. */
@@ -319,13 +319,13 @@ export function createMethodCalls(service: TestService, caller: MethodCaller): M
         await take(2, client[method.localName](fields, { timeoutMs: 500 })).catch(() => undefined);
         return [];
       }
-      const answers: Answer[] = [];
+      const responses: Answer[] = [];
       for (const { method: verb, path, body } of httpCalls(method, fields)) {
         const more = headers === undefined ? {} : { headers: headers() };
         const options = { apiKey: callerOf(method).apiKey, method: verb, body, ...more };
-        answers.push(await service.request(path, options));
+        responses.push(await service.request(path, options));
       }
-      return answers;
+      return responses;
     },
   };
   return calls;

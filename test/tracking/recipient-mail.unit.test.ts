@@ -46,7 +46,7 @@ Expected Monday, November 2 at 2:30 PM
 Delivery: Monday, November 2, 2:00 – 4:00 PM
 Tell the courier this PIN: 0421
 
-Follow your delivery:
+Track your delivery:
 https://book.example.org/t/link
 
 Reference: SHP-0123456789AB

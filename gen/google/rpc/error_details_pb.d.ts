@@ -14,7 +14,7 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 export declare const file_google_rpc_error_details: GenFile;
 
 /**
- * Why a call failed, for programs: a reason that never changes its meaning within a domain.
+ * Machine-readable reason for the failure of a call. Its meaning within a domain never changes.
  *
  * @generated from message google.rpc.ErrorInfo
  */
@@ -44,7 +44,7 @@ export declare type ErrorInfoValid = ErrorInfo;
 export declare const ErrorInfoSchema: GenMessage<ErrorInfo, {validType: ErrorInfoValid}>;
 
 /**
- * When a failed call is worth trying again.
+ * How long to wait before retrying a failed call.
  *
  * @generated from message google.rpc.RetryInfo
  */

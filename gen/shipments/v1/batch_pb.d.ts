@@ -239,14 +239,14 @@ export declare const BatchRecordPaymentsResponseSchema: GenMessage<BatchRecordPa
  */
 export declare type AssignCourierRequest = Message<"shipments.v1.AssignCourierRequest"> & {
   /**
-   * Id of a courier of CourierService.
+   * Id of a saved courier (see CourierService).
    *
    * @generated from field: string courier = 1;
    */
   courier: string;
 
   /**
-   * The shipments, each once.
+   * Shipments without duplicates.
    *
    * @generated from field: repeated shipments.v1.CourierAssignment shipments = 2;
    */
@@ -260,14 +260,14 @@ export declare type AssignCourierRequest = Message<"shipments.v1.AssignCourierRe
  */
 export declare type AssignCourierRequestValid = Message<"shipments.v1.AssignCourierRequest"> & {
   /**
-   * Id of a courier of CourierService.
+   * Id of a saved courier (see CourierService).
    *
    * @generated from field: string courier = 1;
    */
   courier: string;
 
   /**
-   * The shipments, each once.
+   * Shipments without duplicates.
    *
    * @generated from field: repeated shipments.v1.CourierAssignment shipments = 2;
    */
@@ -373,7 +373,7 @@ export declare const AssignCourierResponseSchema: GenMessage<AssignCourierRespon
  */
 export declare type BatchRemoveCouriersRequest = Message<"shipments.v1.BatchRemoveCouriersRequest"> & {
   /**
-   * Shipment references, each once.
+   * Shipment references without duplicates.
    *
    * @generated from field: repeated string shipments = 1;
    */

@@ -136,7 +136,7 @@ export declare type ListEventsRequest = Message<"shipments.v1.ListEventsRequest"
   types: string[];
 
   /**
-   * Only events of this shipment, by reference, or of this webhook, by id.
+   * Reference of a shipment, or id of a webhook. Only its events are listed.
    *
    * @generated from field: optional string subject = 4;
    */
@@ -292,7 +292,8 @@ export declare type WatchEventsRequest = Message<"shipments.v1.WatchEventsReques
   types: string[];
 
   /**
-   * Whether to skip past events if `after` is not set. The first message then contains the current cursor.
+   * Whether to start with the next event instead of the first. Ignored if `after` is set. The first message then
+   * contains the current cursor.
    *
    * @generated from field: optional bool from_now = 3;
    */

@@ -32,8 +32,7 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * Name from the invitation until the person signs in by email or through the identity provider, then the name that
-   * the person chose.
+   * Display name: the name given in the invitation, until the person changes it on their account page.
    *
    * @generated from field: string name = 3;
    */
@@ -54,8 +53,8 @@ export declare type Member = Message<"shipments.v1.Member"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time of the last sign-in with a link of the workspace, by email or through the identity provider. Unset if
-   * the person has not signed in since they became a member.
+   * Time of the last sign-in by email, through the identity provider, or with a link that this workspace issued.
+   * Unset if the person has not signed in since they became a member.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */
@@ -83,8 +82,7 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   email: string;
 
   /**
-   * Name from the invitation until the person signs in by email or through the identity provider, then the name that
-   * the person chose.
+   * Display name: the name given in the invitation, until the person changes it on their account page.
    *
    * @generated from field: string name = 3;
    */
@@ -105,8 +103,8 @@ export declare type MemberValid = Message<"shipments.v1.Member"> & {
   createdAt: Timestamp;
 
   /**
-   * Time of the last sign-in with a link of the workspace, by email or through the identity provider. Unset if
-   * the person has not signed in since they became a member.
+   * Time of the last sign-in by email, through the identity provider, or with a link that this workspace issued.
+   * Unset if the person has not signed in since they became a member.
    *
    * @generated from field: google.protobuf.Timestamp last_signed_in_at = 6;
    */

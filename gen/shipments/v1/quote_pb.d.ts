@@ -181,7 +181,7 @@ export declare type QuoteShipmentResponse = Message<"shipments.v1.QuoteShipmentR
   weightFee: number;
 
   /**
-   * Minimum charge per shipment. Also set when not covered.
+   * Minimum charge per shipment. Set even if the route is not covered.
    *
    * @generated from field: double base_fee = 7;
    */
@@ -280,7 +280,7 @@ export declare type QuoteShipmentResponseValid = Message<"shipments.v1.QuoteShip
   weightFee: number;
 
   /**
-   * Minimum charge per shipment. Also set when not covered.
+   * Minimum charge per shipment. Set even if the route is not covered.
    *
    * @generated from field: double base_fee = 7;
    */

@@ -204,7 +204,7 @@ export declare type CreateQuoteResponse = Message<"shipments.v1.CreateQuoteRespo
   weightFee: number;
 
   /**
-   * Minimum charge per shipment. Also set when not covered.
+   * Minimum charge per shipment. Set even if the route is not covered.
    *
    * @generated from field: double base_fee = 8;
    */
@@ -361,7 +361,7 @@ export declare type CreateQuoteResponseValid = Message<"shipments.v1.CreateQuote
   weightFee: number;
 
   /**
-   * Minimum charge per shipment. Also set when not covered.
+   * Minimum charge per shipment. Set even if the route is not covered.
    *
    * @generated from field: double base_fee = 8;
    */

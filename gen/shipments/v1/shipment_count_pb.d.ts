@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_shipments_v1_shipment_count: GenFile;
 
 /**
- * Number of shipments in the list and in each queue, with the same filters.
+ * Numbers of shipments that match the filters: in total, in each open status, and with failures.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
@@ -52,7 +52,7 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
   refundDue?: ShipmentCount | undefined;
 
   /**
-   * Shipments that match the filter `failed` in ListShipments. Each of them is also in another queue, or was delivered.
+   * Shipments that match the `failed` filter of ListShipments. Each of them is also in another count, or was delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
    */
@@ -60,7 +60,7 @@ export declare type ShipmentCounts = Message<"shipments.v1.ShipmentCounts"> & {
 };
 
 /**
- * Number of shipments in the list and in each queue, with the same filters.
+ * Numbers of shipments that match the filters: in total, in each open status, and with failures.
  *
  * @generated from message shipments.v1.ShipmentCounts
  */
@@ -101,7 +101,7 @@ export declare type ShipmentCountsValid = Message<"shipments.v1.ShipmentCounts">
   refundDue: ShipmentCountValid;
 
   /**
-   * Shipments that match the filter `failed` in ListShipments. Each of them is also in another queue, or was delivered.
+   * Shipments that match the `failed` filter of ListShipments. Each of them is also in another count, or was delivered.
    *
    * @generated from field: shipments.v1.ShipmentCount failed = 6;
    */

@@ -969,7 +969,7 @@ export declare type ListShipmentsRequest = Message<"shipments.v1.ListShipmentsRe
   pickupBefore?: Timestamp | undefined;
 
   /**
-   * Only shipments with this courier of CourierService.
+   * Id of a saved courier (see CourierService). Only its shipments are included.
    *
    * @generated from field: optional string courier_id = 13;
    */
@@ -1089,7 +1089,7 @@ export declare type ExportShipmentsRequest = Message<"shipments.v1.ExportShipmen
   failed: boolean;
 
   /**
-   * Only shipments with this courier of CourierService.
+   * Id of a saved courier (see CourierService). Only its shipments are included.
    *
    * @generated from field: optional string courier_id = 8;
    */
@@ -1135,7 +1135,7 @@ export declare type ExportShipmentsResponseValid = ExportShipmentsResponse;
 export declare const ExportShipmentsResponseSchema: GenMessage<ExportShipmentsResponse, {validType: ExportShipmentsResponseValid}>;
 
 /**
- * Filters, as in ListShipments. The queue counts ignore `status`, `payment_status` and `failed`.
+ * Filters, as in ListShipments. All counts except `listed` ignore `status`, `payment_status` and `failed`.
  *
  * @generated from message shipments.v1.CountShipmentsRequest
  */
@@ -1191,7 +1191,7 @@ export declare type CountShipmentsRequest = Message<"shipments.v1.CountShipments
   failed: boolean;
 
   /**
-   * Only shipments with this courier of CourierService.
+   * Id of a saved courier (see CourierService). Only its shipments are included.
    *
    * @generated from field: optional string courier_id = 8;
    */
@@ -1245,7 +1245,7 @@ export declare const CountShipmentsResponseSchema: GenMessage<CountShipmentsResp
  */
 export declare type SearchShipmentsRequest = Message<"shipments.v1.SearchShipmentsRequest"> & {
   /**
-   * Words, or the beginning of a reference. At most 60 characters.
+   * Search text: one or more words, or a prefix of a shipment reference. At most 60 characters.
    *
    * @generated from field: string text = 1;
    */
@@ -1264,7 +1264,7 @@ export declare type SearchShipmentsRequest = Message<"shipments.v1.SearchShipmen
  */
 export declare type SearchShipmentsRequestValid = Message<"shipments.v1.SearchShipmentsRequest"> & {
   /**
-   * Words, or the beginning of a reference. At most 60 characters.
+   * Search text: one or more words, or a prefix of a shipment reference. At most 60 characters.
    *
    * @generated from field: string text = 1;
    */
@@ -2029,7 +2029,7 @@ export declare type SetCourierRequest = Message<"shipments.v1.SetCourierRequest"
   externalId?: string | undefined;
 
   /**
-   * Id of a courier of CourierService, instead of the details.
+   * Id of a saved courier (see CourierService), instead of the details.
    *
    * @generated from field: optional string courier_id = 6;
    */
@@ -2086,7 +2086,7 @@ export declare type SetCourierRequestValid = Message<"shipments.v1.SetCourierReq
   externalId?: string | undefined;
 
   /**
-   * Id of a courier of CourierService, instead of the details.
+   * Id of a saved courier (see CourierService), instead of the details.
    *
    * @generated from field: optional string courier_id = 6;
    */
@@ -3090,7 +3090,7 @@ export declare type CreateCheckoutRequest = Message<"shipments.v1.CreateCheckout
   cancelUrl: string;
 
   /**
-   * Minutes until the page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
+   * Minutes until the payment page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -3124,7 +3124,7 @@ export declare type CreateCheckoutRequestValid = Message<"shipments.v1.CreateChe
   cancelUrl: string;
 
   /**
-   * Minutes until the page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
+   * Minutes until the payment page expires, 35 to 1430. Defaults to 1430. The expiry of an open page does not change.
    *
    * @generated from field: optional int32 expires_in_minutes = 4;
    */
@@ -3469,8 +3469,8 @@ export declare const ShipmentService: GenService<{
     output: typeof ExportShipmentsResponseSchema;
   },
   /**
-   * Counts the shipments that match the filters, in total and in each queue, and adds up their prices. Each count
-   * includes at most 1,000 shipments.
+   * Counts the shipments that match the filters: in total, in each open status, and with failures. Adds up their
+   * prices. Each count includes at most 1,000 shipments.
    *
    * @generated from rpc shipments.v1.ShipmentService.CountShipments
    */
@@ -3527,9 +3527,9 @@ export declare const ShipmentService: GenService<{
     output: typeof ReturnShipmentResponseSchema;
   },
   /**
-   * Assigns a courier to a shipment that is awaiting pickup or in transit: a courier of CourierService, or one
-   * given by details. Replacing the courier clears the reported progress and ETAs. Couriers are compared by
-   * `courier_id` or `external_id` if both have one, otherwise by name.
+   * Assigns a courier to a shipment that is awaiting pickup or in transit. Pass the id of a saved courier, or the
+   * courier's details. Replacing the courier clears the reported progress and ETAs. To detect a replacement, the
+   * service compares `courier_id` or `external_id` if both couriers have one, otherwise the names.
    *
    * @generated from rpc shipments.v1.ShipmentService.SetCourier
    */

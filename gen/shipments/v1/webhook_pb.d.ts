@@ -200,7 +200,7 @@ export declare type WebhookDelivery = Message<"shipments.v1.WebhookDelivery"> & 
   webhook: string;
 
   /**
-   * Event id, also sent as the header webhook-id.
+   * Event id, also sent in the `webhook-id` header.
    *
    * @generated from field: string event = 3;
    */
@@ -298,7 +298,7 @@ export declare type WebhookDeliveryValid = Message<"shipments.v1.WebhookDelivery
   webhook: string;
 
   /**
-   * Event id, also sent as the header webhook-id.
+   * Event id, also sent in the `webhook-id` header.
    *
    * @generated from field: string event = 3;
    */

@@ -17,8 +17,8 @@ export interface Kind<K, S> {
 export interface Group<S> {
   readonly title: string;
   readonly isBad?: boolean;
-  /** What the kind means and how to fix it. */
-  readonly besides: ComponentChildren;
+  /** What this kind of issue means and how to resolve it. */
+  readonly explanation: ComponentChildren;
   /** Additional total, such as an amount of money. */
   readonly sum?: ComponentChildren;
   /** Action for all listed items. */
@@ -67,7 +67,7 @@ export function AttentionList<K extends number, S>(props: {
 }
 
 function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly group: Group<S> }) {
-  const { title, isBad = false, besides, sum, action, row, all } = group;
+  const { title, isBad = false, explanation, sum, action, row, all } = group;
   const rows = row ? subjects.map(row) : [];
   return (
     <Section
@@ -82,7 +82,7 @@ function KindSection<K, S>({ count, subjects, group }: Kind<K, S> & { readonly g
       }
       actions={action}
     >
-      <p class={rows.length > 0 ? "minor" : undefined}>{besides}</p>
+      <p class={rows.length > 0 ? "minor" : undefined}>{explanation}</p>
       {rows.length > 0 && (
         <ul class="attention-list" aria-label={title}>
           {rows.map(({ name, href, note, action: own }, i) => (

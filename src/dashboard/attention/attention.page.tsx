@@ -57,28 +57,28 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
     ...OF_REFUNDS,
     title: "Failed refunds",
     isBad: true,
-    besides: "These customers have not received their refunds.",
+    explanation: "These customers have not received their refunds.",
     forAll: ["retry", "Retry all"],
   },
   [AttentionKind.PAYMENT_UNCOUNTED]: {
     ...OF_SHIPMENTS,
     title: "Unassigned payments",
     isBad: true,
-    besides:
+    explanation:
       "Stripe may hold payments that were not assigned to these shipments. Refund them in Stripe, or accept them on the shipment’s page.",
   },
   [AttentionKind.DISPUTE_OPEN]: {
     ...OF_SHIPMENTS,
     title: "Disputed payments",
     isBad: true,
-    besides: "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
+    explanation: "These customers asked their bank to reverse the payment. Respond in Stripe before the bank decides.",
   },
   [AttentionKind.DELIVERY_LATE]: {
     ...ofShipments("All shipments to pick up", {
       status: String(ShipmentStatus.AWAITING_PICKUP),
     }),
     title: "Late deliveries",
-    besides:
+    explanation:
       "These shipments missed their window, or have no window and are too old. Contact the couriers or the customers.",
   },
   [AttentionKind.COURIER_MISSING]: {
@@ -112,36 +112,36 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.ATTEMPTS_FAILED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
     title: "Two failed attempts",
-    besides: "Agree on another time with the recipient, or have the shipment returned.",
+    explanation: "Agree on another time with the recipient, or have the shipment returned.",
   },
   [AttentionKind.PIN_LOCKED]: {
     ...ofShipments("All shipments in transit", { status: String(ShipmentStatus.IN_TRANSIT) }),
     title: "Five wrong PINs",
-    besides: "Check the identity with the recipient, then waive the shipment’s verification.",
+    explanation: "Check the identity with the recipient, then waive the shipment’s verification.",
   },
   [AttentionKind.WEBHOOK_DISABLED]: {
     ...OF_WEBHOOKS,
     title: "Disabled webhooks",
     isBad: true,
-    besides:
+    explanation:
       "They failed for too long and no longer receive events. Fix the receiver, then enable the webhook. Missed events can be sent again.",
   },
   [AttentionKind.WEBHOOK_FAILING]: {
     ...OF_WEBHOOKS,
     title: "Failing webhooks",
     isBad: true,
-    besides:
-      "Events do not arrive. Each one is retried for a while. After five days of failures the webhook is disabled.",
+    explanation:
+      "Deliveries are failing. Each one is retried for a limited time. The webhook is disabled after five days without a successful delivery.",
   },
   [AttentionKind.REFUND_DUE]: {
     ...OF_REFUNDS,
     title: "Refunds due",
-    besides: "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
+    explanation: "These shipments were cancelled after payment. Refund the customers, then record the refunds.",
     forAll: ["record", "Record all refunds"],
   },
   [AttentionKind.API_KEY_ENDING]: {
     title: "Expiring keys",
-    besides: "Programs that use these keys need new ones before they expire.",
+    explanation: "API clients that use these keys need new ones before they expire.",
     row: ({ name, at }) => ({
       name: name ?? "Unnamed key",
       href: paths.apiKeys(),
@@ -173,7 +173,7 @@ function blocked(isTariff: boolean): Group<AttentionSubject> {
   const [what, next] = BLOCKED[isTariff ? BookingBlocker.TARIFF : BookingBlocker.PAYMENT_PROVIDER];
   return {
     title: what,
-    besides: `Bookings are blocked. ${next}`,
+    explanation: `Bookings are blocked. ${next}`,
     all: isTariff ? undefined : { label: "Set up payments", href: settingsHref("payments") },
   };
 }

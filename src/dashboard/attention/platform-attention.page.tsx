@@ -26,13 +26,13 @@ const allWorkspaces = () => ({ label: "All workspaces", href: paths.platformWork
 const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   [PlatformAttentionKind.TARIFF]: {
     title: "No tariff is in force.",
-    besides: "Quotes and bookings are blocked until one is published.",
+    explanation: "Quotes and bookings are blocked until one is published.",
     all: () => ({ label: "See the tariff", href: paths.tariff({}) }),
   },
   [PlatformAttentionKind.PAYMENT_OVERDUE]: {
     title: "Overdue payment tasks",
     isBad: true,
-    besides: "The provider could not be reached, or did not complete a task such as a refund.",
+    explanation: "The provider could not be reached, or did not complete a task such as a refund.",
     row: (subject) => ({
       name: (
         <>
@@ -52,15 +52,15 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   [PlatformAttentionKind.PAYMENT_PROVIDER]: {
     title: "Workspaces without payments",
     isBad: true,
-    besides:
+    explanation:
       "Their payment provider does not accept payments for them, so they cannot book. Their admins find the missing details in the settings.",
     row: (subject) => ({ name: subject.owner, href: workspaceHref(subject) }),
     all: allWorkspaces,
   },
   [PlatformAttentionKind.WEBHOOK_FAILING]: {
     title: "Failing webhooks",
-    besides:
-      "Events do not arrive. Their admins see this too. If webhooks of many workspaces fail, check the service’s network access.",
+    explanation:
+      "Deliveries are failing. The admins of these workspaces see this too. If webhooks of many workspaces fail, check the service’s network access.",
     row: (subject) => ({
       name: subject.owner,
       href: workspaceHref(subject),
@@ -74,7 +74,7 @@ const KINDS: Readonly<Partial<Record<PlatformAttentionKind, KindText>>> = {
   },
   [PlatformAttentionKind.OPERATOR_KEY_ENDING]: {
     title: "Expiring keys",
-    besides: "Programs that use these keys need new ones before they expire.",
+    explanation: "API clients that use these keys need new ones before they expire.",
     row: ({ operator, owner, name, at }) => ({
       name: `${name ?? "Unnamed key"} of ${owner}`,
       href: operator === undefined ? undefined : paths.operator({ operator }),
@@ -97,21 +97,21 @@ function groupOf({
   const text = KINDS[kind];
   if (text === undefined) return undefined;
   const isWithoutSubjects = kind === PlatformAttentionKind.PAYMENT_OVERDUE && subjects.length === 0;
-  const besides = isWithoutSubjects
+  const explanation = isWithoutSubjects
     ? `Events or accounts of payment providers waiting to be processed: ${numberText(count)}. Processing takes seconds unless the provider does not respond or the service is overloaded.`
-    : text.besides;
-  return { ...text, besides, all: text.all() };
+    : text.explanation;
+  return { ...text, explanation, all: text.all() };
 }
 
 function mails(count: number, oldest: PlatformAttentionSubject | undefined): Group<PlatformAttentionSubject> {
-  const besides = (
+  const explanation = (
     <>
       {count === 1 ? "1 email is waiting" : `${numberText(count)} emails are waiting`} to be sent, the oldest since{" "}
       <Time at={oldest?.at} exact />. The mail server rejects them. The log contains the reason: “an email was not
       sent”.
     </>
   );
-  return { title: "Unsent emails", besides };
+  return { title: "Unsent emails", explanation };
 }
 
 function workspaceHref({ workspace }: PlatformAttentionSubject): string | undefined {

@@ -39,8 +39,8 @@ export function ApiKeysPage() {
             data.length === 0 ? (
               <Empty title="No keys">
                 {isAdmin
-                  ? "Programs call the service with a key. Create one for each program."
-                  : "Programs call the service with a key. Ask an admin of the workspace to create one."}
+                  ? "API clients call the service with a key. Create one for each client."
+                  : "API clients call the service with a key. Ask an admin of the workspace to create one."}
               </Empty>
             ) : (
               <KeyTable label="Keys" columns={API_KEY_COLUMNS} keys={data} owner={isAdmin ? OWNER : undefined} />
@@ -70,7 +70,7 @@ const OWNER: KeyOwner<ApiKey> = {
       </>
     ),
     label: "Old key expires",
-    hint: "Both keys work until then, so that you can update your program.",
+    hint: "Both keys work until then, so that you can update your API client.",
     overlapSeconds: 86_400,
     rotate: keyCall(rotateApiKey, { key: key.id }, ({ apiKey }) => apiKey),
   }),
@@ -82,7 +82,7 @@ const OWNER: KeyOwner<ApiKey> = {
   ),
   secretText: (
     <>
-      Store it with your program’s secrets, never in its source code. Send it in the header{" "}
+      Store it with your application’s secrets, never in its source code. Send it in the header{" "}
       <code>Authorization: Bearer</code>. The commands on this page read it from the variable <code>SHIPMENTS_KEY</code>
       .
     </>

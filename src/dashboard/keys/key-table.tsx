@@ -199,7 +199,7 @@ export function LastUse({ apiKey: { lastUsedAt } }: { readonly apiKey: Key }) {
 
 /** Form fields for the purpose and permissions of a workspace's key. */
 export const API_KEY_FIELDS: KeyFields["fields"] = {
-  name: { label: "Name", hint: "The program that uses it, such as “Web shop”." },
+  name: { label: "Name", hint: "The API client that uses it, such as “Web shop”." },
   scope: {
     label: "Allowed calls",
     choices: [

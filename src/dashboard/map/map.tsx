@@ -76,7 +76,7 @@ export function ZoneMap(props: MapProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const map = view.current;
     if (map === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!movesByKey(event.key, map, () => pick(map.middle()))) return;
+    if (!handleKey(event.key, map, () => pick(map.middle()))) return;
     event.preventDefault();
     pointAt(map.middle());
   };
@@ -168,8 +168,8 @@ function useMapView(
   return view;
 }
 
-/** Handles a key. Returns whether it had an effect on the map. */
-function movesByKey(key: string, map: MapView, choose: () => void): boolean {
+/** Handles a key press. Returns whether the map handles this key. */
+function handleKey(key: string, map: MapView, choose: () => void): boolean {
   const moves: Readonly<Record<string, () => void>> = {
     ArrowLeft: () => map.pan(PAN_STEP, 0),
     ArrowRight: () => map.pan(-PAN_STEP, 0),

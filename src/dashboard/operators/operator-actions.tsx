@@ -118,7 +118,7 @@ function rotation({ id, name }: Operator) {
     title: `Rotate the key of ${name}`,
     text: `A new key replaces all keys of ${name}.`,
     label: "Other keys expire",
-    hint: "They work until then, so that you can update your programs.",
+    hint: "They work until then, so that you can update your API clients.",
     overlapSeconds: 0,
     rotate: keyCall(rotateOperatorKey, { operator: id }, ({ operatorKey }) => operatorKey),
   });
@@ -126,8 +126,8 @@ function rotation({ id, name }: Operator) {
 
 export const OPERATOR_KEY_TEXT = (
   <>
-    Programs and the command line send it in the header <code>Authorization: Bearer</code>. People sign in here with a
-    link.
+    API clients and the command line send it in the header <code>Authorization: Bearer</code>. People sign in here with
+    a link.
   </>
 );
 
@@ -161,7 +161,7 @@ function keyOwnerOf(operator: bigint): KeyOwner<OperatorKey> {
         </>
       ),
       label: "Old key expires",
-      hint: "Both keys work until then, so that you can update your programs.",
+      hint: "Both keys work until then, so that you can update your API clients.",
       overlapSeconds: 0,
       rotate: keyCall(rotateOperatorKey, { operator, key: key.id }, ({ operatorKey }) => operatorKey),
     }),

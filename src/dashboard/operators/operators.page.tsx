@@ -111,9 +111,9 @@ function CreateDialog() {
         role: { ...ROLE_FIELD, value: OperatorRole.VIEWER },
       }}
       then={({ data, operatorKey }) => {
-        const goOn = () => navigate(paths.operator({ operator: data!.id }));
+        const openOperator = () => navigate(paths.operator({ operator: data!.id }));
         return (
-          <SecretDialog title="The operator’s key" what="key" secret={operatorKey} close={goOn}>
+          <SecretDialog title="The operator’s key" what="key" secret={operatorKey} close={openOperator}>
             <p>{OPERATOR_KEY_TEXT}</p>
           </SecretDialog>
         );

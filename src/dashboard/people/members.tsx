@@ -39,7 +39,7 @@ export function MembersSection() {
         columns={isAdmin ? [...columns, ACTIONS] : columns}
         keyOf={({ person }) => String(person)}
       />
-      {!isAdmin && <p class="note minor">Admins invite people and change their roles.</p>}
+      {!isAdmin && <p class="note minor">Only admins can invite people and change roles.</p>}
     </Section>
   );
 }

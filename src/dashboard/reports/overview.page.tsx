@@ -93,7 +93,9 @@ function FirstSteps() {
         <TimeZoneStep />
         <li>
           <strong>Get a key.</strong>{" "}
-          {isAdmin ? "Create one for your program on " : "An admin of the workspace creates one for your program on "}
+          {isAdmin
+            ? "Create one for your API client on "
+            : "An admin of the workspace creates one for your API client on "}
           <ApiLink />.
         </li>
         <li>

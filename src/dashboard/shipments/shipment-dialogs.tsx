@@ -179,7 +179,7 @@ function RescheduleDialog({ shipment, close }: DialogProps) {
         <p>
           {isPaid
             ? "The shipment is paid, so its price is fixed. Choose times that cost no more than the current ones."
-            : "The shipment is not paid yet, so its price changes with the times."}
+            : "The shipment is not paid yet. Choosing other times can change its price."}
         </p>
         <WindowFields windows={windows} booked={booked} total={shipment.total - shipment.windowFee} />
         {refused && isOfWindows(refused) && <NextWindows problem={refused} windows={windows} />}

@@ -149,14 +149,14 @@ async function listOffer(
 ): Promise<Offer | undefined> {
   let offer: Offer | undefined;
   let fromDate: string | undefined;
-  for (let page = 0; page < pages && (offer?.goesOn ?? true); page++) {
+  for (let page = 0; page < pages && (offer?.hasMore ?? true); page++) {
     const request = { ...routeOf(route), days: DAYS, fromDate };
     const { timeZone, ...listed } = await shipments.listPickupSlots(request, { signal });
     if (timeZone === undefined) return undefined;
     const last = listed.data.at(-1);
     const open = listed.data.filter((slot) => !isTooFarAhead(slot));
-    const goesOn = (last === undefined || !isTooFarAhead(last)) && page + 1 < MAX_PAGES;
-    offer = { ...listed, data: [...(offer?.data ?? []), ...open], timeZone, goesOn };
+    const hasMore = (last === undefined || !isTooFarAhead(last)) && page + 1 < MAX_PAGES;
+    offer = { ...listed, data: [...(offer?.data ?? []), ...open], timeZone, hasMore };
     fromDate = last
       ? addDays(last.localStart.slice(0, 10), 1)
       : addDays(fromDate ?? localDate(new Date(), timeZone), DAYS);

@@ -109,7 +109,7 @@ function EndWindow(props: EndProps & { readonly booked: Window | undefined }) {
         ) : (
           <p class="minor">No times available on the days checked.</p>
         ))}
-      {choice.kind === "time" && offer.goesOn && (
+      {choice.kind === "time" && offer.hasMore && (
         <div>
           <Button busy={listMore === undefined} onClick={() => listMore?.()}>
             Show later days

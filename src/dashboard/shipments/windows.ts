@@ -14,8 +14,8 @@ export interface Window {
 /** Slots that the zone's schedule offers for a pickup or dropoff. `undefined` without a schedule. */
 export type Offer = ListPickupSlotsResponse & {
   readonly timeZone: string;
-  /** Whether later days may be bookable. */
-  readonly goesOn: boolean;
+  /** Whether more days can be loaded. */
+  readonly hasMore: boolean;
 };
 
 /** The chosen time of a pickup or dropoff. A `time` without a window cannot be booked yet. */

@@ -116,7 +116,7 @@ function ClockActions({ clock, follow }: ClockProps) {
         <RpcActionButton
           method={TestService.method.releaseTestClock}
           request={{}}
-          done="The clock follows the real time."
+          done="The test clock is reset to real time."
         >
           Real time
         </RpcActionButton>
@@ -306,7 +306,7 @@ function DeletionDialog() {
         <li>Stored responses for idempotency keys</li>
       </ul>
       <p>
-        Keys, webhooks, limits and the Stripe connection are kept. The clock follows the real time again. Live mode is
+        Keys, webhooks, limits and the Stripe connection are kept. The test clock is reset to real time. Live mode is
         not affected.
       </p>
     </Dialog>

@@ -38,7 +38,7 @@ interface InputProps {
 /** A label, any kind of input, and its errors. The other fields build on this component. */
 export function Field(
   props: FieldProps & {
-    /** Contents of the field, if they also change without typing. */
+    /** Current value. Pass it if the value can also change without user input. A change clears the errors. */
     readonly value?: unknown;
     readonly children: (input: InputProps) => ComponentChildren;
   },
@@ -162,7 +162,7 @@ export function FieldGroup(
   props: FieldProps & {
     /** Kind of group: checkboxes side by side, a radio group with dependent fields, or rows. */
     readonly kind: "choices" | "window" | "rows";
-    /** Contents of the field, if they also change without typing. */
+    /** Current value. Pass it if the value can also change without user input. A change clears the errors. */
     readonly value?: unknown;
     readonly children: ComponentChildren;
   },

@@ -177,7 +177,7 @@ function Details({ webhook, figures }: Listed) {
   );
 }
 
-/** Reload interval of the deliveries, in milliseconds. Attempts cause no events. */
+/** Polling interval of the delivery list, in milliseconds. Delivery attempts emit no events that would refresh it. */
 const DELIVERIES_REPEAT_MS = 2_000;
 
 const OPEN = "delivery";

@@ -84,8 +84,8 @@ function SuspendButton({ workspace: { id, name, suspendedAt } }: ActionProps) {
       done={`${name} is suspended.`}
     >
       <p>
-        All calls by its programs and members are refused within a second, until an operator resumes it. No data is
-        lost. Webhooks still receive earlier events.
+        API keys and members lose access within a second, until an operator resumes the workspace. No data is lost.
+        Events from before the suspension are still delivered to webhooks.
       </p>
     </RpcButton>
   ) : (
@@ -97,7 +97,7 @@ function SuspendButton({ workspace: { id, name, suspendedAt } }: ActionProps) {
       request={request}
       done={`${name} is resumed.`}
     >
-      <p>Its programs and members can call again, with their existing keys.</p>
+      <p>Members and existing API keys regain access.</p>
     </RpcButton>
   );
 }

@@ -113,11 +113,12 @@ function CreateButton() {
       title="Create a workspace"
       submit="Create the workspace"
       then={({ data, apiKey }) => {
-        const goOn = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
+        const openWorkspace = () => navigate(paths.platformWorkspace({ workspace: data!.id }));
         return (
-          <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={goOn}>
+          <SecretDialog title="The workspace’s first key" what="key" secret={apiKey} close={openWorkspace}>
             <p>
-              Give it to the people who run the workspace’s program. Members can create more keys under Settings → API.
+              Give it to the people who run the workspace’s API client. Members can create more keys under Settings →
+              API.
             </p>
           </SecretDialog>
         );
@@ -219,7 +220,7 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
     tone: "danger",
     text: "One new key replaces all keys of the workspace.",
     label: "Other keys expire",
-    hint: "They work until then, so that you can update every program.",
+    hint: "They work until then, so that you can update every API client.",
     overlapSeconds: 86_400,
     rotate: keyCall(rotateWorkspaceApiKeys, { workspace }, ({ apiKey }) => apiKey),
   });
@@ -234,7 +235,7 @@ function PlatformWorkspaceKeys(props: { readonly workspace: bigint }) {
       <QueryView query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="minor">No active keys. The workspace’s programs cannot call the API.</p>
+            <p class="minor">No active keys. The workspace’s clients cannot call the API.</p>
           ) : (
             <KeyTable label="API keys" columns={API_KEY_COLUMNS} keys={data} owner={mayChange ? owner : undefined} />
           )
@@ -258,7 +259,7 @@ function keyOwnerOf(workspace: bigint): KeyOwner<ApiKey> {
         <code>shp_…{key.last4}</code> are refused at once, even if it is the last key. <LastUse apiKey={key} />
       </>
     ),
-    secretText: "Give it to the people who run the workspace’s program.",
+    secretText: "Give it to the people who run the workspace’s API client.",
     labelOf: (act, title) => `${act} ${title}`,
   };
 }

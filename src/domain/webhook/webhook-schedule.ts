@@ -18,7 +18,7 @@ const WAITS_MS = [
 /** Maximum relative jitter of a delay. Spreads the retries of simultaneous failures. */
 const JITTER = 0.1;
 const MAX_REQUESTED_WAIT_MS = 24 * HOUR_MS;
-/** Time without a success after which a webhook is disabled, in milliseconds. */
+/** Time without a successful delivery after which a webhook is disabled, in milliseconds. */
 const MAX_FAILING_MS = 5 * 24 * HOUR_MS;
 
 export const MAX_ATTEMPTS = WAITS_MS.length;

@@ -3,7 +3,7 @@ import { OPERATOR_ROLES, type OperatorRole } from "../../domain/roles.ts";
 
 export type OperatorKindName = "person" | "machine";
 
-/** A person or program that runs the platform. Never deleted, because the audit log refers to it. */
+/** A person or machine that administers the platform. Never deleted, because the audit log refers to it. */
 export const Operator = defineEntity({
   name: "Operator",
   tableName: "operator",

@@ -156,7 +156,7 @@ async function changedRoute(
   const quoted = quote(pricing, route);
   const isPending = row.status === "pending";
   if (isPending) refuseAny(coverageViolations(quoted));
-  // The fees of unchanged windows are in the earlier currency.
+  // Unchanged windows normally keep their fees. If the currency has changed, they are priced again.
   const unchanged = isPending && row.currency !== pricing.fees.currency ? {} : requested.unchanged;
   const decision = decideRoute(pricing, route, { ...requested, unchanged }, at.getTime());
   const { violations, facts, feeMinor } = decision;

@@ -60,7 +60,7 @@ export const en: TrackingTexts = {
   mail: {
     attempted: "Your delivery could not be handed over",
     pin: (digits) => `Tell the courier this PIN: ${digits}`,
-    follow: "Follow your delivery",
+    follow: "Track your delivery",
     why: (sender) => `You’re receiving this email because ${sender} is delivering a parcel to you.`,
     stop: "Unsubscribe",
     mayStop: (sender) => `Unsubscribe from emails about deliveries from ${sender}?`,

@@ -7,7 +7,7 @@ import { sendJsonText, type HttpHandler } from "./responses.ts";
 const STYLE =
   ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}";
 
-const CONTENT = `<p>This is a service for programs. It quotes, books and cancels deliveries.</p>
+const CONTENT = `<p>This is an API that quotes, books and cancels deliveries.</p>
 <ul>
 <li>The JSON API is below <code>/v1</code>, for example <code>POST /v1/shipments/quote</code>. Its
 calls need an API key.</li>

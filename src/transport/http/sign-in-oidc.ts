@@ -125,14 +125,14 @@ async function finish(
     throw refuse("SIGN_IN_REFUSED", text);
   }
   lookups.trust(signedIn.session);
-  goOn(visit, signedIn.returnTo, sessionCookie(signedIn.session, isHttps), isHttps);
+  continueTo(visit, signedIn.returnTo, sessionCookie(signedIn.session, isHttps), isHttps);
 }
 
 /**
  * Continues with a page instead of a redirect. After a redirect from another site, browsers do not send a
  * `SameSite=Strict` cookie, so the target would not receive the session.
  */
-function goOn(visit: Visit, path: string, session: string, isHttps: boolean): void {
+function continueTo(visit: Visit, path: string, session: string, isHttps: boolean): void {
   const target = escapeHtml(path);
   const title = "You are signed in";
   const refresh = `<meta http-equiv="refresh" content="0; url=${target}">`;

@@ -30,8 +30,8 @@ function claimsOf(login: string): Record<string, unknown> {
   return { email: login, email_verified: true };
 }
 
-/** Returns the gRPC address as pages receive it. */
-const grpcOf = (of: TestService) => ({ url: null, port: Number(new URL(of.grpcUrl).port) });
+/** Returns the gRPC address that `/sign-in/options` reports for a service. */
+const grpcOf = ({ grpcUrl }: TestService) => ({ url: null, port: Number(new URL(grpcUrl).port) });
 
 const visitor = (to = service) => createVisitor(PUBLIC_URL, to.httpUrl);
 

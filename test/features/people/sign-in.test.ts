@@ -209,7 +209,7 @@ describe("a session", () => {
     ["a program", {}],
   ])("does not count from %s", async (_, extraHeaders: Record<string, string>) => {
     const headers = { cookie: admin.cookie, ...inWorkspace(), ...extraHeaders };
-    const text = "Calls with a session are accepted only from pages of this site.";
+    const text = "Session requests must come from a page on this site.";
     const call = service.as(undefined).getWorkspace({}, headers);
     await expectRefused(call, "CROSS_SITE", text);
   });

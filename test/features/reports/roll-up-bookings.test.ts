@@ -56,7 +56,7 @@ async function expectCounted(): Promise<readonly { readonly bookings: number }[]
 }
 
 /** Terminates all database connections that counted bookings, as a crash does. */
-const endCounting = () =>
+const terminateCounting = () =>
   sql.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and query like '%booking_%' and pid <> pg_backend_pid()`,
@@ -144,7 +144,7 @@ test("after any history the days of each workspace are those of its shipments, w
     if ("replica" in what) {
       await endRests(sql);
       counting.push(replicas[what.replica].rollUp(signal));
-      if (what.what === "die") await endCounting();
+      if (what.what === "die") await terminateCounting();
     } else if ("timeZone" in what) {
       await expectOverview(workspaces[at]!, what.timeZone);
     } else if ("quoted" in what) {

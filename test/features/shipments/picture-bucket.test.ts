@@ -122,7 +122,7 @@ test("a recipient sees the address though the bucket does not answer, and keeps 
 });
 
 test.each([
-  ["whose key is another", "/pictures", "wrong", "The bucket answers with the status 403."],
+  ["whose key is another", "/pictures", "wrong", "The bucket responded with status 403."],
   ["that does not exist", "/nothing", "S3RVER", "The bucket does not exist."],
 ])("nothing counts as written in a bucket %s", async (_, path, secretAccessKey, message) => {
   const { settings } = await startBucket();

@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_shipments_admin_v1_operator: GenFile;
 
 /**
- * A person or program that runs the platform.
+ * A person or machine that administers the platform.
  *
  * @generated from message shipments.admin.v1.Operator
  */
@@ -75,7 +75,7 @@ export declare type Operator = Message<"shipments.admin.v1.Operator"> & {
 };
 
 /**
- * A person or program that runs the platform.
+ * A person or machine that administers the platform.
  *
  * @generated from message shipments.admin.v1.Operator
  */

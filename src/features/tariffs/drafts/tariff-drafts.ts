@@ -68,7 +68,7 @@ export function auditedFees(document: object): Record<string, unknown> {
   };
 }
 
-/** Returns a list for the audit log, or its number of items if it is too long. */
+/** Returns a list as it is recorded in the audit log: the list itself, or text such as `300 tiers` if it is too long. */
 function auditedList(list: unknown, what: string): unknown {
   const isLong = Array.isArray(list) && JSON.stringify(list).length > MAX_LIST_LENGTH;
   return isLong ? `${list.length} ${what}` : list;

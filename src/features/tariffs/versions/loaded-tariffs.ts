@@ -33,8 +33,11 @@ export function createLoadedTariffs(loadPricing: (version: number) => Promise<Pr
       return loading;
     },
     isLoading: (version: number) => loads.has(version),
-    /** Makes a tariff current. Keeps the previous tariff for transactions that have read it as in force. */
-    use(loaded: PricedTariff): void {
+    /**
+     * Makes a tariff current. The previous one stays loaded for a while, for transactions that read it before the
+     * change.
+     */
+    setCurrent(loaded: PricedTariff): void {
       const replaced = newest;
       newest = loaded;
       previous = replaced;

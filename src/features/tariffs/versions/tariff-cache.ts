@@ -38,7 +38,7 @@ export interface TariffCache {
   refresh(reader: Reader): Promise<void>;
 }
 
-/** Time before the effective time at which a scheduled version is loaded, as a PostgreSQL interval. */
+/** How long before its effective time a scheduled version is loaded, as a PostgreSQL interval. */
 const LOAD_AHEAD = "60 seconds";
 
 /** State of the versions in the database. */
@@ -77,7 +77,7 @@ export function createTariffCache(options: {
   async function byVersion(version: number | null): Promise<PricedTariff> {
     if (version === null) throw noTariffError();
     const tariff = await loaded.load(version);
-    if (version > (currentVersion() ?? 0)) loaded.use(tariff);
+    if (version > (currentVersion() ?? 0)) loaded.setCurrent(tariff);
     return tariff;
   }
 
@@ -94,11 +94,11 @@ export function createTariffCache(options: {
   async function follow({ inForce, calledOff }: VersionsNow): Promise<void> {
     const current = currentVersion();
     if (inForce === null || inForce === current || loaded.isLoading(inForce)) return;
-    if (current === undefined) loaded.use(await loaded.load(inForce));
+    if (current === undefined) loaded.setCurrent(await loaded.load(inForce));
     else if (inForce > current || calledOff === true) {
       void attempt(inForce, (tariff) => {
         // Skipped if a booking has made this version, or a later one, current in the meantime.
-        if (currentVersion() === current) loaded.use(tariff);
+        if (currentVersion() === current) loaded.setCurrent(tariff);
       });
     }
   }
