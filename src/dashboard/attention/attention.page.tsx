@@ -84,7 +84,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   [AttentionKind.COURIER_MISSING]: {
     ...ofShipments("All unassigned shipments", { courier: UNASSIGNED }),
     title: "Due soon without a courier",
-    besides: "These shipments are late within the hour and have no courier. Assign one.",
+    explanation: "These shipments are late within the hour and have no courier. Assign one.",
     row: ({ id, at }) => ({
       name: <code>{id}</code>,
       href: paths.shipment({ reference: id }),
@@ -97,7 +97,7 @@ const KINDS: Readonly<Partial<Record<AttentionKind, KindText>>> = {
   },
   [AttentionKind.COURIER_UNSEEN]: {
     title: "Couriers not seen for 20 minutes",
-    besides: "These couriers have shipments left. Call them, or assign the shipments to others.",
+    explanation: "These couriers have shipments left. Call them, or assign the shipments to others.",
     row: ({ id, name, at }) => ({
       name,
       href: paths.courier({ courier: id }),
