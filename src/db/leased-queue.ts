@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Repeat } from "./repeat.ts";
+import { createWaiter } from "./waiter.ts";
 
-/** Pause before polling again for a workspace that has reached its limit, in milliseconds. */
-const PAUSE_MS = 500;
+/** Default interval between polls, in milliseconds. */
+const POLL_MS = 500;
+/** Pause after a failed poll, in milliseconds. */
+const RETRY_MS = 1_000;
+/** First and maximum pause while a queue's receiver is unreachable, in milliseconds. Doubles with each failure. */
+const FIRST_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 60_000;
 
 export interface WorkItem {
   readonly workspace: number;
@@ -9,66 +17,215 @@ export interface WorkItem {
   readonly reference?: string;
 }
 
-/** Due work in a table that replicas share. A replica leases an item before processing it. */
-export interface LeasedQueue<Item extends WorkItem> {
-  /** Maximum number of concurrent items in a process, in total and per workspace. */
-  readonly concurrency: number;
-  readonly workspaceConcurrency: number;
-  /** Finds due items without a lease, the most urgent first, except those of some workspaces. */
-  find(limit: number, exceptWorkspaces: readonly number[]): Promise<Item[]>;
-  /** Leases and processes an item, unless another process has leased it. */
-  work(item: Item): Promise<unknown>;
+interface Search {
+  /** Maximum number of items. Items in progress may be among them. */
+  readonly limit: number;
+  /** Number of items that can start now, for searches that also lease. */
+  readonly room: number;
+  readonly exceptWorkspaces: readonly number[];
+  /** Announced workspaces to search. `undefined` for all. */
+  readonly workspaces: readonly number[] | undefined;
 }
 
-export interface Workers {
-  /** Waits for a free slot, starts due items without awaiting them, and returns whether more may be due. */
-  startDue(): Promise<boolean>;
-  /** Resolves when no item is being processed. */
-  idle(): Promise<void>;
+export interface QueueControl<Item> {
+  /** Searches announced workspaces now. `undefined` for all. */
+  wake(workspaces: readonly number[] | undefined): void;
+  /** Starts an item that the queue already holds in memory. */
+  start(item: Item): void;
+  /** Delays the next poll by at least this time, in milliseconds. */
+  rest(ms: number): void;
+  /** Counts an outcome other than those of items. */
+  count(outcome: string): void;
+}
+
+/** Due work in a table that replicas share. A replica leases an item before processing it. */
+export interface LeasedQueue<Item extends WorkItem = WorkItem> {
+  /** Name in logs and metrics. */
+  readonly name: string;
+  /**
+   * Outcomes in metrics. `lost` means that another process leased the item first. `unreachable` means that the
+   * receiver of all items is down, so that the queue pauses.
+   */
+  readonly outcomes: readonly string[];
+  /** Interval between polls, in milliseconds. Default 500 */
+  readonly pollMs?: number;
+  /** Maximum number of concurrent items in a process. Absent if the queue starts its items itself. */
+  readonly concurrency?: { readonly total: number; readonly perWorkspace: number };
+  /** Finds due items without a lease, the most urgent first. */
+  find(search: Search): Promise<readonly Item[]>;
+  /** Leases and processes an item. Returns the outcome to count, if any. */
+  work(item: Item): Promise<string | undefined>;
+  /** Passes the means to announce and start items in addition to polls. */
+  connect?(control: QueueControl<Item>): void;
+  /** Renews leases that outlast an item. Returns the next pause in milliseconds. Never rejects. */
+  renew?(): Promise<number>;
+  /**
+   * Called at shutdown, after the time for work in progress.
+   *
+   * @param idle resolves when no item is in progress
+   */
+  close?(idle: () => Promise<void>): Promise<unknown>;
+}
+
+/** Registers the metrics of a queue. The returned function counts an outcome, or an error without one. */
+export type ObserveQueue = (
+  queue: Pick<LeasedQueue, "name" | "outcomes">,
+  inProgress: () => number,
+) => (outcome: string | undefined) => void;
+
+export interface QueueDeps {
+  readonly log: Pick<Logger, "warn">;
+  readonly observeQueue: ObserveQueue;
+  /** Default and maximum interval between polls, in milliseconds, instead of the usual one. */
+  readonly pollMs?: number | undefined;
+  readonly maxRestMs?: number | undefined;
 }
 
 /**
  * Creates workers that each start the next item as soon as an item finishes. Slow items delay neither
  * other items nor other workspaces.
  */
-export function createWorkers<Item extends WorkItem>(
-  { concurrency, workspaceConcurrency, find, work }: LeasedQueue<Item>,
-  failed: (error: unknown) => void,
-): Workers {
-  const running = new Map<string, { readonly workspace: number; readonly ended: Promise<void> }>();
-  const ended = () => [...running.values()].map((each) => each.ended);
-  const hasShare = (workspace: number) =>
-    [...running.values()].filter((each) => each.workspace === workspace).length >= workspaceConcurrency;
+export function createWorkers<Item extends WorkItem>(queue: LeasedQueue<Item>, deps: QueueDeps) {
+  const { total = Infinity, perWorkspace = Infinity } = queue.concurrency ?? {};
+  const schedule = createSchedule(Math.min(queue.pollMs ?? deps.pollMs ?? POLL_MS, deps.maxRestMs ?? Infinity));
+  const inProgress = new Map<Item, Promise<void>>();
+  const count = deps.observeQueue(queue, () => inProgress.size);
+  /** Whether items are due that can start once an item in progress finishes. */
+  let isMoreDue = false;
 
-  /**
-   * Starts an item and returns true. Returns false if the workspace has reached its limit, or if the
-   * item is already in progress because its lease is still being acquired.
-   */
-  function startOne(item: Item): boolean {
-    const { workspace } = item;
-    const name = `${workspace} ${item.reference}`;
-    if (running.has(name) || hasShare(workspace)) return false;
-    const done = work(item).then(() => undefined, failed);
-    running.set(name, { workspace, ended: done.finally(() => running.delete(name)) });
+  function failed(error: unknown): void {
+    count(undefined);
+    deps.log.warn({ err: error, queue: queue.name }, "background work failed");
+  }
+
+  async function run(item: Item): Promise<void> {
+    try {
+      const outcome = await queue.work(item);
+      if (outcome !== undefined) count(outcome);
+      schedule.note(outcome);
+    } catch (error) {
+      failed(error);
+    }
+    inProgress.delete(item);
+    if (isMoreDue) schedule.wake(undefined);
+  }
+  const start = (item: Item) => void inProgress.set(item, run(item));
+
+  function startIfAllowed(item: Item): boolean {
+    const own = [...inProgress.keys()].filter(({ workspace }) => workspace === item.workspace);
+    const isInProgress = own.some(({ reference }) => reference === item.reference);
+    if (inProgress.size >= total || own.length >= perWorkspace || isInProgress) return false;
+    start(item);
     return true;
   }
 
+  async function startDue(workspaces: readonly number[] | undefined): Promise<void> {
+    const room = total - inProgress.size;
+    isMoreDue = room === 0;
+    if (isMoreDue) return;
+    const byWorkspace = Map.groupBy(inProgress.keys(), ({ workspace }) => workspace);
+    const exceptWorkspaces = [...byWorkspace].flatMap(([id, items]) => (items.length >= perWorkspace ? [id] : []));
+    const found = await queue.find({ limit: total, room, exceptWorkspaces, workspaces });
+    const started = found.filter(startIfAllowed).length;
+    isMoreDue = found.length > started || found.length >= room || exceptWorkspaces.length > 0;
+    if (isMoreDue && started > 0) schedule.pollIn(0);
+  }
+
+  queue.connect?.({ start, count, wake: schedule.wake, rest: schedule.rest });
   return {
-    async startDue() {
-      if (running.size >= concurrency) await Promise.race(ended());
-      const workspaces = new Set([...running.values()].map(({ workspace }) => workspace));
-      const excepted = [...workspaces].filter(hasShare);
-      const found = await find(concurrency, excepted);
-      const started = found.filter((item) => running.size < concurrency && startOne(item));
-      const isMoreFound = found.length > started.length || found.length === concurrency;
-      if (started.length > 0) return isMoreFound || excepted.length > 0;
-      if (excepted.length === 0) return false;
-      // Due items of these workspaces can start as soon as one of their items finishes.
-      await Promise.race([...ended(), sleep(PAUSE_MS, undefined, { ref: false })]);
-      return true;
+    /** Ends a pause early. */
+    waiter: schedule.waiter,
+    /** Starts due items without awaiting them. Returns the next pause in milliseconds. Never rejects. */
+    async poll(): Promise<number> {
+      const workspaces = schedule.drain();
+      if (workspaces === undefined || queue.connect !== undefined) {
+        await startDue(workspaces).catch((error: unknown) => {
+          failed(error);
+          schedule.pollIn(RETRY_MS);
+        });
+      }
+      return schedule.pauseMs();
     },
-    async idle() {
-      await Promise.all(ended());
+    /** Resolves when no item is in progress. */
+    async idle(): Promise<void> {
+      while (inProgress.size > 0) await Promise.all(inProgress.values());
     },
   };
+}
+
+/** Creates the schedule of a queue's polls. */
+function createSchedule(pollMs: number) {
+  const announced = new Set<number>();
+  const waiter = createWaiter();
+  let pollAtMs = 0;
+  let backoffMs = FIRST_BACKOFF_MS;
+  let backoffUntilMs = 0;
+  const pauseMs = () => Math.max(0, Math.max(pollAtMs, backoffUntilMs) - performance.now());
+  const pollIn = (ms: number) => void (pollAtMs = performance.now() + ms);
+  return {
+    waiter,
+    pauseMs,
+    pollIn,
+    wake(workspaces: readonly number[] | undefined) {
+      if (workspaces === undefined) pollIn(0);
+      else for (const workspace of workspaces) announced.add(workspace);
+      waiter.notify();
+    },
+    rest(ms: number) {
+      pollAtMs = Math.max(pollAtMs, performance.now() + ms);
+    },
+    /** Returns and clears the announced workspaces. Returns `undefined`, meaning all, if a poll is due. */
+    drain(): readonly number[] | undefined {
+      const workspaces = pauseMs() > 0 ? [...announced] : undefined;
+      announced.clear();
+      // Queues poll at multiples of the interval, so that their searches share a round trip.
+      if (workspaces === undefined) pollAtMs = (Math.floor(performance.now() / pollMs) + 1) * pollMs;
+      return workspaces;
+    },
+    /** Backs off while the receiver is unreachable. */
+    note(outcome: string | undefined) {
+      if (outcome === "unreachable" && performance.now() >= backoffUntilMs) {
+        backoffUntilMs = performance.now() + backoffMs;
+        backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+      } else if (outcome !== undefined && outcome !== "unreachable") backoffMs = FIRST_BACKOFF_MS;
+    },
+  };
+}
+
+/** Runs a queue until shutdown. Items in progress then have time to finish. */
+export function runQueue(queue: LeasedQueue, deps: QueueDeps & { readonly repeat: Repeat }) {
+  const { poll, waiter, idle } = createWorkers(queue, deps);
+  const polling = deps.repeat(poll, waiter);
+  const renewing = queue.renew && deps.repeat(() => queue.renew!());
+  return {
+    /** Resolves when the queue has stopped and no item is in progress. */
+    idle: () => polling.then(idle),
+    async close() {
+      if (queue.close === undefined) return;
+      await Promise.all([polling, renewing]);
+      await queue.close(idle);
+    },
+  };
+}
+
+/**
+ * Repeats a write until the database accepts it or the signal aborts, because unrecorded work would be repeated.
+ *
+ * @param onError called after each failure
+ */
+export async function persist(
+  write: () => Promise<unknown>,
+  signal: AbortSignal,
+  onError?: (error: unknown) => void,
+): Promise<void> {
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      onError?.(error);
+      if (signal.aborted) return;
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }

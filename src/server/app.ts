@@ -21,7 +21,6 @@ import type { InviteDeps } from "../features/people/members.ts";
 import { createSessionCache } from "../features/people/session-cache.ts";
 import { createQuoteKeys } from "../features/quotes/quote-keys.ts";
 import type { WebhookBacklog } from "../features/reports/load-figures.ts";
-import { createBookingRollUps } from "../features/reports/roll-up-bookings.ts";
 import { createReportCache } from "../features/reports/report-cache.ts";
 import { createRequestLog } from "../features/reports/request-log.ts";
 import { createUsageCounter } from "../features/reports/usage-counter.ts";
@@ -133,12 +132,12 @@ export function createApp(config: AppConfig, fullLog: Logger, outside: AppOverri
   const instruments = createInstruments(registry);
   const stores = createStores(config, outside, log, instruments);
   const { orm, em, tasks, tariffs, keys, sessions } = stores;
-  const deliver = createDelivering(outside, { ...stores, ...instruments, now, allowLoopbackHttp });
+  const deliver = createDelivering(outside, { ...stores, now, allowLoopbackHttp });
   const limiter = createLimiter(config, outside, log, instruments.countFallback);
   const addresses = createAddresses({ ...instruments, ...outside, config, limiter, log });
-  const watched = watchDatabase(em, contact, { ...outside, now });
+  const watched = watchDatabase(em, contact, { ...outside, now, movesPictures: config.pictures !== undefined });
   const readiness = createReadiness(tariffs.currentVersion, watched.degradedReason);
-  const mails = createMails({ ...stores, ...instruments, config, outside, now, log });
+  const mails = createMails({ ...stores, config, outside, now, log });
   const payments = createPayments({ ...stores, limiter, now, log });
   const shared = { now, log, allowLoopbackHttp, sendsMails: mails !== undefined };
   const servers = createServers({
@@ -193,28 +192,24 @@ function recordersOf({ usage, requestLog }: Pick<Stores, "usage" | "requestLog">
 function watchDatabase(
   em: EntityManager,
   contact: DatabaseContact,
-  { now, clockMs }: Pick<AppOverrides, "clockMs"> & { readonly now: () => Date },
+  options: Pick<AppOverrides, "clockMs"> & { readonly now: () => Date; readonly movesPictures: boolean },
 ) {
   const { log } = contact;
-  const databaseClock = createDatabaseClock(log, clockMs);
-  const databaseFigures = createDatabaseFigures({ em, log, now });
+  const databaseClock = createDatabaseClock(log, options.clockMs);
+  const databaseFigures = createDatabaseFigures({ ...options, em, log });
   const degradedReason = () => contact.lostReason() ?? databaseClock.offReason();
   return { contact, databaseClock, databaseFigures, degradedReason };
 }
 
 function createDelivering(
   { resolve, webhookTimeoutMs: timeoutMs, random = Math.random, tracing }: AppOverrides,
-  deps: Pick<Stores, "createGroup"> &
-    Pick<Instruments, "countAttempt"> & {
-      readonly now: () => Date;
-      readonly allowLoopbackHttp: boolean;
-    },
+  deps: Pick<Stores, "createGroup"> & { readonly now: () => Date; readonly allowLoopbackHttp: boolean },
 ) {
-  const { createGroup, countAttempt, now, allowLoopbackHttp } = deps;
+  const { createGroup, now, allowLoopbackHttp } = deps;
   const sender = createSender({ allowLoopbackHttp, resolve, timeoutMs });
   const { traceAttempt } = tracing ?? {};
   const eventJson = createEventJson();
-  return { createGroup, now, random, sender, eventJson, countAttempt, traceAttempt };
+  return { createGroup, now, random, sender, eventJson, traceAttempt };
 }
 
 async function closeAll(all: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
@@ -287,7 +282,6 @@ function createStores(config: AppConfig, { maxWaitMs }: AppOverrides, log: Logge
     usage: createUsageCounter(),
     requestLog: createRequestLog(instruments.countUnlogged),
     testTimes: createTestTimes(),
-    bookingRollUps: createBookingRollUps(em, log),
     overviews: createReportCache<Overview>(),
     platformOverviews: createReportCache<GetPlatformOverviewResponse>(),
     backlogs: createReportCache<WebhookBacklog>(),

@@ -2,29 +2,30 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import { followChanges, type ChangeFeed } from "../db/change-feed.ts";
-import type { Workers } from "../db/leased-queue.ts";
+import { type LeasedQueue, type QueueDeps, runQueue } from "../db/leased-queue.ts";
 import type { EntityManager } from "../db/orm.ts";
+import { createRepeat, type Repeat } from "../db/repeat.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import type { ApiKeyCache } from "../features/api-keys/api-key-cache.ts";
 import { createKeyUseRecorder } from "../features/credentials/record-key-use.ts";
 import { EVENTS_CHANNEL, type EventAnnouncer } from "../features/events/event-announcer.ts";
-import { createPaymentJobs, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
+import { createPaymentQueues, type PaymentJobDeps } from "../features/payments/payment-jobs.ts";
 import type { OperatorKeyCache } from "../features/operators/operator-keys.ts";
-import { createPictureWorkers, type PictureBucket } from "../features/shipments/picture-bucket.ts";
+import { createPictureQueue, type PictureBucket } from "../features/shipments/picture-bucket.ts";
 import { createReplicaHeartbeat } from "../features/reports/replica.entity.ts";
 import type { QuoteKeys } from "../features/quotes/quote-keys.ts";
-import type { BookingRollUps } from "../features/reports/roll-up-bookings.ts";
+import { createRollUpQueue } from "../features/reports/roll-up-bookings.ts";
 import { writeRequests, type RequestLog } from "../features/reports/request-log.ts";
 import { writeUsage, type UsageCounter } from "../features/reports/usage-counter.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
-import { deliverWebhooks, type Deliveries, type DeliverDeps } from "../features/webhooks/deliver-webhooks.ts";
-import { type SimulationDeps, takeDueSteps } from "../features/test-mode/simulations.ts";
+import { createDeliveryQueue, type DeliverDeps } from "../features/webhooks/deliver-webhooks.ts";
+import { createSimulationQueue, type SimulationDeps } from "../features/test-mode/simulations.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import type { Instruments } from "./instruments.ts";
-import type { CreateMailWorkers } from "./mails.ts";
-import { createRepeat, createSealSecrets, purgeExpired, repeatJob, type Repeat } from "./upkeep.ts";
+import type { CreateMailQueues } from "./mails.ts";
+import { createSealSecrets, purgeExpired } from "./upkeep.ts";
 
 /** Interval of heartbeats, in milliseconds. */
 const BEAT_MS = 5_000;
@@ -33,23 +34,22 @@ const WRITE_MS = 10_000;
 /** Interval of writing the request log, in milliseconds. */
 const LOG_MS = 1_000;
 
-/** Maximum time to wait at shutdown for payments in flight, in milliseconds. */
+/** Maximum time to wait at shutdown for items in progress, in milliseconds. */
 const GRACE_MS = 3_000;
 
 export interface Background {
   /**
-   * Starts following changes by other processes, webhook delivery, payment processing, test mode simulations, emails,
-   * moving pictures to the bucket, recording key usage and call counts, daily booking roll-ups, the heartbeat,
-   * creation of test twins, encryption of secrets, and purging. Resolves after keys and tariff have been loaded.
+   * Starts following changes by other processes, the queues, recording key usage and call counts, the heartbeat,
+   * encryption of secrets, and purging. Resolves after keys and tariff have been loaded.
    */
   start(): Promise<void>;
-  /** Stops starting deliveries, emails and payments. Waits up to 3 seconds for those in flight. */
-  stopDeliveries(): Promise<void>;
+  /** Waits up to 3 seconds for items in progress. The shutdown signal has stopped the queues. */
+  stopQueues(): Promise<void>;
   /** Writes the final counts and key usage. Stops following changes. */
   close(): Promise<void>;
 }
 
-export interface BackgroundDeps {
+export interface BackgroundDeps extends QueueDeps {
   readonly databaseUrl: string;
   readonly em: EntityManager;
   readonly log: Logger;
@@ -62,25 +62,17 @@ export interface BackgroundDeps {
   readonly databaseFigures: DatabaseFigures;
   readonly usage: UsageCounter;
   readonly requestLog: RequestLog;
-  readonly bookingRollUps: Pick<BookingRollUps, "rollUp">;
   readonly secretSeal: SecretSeal;
   readonly paymentJobs: PaymentJobDeps;
   readonly simulations: SimulationDeps;
-  readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal">;
-  readonly mails: CreateMailWorkers | undefined;
+  readonly deliver: Omit<DeliverDeps, "em" | "events" | "secretSeal" | "log" | "shutdownSignal" | "givingUp">;
+  readonly mails: CreateMailQueues | undefined;
   /** `undefined` if pictures stay in the database. */
   readonly bucket: PictureBucket | undefined;
   /** Retention of events in days. `undefined` for unlimited. */
   readonly eventRetentionDays?: number | undefined;
   readonly countPurge: Instruments["countPurge"];
-  /** Polling interval in milliseconds, instead of the default. */
-  readonly pollMs?: number | undefined;
-  readonly maxRestMs?: number | undefined;
   readonly shutdownSignal: AbortSignal;
-}
-
-interface Running extends BackgroundDeps {
-  readonly repeat: Repeat;
 }
 
 export function createBackground(options: BackgroundDeps): Background {
@@ -89,9 +81,7 @@ export function createBackground(options: BackgroundDeps): Background {
   const running = { ...options, repeat };
   const reports = createReports(running);
   let feed: ChangeFeed | undefined;
-  let deliveries: Deliveries | undefined;
-  let jobs: Promise<unknown> | undefined;
-  let mailing: Promise<unknown> | undefined;
+  let queues: readonly ReturnType<typeof runQueue>[] = [];
   const givingUp = new AbortController();
   const keyUse = createKeyUseRecorder({
     em,
@@ -105,24 +95,19 @@ export function createBackground(options: BackgroundDeps): Background {
         feed = follow(options, loaded);
       });
       signal.throwIfAborted();
-      deliveries = deliverWebhooks(log, { ...options, ...options.deliver });
       reports.start();
-      const mails = options.mails?.(givingUp.signal) ?? [];
-      mailing = Promise.all(mails.map((workers) => runWorkers(running, "sending emails was interrupted", workers)));
-      jobs = Promise.all([mailing, runJobs(running)]);
+      queues = createQueues(options, givingUp.signal).map((queue) => runQueue(queue, running));
       void repeat(keyUse.record);
       void repeat(options.databaseFigures.refresh);
       void repeat(createSealSecrets(em, options.secretSeal, log));
-      // The roll-up starts last, because its first run can take a long time.
-      void repeat(() => options.bookingRollUps.rollUp(signal));
       void repeat(() => purgeExpired({ ...options, now: options.deliver.now }));
     },
-    async stopDeliveries() {
-      // The next process repeats provider calls that got no response.
-      const settled = Promise.race([jobs, sleep(GRACE_MS, undefined, { ref: false })]);
-      await Promise.all([deliveries?.close(), settled]);
+    async stopQueues() {
+      // Other processes repeat items that did not finish, once their leases expire.
+      const idle = Promise.all(queues.map((queue) => queue.idle()));
+      await Promise.race([idle, sleep(GRACE_MS, undefined, { ref: false })]);
       givingUp.abort();
-      await mailing;
+      await Promise.all(queues.map((queue) => queue.close()));
     },
     async close() {
       await Promise.all([keyUse.record(), reports.end(), feed?.close()]);
@@ -131,7 +116,7 @@ export function createBackground(options: BackgroundDeps): Background {
   };
 }
 
-/** Follows changes by other processes. Calls `looked` once keys and tariff have been loaded. */
+/** Follows changes by other processes. Calls `loaded` once keys and tariff have been loaded. */
 function follow(options: BackgroundDeps, loaded: () => void): ChangeFeed {
   const { databaseUrl, log, tariffs, keys, events, pollMs } = options;
   return followChanges({
@@ -158,23 +143,20 @@ function follow(options: BackgroundDeps, loaded: () => void): ChangeFeed {
   });
 }
 
-/** Runs workers until shutdown. Then waits for work in progress. */
-async function runWorkers(running: Running, failure: string, { startDue, idle }: Workers): Promise<void> {
-  await repeatJob(running, failure, startDue);
-  await idle();
+/** @param givingUp aborts emails in flight and the recording of deliveries at shutdown */
+function createQueues(options: BackgroundDeps, givingUp: AbortSignal): readonly LeasedQueue[] {
+  const { bucket, mails } = options;
+  return [
+    createDeliveryQueue({ ...options, ...options.deliver, givingUp }),
+    ...(mails?.(givingUp) ?? []),
+    ...createPaymentQueues(options.paymentJobs),
+    ...(bucket === undefined ? [] : [createPictureQueue({ ...options, bucket })]),
+    createSimulationQueue(options.simulations),
+    createRollUpQueue(options.em),
+  ];
 }
 
-/** Runs payments, simulations and picture moves until shutdown. */
-function runJobs(running: Running): Promise<unknown> {
-  const { paymentJobs, simulations, bucket } = running;
-  return Promise.all([
-    bucket && runWorkers(running, "pictures could not be searched", createPictureWorkers({ ...running, bucket })),
-    ...createPaymentJobs(paymentJobs).map((workers) => runWorkers(running, "payments could not be checked", workers)),
-    repeatJob(running, "simulations could not be run", () => takeDueSteps(simulations)),
-  ]);
-}
-
-function createReports({ em, log, usage, requestLog, repeat }: Running) {
+function createReports({ em, log, usage, requestLog, repeat }: BackgroundDeps & { readonly repeat: Repeat }) {
   const heartbeat = createReplicaHeartbeat(em, manifest.version);
   let running: Promise<unknown> | undefined;
   const report = (everyMs: number, write: () => Promise<void>) =>

@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
 import type { TableRows } from "../db/servers.ts";
 import { loadNewestEventMs } from "../features/events/load-feed.ts";
-import { loadMailBacklog, type MailBacklog } from "../features/people/mail-backlog.ts";
-import { loadTableRows, sampleBacklog, type WebhookBacklog } from "../features/reports/load-figures.ts";
+import { type DueWork, loadDueWork } from "../features/reports/load-due-work.ts";
+import { loadTableRows } from "../features/reports/load-figures.ts";
 import { countOverdueWork, type OverdueWork } from "../features/reports/overdue-payments.ts";
 
 /** Database metrics for `/metrics`. They are read in advance, so that scrapes do not wait. */
@@ -15,8 +15,7 @@ export interface DatabaseFigures {
 }
 
 interface Figures {
-  readonly backlog: WebhookBacklog;
-  readonly mails: MailBacklog;
+  readonly due: readonly DueWork[];
   readonly overdue: OverdueWork;
   /** Time of the newest event, in milliseconds since the epoch. null if there is no event. */
   readonly newestEventMs: number | null;
@@ -38,18 +37,19 @@ export function createDatabaseFigures(options: {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly now: () => Date;
+  /** Whether pictures are moved to a bucket. */
+  readonly movesPictures: boolean;
 }): DatabaseFigures {
-  const { em, log, now } = options;
+  const { em, log, now, movesPictures } = options;
   let latest: Figures | undefined;
 
   async function readFigures(): Promise<number> {
     const startedMs = performance.now();
-    const backlog = await sampleBacklog(em);
-    const mails = await loadMailBacklog(em);
+    const due = await loadDueWork(em, movesPictures);
     const overdue = await countOverdueWork(em, now());
     const newestEventMs = await loadNewestEventMs(em);
     const tables = await loadTableRows(em);
-    latest = { backlog, mails, overdue, newestEventMs, tables, readMs: now().getTime() };
+    latest = { due, overdue, newestEventMs, tables, readMs: now().getTime() };
     return Math.max(REFRESH_MS, (performance.now() - startedMs) * REST_FACTOR);
   }
 

@@ -1,13 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from "@prometheus-io/client";
 import type { ObserveGroups } from "../db/group-queue.ts";
+import type { ObserveQueue } from "../db/leased-queue.ts";
 import { MAX_CONNECTIONS, type PoolObserver } from "../db/orm.ts";
 import { LIMIT_CLASSES, type LimitClass } from "../domain/rate-limit.ts";
 import type { CompletedLookup } from "../features/addresses/geocoder-client.ts";
 import { GEOCODER_OUTCOMES } from "../features/addresses/geocoder.ts";
-import { MAIL_OUTCOMES, type MailOutcome } from "../features/mails/mail-queue.ts";
 import type { CompletedCall } from "../features/payments/stripe/stripe-calls.ts";
 import type { UnknownStatus } from "../features/payments/stripe/stripe-payment.ts";
-import { isSuccess, type SendResult } from "../features/webhooks/send-webhook.ts";
 import { type Purged, PURGES } from "./purges.ts";
 
 /** Functions that record metrics for `/metrics`. They are called throughout the service. */
@@ -28,11 +27,6 @@ export function createInstruments(registry: Registry) {
     "shipments_limiter_fallbacks_total",
     "Calls admitted without rate limiting because Redis did not respond.",
   );
-  const attempts = counter(
-    "shipments_webhook_attempts_total",
-    "Webhook attempts: delivered (2xx), rejected (another status), unanswered (no response).",
-    "outcome",
-  );
   const refused = counter("shipments_rate_limited_total", "Calls refused by rate limits, by class.", "class");
   const unlogged = counter(
     "shipments_unlogged_requests_total",
@@ -45,17 +39,12 @@ export function createInstruments(registry: Registry) {
     "kind",
   );
   // All series exist from the start, so that the first count is visible as an increase.
-  for (const outcome of ["delivered", "rejected", "unanswered"]) attempts.inc({ outcome }, 0);
   for (const limitClass of LIMIT_CLASSES) refused.inc({ class: limitClass }, 0);
   for (const kind of Object.keys(PURGES)) for (const each of [rows, failures]) each.inc({ kind }, 0);
   return {
     observeGroups: createObserveGroups(histogram),
     poolObserver: createPoolObserver(registry, histogram),
-    countAttempt(result: SendResult) {
-      const rejected = result.status === undefined ? "unanswered" : "rejected";
-      attempts.inc({ outcome: isSuccess(result) ? "delivered" : rejected });
-    },
-    ...createMailCounters(counter),
+    observeQueue: createObserveQueue(registry, counter),
     observeProviderCall: createObserveProviderCall(histogram),
     countUnknownStatus: createCountUnknownStatus(counter),
     observeLookup: createObserveLookup(histogram),
@@ -83,20 +72,35 @@ function createMetrics(registry: Registry) {
 type CreateCounter = ReturnType<typeof createMetrics>["counter"];
 type CreateHistogram = ReturnType<typeof createMetrics>["histogram"];
 
-function createMailCounters(counter: CreateCounter) {
-  const mailAttempts = counter(
-    "shipments_mail_attempts_total",
-    "Email attempts: sent, refused (permanently), deferred, unreachable (no server accepts emails).",
+function createObserveQueue(registry: Registry, counter: CreateCounter): ObserveQueue {
+  const running = new Map<string, () => number>();
+  registry.registerMetric(
+    new Gauge({
+      name: "shipments_queue_in_progress",
+      help: "Items of background work in progress, by queue.",
+      labelNames: ["queue"] as const,
+      registers: [],
+      collect() {
+        for (const [queue, inProgress] of running) this.set({ queue }, inProgress());
+      },
+    }),
+  );
+  const processed = counter(
+    "shipments_queue_processed_total",
+    "Processed items of background work, by queue and outcome.",
+    "queue",
     "outcome",
   );
-  const failedMails = counter(
-    "shipments_mails_failed_total",
-    "Emails that will not be retried: refused, or not sent before they expired.",
+  const errors = counter(
+    "shipments_queue_errors_total",
+    "Failed searches for background work, and items that failed unexpectedly, by queue.",
+    "queue",
   );
-  for (const outcome of MAIL_OUTCOMES) mailAttempts.inc({ outcome }, 0);
-  return {
-    countMailAttempt: (outcome: MailOutcome) => mailAttempts.inc({ outcome }),
-    countFailedMail: () => failedMails.inc(),
+  return ({ name: queue, outcomes }, inProgress) => {
+    running.set(queue, inProgress);
+    errors.inc({ queue }, 0);
+    for (const outcome of outcomes) processed.inc({ queue, outcome }, 0);
+    return (outcome) => (outcome === undefined ? errors.inc({ queue }) : processed.inc({ queue, outcome }));
   };
 }
 

@@ -103,7 +103,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       if (readiness.leave()) await sleep(LINGER_MS);
       const startedMs = performance.now();
       readiness.shutDown();
-      const delivered = background.stopDeliveries();
+      const delivered = background.stopQueues();
       await drain(options, idleMs);
       const leftMs = Math.max(DISCONNECT_MS, startedMs + DELIVERIES_MS - performance.now());
       await Promise.race([

@@ -1,19 +1,15 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { EntityManager } from "../db/orm.ts";
-import type { Workers } from "../db/leased-queue.ts";
-import { createSignInMailWorkers } from "../features/people/send-mails.ts";
-import {
-  createRecipientMailWorkers,
-  type SendRecipientMailsDeps,
-} from "../features/recipients/send-recipient-mails.ts";
+import type { LeasedQueue } from "../db/leased-queue.ts";
+import { createSignInMailQueue } from "../features/people/send-mails.ts";
+import { createRecipientMailQueue, type SendRecipientMailsDeps } from "../features/recipients/send-recipient-mails.ts";
 import { createSmtpClient } from "../smtp/smtp-client.ts";
 import { recipientMail } from "../tracking/recipient-mail.ts";
 import { LANGUAGES } from "../tracking/tracking-page.ts";
 import { preferredLanguage } from "../transport/http/negotiation.ts";
-import type { Instruments } from "./instruments.ts";
 
-interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedMail"> {
+interface MailsDeps {
   readonly em: EntityManager;
   readonly log: Logger;
   readonly now: () => Date;
@@ -21,28 +17,29 @@ interface MailsDeps extends Pick<Instruments, "countMailAttempt" | "countFailedM
   readonly outside: { readonly random?: () => number };
 }
 
-/** Creates the email workers. The signal aborts attempts in flight. */
-export type CreateMailWorkers = (givingUp: AbortSignal) => readonly Workers[];
+/** Creates the email queues. The signal aborts attempts in flight. */
+export type CreateMailQueues = (givingUp: AbortSignal) => readonly LeasedQueue[];
 
-/** Returns the factory for the email workers, or `undefined` if email is not configured. */
-export function createMails(deps: MailsDeps): CreateMailWorkers | undefined {
+/** Returns the factory for the email queues, or `undefined` if email is not configured. */
+export function createMails(deps: MailsDeps): CreateMailQueues | undefined {
   const { em, log, now, config, outside } = deps;
   const { mail, publicUrl } = config;
   if (mail === undefined || publicUrl === undefined) return undefined;
   const smtp = createSmtpClient({ url: mail.smtpUrl, from: mail.from });
-  const sending: SendRecipientMailsDeps = {
+  const sending: Omit<SendRecipientMailsDeps, "givingUp"> = {
     em,
     log,
     now,
     publicUrl,
     send: smtp.send,
     random: outside.random ?? Math.random,
-    countAttempt: deps.countMailAttempt,
-    countFailure: deps.countFailedMail,
     // Emails to recipients mention no time zone.
     zoneAt: () => undefined,
     contentOf: (kind, tracked, own) =>
       recipientMail(kind, tracked, own, preferredLanguage(tracked.recipientLocale ?? "", LANGUAGES)),
   };
-  return (givingUp) => [createSignInMailWorkers(sending, givingUp), createRecipientMailWorkers(sending, givingUp)];
+  return (givingUp) => [
+    createSignInMailQueue({ ...sending, givingUp }),
+    createRecipientMailQueue({ ...sending, givingUp }),
+  ];
 }

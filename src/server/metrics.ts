@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, type Registry } from "@prometheus-io/client";
 import manifest from "../../package.json" with { type: "json" };
 import { MEMORY } from "../pipeline/bounds/limits.ts";
+import type { DueWork } from "../features/reports/load-due-work.ts";
 import type { TariffCache } from "../features/tariffs/versions/tariff-cache.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { DatabaseContact } from "./database-contact.ts";
@@ -90,29 +91,22 @@ function addDatabaseGauges(addGauge: AddGauge, { databaseFigures, now }: MetricS
   const { latest } = databaseFigures;
   const secondsSince = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? undefined : Math.max(0, now().getTime() - ms) / 1_000;
-  /** Returns the age of the oldest waiting item in seconds, 0 if there is none. */
-  const ageOf = (backlog: { readonly oldestMs: number | null } | undefined) =>
-    backlog?.oldestMs === null ? 0 : secondsSince(backlog?.oldestMs);
+  const byQueue = <Value>(read: (work: DueWork) => Value) =>
+    Object.fromEntries((latest()?.due ?? []).map((work) => [work.queue, read(work)]));
   addGauge("shipments_event_newest_age_seconds", "Age of the newest event. Grows while there is no traffic.", () =>
     secondsSince(latest()?.newestEventMs),
   );
   addGauge(
-    "shipments_webhook_backlog",
-    "Pending webhook deliveries, including retries. Counted up to 100,000.",
-    () => latest()?.backlog.pending,
+    "shipments_queue_due",
+    "Due items of live workspaces that are not in progress, by queue. Counted up to 10,000.",
+    () => byQueue(({ count }) => count),
+    "queue",
   );
   addGauge(
-    "shipments_webhook_backlog_age_seconds",
-    "Age of the oldest pending delivery. 0 if there is none. Failed deliveries are retried for days.",
-    () => ageOf(latest()?.backlog),
-  );
-  addGauge(
-    "shipments_mails_waiting",
-    "Unsent emails, including retries. Counted up to 10,000.",
-    () => latest()?.mails.waiting,
-  );
-  addGauge("shipments_mails_waiting_age_seconds", "Age of the oldest unsent email. 0 if there is none.", () =>
-    ageOf(latest()?.mails),
+    "shipments_queue_due_age_seconds",
+    "Time since the oldest due item of the queue became due. 0 if none is due.",
+    () => byQueue(({ oldestMs }) => (oldestMs === null ? 0 : secondsSince(oldestMs))),
+    "queue",
   );
   addGauge(
     "shipments_payments_overdue",

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EntityManager } from "../db/orm.ts";
-import { createSemaphore } from "../db/semaphore.ts";
 import type { SecretSeal } from "../domain/secret-seal.ts";
 import { sealConnections } from "../features/payments/seal-connections.ts";
 import { convertOptOuts } from "../features/recipients/recipient-opt-out.entity.ts";
@@ -9,75 +7,6 @@ import { sealQuoteKeys } from "../features/quotes/quote-keys.ts";
 import { sealStoredSecrets } from "../features/webhooks/webhook-secrets.ts";
 import type { Instruments } from "./instruments.ts";
 import { type Purge, type Purged, type PurgeOptions, PURGES } from "./purges.ts";
-
-/**
- * Repeats a job until shutdown. The job returns the next pause in milliseconds.
- *
- * @param rests "together" aligns the ends of the pauses of several jobs, "apart" does not. Default "apart"
- */
-export type Repeat = (work: () => Promise<number>, rests?: "together" | "apart") => Promise<void>;
-
-/**
- * Creates the background scheduler, which stops when the signal aborts. Each job starts after the first run of the
- * previous job, so that a starting process does not open a connection for each job. For the same reason, "apart" pauses
- * are randomly shortened by up to a tenth. "together" pauses end at a multiple of their length.
- *
- * @param maxRestMs maximum pause in milliseconds
- */
-export function createRepeat(signal: AbortSignal, maxRestMs = Infinity): Repeat {
-  const turn = createSemaphore(1);
-  async function runInTurn(work: () => Promise<number>): Promise<number> {
-    await turn.acquire();
-    try {
-      return signal.aborted ? 0 : await work();
-    } finally {
-      turn.release();
-    }
-  }
-  return async (work, rests = "apart") => {
-    let restMs = await runInTurn(work);
-    while (!signal.aborted) {
-      const longestMs = Math.min(restMs, maxRestMs);
-      const ms =
-        rests === "apart"
-          ? longestMs * (1 - Math.random() / 10)
-          : longestMs && longestMs - (performance.now() % longestMs);
-      await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
-      if (!signal.aborted) restMs = await work();
-    }
-  };
-}
-
-/** Interval of polling for due work, in milliseconds. */
-const POLL_MS = 500;
-
-/**
- * Runs a job repeatedly. Polls together with other jobs. Never rejects.
- *
- * @param job returns whether more work may be due
- */
-export function repeatJob(
-  {
-    repeat,
-    log,
-    pollMs = POLL_MS,
-  }: {
-    readonly repeat: Repeat;
-    readonly log: Pick<Logger, "warn">;
-    readonly pollMs?: number | undefined;
-  },
-  failure: string,
-  job: () => Promise<boolean>,
-): Promise<void> {
-  return repeat(async () => {
-    try {
-      return (await job()) ? 0 : pollMs;
-    } catch (error) {
-      log.warn({ err: error }, failure);
-      return pollMs;
-    }
-  }, "together");
-}
 
 const PURGE_MS = 10 * 60 * 1_000;
 

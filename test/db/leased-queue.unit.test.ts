@@ -1,25 +1,45 @@
-import { expect, test } from "vitest";
-import { createWorkers, type WorkItem } from "../../src/db/leased-queue.ts";
+import { expect, test, vi } from "vitest";
+import { createWorkers, type LeasedQueue, type QueueControl, type WorkItem } from "../../src/db/leased-queue.ts";
+import { TEST_MS } from "../support/limits.ts";
 
 /** Starts three concurrent workers, at most two per workspace. Each item takes until the test ends it. */
-function startWorkers(due: WorkItem[]) {
-  const begun = new Map<string, { end: () => void; fail: (error: Error) => void }>();
+function startWorkers(due: WorkItem[], queue: Partial<LeasedQueue> = {}) {
+  const begun = new Map<string, { end: (outcome?: string) => void; fail: (error: Error) => void }>();
   const failures: unknown[] = [];
+  const counted: (string | undefined)[] = [];
+  let inProgress = () => 0;
   const workers = createWorkers(
     {
-      concurrency: 3,
-      workspaceConcurrency: 2,
-      find: async (limit, except) => due.filter(({ workspace }) => !except.includes(workspace)).slice(0, limit),
+      name: "pieces",
+      outcomes: ["done"],
+      concurrency: { total: 3, perWorkspace: 2 },
+      find: async ({ limit, exceptWorkspaces: except }) =>
+        due.filter(({ workspace }) => !except.includes(workspace)).slice(0, limit),
       work(item) {
         due.splice(due.indexOf(item), 1);
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
-        begun.set(item.reference!, { end: resolve, fail: reject });
+        const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+        begun.set(item.reference!, { end: (outcome = "done") => resolve(outcome), fail: reject });
         return promise;
       },
+      ...queue,
     },
-    (error) => failures.push(error),
+    {
+      pollMs: TEST_MS,
+      log: { warn: ({ err }: { err: unknown }) => failures.push(err) },
+      observeQueue(_, read) {
+        inProgress = read;
+        return (outcome) => counted.push(outcome);
+      },
+    },
   );
-  return { workers, begun, failures, names: () => [...begun.keys()] };
+  /** Polls as often as the loop does without a pause. */
+  async function poll(): Promise<void> {
+    while ((await workers.poll()) === 0) continue;
+  }
+  /** Resolves once the loop polls again before its time. */
+  const woken = async () => expect(await workers.waiter.wait(TEST_MS)).toBe(true);
+  const names = () => [...begun.keys()];
+  return { ...workers, poll, woken, begun, failures, counted, names, inProgress: () => inProgress() };
 }
 
 const piecesOf = (workspace: number, ...references: string[]): WorkItem[] =>
@@ -27,67 +47,109 @@ const piecesOf = (workspace: number, ...references: string[]): WorkItem[] =>
 
 test("the next piece is begun as soon as one has ended, whatever hangs", async () => {
   const due = [...piecesOf(1, "hangs"), ...piecesOf(2, "a", "b"), ...piecesOf(3, "c", "d")];
-  const { workers, begun, names } = startWorkers(due);
-  expect(await workers.startDue()).toBe(true);
+  const { poll, woken, begun, names, inProgress } = startWorkers(due);
+  await poll();
   expect(names()).toEqual(["hangs", "a", "b"]);
-  const next = workers.startDue();
-  begun.get("b")!.end();
-  expect(await next).toBe(true);
-  expect(names()).toEqual(["hangs", "a", "b", "c"]);
-  begun.get("c")!.end();
-  await workers.startDue();
-  expect(names()).toEqual(["hangs", "a", "b", "c", "d"]);
+  expect(inProgress()).toBe(3);
+  for (const [ended, next] of [
+    ["b", "c"],
+    ["c", "d"],
+  ] as const) {
+    begun.get(ended)!.end();
+    await woken();
+    await poll();
+    expect(names().at(-1)).toBe(next);
+  }
 });
 
 test("a workspace whose pieces all hang leaves room for others", async () => {
   const due = [...piecesOf(1, "a", "b", "c", "d"), ...piecesOf(2, "e")];
-  const { workers, names } = startWorkers(due);
-  expect(await workers.startDue()).toBe(true);
-  expect(await workers.startDue()).toBe(true);
+  const { poll, names } = startWorkers(due);
+  await poll();
   expect(names()).toEqual(["a", "b", "e"]);
 });
 
 test("the next piece of a workspace that has its share is begun as soon as one has ended", async () => {
-  const due = piecesOf(1, "a", "b", "c");
-  const { workers, begun, names } = startWorkers(due);
-  await workers.startDue();
-  const next = workers.startDue();
+  const { poll, woken, begun, names } = startWorkers(piecesOf(1, "a", "b", "c"));
+  await poll();
   begun.get("a")!.end();
-  expect(await next).toBe(true);
-  await workers.startDue();
+  await woken();
+  await poll();
   expect(names()).toEqual(["a", "b", "c"]);
 });
 
 test("what is found again while it is in hand takes no room of what is due after it", async () => {
   const due = [...piecesOf(1, "a"), ...piecesOf(2, "b"), ...piecesOf(3, "c"), ...piecesOf(4, "d")];
   const names: (string | undefined)[] = [];
-  const workers = createWorkers(
-    {
-      concurrency: 3,
-      workspaceConcurrency: 2,
-      find: async (limit) => due.slice(0, limit),
-      async work({ reference }) {
-        names.push(reference);
-        if (reference !== "c") return new Promise(() => undefined);
-        due.splice(2, 1);
-      },
+  const { poll } = startWorkers(due, {
+    find: async ({ limit }) => due.slice(0, limit),
+    async work({ reference }) {
+      names.push(reference);
+      if (reference !== "c") return new Promise(() => undefined);
+      due.splice(2, 1);
+      return undefined;
     },
-    () => undefined,
-  );
-  await workers.startDue();
-  await workers.startDue();
+  });
+  await poll();
+  await poll();
   expect(names).toEqual(["a", "b", "c", "d"]);
 });
 
-test("what fails is told, and makes room", async () => {
-  const due = piecesOf(1, "a", "b", "c");
-  const { workers, begun, failures, names } = startWorkers(due);
-  await workers.startDue();
+test("what fails is told and counted, as are outcomes, and makes room", async () => {
+  const { poll, idle, begun, failures, counted, names } = startWorkers(piecesOf(1, "a", "b", "c"));
+  await poll();
   const error = new Error("it failed");
   begun.get("a")!.fail(error);
   begun.get("b")!.end();
-  await workers.idle();
+  await idle();
   expect(failures).toEqual([error]);
-  expect(await workers.startDue()).toBe(false);
+  expect(new Set(counted)).toEqual(new Set(["done", undefined]));
+  await poll();
   expect(names()).toEqual(["a", "b", "c"]);
+});
+
+test("a search that fails is told and counted, and another follows after a pause", async () => {
+  const error = new Error("the database is away");
+  const found = [piecesOf(1, "a")];
+  const { poll, failures, counted, names } = startWorkers([], {
+    find: () => (failures.length === 0 ? Promise.reject(error) : Promise.resolve(found.shift() ?? [])),
+  });
+  await poll();
+  expect([failures, counted]).toEqual([[error], [undefined]]);
+  const now = performance.now.bind(performance);
+  using _ = vi.spyOn(performance, "now").mockImplementation(() => now() + 1_000);
+  await poll();
+  expect(names()).toEqual(["a"]);
+});
+
+test("a queue whose receiver is unreachable pauses", async () => {
+  const { poll, idle, begun, names } = startWorkers(piecesOf(1, "a", "b", "c"));
+  await poll();
+  begun.get("a")!.end("unreachable");
+  begun.get("b")!.end("unreachable");
+  await idle();
+  await poll();
+  expect(names()).toEqual(["a", "b"]);
+});
+
+test("announced workspaces alone are searched between polls, and a queue begins what it holds itself", async () => {
+  const searches: (readonly number[] | undefined)[] = [];
+  let control: QueueControl<WorkItem> | undefined;
+  const { poll, woken, names } = startWorkers([], {
+    connect: (given) => void (control = given),
+    async find({ workspaces }) {
+      searches.push(workspaces);
+      return [];
+    },
+  });
+  await poll();
+  control!.wake([1, 2]);
+  control!.wake([2, 3]);
+  await woken();
+  await poll();
+  control!.wake(undefined);
+  await poll();
+  expect(searches).toEqual([undefined, [1, 2, 3], undefined]);
+  control!.start({ workspace: 1, reference: "held" });
+  expect(names()).toEqual(["held"]);
 });

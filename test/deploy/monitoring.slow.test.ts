@@ -66,7 +66,8 @@ test("every metric that the alerts and the dashboard name is served, or recorded
 });
 
 test("every label that the alerts and the dashboard choose by has a value of a running service", async () => {
-  const service = await startService();
+  const mail = { smtpUrl: "smtp://127.0.0.1:1", from: "no-reply@example.org" };
+  const service = await startService({ publicUrl: "http://book.example.org", mail });
   const { apiKey } = await service.addWorkspace();
   await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
   await book(service, apiKey);

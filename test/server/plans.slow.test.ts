@@ -337,6 +337,7 @@ async function callEverything(
     em,
     log: pino({ level: "silent" }),
     now: () => new Date(),
+    movesPictures: true,
   }).refresh();
   // The service does not load the tariff this way. Only a command does.
   await loadPublishedTariff(em);

@@ -115,8 +115,9 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ["select max(created_at)::text as until from ( select created_at from recipient_notice", "purged by age"],
   [
     "select count(*)::float8 as waiting, (extract(epoch from min(created_at)) * 1000)::float8",
-    "mails that wait, for metrics",
+    "mails that wait, for operators",
   ],
+  ["select count(*)::float8 as count, (extract(epoch from min(due)) * 1000)::float8", "due work, for metrics"],
   [
     "select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference",
     "recipient emails that are due anywhere",
@@ -133,7 +134,6 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
   ["select feed.workspace_id::float8 as id, rolled_up.workspace_id is null", "whose bookings to count"],
   ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
   ["select (select count(*) from ( select 1 from webhook_delivery", "the backlog, for GetHealth"],
-  ["select (select count(*) from ( select 1 from webhook join workspace", "the backlog, for metrics"],
   ["select workspace_id::float8 as workspace, position", "one look for the streams of all workspaces"],
   ["select feed.workspace_id::float8 as id from feed join workspace", "whose test data to purge"],
   [

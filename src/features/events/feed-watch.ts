@@ -3,7 +3,7 @@ import { onBehalfOfAll } from "../../db/connection-shares.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { EventAnnouncer } from "./event-announcer.ts";
 import { loadFeedEnds } from "./load-feed.ts";
-import { createWaiter } from "./waiter.ts";
+import { createWaiter } from "../../db/waiter.ts";
 
 /** Watches the event feeds of the workspaces that have streams in this process. */
 export interface FeedWatch {

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createWorkers, type LeasedQueue, type WorkItem, type Workers } from "../../db/leased-queue.ts";
+import { type LeasedQueue, persist, type WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import type { MailContent } from "../../domain/mail-html.ts";
@@ -26,8 +25,8 @@ interface MailFailure {
   readonly status: number | undefined;
 }
 
-export const MAIL_OUTCOMES = ["sent", "refused", "deferred", "unreachable"] as const;
-export type MailOutcome = (typeof MAIL_OUTCOMES)[number];
+const OUTCOMES = ["sent", "refused", "deferred", "unreachable", "expired", "lost"] as const;
+type MailOutcome = (typeof OUTCOMES)[number];
 
 export const QUEUED_STATES = ["waiting", "sent", "failed"] as const;
 
@@ -38,9 +37,8 @@ export interface SendMailsDeps {
   readonly publicUrl: string;
   /** Returns a random number from 0 to 1, which spreads retries. */
   readonly random: () => number;
-  readonly countAttempt: (outcome: MailOutcome) => void;
-  /** Called for each email that will not be retried. */
-  readonly countFailure: () => void;
+  /** Aborts the attempts in flight. */
+  readonly givingUp: AbortSignal;
 }
 
 /** An email leased by this process, so that no other process sends it. */
@@ -52,14 +50,13 @@ export interface LeasedMail {
 }
 
 /** A table of emails with the columns `state`, `attempts`, `created_at` and `next_attempt_at`. */
-export interface MailQueue<Mail extends LeasedMail> extends Pick<
-  LeasedQueue<WorkItem>,
-  "workspaceConcurrency" | "find"
-> {
+export interface MailTable<Mail extends LeasedMail> extends Pick<LeasedQueue, "name" | "find"> {
   readonly table: string;
   readonly key: readonly string[];
   /** SQL for an email's columns other than those of the lease. */
   readonly columns: string;
+  /** Maximum number of emails that this process sends concurrently for a workspace. */
+  readonly workspaceConcurrency: number;
   keyOf(item: WorkItem): readonly unknown[];
   /** Returns the age after which an email is no longer sent, in milliseconds. */
   lifetimeMs(mail: Mail): number;
@@ -80,12 +77,8 @@ const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 5 * 60_000;
 /** Maximum jitter, as a share of the delay. */
 const JITTER = 0.1;
-/** First and maximum pause while the mail server is unreachable, in milliseconds. */
-const FIRST_REST_MS = 1_000;
-const MAX_REST_MS = 60_000;
-const RETRY_MS = 1_000;
 
-function statementsOf({ table, key, columns }: MailQueue<never>) {
+function statementsOf({ table, key, columns }: MailTable<never>) {
   const isIt = key.map((column, i) => `${column} = $${i + 1}`).join(" and ");
   const next = key.length + 2;
   /**
@@ -105,54 +98,29 @@ function statementsOf({ table, key, columns }: MailQueue<never>) {
 }
 
 /**
- * Creates the workers that send the emails of a table. A lease sets the next attempt to a time after the longest
+ * Creates the queue that sends the emails of a table. A lease sets the next attempt to a time after the longest
  * possible attempt. Other processes therefore take over the emails of a crashed process, and two processes never send
  * the same email. An email is duplicated only if a process dies between receiving the server's response and recording
- * it. Both copies have the same Message-ID.
- *
- * While the server is unreachable, a process attempts only a few emails, with a backoff of up to a minute. An email
- * fails when the server refuses it or its lifetime has passed.
- *
- * @param givingUp aborts the attempts in flight
+ * it. Both copies have the same Message-ID. An email fails when the server refuses it or its lifetime has passed.
  */
-export function createMailWorkers<Mail extends LeasedMail>(
-  queue: MailQueue<Mail>,
-  deps: SendMailsDeps,
-  givingUp: AbortSignal,
-): Workers {
-  const { em, log } = deps;
-  const sql = statementsOf(queue);
-  let restMs = FIRST_REST_MS;
-  let restsUntilMs = 0;
-
-  async function work(item: WorkItem): Promise<void> {
-    const key = queue.keyOf(item);
-    const [leased] = await runStatement<Mail & LeaseTimes>(em, sql.lease, key);
-    const outcome = leased && (await attempt(key, { ...leased, ...agesOf(leased) }));
-    const nowMs = performance.now();
-    if (outcome !== undefined && outcome !== "unreachable") restMs = FIRST_REST_MS;
-    if (outcome !== "unreachable" || nowMs < restsUntilMs) return;
-    restsUntilMs = nowMs + restMs;
-    restMs = Math.min(restMs * 2, MAX_REST_MS);
-  }
+export function createMailQueue<Mail extends LeasedMail>(table: MailTable<Mail>, deps: SendMailsDeps): LeasedQueue {
+  const { em, log, givingUp } = deps;
+  const sql = statementsOf(table);
 
   /** Tries to send an email and records the outcome. Returns `undefined` if the email must no longer be sent. */
   async function attempt(key: readonly unknown[], mail: Mail): Promise<MailOutcome | undefined> {
     const note = (statement: string, ...values: unknown[]) =>
-      noteUntil(givingUp, em, statement, [...key, mail.attempts, ...values]);
-    const leftMs = queue.lifetimeMs(mail) - mail.ageMs;
-    if (leftMs < 0) {
-      deps.countFailure();
+      persist(() => runStatement(em, statement, [...key, mail.attempts, ...values]), givingUp);
+    if (mail.ageMs > table.lifetimeMs(mail)) {
       await note(sql.end, "failed");
-      return undefined;
+      return "expired";
     }
-    const written = await queue.write(mail);
+    const written = await table.write(mail);
     if (written === undefined) {
       await note(sql.forget);
       return undefined;
     }
     const failure = await deps.send(written.mail, givingUp);
-    deps.countAttempt(failure?.kind ?? "sent");
     if (failure === undefined) {
       await note(sql.end, "sent");
       return "sent";
@@ -161,22 +129,23 @@ export function createMailWorkers<Mail extends LeasedMail>(
     const { messageId } = written.mail;
     log.warn({ mail: messageId, attempts: mail.attempts, ...failure }, "an email was not sent");
     await written.undo?.().catch(() => undefined);
-    const waitMs = nextWaitMs(mail.attempts, deps.random());
-    const isOver = failure.kind === "refused" || waitMs > leftMs;
-    if (isOver) deps.countFailure();
-    await (isOver ? note(sql.end, "failed") : note(sql.putOff, waitMs));
+    if (failure.kind === "refused") await note(sql.end, "failed");
+    else await note(sql.putOff, nextWaitMs(mail.attempts, deps.random()));
     return failure.kind;
   }
 
-  return createWorkers<WorkItem>(
-    {
-      concurrency: CONCURRENCY,
-      workspaceConcurrency: queue.workspaceConcurrency,
-      find: async (limit, except) => (performance.now() < restsUntilMs ? [] : queue.find(limit, except)),
-      work,
+  return {
+    name: table.name,
+    outcomes: OUTCOMES,
+    concurrency: { total: CONCURRENCY, perWorkspace: table.workspaceConcurrency },
+    find: table.find,
+    async work(item) {
+      const key = table.keyOf(item);
+      const [leased] = await runStatement<Mail & LeaseTimes>(em, sql.lease, key);
+      return leased === undefined ? "lost" : attempt(key, { ...leased, ...agesOf(leased) });
     },
-    (error) => log.warn({ err: error }, "sending emails was interrupted"),
-  );
+    close: (idle) => idle(),
+  };
 }
 
 /** Times as returned by the driver, because a distributed database accepts no time zone functions in `returning`. */
@@ -196,26 +165,6 @@ function agesOf({ createdAt, leasedUntil }: LeaseTimes): Omit<LeasedMail, "attem
 function nextWaitMs(attempts: number, random: number): number {
   const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), MAX_WAIT_MS);
   return Math.round(waitMs * (1 + JITTER * random));
-}
-
-/**
- * Updates an email. Retries until the database accepts the update, because an unrecorded email would be sent again.
- */
-async function noteUntil(
-  signal: AbortSignal,
-  em: EntityManager,
-  sql: string,
-  values: readonly unknown[],
-): Promise<void> {
-  for (;;) {
-    try {
-      await runStatement(em, sql, values);
-      return;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
 }
 
 /** Returns the Message-ID of an email. The host makes it globally unique (RFC 5322, section 3.6.4). */

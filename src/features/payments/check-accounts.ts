@@ -16,7 +16,7 @@ const READY_MS = 60 * 60_000;
 const NOT_READY_MS = 5 * 60_000;
 /** Delay before retrying payments that a ready account refused, in milliseconds. */
 const RESUME_MS = 60_000;
-const CONCURRENCY = 8;
+const CONCURRENCY = { total: 8, perWorkspace: 1 };
 /** Time until another process can claim an unfinished check, in milliseconds. */
 const CLAIM_MS = 2 * 60_000;
 /** Maximum age of events that providers list, in milliseconds. */
@@ -48,12 +48,13 @@ const FIND_DUE = `
  * Returns the queue of accounts that are due for a check. A check reads the account and backfills
  * provider events whose webhook deliveries were lost.
  */
-export function accountCheckQueue(deps: CheckAccountsDeps): LeasedQueue<WorkItem> {
+export function accountCheckQueue(deps: CheckAccountsDeps): LeasedQueue {
   const { em, now } = deps;
   return {
+    name: "payment_accounts",
+    outcomes: ["checked", "failed", "lost"],
     concurrency: CONCURRENCY,
-    workspaceConcurrency: 1,
-    find: (limit, except) =>
+    find: ({ limit, exceptWorkspaces: except }) =>
       findDue<WorkItem & DueRow>(em, { sql: FIND_DUE, values: [now().toISOString(), limit, except] }, limit),
     work: ({ workspace }) => checkAccount(deps, workspace),
   };
@@ -90,14 +91,15 @@ const RELEASE = `
   update payment_connection set check_at = $3 where workspace_id = $1 and check_at = $2`;
 
 /** Checks an account. Logs provider errors instead of throwing them. */
-async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise<void> {
+async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise<string> {
   const { em, log, now, providers, secretSeal } = deps;
   const startedAt = now();
   const claimedUntil = new Date(startedAt.getTime() + CLAIM_MS).toISOString();
   const claim = [workspace, startedAt.toISOString(), claimedUntil];
   const [connection] = await runStatement<Claimed>(em, CLAIM, claim);
   const online = connection && providers[connection.provider].online;
-  if (connection === undefined || online === undefined) return;
+  if (connection === undefined || online === undefined) return "lost";
+  let outcome = "checked";
   let next = new Date(startedAt.getTime() + NOT_READY_MS);
   try {
     const access = accountAccess(connection, secretSeal);
@@ -114,8 +116,10 @@ async function checkAccount(deps: CheckAccountsDeps, workspace: number): Promise
     if (state !== "revoked" && !(await listMissed(deps, connection, online, access))) next = now();
   } catch (error) {
     log.warn({ err: error, workspace }, "payment account not checked");
+    outcome = "failed";
   }
   await runStatement(em, RELEASE, [workspace, claimedUntil, next.toISOString()]);
+  return outcome;
 }
 
 /** Records how far events were read, unless the account was replaced. */

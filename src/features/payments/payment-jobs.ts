@@ -1,4 +1,4 @@
-import { createWorkers, type Workers } from "../../db/leased-queue.ts";
+import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import type { Row } from "../../db/columns.ts";
 import type { EntityManager } from "../../db/orm.ts";
@@ -16,10 +16,11 @@ export interface PaymentJobDeps extends ReconcileDeps {
 
 /**
  * Maximum number of concurrent reconciliations per process and per workspace. Notified payments and
- * other payments each have their own workers with these limits.
+ * other payments are separate queues with these limits.
  */
-const CONCURRENCY = { concurrency: 16, workspaceConcurrency: 8 };
-const MAX_EVENTS = 100;
+const CONCURRENCY = { total: 16, perWorkspace: 8 };
+/** Maximum number of events that a process dispatches concurrently. */
+const MAX_EVENTS = 8;
 /**
  * Delays before an event about an unknown payment is retried, in milliseconds. After the last retry
  * the event is dropped.
@@ -30,60 +31,55 @@ const CLAIM_MS = 2 * 60_000;
 /** Retention of provider events, in milliseconds. Providers may redeliver events during this time. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 
-/** Creates the background workers for provider payments. The workers run independently. */
-export function createPaymentJobs(deps: PaymentJobDeps): readonly Workers[] {
-  const { em, log, now } = deps;
-  const failed = (error: unknown) => log.warn({ err: error }, "payment worker failed");
-  const payments = (isNotified: boolean) =>
-    createWorkers(
-      {
-        ...CONCURRENCY,
-        find: (limit, except) => findDuePayments(em, isNotified, now(), limit, except),
-        work: (key) => reconcile(deps, key),
-      },
-      failed,
-    );
-  return [
-    { startDue: () => dispatchEvents(deps), idle: async () => undefined },
-    payments(true),
-    payments(false),
-    createWorkers(accountCheckQueue(deps), failed),
-  ];
-}
-
-async function dispatchEvents(deps: PaymentJobDeps): Promise<boolean> {
-  const events = await claimEvents(deps.em, deps.now());
-  for (const event of events) await dispatchEvent(deps, event);
-  return events.length === MAX_EVENTS;
+/** Creates the queues of provider payments. */
+export function createPaymentQueues(deps: PaymentJobDeps): readonly LeasedQueue[] {
+  const { em, now } = deps;
+  const payments = (name: string, isNotified: boolean): LeasedQueue<ShipmentKey> => ({
+    name,
+    outcomes: ["reconciled", "failed", "lost"],
+    concurrency: CONCURRENCY,
+    find: ({ limit, exceptWorkspaces }) => findDuePayments(em, isNotified, now(), limit, exceptWorkspaces),
+    work: (key) => reconcile(deps, key),
+  });
+  const events: LeasedQueue<ClaimedEvent> = {
+    name: "payment_events",
+    outcomes: ["dispatched", "unknown"],
+    concurrency: { total: MAX_EVENTS, perWorkspace: MAX_EVENTS },
+    find: ({ room }) => claimEvents(em, now(), room),
+    work: (event) => dispatchEvent(deps, event),
+  };
+  return [events, payments("notified_payments", true), payments("payments", false), accountCheckQueue(deps)];
 }
 
 /** Errors that were already logged. A Refusal means that a key cannot be decrypted. */
 const EXPECTED = [ProviderRefused, ProviderUnavailable, Refusal];
 
 /** Reconciles a payment. Swallows provider errors, because the payment is retried later. */
-async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<void> {
+async function reconcile(deps: PaymentJobDeps, key: ShipmentKey): Promise<string | undefined> {
   try {
-    await deps.reconcilePayment(key);
+    const outcome = await deps.reconcilePayment(key);
+    return outcome === "reconciled" ? outcome : "lost";
   } catch (error) {
     if (error instanceof ProviderRefused && error.kind === "revoked") {
       await scheduleAccountCheck(deps.em, key.workspace, deps.now());
     } else if (!EXPECTED.some((expected) => error instanceof expected)) throw error;
+    return "failed";
   }
 }
 
-type ClaimedEvent = Row<StoredProviderEvent, "type" | "receivedAt" | "dueAt">;
+interface ClaimedEvent extends WorkItem, Row<StoredProviderEvent, "type" | "receivedAt" | "dueAt"> {}
 
 /** Claims due events and skips those that concurrent processes are claiming. */
 const CLAIM = `
   update payment_notice set due_at = $2, attempts = attempts + 1
   where (provider, id) in (
     select provider, id from payment_notice where due_at <= $1
-    order by due_at limit ${MAX_EVENTS} for update skip locked)
-  returning provider, id, live, account, shipment, payment, attempts`;
+    order by due_at limit $3 for update skip locked)
+  returning 0 as workspace, provider || ' ' || id as reference, provider, id, live, account, shipment, payment, attempts`;
 
-function claimEvents(em: EntityManager, now: Date): Promise<ClaimedEvent[]> {
+function claimEvents(em: EntityManager, now: Date, limit: number): Promise<ClaimedEvent[]> {
   const until = new Date(now.getTime() + CLAIM_MS).toISOString();
-  return runStatement<ClaimedEvent>(em, CLAIM, [now.toISOString(), until]);
+  return runStatement<ClaimedEvent>(em, CLAIM, [now.toISOString(), until, limit]);
 }
 
 const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and id = $2";
@@ -92,13 +88,14 @@ const SET_DUE = "update payment_notice set due_at = $3 where provider = $1 and i
  * Schedules a poll of the payment or account that an event is about. Retries an event about an
  * unknown payment, because the payment may be stored later.
  */
-async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise<void> {
+async function dispatchEvent(deps: PaymentJobDeps, event: ClaimedEvent): Promise<string> {
   const { em, log, now } = deps;
   const isKnown = await dispatchToOwners(deps, event);
   const retryMs = isKnown ? undefined : UNKNOWN_RETRIES_MS[event.attempts - 1];
   const dueAt = retryMs === undefined ? null : new Date(now().getTime() + retryMs).toISOString();
   await runStatement(em, SET_DUE, [event.provider, event.id, dueAt]);
   if (!isKnown && dueAt === null) log.info({ event: event.id }, "payment event dropped: unknown payment or account");
+  return isKnown ? "dispatched" : "unknown";
 }
 
 /** Selects the workspaces that use the event's account in the event's mode. */

@@ -1,13 +1,7 @@
-import type { WorkItem, Workers } from "../../db/leased-queue.ts";
+import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
-import {
-  CONCURRENCY,
-  createMailWorkers,
-  type LeasedMail,
-  messageIdOf,
-  type SendMailsDeps,
-} from "../mails/mail-queue.ts";
+import { CONCURRENCY, createMailQueue, type LeasedMail, messageIdOf, type SendMailsDeps } from "../mails/mail-queue.ts";
 import { acceptMails } from "./accept-mails.ts";
 import { mailContent } from "./mail-content.ts";
 import type { MailKind } from "./mail.entity.ts";
@@ -31,20 +25,22 @@ interface SignInMail extends LeasedMail {
 }
 
 /**
- * Creates the workers that send sign-in emails. A requested email has the state `asked` until
+ * Creates the queue that sends sign-in emails. A requested email has the state `asked` until
  * `acceptMails` has found an account. Invitations begin as `waiting`.
- *
- * @param givingUp aborts the attempts in flight
  */
-export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSignal): Workers {
+export function createSignInMailQueue(deps: SendMailsDeps): LeasedQueue {
   const { em, publicUrl } = deps;
-  const workers = createMailWorkers<SignInMail>(
+  return createMailQueue<SignInMail>(
     {
+      name: "sign_in_mails",
       table: "mail",
       key: ["id"],
       columns: `id::float8 as id, kind, email, workspace_id::float8 as "workspaceId"`,
       workspaceConcurrency: CONCURRENCY,
-      find: (limit) => runStatement<WorkItem>(em, FIND_DUE, [limit]),
+      async find({ limit }) {
+        await acceptMails(em);
+        return runStatement<WorkItem>(em, FIND_DUE, [limit]);
+      },
       keyOf: ({ reference }) => [reference],
       lifetimeMs: ({ kind }) => LIFETIME_MS[kind],
       async write(due) {
@@ -55,15 +51,7 @@ export function createSignInMailWorkers(deps: SendMailsDeps, givingUp: AbortSign
       },
     },
     deps,
-    givingUp,
   );
-  return {
-    ...workers,
-    async startDue() {
-      await acceptMails(em);
-      return workers.startDue();
-    },
-  };
 }
 
 interface Recipient extends Account {

@@ -1,4 +1,4 @@
-import type { WorkItem, Workers } from "../../db/leased-queue.ts";
+import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { deleteOldest } from "../../db/statement.ts";
@@ -7,7 +7,7 @@ import { kindOf, type RecipientMailKind } from "../../domain/shipment/recipient-
 import type { TrackedShipment } from "../../domain/shipment/tracked-shipment.ts";
 import { isSameMac, unsubscribeMac } from "../../domain/shipment/tracking-link.ts";
 import { foldEmail } from "../customers/link-customers.ts";
-import { createMailWorkers, type LeasedMail, messageIdOf, type SendMailsDeps } from "../mails/mail-queue.ts";
+import { createMailQueue, type LeasedMail, messageIdOf, type SendMailsDeps } from "../mails/mail-queue.ts";
 import { findLinked, findTracked, type TrackingDeps } from "../shipments/find-tracked.ts";
 import { trackingUrl as trackingUrlOf } from "../workspaces/tracking-urls.ts";
 import { hasOptedOut, insertOptOut } from "./recipient-opt-out.entity.ts";
@@ -25,10 +25,7 @@ export interface SendRecipientMailsDeps extends SendMailsDeps, TrackingDeps {
   ) => MailContent;
 }
 
-/**
- * Maximum number of emails that a process sends concurrently for a workspace, so that one workspace
- * does not delay others while the mail server is slow.
- */
+/** Emails sent concurrently for a workspace: few, so that it does not delay others while the mail server is slow. */
 const WORKSPACE_CONCURRENCY = 2;
 /** Age after which a recipient email is no longer sent, in milliseconds, because its content is outdated. */
 const LIFETIME_MS = 60 * 60_000;
@@ -49,25 +46,24 @@ interface LeasedRecipientMail extends LeasedMail {
 }
 
 /**
- * Creates the workers that send recipient emails. An email is dropped if the shipment has progressed, if the
+ * Creates the queue that sends recipient emails. An email is dropped if the shipment has progressed, if the
  * workspace has disabled such emails, or if the recipient's email was removed or has unsubscribed.
- *
- * @param givingUp aborts the attempts in flight
  */
-export function createRecipientMailWorkers(deps: SendRecipientMailsDeps, givingUp: AbortSignal): Workers {
-  return createMailWorkers<LeasedRecipientMail>(
+export function createRecipientMailQueue(deps: SendRecipientMailsDeps): LeasedQueue {
+  return createMailQueue<LeasedRecipientMail>(
     {
+      name: "recipient_mails",
       table: "recipient_notice",
       key: ["workspace_id", "shipment_reference", "kind"],
       columns: "workspace_id::float8 as workspace, shipment_reference as reference, kind",
       workspaceConcurrency: WORKSPACE_CONCURRENCY,
-      find: (limit, except) => findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
+      find: ({ limit, exceptWorkspaces: except }) =>
+        findDue<WorkItem & DueRow>(deps.em, { sql: FIND_DUE, values: [limit, except] }, limit),
       keyOf: ({ workspace, reference = "" }) => [workspace, ...reference.split(" ")],
       lifetimeMs: () => LIFETIME_MS,
       write: (leased) => writeRecipientMail(deps, leased),
     },
     deps,
-    givingUp,
   );
 }
 

@@ -28,36 +28,12 @@ const PENDING = `
     and ${IS_LIVE}
   limit 1000000`;
 
-/**
- * Selects pending deliveries webhook by webhook from the index, so it does not read finished deliveries. `offset 0`
- * prevents PostgreSQL from reading the whole table. For more than 100,000 deliveries, reading the table is faster.
- */
-const PENDING_BY_WEBHOOK = `
-  select 1
-  from webhook join workspace on workspace.id = webhook.workspace_id and workspace.twin_of is null
-  cross join lateral (
-    select 1 from webhook_delivery
-    where workspace_id = webhook.workspace_id and webhook_id = webhook.id
-      and status = 'pending'
-    offset 0
-  ) as pending_of_webhook
-  limit 100000`;
+const BACKLOG = `
+  select (select count(*) from (${PENDING}) as pending)::float8 as pending, (${OLDEST}) as "oldestMs"`;
 
 /** Counts pending deliveries, up to 1,000,000, and returns the time of the oldest. */
-export function countBacklog(em: EntityManager): Promise<WebhookBacklog> {
-  return loadBacklog(em, PENDING);
-}
-
-/** Like `countBacklog`, but counts only up to 100,000 deliveries. Fast enough for frequent calls. */
-export function sampleBacklog(em: EntityManager): Promise<WebhookBacklog> {
-  return loadBacklog(em, PENDING_BY_WEBHOOK);
-}
-
-async function loadBacklog(em: EntityManager, pending: string): Promise<WebhookBacklog> {
-  const sql = `
-    select (select count(*) from (${pending}) as pending)::float8 as pending,
-      (${OLDEST}) as "oldestMs"`;
-  const [backlog] = await runStatement<WebhookBacklog>(em, sql, []);
+export async function countBacklog(em: EntityManager): Promise<WebhookBacklog> {
+  const [backlog] = await runStatement<WebhookBacklog>(em, BACKLOG);
   return backlog!;
 }
 

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runSlowStatement, runStatement } from "../../db/statement.ts";
 import { indexPredicate } from "../shipments/shipment.entity.ts";
@@ -6,7 +6,7 @@ import { BOOKED_FIGURES } from "./overview.ts";
 
 /** Minimum interval between two polls, and between two counts of a workspace, in milliseconds. */
 const POLL_MS = 10_000;
-/** Minimum pause after a poll or after counting a workspace, as a multiple of the time it took. */
+/** Minimum pause after counting a workspace, as a multiple of the time it took. */
 const REST_FACTOR = 20;
 /** Maximum time for which a transaction fills days, in milliseconds. */
 const FILL_MS = 500;
@@ -15,7 +15,7 @@ export const MAX_EVENTS = 20_000;
 
 /** Selects live workspaces with uncounted bookings whose pause is over. */
 const BEHIND = `
-  select feed.workspace_id::float8 as id, rolled_up.workspace_id is null as "isNew"
+  select feed.workspace_id::float8 as workspace, rolled_up.workspace_id is null as "isNew"
   from feed left join booking_roll_up as rolled_up on rolled_up.workspace_id = feed.workspace_id
     join workspace on workspace.id = feed.workspace_id and workspace.twin_of is null
   where rolled_up.workspace_id is null
@@ -30,7 +30,7 @@ const START = `
 
 const LOCK = `
   select position::float8 as position, fill_before::text as "fillBefore"
-  from booking_roll_up where workspace_id = $1 for update skip locked`;
+  from booking_roll_up where workspace_id = $1 and rest_until <= now() for update skip locked`;
 
 /** Selects the end and number of the next events in the feed, and the booking days that they changed. */
 const CHANGED = `
@@ -79,58 +79,49 @@ const COUNTED = `
   where workspace_id = $1`;
 
 /**
- * Maintains `BookingDay`. Events only determine which days have changed. A changed day is counted
- * again as a whole, so repeated counts are harmless and repair errors. The counting process locks
- * the workspace and commits the days together with the progress.
+ * Creates the queue that maintains `BookingDay`. Events only determine which days have changed. A changed day is
+ * counted again as a whole, so repeated counts are harmless and repair errors. The counting process locks the
+ * workspace and commits the days together with the progress.
  */
-export function createBookingRollUps(em: EntityManager, log: Pick<Logger, "warn">) {
-  async function rollUp(signal: AbortSignal): Promise<void> {
-    const behind = await runStatement<Behind>(em, BEHIND);
-    let failed = 0;
-    for (const { id, isNew } of behind) {
-      if (signal.aborted) return;
-      try {
-        if (isNew) await runStatement(em, START, [id]);
-        while ((await rollUpPart(em, id)) && !signal.aborted) continue;
-      } catch (error) {
-        if (failed++ === 0) log.warn({ err: error, workspace: id }, "bookings were not counted");
-      }
-    }
-  }
-
+export function createRollUpQueue(em: EntityManager): LeasedQueue<Behind> {
+  /** Remaining workspaces of the last poll, because a poll reads all feeds. */
+  let behind: Behind[] | undefined;
   return {
-    /**
-     * Counts bookings until none are left or the signal aborts. Returns the delay until the next
-     * poll, in milliseconds. Never rejects.
-     */
-    async rollUp(signal: AbortSignal): Promise<number> {
-      const startedMs = performance.now();
-      // Database outages are logged elsewhere, and the next poll counts again.
-      await rollUp(signal).catch(() => undefined);
-      return Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
+    name: "booking_roll_ups",
+    outcomes: ["counted", "lost"],
+    pollMs: POLL_MS,
+    concurrency: { total: 1, perWorkspace: 1 },
+    async find({ limit }) {
+      behind ??= await runStatement<Behind>(em, BEHIND);
+      const found = behind.splice(0, limit);
+      if (found.length === 0) behind = undefined;
+      return found;
+    },
+    async work({ workspace, isNew }) {
+      if (isNew) await runStatement(em, START, [workspace]);
+      const part = await rollUpPart(em, workspace);
+      if (part === "more") behind?.push({ workspace, isNew: false });
+      return part === "lost" ? part : "counted";
     },
   };
 }
 
-export type BookingRollUps = ReturnType<typeof createBookingRollUps>;
-
-interface Behind {
-  readonly id: number;
+interface Behind extends WorkItem {
   readonly isNew: boolean;
 }
 
 /**
  * Counts some of a workspace's uncounted bookings. Fills missing days first, then processes new events.
  *
- * @returns whether more may be left
+ * @returns `more` if more may be left, `lost` if another process counts or has counted the workspace
  */
-function rollUpPart(em: EntityManager, workspace: number): Promise<boolean> {
+function rollUpPart(em: EntityManager, workspace: number): Promise<"more" | "done" | "lost"> {
   return em.fork().transactional(async (tx) => {
     const [rolledUp] = await runStatement<RolledUp>(tx, LOCK, [workspace]);
-    if (rolledUp === undefined) return false;
+    if (rolledUp === undefined) return "lost";
     const { position, fillBefore } = rolledUp;
-    if (fillBefore !== null && !(await fillDays(tx, workspace, fillBefore))) return true;
-    return countChanged(tx, workspace, position);
+    if (fillBefore !== null && !(await fillDays(tx, workspace, fillBefore))) return "more";
+    return (await countChanged(tx, workspace, position)) ? "more" : "done";
   });
 }
 
@@ -171,9 +162,10 @@ async function countChanged(tx: EntityManager, workspace: number, position: numb
   const isFilled = events === until - position;
   if (!isFilled) await runStatement(tx, FILLED, [workspace, "infinity"]);
   else for (const date of dates ?? []) await countDay(tx, workspace, date);
-  const restMs = Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
+  const mayHaveMore = !isFilled || until - position === MAX_EVENTS;
+  const restMs = mayHaveMore ? 0 : Math.max(POLL_MS, (performance.now() - startedMs) * REST_FACTOR);
   await runStatement(tx, COUNTED, [workspace, until, restMs]);
-  return !isFilled || until - position === MAX_EVENTS;
+  return mayHaveMore;
 }
 
 interface Changed {

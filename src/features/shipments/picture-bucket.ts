@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Logger } from "pino";
-import { createWorkers, type WorkItem, type Workers } from "../../db/leased-queue.ts";
+import type { LeasedQueue, WorkItem } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -14,9 +14,8 @@ export interface PictureBucket {
 }
 
 /** Maximum number of pictures to move at a time, in total and per workspace. Each needs up to 5 MiB of memory. */
-const CONCURRENCY = { concurrency: 4, workspaceConcurrency: 2 };
+const CONCURRENCY = { total: 4, perWorkspace: 2 };
 const LEASE = "60 s";
-const REST_MS = 10_000;
 
 const FIND_DUE = `
   select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference,
@@ -36,42 +35,39 @@ const MOVED = `
   where ${IS_IT} and sha256(content) = decode($5, 'hex')`;
 
 /**
- * Creates the workers that move pictures to a bucket. Proof is first stored in the database with its pictures, so that
- * deliveries do not depend on the bucket. The content in the database is deleted once it has been read back from the
+ * Creates the queue that moves pictures to a bucket. A proof is first stored in the database with its pictures, so
+ * that deliveries do not depend on the bucket. The content in the database is deleted once it was read back from the
  * bucket. Repeated writes are idempotent, because the object key contains the digest of the content.
  */
-export function createPictureWorkers(deps: {
+export function createPictureQueue(deps: {
   readonly em: EntityManager;
   readonly log: Pick<Logger, "warn">;
   readonly bucket: PictureBucket;
-}): Workers {
+}): LeasedQueue {
   const { em, log, bucket } = deps;
-  let restsUntilMs = 0;
-  return createWorkers<WorkItem>(
-    {
-      ...CONCURRENCY,
-      find: async (limit, except) =>
-        performance.now() < restsUntilMs
-          ? []
-          : findDue<WorkItem & DueRow>(em, { sql: FIND_DUE, values: [limit, except] }, limit),
-      async work({ workspace, reference = "" }) {
-        const [shipment, kind] = reference.split(" ") as [string, PictureKind];
-        const key = [workspace, shipment, kind];
-        const [picture] = await runStatement<{ content: Buffer }>(em, TAKE, key);
-        if (picture === undefined) return;
-        const digest = hash("sha256", picture.content, "hex");
-        const objectKey = `${workspace}/${shipment}/${kind}-${digest}`;
+  return {
+    name: "pictures",
+    outcomes: ["moved", "unreachable", "lost"],
+    concurrency: CONCURRENCY,
+    find: ({ limit, exceptWorkspaces }) =>
+      findDue<WorkItem & DueRow>(em, { sql: FIND_DUE, values: [limit, exceptWorkspaces] }, limit),
+    async work({ workspace, reference = "" }) {
+      const [shipment, kind] = reference.split(" ") as [string, PictureKind];
+      const key = [workspace, shipment, kind];
+      const [picture] = await runStatement<{ content: Buffer }>(em, TAKE, key);
+      if (picture === undefined) return "lost";
+      const digest = hash("sha256", picture.content, "hex");
+      const objectKey = `${workspace}/${shipment}/${kind}-${digest}`;
+      try {
         await bucket.put(objectKey, picture.content, MEDIA_TYPES[kind]);
         const stored = await bucket.get(objectKey);
-        if (stored === undefined || hash("sha256", stored, "hex") !== digest) {
-          throw new Error("The bucket does not return the stored object.");
-        }
-        await runStatement(em, MOVED, [...key, objectKey, digest]);
-      },
+        if (!stored?.equals(picture.content)) throw new Error("The bucket does not return the stored object.");
+      } catch (error) {
+        log.warn({ err: error }, "a picture was not moved into its bucket");
+        return "unreachable";
+      }
+      await runStatement(em, MOVED, [...key, objectKey, digest]);
+      return "moved";
     },
-    (error) => {
-      restsUntilMs = performance.now() + REST_MS;
-      log.warn({ err: error }, "a picture was not moved into its bucket");
-    },
-  );
+  };
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import { GetShipmentRequestSchema, ShipmentService } from "../../../gen/shipments/v1/shipment_service_pb.js";
+import type { LeasedQueue } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { type DueRow, findDue } from "../../db/platform-reads.ts";
 import { runStatement } from "../../db/statement.ts";
@@ -41,23 +42,24 @@ const FIND_DUE = `
   where next_try_at <= $1
   order by next_try_at limit ${CONCURRENCY}`;
 
-/**
- * Performs the simulation steps that are due in real time. `MoveTestClock` performs the steps of frozen clocks.
- *
- * @returns whether more steps may be due
- */
-export async function takeDueSteps(deps: SimulationDeps): Promise<boolean> {
-  const due = await findDue<DueStep & DueRow & { frozen: boolean }>(
-    deps.em,
-    { sql: FIND_DUE, values: [deps.now().toISOString()] },
-    CONCURRENCY,
-  );
-  const frozen = new Set(due.filter((it) => it.frozen).map(({ workspace }) => workspace));
-  await Promise.all([
-    ...[...frozen].map((twin) => pauseSimulations(deps, twin)),
-    ...due.filter((it) => !it.frozen).map((step) => takeNextStep(deps, step)),
-  ]);
-  return due.length === CONCURRENCY;
+interface FoundStep extends DueStep, DueRow {
+  /** Whether the clock of the twin is frozen. */
+  readonly frozen: boolean;
+}
+
+/** Creates the queue of steps that are due in real time. `MoveTestClock` takes the steps of frozen clocks. */
+export function createSimulationQueue(deps: SimulationDeps): LeasedQueue<FoundStep> {
+  return {
+    name: "simulations",
+    outcomes: ["taken", "paused", "failed"],
+    concurrency: { total: CONCURRENCY, perWorkspace: CONCURRENCY },
+    find: ({ limit }) => findDue<FoundStep>(deps.em, { sql: FIND_DUE, values: [deps.now().toISOString()] }, limit),
+    async work(step) {
+      if (!step.frozen) return (await takeNextStep(deps, step)) ? "taken" : "failed";
+      await pauseSimulations(deps, step.workspace);
+      return "paused";
+    },
+  };
 }
 
 /** Locks the clock, so that a concurrent release waits and then resumes the simulations. */

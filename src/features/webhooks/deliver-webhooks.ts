@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { LeasedQueue, QueueControl } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import type { SecretSeal } from "../../domain/secret-seal.ts";
 import type { EventAnnouncer } from "../events/event-announcer.ts";
-import { createWaiter } from "../events/waiter.ts";
-import { createDispatcher, type DispatchDeps } from "./dispatch-deliveries.ts";
+import { createDispatcher, type DeliveryAttempt, type DispatchDeps, OUTCOMES } from "./dispatch-deliveries.ts";
 import { createLeasedWebhooks, type LeasedWebhooks } from "./lease-webhooks.ts";
 import { loadDueDeliveries, type DueResult, type OpenSecrets, type Unloaded } from "./load-due-deliveries.ts";
 import { createOutcomeRecorder, type RecordDeps } from "./record-outcomes.ts";
@@ -15,15 +14,11 @@ export interface DeliverDeps extends DispatchDeps, RecordDeps {
   readonly em: EntityManager;
   readonly events: Pick<EventAnnouncer, "listen">;
   readonly secretSeal: SecretSeal;
+  readonly log: Logger;
+  /** Aborts when outcomes are no longer recorded. */
+  readonly givingUp: AbortSignal;
 }
 
-export interface Deliveries {
-  /** Stops starting attempts, waits up to 3 s for attempts in flight, and aborts the rest. */
-  close(): Promise<void>;
-}
-
-/** Interval in milliseconds of polls for work that is not announced: retries, and deliveries of a crashed process. */
-const POLL_MS = 500;
 /**
  * Minimum pause after a poll, as a multiple of the poll's duration. Limits the load from polls,
  * which take long with ten thousand webhooks.
@@ -31,15 +26,12 @@ const POLL_MS = 500;
 const REST_FACTOR = 50;
 const MAX_REST_MS = 5_000;
 const MAX_LOADED = 100;
-/** Maximum time for attempts in flight to finish at shutdown, in milliseconds. */
-const GRACE_MS = 3_000;
-/** Delay before the next poll after an error, in milliseconds. */
-const RETRY_MS = 1_000;
 /** Minimum time between log entries about secrets that cannot be opened, in milliseconds. */
 const LOG_MS = 60_000;
 
 /**
- * Delivers webhooks, together with other replicas, until closed.
+ * Creates the queue of webhook deliveries, which replicas share. Webhooks are leased, and their deliveries are sent
+ * from memory. Announcements of events cause searches between polls.
  *
  * The diagram shows the states of a delivery and the files that change them. `due`, `delivered` and
  * `failed` are stored in the database. The states in between are in memory.
@@ -66,97 +58,52 @@ const LOG_MS = 60_000;
  *   before the database does.
  * - A webhook is changed, disabled or deleted: loaded data is reloaded after 0.5 s.
  */
-export function deliverWebhooks(log: Logger, deps: DeliverDeps): Deliveries {
-  const { em, events } = deps;
-  const stopping = new AbortController();
-  const givingUp = new AbortController();
-  const announced = createAnnouncedWorkspaces();
-  const leased = createLeasedWebhooks(em, log);
-  const record = createOutcomeRecorder(deps, log, givingUp.signal);
-  const dispatcher = createDispatcher(deps, log, record, (queue) => {
-    if (queue.isLoadWanted()) announced.notify();
-  });
+export function createDeliveryQueue(deps: DeliverDeps): LeasedQueue<DeliveryAttempt> {
+  const { em, events, log } = deps;
+  let control: QueueControl<DeliveryAttempt>;
+  const leased = createLeasedWebhooks(em, log, () => control.count("lost"));
+  const record = createOutcomeRecorder(deps, log, deps.givingUp);
+  const { send, attempt } = createDispatcher(
+    deps,
+    log,
+    (each) => control.start(each),
+    record,
+    (queue) => {
+      if (queue.isLoadWanted()) control.wake([]);
+    },
+  );
   const open = createOpenSecrets(deps, log);
-  events.listen(announced.add);
-
-  const fill = () => fillQueues(em, leased, open, dispatcher.send);
-
-  async function poll(): Promise<void> {
-    const workspaces = announced.drain();
-    for (const queue of leased.queues()) {
-      if (workspaces?.includes(queue.key.workspace) === false) continue;
-      queue.expectMore();
-      dispatcher.send(queue);
-    }
-    const acquiring = workspaces?.length === 0 ? 0 : acquire(workspaces);
-    const [acquired] = await Promise.all([acquiring, fill()]);
-    if (acquired > 0) await fill();
-  }
+  const fill = () => fillQueues(em, leased, open, send);
 
   async function acquire(workspaces: readonly number[] | undefined): Promise<number> {
     const startedMs = performance.now();
     const count = await leased.acquire(workspaces);
     const restMs = (performance.now() - startedMs) * REST_FACTOR;
-    if (workspaces === undefined) announced.rest(Math.min(restMs, MAX_REST_MS));
+    if (workspaces === undefined) control.rest(Math.min(restMs, MAX_REST_MS));
     return count;
   }
 
-  async function pollRepeatedly(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await poll();
-      } catch (error) {
-        log.warn({ err: error }, "delivery of webhooks was interrupted");
-        announced.add(undefined);
-        await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+  return {
+    name: "webhooks",
+    outcomes: OUTCOMES,
+    connect(given) {
+      control = given;
+      events.listen(given.wake);
+    },
+    async find({ workspaces }) {
+      for (const each of leased.queues()) {
+        if (workspaces?.includes(each.key.workspace) === false) continue;
+        each.expectMore();
+        send(each);
       }
-      await announced.wait();
-    }
-  }
-
-  const polling = pollRepeatedly();
-  const renewing = leased.renewPeriodically(stopping.signal);
-  return {
-    async close() {
-      stopping.abort();
-      announced.notify();
-      const grace = sleep(GRACE_MS, undefined, { ref: false });
-      await Promise.race([dispatcher.close(), grace]);
-      givingUp.abort();
-      await Promise.all([polling, renewing]);
-      await leased.releaseAll().catch(() => undefined);
+      const acquiring = workspaces?.length === 0 ? 0 : acquire(workspaces);
+      const [acquired] = await Promise.all([acquiring, fill()]);
+      if (acquired > 0) await fill();
+      return [];
     },
-  };
-}
-
-/**
- * Creates a collection of the workspaces that may have due deliveries. When a poll is due, it covers all workspaces.
- */
-function createAnnouncedWorkspaces() {
-  const announced = new Set<number>();
-  const { notify, wait } = createWaiter();
-  let pollAtMs = 0;
-  return {
-    notify,
-    /** Adds announced workspaces. `undefined` makes a poll of all workspaces due. */
-    add(workspaces: readonly number[] | undefined) {
-      if (workspaces === undefined) pollAtMs = 0;
-      else for (const workspace of workspaces) announced.add(workspace);
-      notify();
-    },
-    /** Returns and clears the announced workspaces. Returns `undefined`, meaning all, if a poll is due. */
-    drain(): readonly number[] | undefined {
-      const workspaces = [...announced];
-      announced.clear();
-      if (performance.now() < pollAtMs) return workspaces;
-      pollAtMs = performance.now() + POLL_MS;
-      return undefined;
-    },
-    /** Delays the next poll by at least this time, in milliseconds. */
-    rest(ms: number) {
-      pollAtMs = Math.max(pollAtMs, performance.now() + ms);
-    },
-    wait: () => wait(Math.max(0, pollAtMs - performance.now())),
+    work: attempt,
+    renew: leased.renew,
+    close: () => leased.releaseAll().catch(() => undefined),
   };
 }
 

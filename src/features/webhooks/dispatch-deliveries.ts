@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { WorkItem } from "../../db/leased-queue.ts";
 import { signWebhook } from "../../domain/webhook/webhook-signature.ts";
 import type { TraceAttempt } from "../../pipeline/tracer.ts";
 import { writeEventId, type EventContent } from "../events/event-message.ts";
@@ -15,27 +16,36 @@ export interface DispatchDeps {
   readonly eventJson: (event: EventContent, of: { readonly test: boolean }) => string;
   /** Starts a tracing span for an attempt. `undefined` if tracing is off. */
   readonly traceAttempt?: TraceAttempt | undefined;
-  /** Called with the result of each attempt outside test mode. */
-  readonly countAttempt: (result: SendResult) => void;
+  readonly shutdownSignal: AbortSignal;
 }
+
+/** An attempt at a delivery, and the permit that it holds. */
+export interface DeliveryAttempt extends WorkItem {
+  readonly queue: WebhookQueue;
+  readonly dequeued: DequeuedDelivery;
+  readonly release: () => void;
+}
+
+/** Outcomes of attempts: a 2xx response, another response, or none. `lost` is a lost lease. */
+export const OUTCOMES = ["delivered", "rejected", "unanswered", "lost"] as const;
 
 /**
  * Creates the dispatcher of one process, which sends the deliveries in queues.
  *
+ * @param start starts `attempt`
  * @param record resolves when an outcome is recorded
  * @param onCompleted called after an attempt is recorded and the next ones were started
  */
 export function createDispatcher(
   deps: DispatchDeps,
   log: Logger,
+  start: (attempt: DeliveryAttempt) => void,
   record: (outcome: DeliveryOutcome) => Promise<void>,
   onCompleted: (queue: WebhookQueue) => void,
 ) {
   const acquire = createInFlightLimit();
   /** Queues that wait because the process has reached its limit of attempts in flight. */
   const waiting = new Set<WebhookQueue>();
-  const inFlight = new Set<Promise<void>>();
-  let closed = false;
 
   /** Starts as many attempts for a webhook as the limits allow. */
   function send(queue: WebhookQueue): void {
@@ -43,8 +53,9 @@ export function createDispatcher(
   }
 
   function startNext(queue: WebhookQueue): boolean {
-    if (closed) return false;
-    const release = acquire(queue.key.workspace, queue.inFlight());
+    if (deps.shutdownSignal.aborted) return false;
+    const { workspace } = queue.key;
+    const release = acquire(workspace, queue.inFlight());
     if (release === undefined) {
       waiting.add(queue);
       return false;
@@ -54,22 +65,23 @@ export function createDispatcher(
       release();
       return false;
     }
-    const ended = attempt(queue, dequeued).finally(() => {
-      inFlight.delete(ended);
-      release();
-      sendNext(queue);
-    });
-    inFlight.add(ended);
+    start({ workspace, queue, dequeued, release });
     return true;
   }
 
-  async function attempt(queue: WebhookQueue, dequeued: DequeuedDelivery): Promise<void> {
+  /** Makes an attempt, records its outcome and starts the next attempts. Returns the outcome to count. */
+  async function attempt({ queue, dequeued, release }: DeliveryAttempt): Promise<string | undefined> {
     const outcome = await attemptDelivery(dequeued, deps, log);
     const result = outcome.attempt?.result;
-    if (result !== undefined && !dequeued.target.isTest) deps.countAttempt(result);
     await record(outcome);
     const changed = changesWebhook(outcome);
     queue.complete(dequeued.delivery, { isSuccess: result && isSuccess(result), changed });
+    release();
+    sendNext(queue);
+    // Attempts in test mode are not counted, because they must not alert operators.
+    if (result === undefined || dequeued.target.isTest) return undefined;
+    if (isSuccess(result)) return "delivered";
+    return result.status === undefined ? "unanswered" : "rejected";
   }
 
   function sendNext(queue: WebhookQueue): void {
@@ -82,14 +94,7 @@ export function createDispatcher(
     onCompleted(queue);
   }
 
-  return {
-    send,
-    /** Stops starting attempts. Resolves when the attempts in flight are recorded. */
-    async close(): Promise<void> {
-      closed = true;
-      await Promise.all(inFlight);
-    },
-  };
+  return { send, attempt };
 }
 
 /** Result of a simulated failure, for which no request is sent. */

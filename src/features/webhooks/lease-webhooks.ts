@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { byOwner } from "../../db/by-owner.ts";
 import type { EntityManager } from "../../db/orm.ts";
@@ -151,7 +150,8 @@ export function createWebhookLeases(em: EntityManager, worker: string) {
 /** The webhooks leased by one process, with their queues. */
 export type LeasedWebhooks = ReturnType<typeof createLeasedWebhooks>;
 
-export function createLeasedWebhooks(em: EntityManager, log: Logger) {
+/** @param onLost called for each webhook that was deleted or that another process has leased */
+export function createLeasedWebhooks(em: EntityManager, log: Logger, onLost: () => void) {
   const leases = createWebhookLeases(em, randomUUID());
   const queues = new Map<string, WebhookQueue>();
 
@@ -178,7 +178,10 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
       if (leasedNames.has(nameOf(queue.key))) queue.leasedUntilMs = leasedUntilMs;
       // The lease expired and another process acquired it, or the webhook was deleted. If the workspace is
       // unreachable, the queue is kept with its attempts in flight, and the lease expires.
-      else if (!unknownNames.has(nameOf(queue.key))) forget(queue);
+      else if (!unknownNames.has(nameOf(queue.key))) {
+        forget(queue);
+        onLost();
+      }
     }
   }
 
@@ -205,17 +208,15 @@ export function createLeasedWebhooks(em: EntityManager, log: Logger) {
       }
       return acquired.length;
     },
-    /** Renews the leases of busy webhooks and releases those of idle ones, until aborted. */
-    async renewPeriodically(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
-        const { idle = [], busy = [] } = Object.groupBy(queues.values(), (queue) =>
-          queue.isIdle(IDLE_MS) ? "idle" : "busy",
-        );
-        await Promise.all([renew(busy), release(idle)]).catch((error: unknown) =>
-          log.warn({ err: error }, "leases of webhooks could not be renewed"),
-        );
-      }
+    /** Renews the leases of busy webhooks and releases those of idle ones. Returns the next pause in milliseconds. */
+    async renew(): Promise<number> {
+      const { idle = [], busy = [] } = Object.groupBy(queues.values(), (queue) =>
+        queue.isIdle(IDLE_MS) ? "idle" : "busy",
+      );
+      await Promise.all([renew(busy), release(idle)]).catch((error: unknown) =>
+        log.warn({ err: error }, "leases of webhooks could not be renewed"),
+      );
+      return RENEW_MS;
     },
     releaseAll: () => release([...queues.values()]),
   };

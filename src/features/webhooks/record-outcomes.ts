@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { LockMode } from "@mikro-orm/postgresql";
 import type { Logger } from "pino";
 import { byOwner } from "../../db/by-owner.ts";
 import type { CreateGroup } from "../../db/group-commit.ts";
 import type { Outcome } from "../../db/group-commit.ts";
+import { persist } from "../../db/leased-queue.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { createSemaphore } from "../../db/semaphore.ts";
 import { runStatement, type Statement } from "../../db/statement.ts";
@@ -41,8 +41,6 @@ export interface RecordDeps {
 const MAX_ENDS = 200;
 /** Maximum number of concurrent transactions that change webhooks. */
 const MAX_CHANGES = 2;
-/** Delay before another try to record outcomes, in milliseconds. */
-const RETRY_MS = 1_000;
 
 /** Whether recording an outcome also changes the webhook. */
 export function changesWebhook({ attempt, wasFailing }: DeliveryOutcome): boolean {
@@ -91,17 +89,15 @@ export function createOutcomeRecorder(
 
   return async (outcome) => {
     const write = changesWebhook(outcome) ? change : end;
-    while (!signal.aborted) {
-      try {
-        await write(outcome);
-        isFailing = false;
-        return;
-      } catch (error) {
+    await persist(
+      () => write(outcome),
+      signal,
+      (error) => {
         if (!isFailing) log.warn({ err: error }, "delivery attempts could not be recorded");
         isFailing = true;
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+      },
+    );
+    isFailing = false;
   };
 }
 

@@ -4,7 +4,7 @@ import { createGroupCommit } from "../../../src/db/group-commit.ts";
 import { runStatement } from "../../../src/db/statement.ts";
 import { loadOnce } from "../../../src/domain/load-once.ts";
 import { createSecretSeal } from "../../../src/domain/secret-seal.ts";
-import { createPaymentJobs } from "../../../src/features/payments/payment-jobs.ts";
+import { createPaymentQueues } from "../../../src/features/payments/payment-jobs.ts";
 import { createPaymentProviders } from "../../../src/features/payments/payment-providers.ts";
 import { createVersionFees } from "../../../src/features/tariffs/versions/version-fees.ts";
 import { findInstallation } from "../../../src/features/workspaces/installation.entity.ts";
@@ -12,6 +12,7 @@ import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.t
 import { createPayments } from "../../../src/server/payments.ts";
 import { TEST_MS } from "../../support/limits.ts";
 import { SEALING_KEY, type StripeService } from "../../support/stripe-service.ts";
+import { workOff } from "../../support/work-off.ts";
 
 /** Poll interval in milliseconds, and maximum number of polls. */
 const POLL_MS = 2;
@@ -41,13 +42,10 @@ export function createPaymentWorker({ service, clock, settings }: StripeService)
     limiter: createMemoryLimiter(() => performance.now()),
     findTracking: async () => ({ trackingUrlOf: undefined, notifiesRecipients: false }),
   });
-  const jobs = createPaymentJobs(paymentJobs);
+  const queues = createPaymentQueues(paymentJobs);
   return async () => {
     for (let polls = 0; polls < MAX_POLLS; polls++) {
-      for (const { startDue, idle } of jobs) {
-        await startDue();
-        await idle();
-      }
+      for (const queue of queues) await workOff(queue);
       if ((await runStatement(em, LEFT, [now().toISOString()])).length === 0) return;
       await sleep(POLL_MS);
     }
