@@ -74,4 +74,6 @@ export const MIGRATIONS: Readonly<Record<string, () => Promise<Constructor<Migra
     (await import("./migrations/20261128154759-courier-links-4.ts")).Migration20261128154759_courier_links_4,
   "20261128154760-courier-links-5": async () =>
     (await import("./migrations/20261128154760-courier-links-5.ts")).Migration20261128154760_courier_links_5,
+  "20261128163000-search-weeks": async () =>
+    (await import("./migrations/20261128163000-search-weeks.ts")).Migration20261128163000_search_weeks,
 };

@@ -72,10 +72,8 @@ export function plainConnection(client: Connection["client"], hasSequences: bool
 
 /** PostgreSQL's live row count. The count is lost in a crash, but the estimate of the last ANALYZE remains. */
 const COUNT_ROWS = `
-  select class.relname as "table",
-    greatest(pg_stat_get_live_tuples(class.oid), class.reltuples, 0)::float8 as rows
-  from json_array_elements_text($1) as name
-  join pg_class as class on class.oid = to_regclass(name)`;
+  select relname as "table", greatest(pg_stat_get_live_tuples(oid), reltuples, 0)::float8 as rows
+  from pg_class where oid = any (array(select to_regclass(name)::oid from json_array_elements_text($1) as name))`;
 
 const DATABASE_BYTES = "select pg_database_size(current_database())::float8 as bytes";
 const TABLE_BYTES = "select pg_relation_size(to_regclass($1))::float8 as bytes";

@@ -93,15 +93,16 @@ export async function deleteOldest(
   values: readonly unknown[],
 ): Promise<number> {
   const oldest = `
-    select max(${column})::text as until from (
+    select min(${column})::text as first, max(${column})::text as last from (
       select ${column} from ${table} where ${column} < ${before} order by ${column} limit ${BATCH}
     ) as oldest`;
   let count = 0;
   for (;;) {
-    const [row] = await runStatement<{ until: string | null }>(em, oldest, values);
-    if (row!.until === null) return count;
-    const sql = `delete from ${table} where ${column} <= $1 returning 1`;
-    count += (await runStatement(em, sql, [row!.until])).length;
+    const [row] = await runStatement<{ first: string | null; last: string }>(em, oldest, values);
+    if (row!.first === null) return count;
+    // Without statistics, PostgreSQL expects few rows in a range, but a third of the table before a time.
+    const sql = `delete from ${table} where ${column} between $1 and $2 returning 1`;
+    count += (await runStatement(em, sql, [row!.first, row!.last])).length;
   }
 }
 

@@ -19,14 +19,14 @@ export function wordsOf(texts: readonly string[], prefix = `'${PREFIX_MARK}'`): 
 const OF_WORKSPACE = "workspace_id = $1 /* by words */";
 
 /**
- * Runs a statement that contains `WordIndex.found`.
+ * Runs a statement that contains `WordIndex.matches`.
  *
  * @param values the workspace first
  */
 export async function searchWords<Row>(em: EntityManager, sql: string, values: readonly unknown[]): Promise<Row[]> {
   const { unindexedWorkspace } = await serversOf(em);
   return readOnly(em, async (tx) => {
-    await runStatement(tx, "set local enable_bitmapscan = on");
+    await runStatement(tx, "set local enable_seqscan = off");
     return runStatement<Row>(tx, sql.replaceAll(OF_WORKSPACE, unindexedWorkspace), values);
   });
 }
@@ -35,9 +35,8 @@ export async function searchWords<Row>(em: EntityManager, sql: string, values: r
 export const MAX_MATCHES = 1_000;
 
 /**
- * Word index of a table, by workspace and slot. All slots contain about the same number of rows. A
- * search for frequent words reads one slot, because PostgreSQL collects all matches from a GIN index
- * before it returns the first. A search for rare words reads all slots.
+ * Word index of a table, by workspace and slot. A search for frequent words reads one slot, because PostgreSQL collects
+ * all matches from a GIN index before it returns the first. A search for rare words reads all slots.
  */
 export interface WordIndex {
   /** SQL for the indexed words, as an expression over columns. */

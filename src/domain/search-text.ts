@@ -87,7 +87,8 @@ export function searchQuery(terms: readonly SearchTerm[]): string {
 function termQuery({ words, isOpen, digits }: SearchTerm): string {
   const own = words.map((word, i) => lexeme(word, isOpen && i === words.length - 1)).join(" & ");
   const numbers = digits.flatMap((it) => [lexeme(it, true), lexeme(REVERSED_MARK + reversed(it), true)]);
-  return numbers.length === 0 ? own : `(${[own, ...numbers].join(" | ")})`;
+  // PostgreSQL reads a repeated prefix twice.
+  return numbers.length === 0 ? own : `(${[...new Set([own, ...numbers])].join(" | ")})`;
 }
 
 function lexeme(word: string, isBegun: boolean): string {

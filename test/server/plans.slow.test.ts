@@ -68,7 +68,7 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   'from "webhook_delivery" as "w0" where':
     "of its two indexes a connection may take the one by status, while it remembers both as empty",
   "where true and earliest.next_attempt_at <= now()": "a look-up for each webhook",
-  ")::text as until from (": "the times of a batch, before it is purged",
+  ")::text as last from (": "the times of a batch, before it is purged",
   "select width_bucket(created_at, $2::timestamptz[])": "a report counts what was booked",
   "select list, currency, count(*)::int as found": "up to 1,000 of each queue are counted",
   "as asked (id bigint) cross join lateral": "figures of customers count what was booked",
@@ -82,6 +82,9 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   "from replica where": "replicas are few",
   "from installation": "the table has one row",
   'from "tariff_draft" as "t0" order by': "drafts are few",
+  'from "courier" as "c0" where': "couriers are limited",
+  "from courier where workspace_id": "couriers are limited",
+  'as "inForce"': "tariff versions are few",
   "from usage_hour cross join lateral": "a report counts what was quoted",
   "from usage_hour join workspace on": "a report counts what was quoted",
 };
@@ -105,6 +108,10 @@ const filterValues = (fields: Readonly<Record<string, unknown>>): Record<string,
   // Applies to paginated lists. In the feed, `after` is the end of a page.
   after: 0,
   include_revoked: true,
+  external_id: "rider 7",
+  include_archived: true,
+  courier_id: "cou_7",
+  unassigned: true,
   name_contains: "other 7",
   suspended: false,
   figures: true,
@@ -473,13 +480,16 @@ async function useSeveral(service: TestService, { apiKey }: TestWorkspace): Prom
     (await book(service, apiKey, { customer_id_number: randomUUID() })).reference,
   ];
   const answers = await Promise.all([
-    ...shipments.map((reference) => service.request(`/v1/shipments/${reference}`, { apiKey })),
+    // Enough calls that some arrive in one tick, which share a statement.
+    ...[...shipments, ...shipments, ...shipments, ...shipments].map((reference) =>
+      service.request(`/v1/shipments/${reference}`, { apiKey }),
+    ),
     service.request("/v1/shipments/cancel/batch", {
       apiKey,
       body: { shipments },
     }),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 }
 
 /** Parks a simulation, then advances the test clock so that its steps run. */

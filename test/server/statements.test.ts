@@ -110,9 +110,18 @@ test("the log sees a text that stands in a statement", async () => {
 /** Beginnings of statements that access data of several or all workspaces, with the reason. */
 const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[] = [
   ["select workspace_id::float8 as workspace, id as webhook, failing", "what is due anywhere is leased"],
-  ["select max(created_at)::text as until from ( select created_at from kept_answer", "purged by age"],
-  ["select max(started_at)::text as until from ( select started_at from api_request", "purged by age"],
-  ["select max(created_at)::text as until from ( select created_at from recipient_notice", "purged by age"],
+  [
+    "select min(created_at)::text as first, max(created_at)::text as last from ( select created_at from kept_answer",
+    "purged by age",
+  ],
+  [
+    "select min(started_at)::text as first, max(started_at)::text as last from ( select started_at from api_request",
+    "purged by age",
+  ],
+  [
+    "select min(created_at)::text as first, max(created_at)::text as last from ( select created_at from recipient_notice",
+    "purged by age",
+  ],
   [
     "select count(*)::float8 as waiting, (extract(epoch from min(created_at)) * 1000)::float8",
     "mails that wait, for operators",
@@ -122,10 +131,26 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
     "select workspace_id::float8 as workspace, shipment_reference || ' ' || kind as reference",
     "recipient emails that are due anywhere",
   ],
-  ["select max(used_at)::text as until from ( select used_at from used_quote", "purged by age"],
-  ["select max(measured_at)::text as until from ( select measured_at from courier_place", "purged by age"],
-  ["select max(recorded_at)::text as until from ( select recorded_at from proof_picture", "purged by age"],
-  ["select max(ended_at)::text as until from ( select ended_at from webhook_delivery", "purged by age"],
+  [
+    "select min(ends_at)::text as first, max(ends_at)::text as last from ( select ends_at from courier_link",
+    "purged by age",
+  ],
+  [
+    "select min(used_at)::text as first, max(used_at)::text as last from ( select used_at from used_quote",
+    "purged by age",
+  ],
+  [
+    "select min(measured_at)::text as first, max(measured_at)::text as last from ( select measured_at from courier_place",
+    "purged by age",
+  ],
+  [
+    "select min(recorded_at)::text as first, max(recorded_at)::text as last from ( select recorded_at from proof_picture",
+    "purged by age",
+  ],
+  [
+    "select min(ended_at)::text as first, max(ended_at)::text as last from ( select ended_at from webhook_delivery",
+    "purged by age",
+  ],
   [
     "select feed.workspace_id::float8 as id from feed cross join lateral ( select created_at from event",
     "whose events to purge",

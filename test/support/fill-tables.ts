@@ -39,6 +39,8 @@ export async function fillTables(sql: pg.Client, own: number, rows: number): Pro
   const values: Readonly<Record<string, string>> = {
     "customer (workspace_id, name, email, email_lower, created_at)": `
       ${whose}, 'Other ' || i, 'o' || i || '@example.org', 'o' || i || '@example.org', now()`,
+    "courier (workspace_id, id, name, external_id, created_at, updated_at)": `
+      ${whose}, 'cou_' || i, 'Rider', 'rider ' || i, ${age}, ${age}`,
     "kept_answer (workspace_id, key, method, request_digest, response, created_at)": `
       ${whose}, 'key' || i, 'm', 'd', '', ${age}`,
     "operator_stored_response (operator, key, method, request_digest, response, created_at)": `

@@ -1,7 +1,7 @@
 import { Migration } from "@mikro-orm/migrations";
 
 /**
- * Adds word indexes by slot, over more texts. Each statement runs in its own transaction, so that none
+ * Adds the word index of customers by slot, over more texts. Each statement runs in its own transaction, so that none
  * locks two tables.
  */
 export class Migration20261128055600_search_slots extends Migration {
@@ -17,6 +17,4 @@ export class Migration20261128055600_search_slots extends Migration {
 const SQL = String.raw`
 drop index if exists "customer_words";
 create index if not exists "customer_words" on "customer" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '.' || (id % 32)::text || '/' || regexp_replace(lower(coalesce(name, '') || ' ' || coalesce(email, '') || ' ' || coalesce(phone, '') || ' ' || coalesce(regexp_replace(phone, '\D', '', 'g'), '') || ' ' || coalesce('←' || reverse(regexp_replace(phone, '\D', '', 'g')), '') || ' ' || coalesce(left(notes, 500), '')), '[\x01-/:-@[-\x60{-\x7f\u00a0\u2000-\u206f\u3000]+', ' ' || workspace_id::text || '.' || (id % 32)::text || '/', 'g'), ' ')))) with (gin_pending_list_limit = 64);
-drop index if exists "shipment_words";
-create index if not exists "shipment_words" on "shipment" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '.' || substr(reference, 5, 1) || '/' || regexp_replace(lower(coalesce(external_reference, '') || ' ' || coalesce(dropoff_address, '') || ' ' || coalesce(pickup_address, '') || ' ' || coalesce(cancel_note, '') || ' ' || coalesce(recipient_name, '') || ' ' || coalesce(recipient_phone, '') || ' ' || coalesce('←' || reverse(recipient_phone), '') || ' ' || coalesce(recipient_email, '') || ' ' || coalesce(progress #>> '{courier,name}', '') || ' ' || coalesce(progress #>> '{courier,phone}', '') || ' ' || coalesce('←' || reverse(progress #>> '{courier,phone}'), '') || ' ' || coalesce(progress #>> '{courier,externalId}', '') || ' ' || coalesce(left(replace(replace(jsonb_path_query_array(metadata, '$.*')::text, '\n', ' '), '\t', ' '), 2000), '')), '[\x01-/:-@[-\x60{-\x7f\u00a0\u2000-\u206f\u3000]+', ' ' || workspace_id::text || '.' || substr(reference, 5, 1) || '/', 'g'), ' ')))) with (gin_pending_list_limit = 64);
 `;

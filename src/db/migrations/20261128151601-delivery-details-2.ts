@@ -8,9 +8,5 @@ export class Migration20261128151601_delivery_details_2 extends Migration {
 
   override up(): void {
     this.addSql(`alter table "shipment" validate constraint "shipment_details"`);
-    this.addSql(`drop index if exists "shipment_words"`);
-    this.addSql(
-      String.raw`create index if not exists "shipment_words" on "shipment" using gin ((array_to_tsvector(string_to_array(workspace_id::text || '.' || substr(reference, 5, 1) || '/' || regexp_replace(lower(coalesce(external_reference, '') || ' ' || coalesce(dropoff_address, '') || ' ' || coalesce(pickup_address, '') || ' ' || coalesce(cancel_note, '') || ' ' || coalesce(recipient_name, '') || ' ' || coalesce(recipient_phone, '') || ' ' || coalesce('←' || reverse(recipient_phone), '') || ' ' || coalesce(recipient_email, '') || ' ' || coalesce(pickup_contact_name, '') || ' ' || coalesce(pickup_contact_phone, '') || ' ' || coalesce('←' || reverse(pickup_contact_phone), '') || ' ' || coalesce(pickup_instructions, '') || ' ' || coalesce(dropoff_instructions, '') || ' ' || coalesce(package_description, '') || ' ' || coalesce(left(jsonb_path_query_array(items, '$[*].name')::text, 2000), '') || ' ' || coalesce(left(jsonb_path_query_array(items, '$[*].externalId')::text, 2000), '') || ' ' || coalesce(progress #>> '{courier,name}', '') || ' ' || coalesce(progress #>> '{courier,phone}', '') || ' ' || coalesce('←' || reverse(progress #>> '{courier,phone}'), '') || ' ' || coalesce(progress #>> '{courier,externalId}', '') || ' ' || coalesce(left(replace(replace(jsonb_path_query_array(metadata, '$.*')::text, '\n', ' '), '\t', ' '), 2000), '')), '[\x01-/:-@[-\x60{-\x7f\u00a0\u2000-\u206f\u3000]+', ' ' || workspace_id::text || '.' || substr(reference, 5, 1) || '/', 'g'), ' ')))) with (gin_pending_list_limit = 64)`,
-    );
   }
 }

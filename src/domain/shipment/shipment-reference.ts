@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 /** Crockford's base32 alphabet, which omits I, L, O and U to avoid misreading. */
-export const REFERENCE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const REFERENCE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH = 12;
 export const REFERENCE_PREFIX = "SHP-";
 

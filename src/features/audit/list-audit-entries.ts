@@ -8,6 +8,7 @@ import {
 } from "../../../gen/shipments/admin/v1/audit_service_pb.js";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
+import { readInOrder } from "../../db/transaction.ts";
 import { isInstant, toCreationRange } from "../../domain/instant.ts";
 import { compileToMessage } from "../../json/records.ts";
 import { endPage, readPage, type Page } from "../../pipeline/page.ts";
@@ -31,7 +32,7 @@ export async function listAuditEntries(
   const page = readPage(request, { list: "audit entries", ...filters, after: after?.toString() }, readPosition);
   const start = page.after ?? (after ? await positionOfEntry(reading, after) : undefined);
   const order = after === undefined ? "desc" : "asc";
-  const found = await entriesQuery(reading, filters, { ...page, after: start }, order).getResult();
+  const found = await readInOrder(em, (tx) => entriesQuery(tx, filters, { ...page, after: start }, order).getResult());
   const { rows, nextPageToken } = endPage(found, page, positionOf);
   const names = await loadSubjectNames(reading, rows);
   return create(ListAuditEntriesResponseSchema, {

@@ -10,7 +10,7 @@ import { isUniqueViolation } from "../../db/database-error.ts";
 import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import type { Transaction } from "../../db/transaction.ts";
+import { readInOrder, type Transaction } from "../../db/transaction.ts";
 import { isInstant } from "../../domain/instant.ts";
 import { MAX_COURIERS } from "../../domain/limits.ts";
 import { assertEtag, refuse } from "../../domain/refusal.ts";
@@ -67,9 +67,8 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
     const where = { workspace, ...(externalId && { externalId }), ...(!includeArchived && { archivedAt: null }) };
     const { after, ...page } = readPage(request, where, toPosition);
     const older = after && { $or: [{ createdAt: { $lt: after.at } }, { createdAt: after.at, id: { $lt: after.id } }] };
-    const found = await em
-      .fork()
-      .find(CourierProfile, { ...where, ...older }, { orderBy: { createdAt: "desc", id: "desc" }, limit: page.limit });
+    const options = { orderBy: { createdAt: "desc", id: "desc" }, limit: page.limit } as const;
+    const found = await readInOrder(em, (tx) => tx.find(CourierProfile, { ...where, ...older }, options));
     const { rows, nextPageToken } = endPage(found, { after, ...page }, ({ createdAt, id }) => [
       createdAt.getTime(),
       id,

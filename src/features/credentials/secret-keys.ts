@@ -160,10 +160,10 @@ export async function purgeKeys(em: EntityManager): Promise<number> {
   for (const table of KEY_TABLES) {
     count += await deleteInBatches(
       em,
-      `delete from ${table} where hash in (
+      `delete from ${table} where hash = any (array(
          select hash from ${table} where ends_at < now() - interval '90 days'
          order by ends_at limit $1 for update skip locked
-       ) returning 1`,
+       )) returning 1`,
     );
   }
   return count;

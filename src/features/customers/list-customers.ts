@@ -1,5 +1,6 @@
 import { beginsWith } from "../../db/begins-with.ts";
 import type { Statement } from "../../db/statement.ts";
+import { readInOrder } from "../../db/transaction.ts";
 import { withAsciiDomain } from "../../domain/email.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import { customerRecordJson, customerRecordMessage, HAS_WORDS, LAST_WORD_KEY, NAME_KEY } from "./customer.entity.ts";
@@ -21,7 +22,7 @@ export const listCustomers: CustomerFunctions["listCustomers"] = async (
   const page = readPage(request, filters, toId);
   const search = { ...filters, ...page };
   const statement = name === undefined ? findNewest(search) : findByName({ ...search, name });
-  const found = await selectCustomers(em, ...statement);
+  const found = await readInOrder(em, (tx) => selectCustomers(tx, ...statement));
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   const ids = rows.map(({ id }) => id);
   const figures = request.figures ? await loadCustomerFigures(em, workspace, ids) : undefined;

@@ -30,9 +30,9 @@ const CHECK = `
   select asked.id::float8 as id, coalesce(known.number <= ${MAX_MAILS}, false) as "isAccepted"
   from asked left join known on known.id = asked.id`;
 
-const IDS = "(select value::bigint from json_array_elements_text($1))";
-const ACCEPT = `update mail set state = 'waiting' where id in ${IDS}`;
-const DELETE = `delete from mail where id in ${IDS}`;
+const IDS = "any (array(select value::bigint from json_array_elements_text($1)))";
+const ACCEPT = `update mail set state = 'waiting' where id = ${IDS}`;
+const DELETE = `delete from mail where id = ${IDS}`;
 
 interface MailCheck {
   readonly id: number;

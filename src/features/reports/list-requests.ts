@@ -5,6 +5,7 @@ import {
   type ReportService,
 } from "../../../gen/shipments/v1/report_service_pb.js";
 import type { EntityManager } from "../../db/orm.ts";
+import { readInOrder } from "../../db/transaction.ts";
 import { compileEnumName, compileToMessage } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
@@ -37,7 +38,7 @@ export const listRequests: ServiceFunctions<typeof ReportService, Call, RequestD
     ...(outcome === undefined ? {} : { outcome }),
   };
   const options = { orderBy: { id: "desc" }, limit: page.limit } as const;
-  const found = await em.fork().find(ApiRequest, where, options);
+  const found = await readInOrder(em, (tx) => tx.find(ApiRequest, where, options));
   const { rows, nextPageToken } = endPage(found, page, ({ id }) => [id]);
   return {
     data: rows.map((row) => {

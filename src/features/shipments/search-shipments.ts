@@ -99,13 +99,13 @@ async function findShipments(
   { text, terms, limit }: Searched,
 ): Promise<ShipmentMatch[]> {
   if (terms.length === 0) return [];
-  const [all, ...parts] = runsOf(terms).map(searchQuery);
+  const [all, ...parts] = runsOf(terms);
   const contained = terms.map(({ words }) => `%${words.at(-1)}%`);
   // An empty range matches no reference.
   const { first, last } = referenceRange(text) ?? { first: "", last: "" };
   const found = await runStatement<SelectedShipment>(em, NEWEST_AND_NAMED, [
     workspace,
-    all,
+    all!.query,
     limit,
     contained,
     first,
@@ -114,7 +114,9 @@ async function findShipments(
   ]);
   const isWorded = ({ kind }: SelectedShipment) => kind === WORDED;
   if (found.filter(isWorded).length < limit) {
-    const values = [workspace, all, limit, contained, [all, ...parts], parts];
+    const queries = parts.map(({ query }) => query);
+    const rests = parts.map(({ rest }) => rest);
+    const values = [workspace, all!.query, limit, contained, [all!.query, ...queries], queries, rests];
     const before = found.findLastIndex(({ kind }) => kind <= WORDED) + 1;
     found.splice(before, 0, ...(await searchWords<SelectedShipment>(em, OLDER, values)));
   }
@@ -136,19 +138,22 @@ interface SelectedShipment {
 
 const MAX_RUNS = 6;
 
-/**
- * Returns all terms together, followed by shorter runs of adjacent terms, such as a customer's name
- * or a street. In shorter runs of several terms, the last word must match as a whole, because a
- * prefix must be looked up in every slot of the index.
- */
-function runsOf(terms: readonly SearchTerm[]): readonly (readonly SearchTerm[])[] {
-  const whole = terms.map((term) => ({ ...term, isOpen: false }));
-  const shorter = terms.slice(1).flatMap((_, less) => {
-    const length = terms.length - 1 - less;
-    const from = length === 1 ? terms : whole;
-    return terms.slice(length - 1).map((_term, i) => from.slice(i, i + length));
+/** Adjacent terms of a search, such as a customer's name or a street, and all other terms, as queries. */
+interface Run {
+  readonly query: string;
+  readonly rest: string;
+}
+
+/** Returns all terms together, followed by shorter runs. */
+function runsOf(terms: readonly SearchTerm[]): Run[] {
+  const runs = terms.flatMap((_, less) => {
+    const length = terms.length - less;
+    return terms.slice(length - 1).map((_term, from) => ({
+      query: searchQuery(terms.slice(from, from + length)),
+      rest: searchQuery(terms.toSpliced(from, length)),
+    }));
   });
-  return [terms, ...shorter].slice(0, MAX_RUNS);
+  return runs.slice(0, MAX_RUNS);
 }
 
 /** Number of newest shipments that are searched before the word indexes. */
@@ -192,13 +197,24 @@ const NEWEST_AND_NAMED = `
   ) ${IN_ORDER}`;
 
 /**
- * Selects shipments with all terms from the word index. If these are not enough, also compares
- * shipments and customers that match some of the terms.
+ * Selects shipments with all terms from the word index. Terms can also be divided between a shipment and its customer.
+ * Therefore, compares shipments that match a run of terms if any customer matches the rest, and shipments of customers
+ * that match a run. If all shipments with a run are compared, those with all terms are among them. The first run of
+ * several terms is always read, because it has only whole words and those are found in half the time.
  */
 const OLDER = `
-  with found as materialized (
+  with split as materialized (
+    select * from unnest($6::text[], $7::text[]) with ordinality as run (query, rest, number)
+    where number = 1 and cardinality($6::text[]) > 2 or (select true from (${CUSTOMER_WORDS.matches("customer.id", "run.rest")} limit 1) as customer)),
+  partly as materialized (
+    select query, reference from split
+    cross join lateral (${SHIPMENT_WORDS.matches("shipment.reference", "query")} limit ${COMPARED.shipments}) as shipment),
+  found as materialized (
     select * from (
       ${SHIPMENT_WORDS.matches("shipment.*", "$2")} limit ${MAX_MATCHES}) as shipment
+    where not exists (
+      select from split
+      where (select count(*) from partly where partly.query = split.query) < ${COMPARED.shipments})
     order by ${ORDER} limit $3),
   compared as materialized (
     select distinct on (shipment.created_at, shipment.reference) shipment.* from (
@@ -209,9 +225,8 @@ const OLDER = `
         limit ${COMPARED.shipmentsOfCustomer}) as shipment
       where (select count(*) from found) < $3
       union all
-      select shipment.* from unnest($6::text[]) as run
-      cross join lateral (${SHIPMENT_WORDS.matches("shipment.*", "run")} limit ${COMPARED.shipments}) as shipment
-      where (select count(*) from found) < $3
+      select shipment.* from partly
+      cross join lateral (select * from shipment where workspace_id = $1 and reference = partly.reference) as shipment
     ) as shipment ${WITH_ALL_TERMS} order by ${ORDER} limit $3)
   ${SELECTED} from (
     select ${WORDED} as kind, * from found

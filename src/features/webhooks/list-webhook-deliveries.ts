@@ -1,6 +1,6 @@
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
-import { readOnly } from "../../db/transaction.ts";
+import { readInOrder } from "../../db/transaction.ts";
 import { endPage, readPage, toId } from "../../pipeline/page.ts";
 import { WebhookDelivery } from "./webhook-delivery.entity.ts";
 import { deliveryMessage, deliveryStatusOf, type LastAttempt, loadWebhook, type WebhookFunctions } from "./webhooks.ts";
@@ -10,8 +10,7 @@ export const listWebhookDeliveries: WebhookFunctions["listWebhookDeliveries"] = 
   const webhook = await loadWebhook(reading, call, request.webhook);
   const filters = { webhook: webhook.id, status: deliveryStatusOf(request.status) };
   const page = readPage(request, filters, toId);
-  const found = await readOnly(em, async (tx) => {
-    await runStatement(tx, IN_ORDER_OF_INDEX);
+  const found = await readInOrder(em, (tx) => {
     const where = {
       webhook,
       ...(filters.status === undefined ? {} : { status: filters.status }),
@@ -46,9 +45,3 @@ async function loadLastAttempts(
   const found = await runStatement<Row>(em, LAST_ATTEMPTS, [workspace, JSON.stringify(ids)]);
   return new Map(found.map((last) => [last.delivery, last]));
 }
-
-/**
- * Makes PostgreSQL use the index in list order. Without statistics, it may choose another index,
- * and all deliveries would be read and sorted.
- */
-const IN_ORDER_OF_INDEX = "set local enable_sort = off";

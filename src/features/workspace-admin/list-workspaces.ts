@@ -5,6 +5,7 @@ import type {
   ListWorkspacesResponseSchema,
 } from "../../../gen/shipments/admin/v1/workspace_admin_service_pb.js";
 import type { DatabaseDeps } from "../../db/orm.ts";
+import { readInOrder } from "../../db/transaction.ts";
 import { endPage, readPage } from "../../pipeline/page.ts";
 import { Workspace } from "../workspaces/workspace.entity.ts";
 import { loadAdminWorkspaces } from "./admin-workspaces.ts";
@@ -31,11 +32,10 @@ export async function listWorkspaces(
   if (nameContains !== undefined) filters.push({ name: { $ilike: `%${literal(nameContains)}%` } });
   if (suspended !== undefined) filters.push({ suspendedAt: suspended ? { $ne: null } : null });
   if (page.after !== undefined) filters.push(isAfter(page.after));
-  const reading = em.fork();
   const orderBy = { name: "asc", id: "asc" } as const;
-  const found = await reading.find(Workspace, { $and: filters }, { orderBy, limit: page.limit });
+  const found = await readInOrder(em, (tx) => tx.find(Workspace, { $and: filters }, { orderBy, limit: page.limit }));
   const { rows, nextPageToken } = endPage(found, page, ({ name, id }) => [name, id]);
-  const data = await loadAdminWorkspaces(reading, rows);
+  const data = await loadAdminWorkspaces(em.fork(), rows);
   return { data, nextPageToken };
 }
 

@@ -182,6 +182,25 @@ test("what is older is found by its customer and a street, and frequent words am
   expect((await search("cranberry lane", undefined, own)).shipments).toHaveLength(8);
 });
 
+test("shipments of all weeks are found, the newest first", async () => {
+  const { apiKey: own, id: workspace } = await service.addWorkspace();
+  const sql = await connectTo(service.databaseUrl);
+  const bulk = { workspace, customer: String(await insertCustomers(sql, workspace, 1)), createdAt: "now()" };
+  await insertShipments(sql, {
+    ...bulk,
+    count: 3,
+    dropoffAddress: "'Cranberry Street ' || i",
+    createdAt: "now() - i * interval '20 days'",
+    salt: `weeks ${workspace}`,
+  });
+  await insertShipments(sql, { ...bulk, count: 500, dropoffAddress: "'Lane ' || i", salt: `lanes ${workspace}` });
+  for (const text of ["cranb", "street cranb"]) {
+    const addresses = (await search(text, undefined, own)).shipments.map((it: typeof ada) => it["dropoff_address"]);
+    expect(addresses, text).toEqual([1, 2, 3].map((i) => `Cranberry Street ${i}`));
+  }
+  expect((await search("cranberry lane", undefined, own)).shipments).toEqual([]);
+});
+
 test("a search takes up to 60 characters and gives up to 20 of each", async () => {
   for (const [fields, field] of [
     [{}, "text"],
