@@ -30,7 +30,7 @@ const PROOF = {
   waived: null,
 };
 const WRONG = (left: string) => ({
-  pin: `pin is wrong. ${left}${left.startsWith("No") ? ", so" : ". After that,"} the verification must be waived.`,
+  pin: `pin is wrong. ${left}. ${left.startsWith("No") ? "The" : "After that, the"} verification must be waived.`,
 });
 
 const unverified = (what: string) => ({
