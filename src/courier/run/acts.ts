@@ -91,8 +91,8 @@ export function allowedActs(shipment: Shipment): ActKind[] {
 const WAY: readonly Status[] = ["pending", "awaiting_pickup", "in_transit", "delivered"];
 
 /**
- * Whether a refused call has nothing left to record, because the shipment is already in the state that the call asks
- * for, or further. This happens when another device or the dispatcher recorded the act first.
+ * Whether a refused call is superfluous, because the shipment is already in the state that the call requests, or
+ * further. This happens when another device or the dispatcher recorded the act first.
  */
 export function isSuperseded({ name, body }: ActCall, { status, stage }: Shipment): boolean {
   if (name === "return") return status === "returned";

@@ -1,4 +1,4 @@
-/** Response of the service. Absent if there was none. */
+/** Response of the service, if any. */
 export interface Answer {
   readonly status: number;
   /** Parsed body. `undefined` if it is not JSON, for example from a hotspot's sign-in page. */
@@ -6,7 +6,7 @@ export interface Answer {
   readonly retryAfterMs: number | undefined;
 }
 
-/** What the last call says about the connection to the service. */
+/** Connection to the service after the last call. */
 export type Connection = "online" | "offline" | "signed_out" | "suspended";
 
 /** Meaning of a response to an act. */
@@ -27,7 +27,7 @@ export function verdictOf(answer: Answer | undefined): Verdict {
   return status < 500 && status !== 408 && status !== 429 ? "conflict" : "retry";
 }
 
-/** What each meaning says about the connection. */
+/** Connection to the service by meaning. */
 export const CONNECTIONS: Readonly<Record<Verdict, Connection>> = {
   sent: "online",
   conflict: "online",

@@ -1,7 +1,7 @@
 import { paths } from "./route.ts";
 import { useApp } from "./state.ts";
 
-/** Says what is not sent and why. Leads to the queue. */
+/** Number of unsent updates and the reason, with a link to the queue. */
 export function Banner() {
   const { state, t } = useApp();
   const { acts, connection, session } = state;

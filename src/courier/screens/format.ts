@@ -5,7 +5,7 @@ import type { State } from "./state.ts";
 const TIME = { hour: "2-digit", minute: "2-digit" } as const;
 const DAY = { weekday: "short", day: "numeric", month: "short" } as const;
 
-/** Returns the window or the expected time of a visit, with the day unless it is today. Empty if there is neither. */
+/** Returns the window or the expected time of a visit, with the day unless it is today. Empty without both. */
 export function timeText({ window, eta }: Visit, t: Texts, { language, run }: State, nowMs: number): string {
   if (window !== null) {
     const timeZone = window.time_zone;

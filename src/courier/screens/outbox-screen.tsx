@@ -39,7 +39,7 @@ export function OutboxScreen() {
   );
 }
 
-/** What the courier recorded, with everything that was entered. */
+/** A recorded act with all entries. */
 function ActText({ act }: { readonly act: QueuedAct }) {
   const { state, t } = useApp();
   const { details, kind } = act;

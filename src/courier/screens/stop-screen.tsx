@@ -3,7 +3,7 @@ import { paths } from "./route.ts";
 import { useApp } from "./state.ts";
 import { StopView } from "./stop-view.tsx";
 
-/** One stop of the run, by one of its tasks. */
+/** A stop of the run, found by one of its tasks. */
 export function StopScreen({ shipment, end }: { readonly shipment: string; readonly end: string }) {
   const { state, t } = useApp();
   const stop = stopsOf(state.shipments).find(({ tasks }) =>

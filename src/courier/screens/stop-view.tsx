@@ -8,7 +8,7 @@ import { navigationUrl } from "./navigation.ts";
 import { paths, replaceScreen } from "./route.ts";
 import { type App, useApp } from "./state.ts";
 
-/** Returns what is to be done at a stop, such as `Pickup, Delivery`. */
+/** Returns the tasks at a stop, such as `Pickup, Delivery`. */
 export function endsOf({ tasks }: Stop, t: Texts): string {
   return [...new Set(tasks.map(({ end }) => t.stop[end]))].join(", ");
 }
