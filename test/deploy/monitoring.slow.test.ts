@@ -122,7 +122,7 @@ test("the objective of the bench is that of the alerts, the dashboard and the gu
     const row = new RegExp(`^\\| ${operation === "quote" ? "quotes" : "bookings"} .*$`, "m");
     const [published] = row.exec(guide) ?? [""];
     expect(published).toContain(`within ${p99Ms} ms`);
-    expect(published).toContain(`${requestsPerSecond.toLocaleString("en")} a second`);
+    expect(published).toContain(`${requestsPerSecond.toLocaleString("en")}/s`);
   }
 });
 

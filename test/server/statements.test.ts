@@ -156,7 +156,7 @@ const OF_THE_PLATFORM: readonly (readonly [beginning: string, because: string])[
     "whose events to purge",
   ],
   ["select workspace_id::float8 as workspace, id as webhook, secrets", "all secrets are sealed"],
-  ["select feed.workspace_id::float8 as id, rolled_up.workspace_id is null", "whose bookings to count"],
+  ["select feed.workspace_id::float8 as workspace, rolled_up.workspace_id is null", "whose bookings to count"],
   ["select (date_part('epoch', max(changed_at))", "when events were last written, for metrics"],
   ["select (select count(*) from ( select 1 from webhook_delivery", "the backlog, for GetHealth"],
   ["select workspace_id::float8 as workspace, position", "one look for the streams of all workspaces"],
