@@ -84,6 +84,8 @@ const READS_MUCH: Readonly<Record<string, string>> = {
   'from "tariff_draft" as "t0" order by': "drafts are few",
   'from "courier" as "c0" where': "couriers are limited",
   "from courier where workspace_id": "couriers are limited",
+  "from courier join workspace": "couriers are limited",
+  "from courier cross join lateral": "couriers are limited",
   'as "inForce"': "tariff versions are few",
   "from usage_hour cross join lateral": "a report counts what was quoted",
   "from usage_hour join workspace on": "a report counts what was quoted",
@@ -196,8 +198,9 @@ const OF_OTHER_SETUPS = [
   "update membership set name = null from session",
 ];
 
-/** Files whose statements run only after a Stripe event, or when quote keys age. */
+/** Files whose statements run only after a Stripe event, when quote keys age, or for a courier's page. */
 const RUN_BY_OTHER_TESTS = [
+  "src/features/couriers/courier-sessions.ts",
   "src/features/payments/check-accounts.ts",
   "src/features/payments/payment-jobs.ts",
   "src/features/payments/provider-payments.ts",
