@@ -82,7 +82,7 @@ test("after a failed statement the rest of its batch is not executed, and later 
 
 test("the commit of a failed transaction is rejected", async () => {
   await settled(client.send("begin"), client.send("select 1 / $1::int", [0]));
-  expect(await settled(client.send("commit"))).toEqual(["commit was answered by ROLLBACK"]);
+  expect(await settled(client.send("commit"))).toEqual(["commit returned ROLLBACK"]);
 });
 
 test("the statements of a lost connection are rejected, and the connection ends", async () => {
