@@ -99,7 +99,7 @@ describeDashboard("drafts of the tariff", (dashboard) => {
     const leastError = page.locator(`[id="${await described("Minimum charge")}"]`);
     await expect
       .poll(() => leastError.textContent())
-      .toBe('Must be a decimal of 0 or more, such as "5.00"; it is "a lot".');
+      .toBe('Must be a decimal string of 0 or more, such as "5.00"; it is "a lot".');
     await expect
       .poll(() => tier(page, 3).locator(".field-error").allTextContents())
       .toEqual([
