@@ -148,7 +148,7 @@ describeDashboard("the platform's workspaces", (dashboard) => {
       await dialog(page).getByLabel("Quotes per second").fill("7");
       await dialog(page).getByLabel("Quotes burst").fill("");
       await pressInDialog(page, "Change the limits");
-      await page.getByText("7 per second, burst 14").waitFor();
+      await page.getByText("7 per second, burst 14", { exact: true }).waitFor();
       const { limits } = (await admin(`/workspaces/${id}`)).body.data;
       expect(limits.quote).toEqual({ rate: 7, burst: 14 });
     });

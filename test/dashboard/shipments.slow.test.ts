@@ -141,7 +141,7 @@ describeDashboard("shipments", (dashboard) => {
       const heads = () => page.getByRole("columnheader").allInnerTexts();
       for (const [queue, columns] of [
         ["To pay", ["", "Booked ↑", "Shipment", "Customer", "From, to", "Total"]],
-        ["To pick up", ["", "Pickup ↑", "Shipment", "Customer", "From, to", "Parcel"]],
+        ["To pick up", ["", "Pickup ↑", "Shipment", "Customer", "From, to", "Courier", "Parcel"]],
       ] as const) {
         await queues.getByRole("link", { name: queue }).click();
         await expect.poll(heads).toEqual(columns);

@@ -186,7 +186,7 @@ describeDashboard(
           "Dropoff time must be within the hours of its zone, in the time zone America/New_York. The next available window is Wed, Dec 2, 8:00 – 9:00 AM.",
         ]);
       await expectWellShown(page, "book-windows-refused");
-      await refusal.getByRole("button", { name: "Take Wed, Dec 2, 8:00 – 9:00 AM" }).click();
+      await refusal.getByRole("button", { name: "Use Wed, Dec 2, 8:00 – 9:00 AM" }).click();
       await expect.poll(() => total(page).getAttribute("value")).toBe("5");
       await expect.poll(() => dropoff.getByLabel("From").inputValue()).toBe("08:00");
     });

@@ -289,7 +289,7 @@ export function NextWindows(props: { readonly problem: Problem; readonly windows
         if (next === undefined || offer === undefined) return null;
         return (
           <Button key={end} onClick={() => windows.choose(end, { kind: "time", window: next })}>
-            Choose {windowText(next, offer.timeZone)}
+            Use {windowText(next, offer.timeZone)}
           </Button>
         );
       })}
