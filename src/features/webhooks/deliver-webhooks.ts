@@ -63,15 +63,10 @@ export function createDeliveryQueue(deps: DeliverDeps): LeasedQueue<DeliveryAtte
   let control: QueueControl<DeliveryAttempt>;
   const leased = createLeasedWebhooks(em, log, () => control.count("lost"));
   const record = createOutcomeRecorder(deps, log, deps.givingUp);
-  const { send, attempt } = createDispatcher(
-    deps,
-    log,
-    (each) => control.start(each),
-    record,
-    (queue) => {
-      if (queue.isLoadWanted()) control.wake([]);
-    },
-  );
+  const start = (each: DeliveryAttempt) => control.start(each);
+  const { send, attempt } = createDispatcher(deps, log, start, record, (queue) => {
+    if (queue.isLoadWanted()) control.wake([]);
+  });
   const open = createOpenSecrets(deps, log);
   const fill = () => fillQueues(em, leased, open, send);
 

@@ -87,16 +87,13 @@ export function createOutcomeRecorder(
   /** Whether the last try failed. Many outcomes fail together, so only the first failure is logged. */
   let isFailing = false;
 
+  function onError(error: unknown): void {
+    if (!isFailing) log.warn({ err: error }, "delivery attempts could not be recorded");
+    isFailing = true;
+  }
   return async (outcome) => {
     const write = changesWebhook(outcome) ? change : end;
-    await persist(
-      () => write(outcome),
-      signal,
-      (error) => {
-        if (!isFailing) log.warn({ err: error }, "delivery attempts could not be recorded");
-        isFailing = true;
-      },
-    );
+    await persist(() => write(outcome), signal, onError);
     isFailing = false;
   };
 }
