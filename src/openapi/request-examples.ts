@@ -47,6 +47,10 @@ const FIELDS: Readonly<Record<string, Json>> = {
   "shipments.v1.UpdateShipmentRequest": { dropoff_address: "97 Prospect Park West, Brooklyn" },
   "shipments.v1.UpdateCustomerRequest": { phone: "+1 212 555 0100", notes: "Rings twice" },
   "shipments.v1.SetCourierRequest": { name: "Ada Byron", vehicle: "Cargo bike" },
+  "shipments.v1.AssignCourierRequest": {
+    courier: "cou_1b3d9f2a7c5e4d6f8a0b1c2d",
+    shipments: [{ shipment: "SHP-4T8ZK2M0QWXE", sequence: 1 }],
+  },
   "shipments.v1.ReportProgressRequest": { stage: "at_dropoff" },
   "shipments.v1.RecordProofRequest": { received_by: "Ada Lovelace", note: "At the front desk" },
   "shipments.v1.WaiveVerificationRequest": { reason: "Lost the PIN" },
