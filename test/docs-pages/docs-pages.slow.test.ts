@@ -50,7 +50,7 @@ describeDashboard("The documents", (dashboard) => {
     const page = await dashboard.newPage({ colorScheme: theme });
     await page.goto("/docs");
     const picture = page.locator("article img");
-    await expect.poll(() => picture.getAttribute("alt")).toMatch(/^.{40,}$/s);
+    await expect.poll(() => picture.getAttribute("alt")).toMatch(/^.{40,}$/);
     const [red, , , opacity] = await picture.evaluate(async (img: any) => {
       await img.decode();
       const { document } = globalThis as any;
