@@ -83,7 +83,7 @@ function ClockSection({ clock, follow }: ClockProps) {
       title="Clock"
       note={
         clock.frozen ? (
-          <Badge tone="attention">{now.getTime() - real.getTime() > 1_000 ? "Moved ahead" : "Stopped"}</Badge>
+          <Badge tone="attention">{now > real ? "Moved ahead" : "Stopped"}</Badge>
         ) : (
           <Badge>Real time</Badge>
         )

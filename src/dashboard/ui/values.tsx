@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useReducer } from "preact/hooks";
 import { useTimeZone } from "../api/session.ts";
 import { dateOf, moneyText, relativeText, timeText, type Instant } from "./format.ts";
 
@@ -15,14 +15,14 @@ export function Money(props: { readonly amount: number; readonly currency: strin
 /** Refresh interval of relative times, in milliseconds. */
 const REFRESH_MS = 30_000;
 
-/** Returns the current time, refreshed periodically. */
+/** Returns the current time. Renders the component periodically. */
 export function useNow(): Date {
-  const [now, setNow] = useState(() => new Date());
+  const [, refresh] = useReducer<number, void>((count) => count + 1, 0);
   useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), REFRESH_MS);
+    const timer = setInterval(refresh, REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
-  return now;
+  return new Date();
 }
 
 /**
