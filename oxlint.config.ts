@@ -194,14 +194,14 @@ const FLOORS: readonly Floor[] = [
     },
   },
   {
-    because: "The courier's page is small, and knows nothing of the service or the dashboard.",
+    because: "The courier's page is small, and knows nothing of the service or the dashboard, except distances.",
     bans: NODE,
     rooms: {
       courier: "courier/{screens,sync}/*",
-      "courier/screens": "courier/{inputs,texts,sync,run}/*",
+      "courier/screens": "courier/{inputs,texts,sync,run}/* domain/coverage/geo.ts",
       "courier/inputs": "courier/texts/*",
       "courier/texts": "courier/run/*",
-      "courier/sync": "courier/run/*",
+      "courier/sync": "courier/run/* domain/coverage/geo.ts",
       "courier/run": "",
     },
   },

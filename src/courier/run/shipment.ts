@@ -60,7 +60,6 @@ export interface Shipment {
 
 /** The courier's shipments of the day: open ones in the dispatcher's order, then those that ended today. */
 export interface Run {
-  readonly courier: { readonly id: string; readonly name: string };
   readonly workspace_name: string;
   readonly time_zone: string;
   readonly shipments: readonly Shipment[];

@@ -46,21 +46,3 @@ export function tasksNow({ tasks }: Stop): Task[] {
 export function isLateStop({ tasks }: Stop, nowMs: number): boolean {
   return tasks.some(({ shipment, end }) => isLate(shipment, end, nowMs));
 }
-
-export interface Point {
-  readonly lat: number;
-  readonly lng: number;
-}
-
-const EARTH_KM = 6371;
-
-const radians = (degrees: number) => (degrees * Math.PI) / 180;
-
-/** Returns the great-circle distance in kilometers. */
-export function distanceKm(from: Point, to: Point): number {
-  const [latitude, longitude] = [radians(to.lat - from.lat), radians(to.lng - from.lng)];
-  const chord =
-    Math.sin(latitude / 2) ** 2 +
-    Math.cos(radians(from.lat)) * Math.cos(radians(to.lat)) * Math.sin(longitude / 2) ** 2;
-  return 2 * EARTH_KM * Math.asin(Math.sqrt(chord));
-}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { nextEnd } from "../run/shipment.ts";
 import { isOpen } from "../run/shipment.ts";
-import type { Point } from "../run/stops.ts";
+import type { Point } from "../../domain/coverage/geo.ts";
 import { keepSynchronized } from "../sync/keep-synchronized.ts";
 import { followPosition } from "../sync/places.ts";
 import { type LinkResult, openLink } from "../sync/session.ts";

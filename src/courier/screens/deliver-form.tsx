@@ -4,7 +4,7 @@ import { PinPad } from "../inputs/pin-pad.tsx";
 import { SignatureField } from "../inputs/signature-field.tsx";
 import type { Details } from "../run/acts.ts";
 import { requiredProof } from "../run/shipment.ts";
-import { type FormProps, NoteField, withText } from "./form-parts.tsx";
+import { type FormProps, NoteField, SubmitPart, withText } from "./form-parts.tsx";
 import { useApp } from "./state.ts";
 
 const MAX_NAME = 200;
@@ -43,12 +43,7 @@ export function DeliverForm({ shipments: [shipment], label, onRecord }: FormProp
         <input name="received_by" maxLength={MAX_NAME} autocomplete="off" />
       </label>
       <NoteField isRequired={false} />
-      {missing !== undefined && (
-        <p class="error" role="alert">
-          {missing}
-        </p>
-      )}
-      <button class="primary">{label}</button>
+      <SubmitPart {...{ missing, label }} />
     </form>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { PhotoField } from "../inputs/photo-field.tsx";
 import type { Details } from "../run/acts.ts";
 import { ATTEMPT_REASONS, nextEnd } from "../run/shipment.ts";
-import { type FormProps, NoteField, withText } from "./form-parts.tsx";
+import { type FormProps, NoteField, SubmitPart, withText } from "./form-parts.tsx";
 import { useApp } from "./state.ts";
 
 /** The reason why a pickup or delivery failed. The service stores photos only at the dropoff. */
@@ -31,12 +31,7 @@ export function FailForm({ shipments: [shipment], label, onRecord }: FormProps) 
       </fieldset>
       <NoteField isRequired={reason === "other"} />
       {nextEnd(shipment) === "dropoff" && <PhotoField t={t} photo={photo} isRequired={false} onTake={setPhoto} />}
-      {missing !== undefined && (
-        <p class="error" role="alert">
-          {missing}
-        </p>
-      )}
-      <button class="primary">{label}</button>
+      <SubmitPart {...{ missing, label }} />
     </form>
   );
 }

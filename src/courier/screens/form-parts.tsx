@@ -23,6 +23,20 @@ export function NoteField({ isRequired }: { readonly isRequired: boolean }) {
   );
 }
 
+/** The message about a missing entry, and the button that records the act. */
+export function SubmitPart({ missing, label }: { readonly missing: string | undefined; readonly label: string }) {
+  return (
+    <>
+      {missing !== undefined && (
+        <p class="error" role="alert">
+          {missing}
+        </p>
+      )}
+      <button class="primary">{label}</button>
+    </>
+  );
+}
+
 /** Returns the entries that have text. */
 export function withText<T extends object>(entries: T): Partial<T> {
   return Object.fromEntries(Object.entries(entries).filter(([, text]) => text)) as Partial<T>;

@@ -4,7 +4,7 @@ import type { Run, Shipment } from "../run/shipment.ts";
 import { type QueuedAct, withQueued } from "../run/queue.ts";
 import type { Connection } from "../run/verdict.ts";
 import { onChange, type Session, transact } from "../sync/database.ts";
-import type { Point } from "../run/stops.ts";
+import type { Point } from "../../domain/coverage/geo.ts";
 import type { Texts } from "../texts/en.ts";
 import { chooseLanguage, type Language } from "../texts/texts.ts";
 

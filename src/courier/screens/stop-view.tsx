@@ -1,6 +1,7 @@
+import { haversineKm } from "../../domain/coverage/geo.ts";
 import { allowedActs, type ActKind } from "../run/acts.ts";
 import { isLate, requiredProof, type Visit, visitOf } from "../run/shipment.ts";
-import { distanceKm, isLateStop, type Stop, type Task, tasksNow } from "../run/stops.ts";
+import { isLateStop, type Stop, type Task, tasksNow } from "../run/stops.ts";
 import { queueAct } from "../sync/outbox.ts";
 import type { Texts } from "../texts/en.ts";
 import { distanceText, timeText } from "./format.ts";
@@ -25,7 +26,7 @@ export function StopView({ stop, heading: Heading }: { readonly stop: Stop; read
       <p class="facts">
         <strong>{endsOf(stop, t)}</strong>
         {isLateStop(stop, nowMs) && <em class="late">{t.late}</em>}
-        {position !== undefined && <span>{distanceText(distanceKm(position, visit), state.language)}</span>}
+        {position !== undefined && <span>{distanceText(haversineKm(position, visit), state.language)}</span>}
       </p>
       <Heading class="address" tabIndex={-1}>
         {visit.address}

@@ -1,4 +1,4 @@
-import type { Point } from "../run/stops.ts";
+import type { Point } from "../../domain/coverage/geo.ts";
 import { call } from "./call.ts";
 import { transact } from "./database.ts";
 
