@@ -1,5 +1,5 @@
 import { REASONS } from "../domain/refusal-reasons.ts";
-import { SESSION_COOKIES } from "../pipeline/credentials/session-cookie.ts";
+import { SESSION_COOKIE } from "../pipeline/credentials/session-cookie.ts";
 import type { Json } from "./options.ts";
 
 export function headers(...names: readonly string[]): Json {
@@ -82,8 +82,8 @@ export const SECURITY_SCHEMES = {
   operatorKey: apiKey("header", "X-Api-Key", "An operator's secret key, `sho_...`."),
   session: apiKey(
     "cookie",
-    SESSION_COOKIES.https,
-    `Session cookie of a signed-in user. Named \`${SESSION_COOKIES.http}\` over plain HTTP.`,
+    SESSION_COOKIE.names.https,
+    `Session cookie of a signed-in user. Named \`${SESSION_COOKIE.names.http}\` over plain HTTP.`,
   ),
 } as const;
 

@@ -1,6 +1,6 @@
 import { UNKNOWN_KEYS } from "../bounds/limits.ts";
 import type { Audience, Caller, KeyLookups, ReceivedCall, SessionLookup } from "../call.ts";
-import { assertSameSite, readCourierCookie, readSessionCookie } from "./session-cookie.ts";
+import { assertSameSite, COURIER_COOKIE, SESSION_COOKIE } from "./session-cookie.ts";
 import { assertKeyForm, carriesKey, credentialError, IN_QUERY, readKey, UNKNOWN_KEY } from "./read-key.ts";
 import { createFailedAttempts } from "./failed-attempts.ts";
 import type { Lookups } from "./lookups.ts";
@@ -45,13 +45,13 @@ export function createAuthenticate(options: {
     const { headers } = call;
     // Members name a workspace in each call. Without a workspace, a courier makes the call.
     const isOfCourier = audience === "workspace" && headers.workspace === undefined && !carriesKey(headers);
-    const courier = isOfCourier ? readCourierCookie(headers.cookie, isHttps) : undefined;
+    const courier = isOfCourier ? COURIER_COOKIE.read(headers.cookie, isHttps) : undefined;
     if (courier !== undefined) {
       call.credential = courier;
       assertSameSite(headers, isHttps);
       return lookup(audience, call, courier, () => sessions.findCourier(courier));
     }
-    const session = carriesKey(headers) ? undefined : readSessionCookie(headers.cookie, isHttps);
+    const session = carriesKey(headers) ? undefined : SESSION_COOKIE.read(headers.cookie, isHttps);
     if (session !== undefined) {
       call.credential = session;
       assertSameSite(headers, isHttps);

@@ -5,7 +5,7 @@ import { readCallHeaders } from "../../pipeline/call-headers.ts";
 import type { ClientAddress } from "../../pipeline/client-address.ts";
 import { createFailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
 import type { Lookups } from "../../pipeline/credentials/lookups.ts";
-import { assertSameSite, COURIER_COOKIES, readCourierCookie } from "../../pipeline/credentials/session-cookie.ts";
+import { assertSameSite, COURIER_COOKIE } from "../../pipeline/credentials/session-cookie.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { type HttpHandler, sendJson, sendRefusal } from "./responses.ts";
@@ -52,14 +52,14 @@ export function createCourierSessions(options: {
     const exchange = async (body: Buffer) => {
       const { token } = parseBody(body, headers, false) as { readonly token?: unknown };
       if (typeof token !== "string") throw refuse("COURIER_LINK_INVALID");
-      const session = readCourierCookie(headers.cookie, isHttps);
+      const session = COURIER_COOKIE.read(headers.cookie, isHttps);
       const browser = { userAgent: request.headers["user-agent"] ?? "", session, requestId };
       const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
       const opened = await lookups.find(token, { attempts, address, find: () => open(token, browser) });
       if (opened === undefined) throw refuse("COURIER_LINK_INVALID");
       lookups.trust(opened.session);
       const { expiresAt, shown } = opened;
-      const cookie = courierCookie(opened.session, expiresAt, isHttps);
+      const cookie = COURIER_COOKIE.set(opened.session, `Expires=${expiresAt.toUTCString()}`, isHttps);
       sendJson(response, 200, requestId, { ...shown, expires_at: expiresAt.toISOString() }, ["set-cookie", cookie]);
     };
     try {
@@ -70,11 +70,4 @@ export function createCourierSessions(options: {
     }
     return true;
   };
-}
-
-/** Returns the `Set-Cookie` header of a courier's session. */
-function courierCookie(session: string, expiresAt: Date, isHttps: boolean): string {
-  const name = isHttps ? COURIER_COOKIES.https : COURIER_COOKIES.http;
-  const secure = isHttps ? "; Secure" : "";
-  return `${name}=${session}; Path=/; HttpOnly; SameSite=Strict; Expires=${expiresAt.toUTCString()}${secure}`;
 }

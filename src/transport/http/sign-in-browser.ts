@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallHeaders } from "../../pipeline/call-headers.ts";
-import { readSessionCookie, SESSION_COOKIES } from "../../pipeline/credentials/session-cookie.ts";
+import { SESSION_COOKIE } from "../../pipeline/credentials/session-cookie.ts";
 
 /** Lifetime of the cookie in seconds: the maximum lifetime of a session, 7 days. */
 const SESSION_SECONDS = 7 * 24 * 60 * 60;
@@ -16,7 +16,7 @@ export function readBrowser(
   { cookie, requestId }: CallHeaders,
   isHttps: boolean,
 ): Browser {
-  const session = readSessionCookie(cookie, isHttps);
+  const session = SESSION_COOKIE.read(cookie, isHttps);
   return { userAgent: headers["user-agent"] ?? "", session, requestId };
 }
 
@@ -27,10 +27,7 @@ export function ownPath(path: string | null): string {
 
 /** Returns the `Set-Cookie` header of a session. `session` is undefined to delete the cookie. */
 export function sessionCookie(session: string | undefined, isHttps: boolean): string {
-  const name = isHttps ? SESSION_COOKIES.https : SESSION_COOKIES.http;
-  const maxAge = session === undefined ? 0 : SESSION_SECONDS;
-  const secure = isHttps ? "; Secure" : "";
-  return `${name}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure}`;
+  return SESSION_COOKIE.set(session ?? "", `Max-Age=${session === undefined ? 0 : SESSION_SECONDS}`, isHttps);
 }
 
 /** Redirects a browser with GET, optionally with a cookie. No-op if the caller has disconnected. */

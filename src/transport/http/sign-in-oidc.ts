@@ -6,6 +6,7 @@ import { readCallHeaders, type CallHeaders } from "../../pipeline/call-headers.t
 import { refusalHeaders } from "../../pipeline/refusals/refusal-body.ts";
 import { REASONS } from "../../domain/refusal-reasons.ts";
 import type { FailedAttempts } from "../../pipeline/credentials/failed-attempts.ts";
+import { createSiteCookie } from "../../pipeline/credentials/site-cookie.ts";
 import { createTurns, type Lookups, type Turns } from "../../pipeline/credentials/lookups.ts";
 import { splitUrl } from "../connect/request-target.ts";
 import { page, PAGE_HEADERS } from "./browser-page.ts";
@@ -105,7 +106,7 @@ async function begin(oidc: OidcSignIn, isHttps: boolean, visit: Visit): Promise<
   const returnTo = ownPath(new URLSearchParams(visit.query).get("return_to"));
   const { session } = readBrowser(visit.request, visit.headers, isHttps);
   const { url, attempt } = await oidc.begin(returnTo, session);
-  const setCookie = attemptCookie(attempt, oidc.attemptSeconds, isHttps);
+  const setCookie = ATTEMPT_COOKIE.set(attempt, `Max-Age=${oidc.attemptSeconds}`, isHttps);
   redirect(visit.response, visit.headers.requestId, url, setCookie);
 }
 
@@ -117,7 +118,7 @@ async function finish(
   const { attempts, lookups, isHttps, clientAddress, inTurn } = options;
   const { request, query, headers } = visit;
   const address = clientAddress(request.socket.remoteAddress, headers.forwardedFor);
-  const attempt = readAttempt(headers.cookie, isHttps);
+  const attempt = ATTEMPT_COOKIE.read(headers.cookie, isHttps);
   const browser = readBrowser(request, headers, isHttps);
   const signedIn = await attempts.make(address, () => inTurn(() => oidc.finish(query, attempt, browser)));
   if (signedIn === undefined) {
@@ -137,7 +138,7 @@ function continueTo(visit: Visit, path: string, session: string, isHttps: boolea
   const title = "You are signed in";
   const refresh = `<meta http-equiv="refresh" content="0; url=${target}">`;
   showPage(visit, 200, page(title, `<p><a href="${target}">Continue</a></p>`, refresh), {
-    "set-cookie": [session, attemptCookie("", 0, isHttps)],
+    "set-cookie": [session, ATTEMPT_COOKIE.set("", "Max-Age=0", isHttps)],
   });
 }
 
@@ -145,7 +146,7 @@ function continueTo(visit: Visit, path: string, session: string, isHttps: boolea
 function showRefusal(visit: Visit, refusal: Refusal, isHttps: boolean): void {
   const { request, response, headers } = visit;
   if (response.headersSent || response.destroyed) return;
-  const dropAttempt = attemptCookie("", 0, isHttps);
+  const dropAttempt = ATTEMPT_COOKIE.set("", "Max-Age=0", isHttps);
   if (!prefersPage(request)) {
     response.setHeader("set-cookie", dropAttempt);
     return sendRefusal(response, headers.requestId, refusal);
@@ -174,23 +175,5 @@ function showPage(
   response.end(content);
 }
 
-/** Names of the attempt cookie. Over https they have the same prefix as the session cookie. */
-const ATTEMPT_COOKIES = { https: "__Host-oidc", http: "oidc" } as const;
-const ATTEMPTS = {
-  https: /(?:^|;)\s*__Host-oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/,
-  http: /(?:^|;)\s*oidc=([A-Za-z0-9_-]+)\s*(?:;|$)/,
-} as const;
-
-/**
- * Returns the `Set-Cookie` header of an attempt. The cookie is Lax, because the browser must send it on
- * the redirect from the provider's site.
- */
-function attemptCookie(attempt: string, maxAge: number, isHttps: boolean): string {
-  const name = ATTEMPT_COOKIES[isHttps ? "https" : "http"];
-  const secure = isHttps ? "; Secure" : "";
-  return `${name}=${attempt}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`;
-}
-
-function readAttempt(cookie: string | undefined, isHttps: boolean): string | undefined {
-  return ATTEMPTS[isHttps ? "https" : "http"].exec(cookie ?? "")?.[1];
-}
+/** Cookie of an attempt. It is Lax, because the browser must send it on the redirect from the provider's site. */
+const ATTEMPT_COOKIE = createSiteCookie("oidc", "[A-Za-z0-9_-]+", "Lax");

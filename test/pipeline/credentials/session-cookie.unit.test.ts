@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSessionCookie } from "../../../src/pipeline/credentials/session-cookie.ts";
+import { SESSION_COOKIE } from "../../../src/pipeline/credentials/session-cookie.ts";
 
 const OWN = "a".repeat(43);
 const PLANTED = "b".repeat(43);
@@ -15,6 +15,6 @@ test.each([
   ["", { http: undefined, https: undefined }],
   [undefined, { http: undefined, https: undefined }],
 ])("the session in %o is %o", (cookie, session) => {
-  const read = { http: readSessionCookie(cookie, false), https: readSessionCookie(cookie, true) };
+  const read = { http: SESSION_COOKIE.read(cookie, false), https: SESSION_COOKIE.read(cookie, true) };
   expect(read).toEqual(session);
 });
