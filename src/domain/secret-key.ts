@@ -37,9 +37,9 @@ export function cutKeys(text: string): string {
   return text.includes("shp_") || text.includes("sho_") ? text.replace(KEY_IN_TEXT, "$1...") : text;
 }
 
-/** Creates the public id of a key: `key_` and 24 random characters. */
-export function createKeyId(): string {
-  return `key_${randomBytes(12).toString("hex")}`;
+/** Creates a public id: the prefix, such as `key`, an underscore, and 24 random characters. */
+export function createId(prefix: string): string {
+  return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
 
 /** Returns the SHA-256 of a key in base64url, 43 characters. Only this hash is stored. */

@@ -1,7 +1,7 @@
 import { sql, type EntityManager } from "@mikro-orm/postgresql";
 import { pino } from "pino";
 import type { OperatorRole } from "../../src/domain/roles.ts";
-import { hashKey, lastFour, createSecretKey, createKeyId } from "../../src/domain/secret-key.ts";
+import { hashKey, lastFour, createSecretKey, createId } from "../../src/domain/secret-key.ts";
 import { OperatorKey } from "../../src/features/operators/operator-key.entity.ts";
 import { Operator } from "../../src/features/operators/operator.entity.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "../../src/server/app.ts";
@@ -142,7 +142,7 @@ export async function addOperator(em: EntityManager, role: OperatorRole): Promis
   await tx.insert(OperatorKey, {
     hash: hashKey(key),
     operator: id,
-    id: createKeyId(),
+    id: createId("key"),
     last4: lastFour(key),
     createdAt: sql`now()`,
     changedAt: sql`now()`,

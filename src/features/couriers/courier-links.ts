@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   type CourierLink as LinkMessage,
   CourierLinkSchema,
@@ -8,7 +7,7 @@ import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { deleteOldest, runStatement } from "../../db/statement.ts";
 import { MAX_COURIER_LINKS } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { hashKey } from "../../domain/secret-key.ts";
+import { createId, hashKey } from "../../domain/secret-key.ts";
 import { compileToMessage, type RecordOf } from "../../json/records.ts";
 import type { Call } from "../../pipeline/call.ts";
 import type { ServiceFunctions } from "../../pipeline/rpc.ts";
@@ -40,7 +39,7 @@ export const COURIER_LINK_FUNCTIONS: Pick<
     // Locks the courier, so that concurrent calls count each other's links.
     await loadCourier(em, call, courier, "lock");
     if ((await listLinks(em, workspaceId, courier)).length >= MAX_COURIER_LINKS) throw refuse("COURIER_LINK_LIMIT");
-    const id = `col_${randomBytes(12).toString("hex")}`;
+    const id = createId("col");
     const token = createCourierToken(workspaceId);
     const values = [workspaceId, id, courier, hashKey(token), describeActor(call), expiresInDays];
     await runStatement(em, CREATE, values);

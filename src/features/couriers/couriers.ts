@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { LockMode } from "@mikro-orm/core";
 import {
   type CourierFigures,
@@ -12,6 +11,7 @@ import type { DatabaseDeps, EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { readInOrder, type Transaction } from "../../db/transaction.ts";
 import { isInstant } from "../../domain/instant.ts";
+import { createId } from "../../domain/secret-key.ts";
 import { MAX_COURIERS } from "../../domain/limits.ts";
 import { assertEtag, refuse } from "../../domain/refusal.ts";
 import type { Courier } from "../../domain/shipment/delivery-progress.ts";
@@ -49,7 +49,7 @@ export const COURIER_FUNCTIONS: CourierFunctions = {
     if (count >= MAX_COURIERS) throw refuse("COURIER_LIMIT");
     const at = now();
     const given = Object.fromEntries(FIELDS.map((field) => [field, request[field] || null]));
-    const id = `cou_${randomBytes(12).toString("hex")}`;
+    const id = createId("cou");
     const courier = em.create(CourierProfile, {
       ...given,
       name: request.name,

@@ -3,7 +3,7 @@ import { announceChange } from "../../db/change-feed.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { deleteInBatches, runStatement } from "../../db/statement.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { createKeyId, createSecretKey, hashKey, lastFour, type KeyPrefix } from "../../domain/secret-key.ts";
+import { createId, createSecretKey, hashKey, lastFour, type KeyPrefix } from "../../domain/secret-key.ts";
 
 // Secret keys of workspaces and operators: creation, rotation, expiry and deletion.
 
@@ -48,7 +48,7 @@ export function isWorking() {
 export function createKey(prefix: KeyPrefix) {
   const secret = createSecretKey(prefix);
   const now = raw<Date>(NOW);
-  const stored = { hash: hashKey(secret), id: createKeyId(), last4: lastFour(secret) };
+  const stored = { hash: hashKey(secret), id: createId("key"), last4: lastFour(secret) };
   return { secret, stored: { ...stored, createdAt: now, changedAt: now } };
 }
 

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import type { WebhookFigures as WebhookFiguresMessage } from "../../../gen/shipments/v1/webhook_pb.js";
 import { readRecordId } from "../../db/columns.ts";
 import { lockAndLoad } from "../../db/lock-and-load.ts";
 import type { EntityManager } from "../../db/orm.ts";
 import { runStatement } from "../../db/statement.ts";
 import { MAX_WEBHOOKS } from "../../domain/limits.ts";
+import { createId } from "../../domain/secret-key.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { webhookUrlError } from "../../domain/webhook/webhook-address.ts";
 import { MAX_ATTEMPTS } from "../../domain/webhook/webhook-schedule.ts";
@@ -70,7 +70,7 @@ export const WEBHOOK_FUNCTIONS: WebhookFunctions = {
     const url = toStoredUrl(request.url, deps);
     await assertWebhookLimit(deps.em, workspace);
     const secret = createWebhookSecret();
-    const id = `wh_${randomBytes(12).toString("hex")}`;
+    const id = createId("wh");
     const createdAt = deps.now();
     const webhook = deps.em.create(Webhook, {
       workspace,
