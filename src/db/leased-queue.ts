@@ -87,7 +87,8 @@ export interface QueueDeps {
  */
 export function createWorkers<Item extends WorkItem>(queue: LeasedQueue<Item>, deps: QueueDeps) {
   const { total = Infinity, perWorkspace = Infinity } = queue.concurrency ?? {};
-  const schedule = createSchedule(Math.min(queue.pollMs ?? deps.pollMs ?? POLL_MS, deps.maxRestMs ?? Infinity));
+  const pollMs = Math.min(queue.pollMs ?? deps.pollMs ?? POLL_MS, deps.maxRestMs ?? Infinity);
+  const schedule = createSchedule(pollMs, queue.pollMs === undefined);
   const inProgress = new Map<Item, Promise<void>>();
   const count = deps.observeQueue(queue, () => inProgress.size);
   /** Whether items are due that can start once an item in progress finishes. */
@@ -153,8 +154,18 @@ export function createWorkers<Item extends WorkItem>(queue: LeasedQueue<Item>, d
   };
 }
 
-/** Creates the schedule of a queue's polls. */
-function createSchedule(pollMs: number) {
+/**
+ * Creates the schedule of a queue's polls.
+ *
+ * @param isShared polls at multiples of the interval, so that the searches of several queues share a round trip.
+ *   Otherwise the interval is randomly shortened by up to a tenth, so that the poll rarely coincides with theirs and
+ *   needs no additional connection
+ */
+function createSchedule(pollMs: number, isShared: boolean) {
+  const nextPollMs = () =>
+    isShared
+      ? (Math.floor(performance.now() / pollMs) + 1) * pollMs
+      : performance.now() + pollMs * (1 - Math.random() / 10);
   const announced = new Set<number>();
   const waiter = createWaiter();
   let pollAtMs = 0;
@@ -178,8 +189,7 @@ function createSchedule(pollMs: number) {
     drain(): readonly number[] | undefined {
       const workspaces = pauseMs() > 0 ? [...announced] : undefined;
       announced.clear();
-      // Queues poll at multiples of the interval, so that their searches share a round trip.
-      if (workspaces === undefined) pollAtMs = (Math.floor(performance.now() / pollMs) + 1) * pollMs;
+      if (workspaces === undefined) pollAtMs = nextPollMs();
       return workspaces;
     },
     /** Backs off while the receiver is unreachable. */

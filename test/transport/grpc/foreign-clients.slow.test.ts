@@ -45,7 +45,7 @@ test.each(["/shipments.v1.ShipmentService/Nope", "/shipments.v1.NoService/QuoteS
       ":status": 200,
       "content-type": "application/grpc",
       "grpc-status": "12",
-      "grpc-message": "There%20is%20no%20such%20RPC.",
+      "grpc-message": "This%20RPC%20does%20not%20exist.",
       "grpc-status-details-bin": expect.any(String),
       "x-request-id": expect.any(String),
     });
