@@ -191,7 +191,9 @@ function lineOf(shipment: object): string {
 }
 
 function cellAt(path: readonly string[], shipment: object): Cell {
-  return path.reduce<Cell>((at, name) => (at as Record<string, Cell> | null)?.[name], shipment);
+  let cell: Cell = shipment;
+  for (const name of path) cell = (cell as Record<string, Cell> | null | undefined)?.[name];
+  return cell;
 }
 
 /** Formats a cell by RFC 4180 and escapes spreadsheet formulas. */
@@ -199,6 +201,7 @@ function cellText(cell: Cell): string {
   if (typeof cell === "number") return String(cell);
   if (cell === undefined || cell === null) return "";
   const written = typeof cell === "string" ? cell : JSON.stringify(cell);
+  if (!SPECIAL.test(written)) return written;
   const text = PHONE.test(written) ? written : written.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -212,6 +215,9 @@ function cellText(cell: Cell): string {
  * import can restore every cell by removing one.
  */
 const FORMULA = /(^|[;\t\r\n])(?=["']*[=+\-@＝＋－＠])/g;
+
+/** Matches every cell that is quoted or escaped, and few others. */
+const SPECIAL = /^[=+\-@＝＋－＠']|[;\t\r\n",]/;
 
 /** Phone number in E.164, which spreadsheets read as a number and not as a formula. */
 const PHONE = /^\+\d+$/;
