@@ -1,0 +1,174 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { SAMPLE_PICTURES } from "../../src/features/test-mode/sample-pictures.ts";
+import { describeDashboard } from "../dashboard/browser.ts";
+import { data } from "../support/answers.ts";
+import { bookAnd } from "../support/bookings.ts";
+import { CUTS, startNetwork } from "./network.ts";
+import { startPhone } from "./phone.ts";
+
+const STOPS = 10;
+const HOUR_MS = 3_600_000;
+const VERIFICATIONS = ["none", "photo", "signature", "pin"] as const;
+const PHOTO = { name: "photo.jpg", mimeType: "image/jpeg", buffer: SAMPLE_PICTURES.photo };
+
+describeDashboard("a courier's day", (dashboard) => {
+  /** Books shipments, and assigns them to a new courier, who gets links. */
+  async function startRun(count: number, clockOffsetMs = 0) {
+    const { service, workspace } = dashboard;
+    const as = service.as(workspace.apiKey);
+    const references: string[] = [];
+    for (let stop = 0; stop < count; stop++) {
+      const fields = {
+        dropoff_address: `${stop + 1} Prospect Park West, Brooklyn`,
+        dropoff_verification: VERIFICATIONS[stop % VERIFICATIONS.length],
+      };
+      const { reference } = await bookAnd(service, workspace.apiKey, ["pay"], fields);
+      references.push(reference);
+    }
+    const { id: courier } = await data(as.createCourier({ name: "Ada Byron" }));
+    const shipments = references.map((shipment, index) => ({ shipment, sequence: index + 1 }));
+    await as.assignCourier({ courier, shipments });
+    const network = await startNetwork(service.httpUrl, clockOffsetMs);
+    onTestFinished(network.close);
+    const newLink = async () => network.url + (await as.createCourierLink({ courier })).body.path;
+    const openPhone = async () => {
+      const phone = await startPhone(await newLink(), clockOffsetMs);
+      await nextStop(phone.page).waitFor();
+      return phone;
+    };
+    return { as, courier, references, network, newLink, openPhone };
+  }
+
+  const nextStop = (page: Page): Locator => page.getByRole("region", { name: "Next stop" });
+  const press = (page: Page, name: string) => page.getByRole("main").getByRole("button", { name }).last().tap();
+  const follow = (page: Page, name: string) => nextStop(page).getByRole("link", { name }).tap();
+
+  async function pickUp(page: Page, count: number): Promise<void> {
+    await follow(page, `Picked up (${count})`);
+    for (const box of await page.getByRole("checkbox").all()) await box.tap();
+    await press(page, "Picked up");
+  }
+
+  /** Fills in the required proof, and records the delivery. */
+  async function deliver(page: Page, verification: (typeof VERIFICATIONS)[number], pin: string): Promise<void> {
+    await follow(page, "Delivered");
+    if (verification === "pin")
+      for (const digit of pin) await page.getByRole("button", { name: digit, exact: true }).tap();
+    if (verification === "photo") {
+      await page.locator("input[type=file]").setInputFiles(PHOTO);
+      await page.getByRole("img", { name: "Photo" }).waitFor();
+    }
+    if (verification === "signature") await sign(page);
+    await press(page, "Delivered");
+  }
+
+  async function sign(page: Page): Promise<void> {
+    const { x, y } = (await page.getByRole("img", { name: "Signature of the recipient" }).boundingBox())!;
+    await page.mouse.move(x + 20, y + 50);
+    await page.mouse.down();
+    await page.mouse.move(x + 120, y + 120, { steps: 4 });
+    await page.mouse.up();
+  }
+
+  const unsent = (page: Page, count: number) =>
+    page.getByText(`No connection. ${count} update${count === 1 ? "" : "s"} not sent.`).waitFor();
+
+  /** Returns the types of the events from the courier's acts, in order. */
+  async function actsOf(as: Awaited<ReturnType<typeof startRun>>["as"], shipment: string): Promise<string[]> {
+    const { body } = await as.listShipmentEvents({ shipment });
+    const types: string[] = body.data.map(({ type }: { type: string }) => type);
+    return types.filter((type) => !/created|paid|awaiting|assigned|cancelled/.test(type));
+  }
+
+  test("is recorded exactly once, in order and with its times, while the network fails in every act", async () => {
+    const { as, references, network, openPhone } = await startRun(STOPS, HOUR_MS);
+    const phone = await openPhone();
+    // Browsers write cookies with a delay.
+    await phone.restart(`${network.url}/c`);
+    let cuts = 0;
+    /** Does an act during which the network fails. Returns the time of the act. */
+    const cut = async (call: string, act: () => Promise<void>, count = 1) => {
+      const failed = network.cutNext(CUTS[cuts++ % CUTS.length]!, call);
+      await act();
+      const at = Date.now();
+      await failed;
+      await unsent(phone.page, count);
+      return at;
+    };
+    const reconnect = async () => {
+      network.isDown = false;
+      await phone.page.evaluate("dispatchEvent(new Event('online'))");
+      await phone.page.locator(".banner").waitFor({ state: "detached" });
+    };
+    await cut("progress", () => press(phone.page, "Arrived"), STOPS);
+    await reconnect();
+    await cut("advance", () => pickUp(phone.page, STOPS), STOPS);
+    network.isDown = false;
+    await phone.restart(`${network.url}/c`, "kill");
+    await phone.page.locator(".banner").waitFor({ state: "detached" });
+    const times: number[] = [];
+    for (const [stop, reference] of references.entries()) {
+      await nextStop(phone.page).getByText(reference).waitFor();
+      const verification = VERIFICATIONS[stop % VERIFICATIONS.length]!;
+      const { dropoff_pin: pin } = await data(as.getShipment({ shipment: reference }));
+      await cut("progress", () => press(phone.page, "Arrived"));
+      await reconnect();
+      // The delivery of every fifth shipment fails after its proof was sent.
+      const call = verification === "none" || stop % 5 === 2 ? "advance" : "proof";
+      times.push(await cut(call, () => deliver(phone.page, verification, pin)));
+      await reconnect();
+    }
+    for (const [stop, reference] of references.entries()) {
+      const proof = VERIFICATIONS[stop % VERIFICATIONS.length] === "none" ? [] : ["shipment.proof_recorded"];
+      expect(await actsOf(as, reference)).toEqual([
+        "shipment.at_pickup",
+        "shipment.in_transit",
+        "shipment.at_dropoff",
+        ...proof,
+        "shipment.delivered",
+      ]);
+      const { delivered_at: deliveredAt } = await data(as.getShipment({ shipment: reference }));
+      // The time of the act by the service's clock, although the phone's clock is wrong by an hour.
+      expect(Math.abs(Date.parse(deliveredAt) - times[stop]!)).toBeLessThan(HOUR_MS / 2);
+    }
+  });
+
+  test("keeps acts without a connection and without a session, and sends them after a new link", async () => {
+    const { as, courier, references, network, newLink, openPhone } = await startRun(1);
+    const { page } = await openPhone();
+    network.isDown = true;
+    await press(page, "Arrived");
+    await unsent(page, 1);
+    await page.reload();
+    await nextStop(page).getByText(references[0]!).waitFor();
+    const { body } = await as.listCourierLinks({ courier });
+    for (const { id: link } of body.data) await as.revokeCourierLink({ courier, link });
+    network.isDown = false;
+    await page.getByText("Your link has expired. 1 update not sent. Ask your dispatcher for a new link.").waitFor();
+    await page.goto(await newLink());
+    await page.locator(".banner").waitFor({ state: "detached" });
+    expect(await actsOf(as, references[0]!)).toEqual(["shipment.at_pickup"]);
+  });
+
+  test("on two devices is recorded once, and shows what the dispatcher changed meanwhile", async () => {
+    const { as, references, network, openPhone } = await startRun(2);
+    const phones = [await openPhone(), await openPhone()];
+    network.isDown = true;
+    for (const { page } of phones) {
+      await pickUp(page, 2);
+      await unsent(page, 2);
+    }
+    await as.cancelShipment({ shipment: references[1]! });
+    network.isDown = false;
+    for (const { page } of phones) {
+      await page.getByText("1 update refused. Decide what to do.").tap();
+      await page.getByText("It is now: Cancelled.").waitFor();
+      page.on("dialog", (dialog) => void dialog.accept());
+      await press(page, "Discard");
+      await page.getByText("Everything is sent.").waitFor();
+    }
+    expect(await actsOf(as, references[0]!)).toEqual(["shipment.in_transit"]);
+    expect(await actsOf(as, references[1]!)).toEqual([]);
+  });
+});
