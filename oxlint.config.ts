@@ -178,7 +178,7 @@ const FLOORS: readonly Floor[] = [
       "dashboard/attention": "dashboard/{shipments,workspaces}/*",
       "dashboard/customers": "dashboard/shipments/*",
       "dashboard/couriers": "dashboard/shipments/*",
-      "dashboard/search": "dashboard/{people,shipments}/*",
+      "dashboard/search": "dashboard/{operators,people,shipments,workspaces}/*",
       "dashboard/print": "dashboard/shipments/*",
       "dashboard/shipments": "dashboard/{map,webhooks,workspaces}/*",
       "dashboard/reports": "dashboard/{workspaces,test-mode}/*",

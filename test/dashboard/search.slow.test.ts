@@ -54,6 +54,7 @@ describeDashboard("the search", (dashboard) => {
     const { apiKey } = workspace;
     const { reference } = await bookAnd(service, apiKey, ["pay"], {
       recipient_name: "Annie Easley",
+      dropoff_instructions: "Ring the porter",
       recipient_phone: "+12125550123",
       metadata: { po_number: "PO-77" },
     });
@@ -63,20 +64,26 @@ describeDashboard("the search", (dashboard) => {
     await expect
       .poll(() => box(page).getAttribute("placeholder"))
       .toBe("Reference, name, address, phone, email, courier, note or action");
-    const usual = "Ada Lovelace · 95 Prospect Park West, Brooklyn";
-    for (const [text, note] of [
-      [reference, usual],
-      ["lovelace prospect", usual],
-      ["ada@example", `Customer email: ada@example.org · ${usual}`],
-      ["easley", `Recipient name: Annie Easley · ${usual}`],
-      ["0123", `Recipient phone: +12125550123 · ${usual}`],
-      ["(212) 555-0123", `Recipient phone: +12125550123 · ${usual}`],
-      ["katherine", `Courier name: Katherine · ${usual}`],
-      ["po-77", `po_number: PO-77 · ${usual}`],
-    ]) {
-      await box(page).fill(text as string);
-      const about = page.getByRole("group", { name: "Shipments" }).locator(".about");
-      await expect.poll(() => about.allTextContents()).toEqual([note]);
+    const usual = "Annie Easley · 95 Prospect Park West, Brooklyn";
+    const found = page.getByRole("group", { name: "Shipments" });
+    for (const [text, lines, bold] of [
+      [reference, [usual], reference.split("-")],
+      ["lovelace prospect", [usual, "Customer: Ada Lovelace"], ["Prospect", "Lovelace"]],
+      ["ada@example", [usual, "Customer: Ada Lovelace", "Customer email: ada@example.org"], ["Ada", "ada", "example"]],
+      ["easley", [usual], ["Easley"]],
+      ["0123", [usual, "Recipient phone: +12125550123"], ["0123"]],
+      ["(212) 555-0123", [usual, "Recipient phone: +12125550123"], ["2125550123"]],
+      ["katherine", [usual, "Courier: Katherine"], ["Katherine"]],
+      ["ring port", [usual, "Dropoff instructions: Ring the porter"], ["Ring", "port"]],
+      ["po-77", [usual, "po_number: PO-77"], ["PO", "77"]],
+    ] as const) {
+      await box(page).fill(text);
+      await expect
+        .poll(async () => [
+          await found.locator(".about, .match").allTextContents(),
+          await found.locator("b").allTextContents(),
+        ])
+        .toEqual([lines, bold]);
     }
     await takeScreenshot(page, "search-matches");
   });
@@ -124,7 +131,10 @@ describeDashboard("the search", (dashboard) => {
     const page = await open("/settings/webhooks");
     await page.keyboard.press("Control+k");
     await box(page).fill("radia");
-    await options(page).getByText("radia@example.org", { exact: true }).waitFor();
+    const groups = page.getByRole("listbox").getByRole("group");
+    await expect
+      .poll(() => groups.evaluateAll((found) => found.map((group) => group.ariaLabel)))
+      .toEqual(["Customers", "Shipments", "Actions"]);
     await box(page).fill("7 span");
     const found = options(page).filter({ hasText: "Radia Perlman · 7 Spanning Tree Lane" });
     await found.waitFor();
@@ -221,7 +231,7 @@ describeDashboard("the search", (dashboard) => {
     await expect.poll(() => viewer.getByRole("group", { name: "Actions" }).count()).toBe(0);
   });
 
-  test("finds workspaces, operators and drafts for operators", async () => {
+  test("finds workspaces, operators, drafts and actions for operators", async () => {
     const { service } = dashboard;
     const owner = await service.addOperator("owner");
     const { body } = await service.request("/admin/v1/workspaces", {
@@ -243,6 +253,17 @@ describeDashboard("the search", (dashboard) => {
     await page.getByRole("group", { name: "Operators" }).getByRole("option").first().waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL("**/platform/operators/*");
+
+    const owned = await openAsOperator(dashboard, "/platform", "owner");
+    await owned.getByRole("button", { name: "Search" }).click();
+    const acts = owned.getByRole("group", { name: "Actions" }).getByRole("option");
+    await expect
+      .poll(() => acts.allInnerTexts())
+      .toEqual(["Create a workspace", "New tariff draft", "Create an operator"]);
+    await box(owned).fill("create w");
+    await expect.poll(() => acts.allInnerTexts()).toEqual(["Create a workspace"]);
+    await owned.keyboard.press("Enter");
+    await owned.getByRole("dialog", { name: "Create a workspace" }).waitFor();
   });
 
   test("shows what was looked at last, and says what it found nothing by", async () => {
@@ -260,6 +281,18 @@ describeDashboard("the search", (dashboard) => {
     await box(page).fill("nobody has this");
     await page.getByText("No results for “nobody has this”.").waitFor();
     await expectWellShown(page, "search-none");
+    expect(await options(page).allInnerTexts()).toEqual([
+      "Search for “nobody” alone",
+      "Search for “has” alone",
+      "Search for “this” alone",
+      "Book a shipment",
+      "Show all shipments",
+      "Show all customers",
+    ]);
+    await page.keyboard.press("Enter");
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => box(page).inputValue()).toBe("this");
     await page.keyboard.press("Escape");
     await expect.poll(() => box(page).count()).toBe(0);
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Search/");

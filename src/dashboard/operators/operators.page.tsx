@@ -30,7 +30,7 @@ export function OperatorsPage() {
   const includeRevoked = useLocation().query.get("include_revoked") === "true";
   const list = useList(OperatorService.method.listOperators, { includeRevoked });
   const create = (
-    <DialogButton primary dialog={<CreateDialog />}>
+    <DialogButton primary dialog={<CreateOperatorDialog />}>
       Create an operator
     </DialogButton>
   );
@@ -92,7 +92,7 @@ const KINDS = [
   [String(OperatorKind.MACHINE), "Machine: calls with a key"],
 ] as const;
 
-function CreateDialog() {
+export function CreateOperatorDialog() {
   const [kind, setKind] = useState(OperatorKind.PERSON);
   return (
     <RpcDialog

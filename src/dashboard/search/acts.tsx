@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { OperatorRole } from "../../../gen/shipments/admin/v1/operator_pb.js";
 import { MemberRole } from "../../../gen/shipments/v1/member_pb.js";
 import { PaymentConnectionService } from "../../../gen/shipments/v1/payment_connection_service_pb.js";
 import type { Shipment } from "../../../gen/shipments/v1/shipment_pb.js";
@@ -14,6 +15,14 @@ import type { Hit } from "./hit.ts";
 
 const InviteDialog = lazily(() => import("../people/members.tsx").then((it) => it.InviteDialog));
 
+const CreateWorkspaceDialog = lazily(() =>
+  import("../workspaces/platform-workspaces.page.tsx").then((it) => it.CreateWorkspaceDialog),
+);
+
+const CreateOperatorDialog = lazily(() =>
+  import("../operators/operators.page.tsx").then((it) => it.CreateOperatorDialog),
+);
+
 /** Returns a function that opens a dialog in a workspace's context, on any page. */
 function opener({ id }: EnteredWorkspace, dialog: VNode): () => void {
   return () => openDialog(<WorkspaceId.Provider value={String(id)}>{dialog}</WorkspaceId.Provider>);
@@ -28,6 +37,19 @@ export function generalActs(workspace: EnteredWorkspace): readonly Hit[] {
   }
   if (role >= MemberRole.ADMIN && !isTest) {
     acts.push({ label: "Invite a member", run: opener(workspace, <InviteDialog />) });
+  }
+  return acts;
+}
+
+/** Returns the actions available on every page of the platform. */
+export function platformActs(role = OperatorRole.UNSPECIFIED): readonly Hit[] {
+  const acts: Hit[] = [];
+  if (role >= OperatorRole.OPERATOR) {
+    acts.push({ label: "Create a workspace", run: () => openDialog(<CreateWorkspaceDialog />) });
+    acts.push({ label: "New tariff draft", href: paths.tariffDrafts({}, { new: "empty" }) });
+  }
+  if (role >= OperatorRole.OWNER) {
+    acts.push({ label: "Create an operator", run: () => openDialog(<CreateOperatorDialog />) });
   }
   return acts;
 }

@@ -36,7 +36,12 @@ export function SearchBox(props: {
         close();
       }}
       onClick={({ target, currentTarget }) => {
-        const option = (target as Element).closest("[role=option]");
+        const option = (target as Element).closest<HTMLElement>("[role=option]");
+        const proposed = option?.dataset["search"];
+        if (proposed !== undefined) {
+          input.type(proposed);
+          return;
+        }
         // The content covers the dialog, so a click on the dialog element itself is outside the content. A link to
         // another page needs no `close`, because leaving the page closes the search.
         const isLeft = option instanceof HTMLAnchorElement && option.href !== location.href;

@@ -7,7 +7,7 @@ import { useOperatorRole } from "../api/session.ts";
 import { paths, type ParametersOf } from "../routes/paths.ts";
 import { navigate, useLocation } from "../routes/router.ts";
 import { Badge, DescriptionList } from "../ui/description-list.tsx";
-import { RpcButton, SecretDialog, DialogButton } from "../ui/dialog.tsx";
+import { RpcDialog, SecretDialog, DialogButton } from "../ui/dialog.tsx";
 import { CheckField, TextField } from "../ui/fields.tsx";
 import { Filters, filterValues } from "../ui/filters.tsx";
 import { Empty, Page, Section, DetailPage } from "../ui/page.tsx";
@@ -58,8 +58,13 @@ export function PlatformWorkspacesPage() {
   const mayChange = useOperatorRole(OperatorRole.OPERATOR);
   const { query } = useLocation();
   const list = useList(WorkspaceAdminService.method.listWorkspaces, filtersOf(query));
+  const create = (
+    <DialogButton primary dialog={<CreateWorkspaceDialog />}>
+      Create a workspace
+    </DialogButton>
+  );
   return (
-    <Page title="Workspaces" actions={mayChange && <CreateButton />}>
+    <Page title="Workspaces" actions={mayChange && create}>
       <Filters fields={FILTERS} />
       <ListView
         query={list}
@@ -103,12 +108,10 @@ function NoWorkspaces({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-/** A button that creates a workspace, shows its first key, and opens its page. */
-function CreateButton() {
+/** Creates a workspace, shows its first key, and opens its page. */
+export function CreateWorkspaceDialog() {
   return (
-    <RpcButton
-      primary
-      button="Create a workspace"
+    <RpcDialog
       method={WorkspaceAdminService.method.createWorkspace}
       title="Create a workspace"
       submit="Create the workspace"
@@ -132,7 +135,7 @@ function CreateButton() {
         checked
         hint="Booking requires a payment provider."
       />
-    </RpcButton>
+    </RpcDialog>
   );
 }
 
