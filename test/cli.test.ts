@@ -26,7 +26,7 @@ const WRONG = [
 ];
 
 test.each(WRONG.map((args) => ({ said: args.join(" "), args })))(
-  "wrong usage is refused before the database is touched: $said",
+  "wrong usage is refused before connecting to the database: $said",
   async ({ args }) => {
     const { code, stdout, stderr } = await runCommand(args, NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -38,7 +38,7 @@ test.each([
   [["--version"], 0],
   [["tariff", "list"], 1],
   [["nonsense"], 2],
-])("the process of %j ends with exit code %j, and prints the same", async (args, code) => {
+])("the process for %j exits with code %j and prints the same output", async (args, code) => {
   const ended = await runProcess(args, NO_DATABASE);
   const stderr = ended.stderr.replace("Usage: node src/commands/program.ts ", "Usage: shipments ");
   expect({ ...ended, stderr }).toEqual({ ...(await runCommand(args, NO_DATABASE)), code });
@@ -50,7 +50,7 @@ test("help exits with 0", async () => {
   expect(stdout).toContain("--overlap <seconds>");
 });
 
-test("the version is told, and --help says how to ask for it", async () => {
+test("--version prints the version, and --help mentions it", async () => {
   const help = await runCommand(["--help"], NO_DATABASE);
   expect(help.stdout).toMatch(/^ +-V, --version +print the version$/m);
   expect(await runCommand(["--version"], NO_DATABASE)).toEqual({
@@ -119,7 +119,7 @@ const FAULTY: readonly (readonly [variable: string, value: string, sentence: str
 /** Variables whose secret value messages omit, and TRUSTED_PROXIES, of which they quote only a part. */
 const NOT_SHOWN = /SECRET|DATABASE_URL|SMTP_URL|MAP_TILES_URL|GEOCODER_URL|_KEY$|TRUSTED_PROXIES/;
 
-test("all invalid environment variables are named together, each with what it must be, and what it is unless that is a secret", async () => {
+test("reports all invalid environment variables together, with their rules and their values except secrets", async () => {
   const shown: Readonly<Record<string, string>> = {
     MAP_TILES_ATTRIBUTION: `${"©".repeat(40)}…`,
     GEOCODER_ATTRIBUTION: `${"x".repeat(40)}…`,
@@ -138,7 +138,7 @@ test.each([
   ["postgres://user:100%@host/db", "must have special characters in its user and password escaped: write % as %25"],
   ["postgres://host:port/db", DATABASE_URL_FAULT],
   ["postgres://host", DATABASE_URL_FAULT],
-])("an invalid database URL is reported without its password: %s", async (url, fault) => {
+])("reports an invalid database URL without its password: %s", async (url, fault) => {
   const { code, stderr } = await runCommand(["migrate"], { DATABASE_URL: url });
   expect({ code, stderr }).toEqual({ code: 1, stderr: `DATABASE_URL: ${fault}\n` });
 });
@@ -188,7 +188,7 @@ test.each<[environment: Record<string, string>, ...lines: string[]]>([
     { GEOCODER: "pelias", GEOCODER_URL, GEOCODER_KEY_HEADER: "X-Key" },
     "GEOCODER_KEY: must be set for GEOCODER_KEY_HEADER",
   ],
-])("variables that do not go together, or not alone, are refused: %j", async (set, ...lines) => {
+])("refuses variables that conflict or need another variable: %j", async (set, ...lines) => {
   const { code, stderr } = await runCommand(["serve"], set);
   expect({ code, stderr }).toEqual({ code: 1, stderr: `${lines.join("\n")}\n` });
 });
@@ -197,14 +197,14 @@ test.each([
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://ada:hidden@x.example/", '"...@x.example/"'],
   ["PUBLIC_URL", "https://ada:hid/den@x.example/?key=hidden", '"...@x.example/?..."'],
   ["PUBLIC_URL", "x.example\n", '"x.example\\n"'],
-])("of a wrong %s no user and no query is shown: %j", async (variable, value, shown) => {
+])("reports a wrong %s without its user and query: %j", async (variable, value, shown) => {
   const { code, stderr } = await runCommand(["serve"], { [variable]: value });
   expect(code).toBe(1);
   expect(stderr).toMatch(new RegExp(`^${variable}: must be .*; it is `));
   expect(stderr.trimEnd().endsWith(`; it is ${shown}`), stderr).toBe(true);
 });
 
-test("a variable that is nearly one of the service's is warned of by its name, and by that of the other", async () => {
+test("warns about a variable whose name is close to one of the service's variables", async () => {
   const misspelt = {
     DATABSE_URL: "postgres://ada:hidden@x.example/db",
     log_level: "debug",
@@ -224,7 +224,7 @@ test("a variable that is nearly one of the service's is warned of by its name, a
   expect(said.filter((msg) => msg.includes("no effect"))).toEqual(warnings);
 });
 
-test("an empty environment variable counts as not set", async () => {
+test("treats an empty environment variable as unset", async () => {
   const { stderr } = await runCommand(["tariff", "list"], {
     ...NO_DATABASE,
     PORT: "",
@@ -233,7 +233,7 @@ test("an empty environment variable counts as not set", async () => {
   expect(stderr).not.toMatch(/PORT|LOG_LEVEL/);
 });
 
-test("an unreachable database is named in the error, without its password", async () => {
+test("names an unreachable database in the error, without its password", async () => {
   const { code, stdout, stderr } = await runCommand(["tariff", "list", "--json"], NO_DATABASE);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
@@ -241,7 +241,7 @@ test("an unreachable database is named in the error, without its password", asyn
   );
 });
 
-test("a database host of several addresses, none of which answers, is named in the error", async () => {
+test("names a database host with several unreachable addresses in the error", async () => {
   const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
   using lookup = vi
     .spyOn(dns, "lookup")

@@ -29,11 +29,11 @@ const locked = Object.entries(
   >,
 ).filter(([path, it]) => path.startsWith("node_modules/") && !("link" in it));
 
-test("every package that is installed, on any system, has its hash in the lock file", () => {
+test("every installed package for any system has its hash in the lock file", () => {
   expect(locked.filter(([, it]) => it.integrity === undefined)).toEqual([]);
 });
 
-test("the Node that runs the service is in the lock file, and no install script fetches it", () => {
+test("the lock file contains the Node version that runs the service, and no install script downloads it", () => {
   const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
   const { optionalDependencies } = JSON.parse(readFileSync("src/own-node/package.json", "utf8"));
   const versions = Object.keys(optionalDependencies).map(
@@ -44,12 +44,12 @@ test("the Node that runs the service is in the lock file, and no install script 
   expect(allowScripts).not.toHaveProperty("node");
 });
 
-test("the package that reports installs to its maker is not among those that are installed", () => {
+test("a package that reports installs to its vendor is not installed", () => {
   const names = locked.map(([path, it]) => it.name ?? path.split("node_modules/").at(-1));
   expect(names).not.toContain("@scarf/scarf");
 });
 
-test("npm ci prints no warning, on the Node that the machine has", () => {
+test("npm ci prints no warning with the machine's own Node", () => {
   const folder = makeTemporaryFolder("install");
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const name of READ_BY_NPM) cpSync(name, join(folder, name));

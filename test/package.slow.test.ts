@@ -49,7 +49,7 @@ const request = async (url: string, apiKey: string, body?: object) => {
   return { status: response.status, body: (await response.json()) as any };
 };
 
-test("the package has what is built and the definitions, and weighs little", async () => {
+test("the package contains the build output and the definitions, and stays small", async () => {
   const { stdout } = await run("tar", ["-tzf", tarball]);
   const files = stdout
     .trim()
@@ -64,18 +64,18 @@ test("the package has what is built and the definitions, and weighs little", asy
   expect(statSync(tarball).size).toBeLessThan(LIMIT);
 });
 
-test("npm warns of no script of the package", () => {
+test("npm warns about no script of the package", () => {
   expect(installed.stderr).not.toContain("shipment-booking@");
 });
 
-test("the npm scripts of whoever installs the package keep their Node", async () => {
+test("npm scripts in a project that installs the package keep their Node version", async () => {
   expect(readdirSync(join(folder, "node_modules/.bin"))).toEqual(["shipment-booking", "shipments"]);
   const options = { cwd: folder, env: NEWCOMER };
   const { stdout } = await run("npm", ["exec", "--call", "node --version"], options);
   expect(stdout).toBe(version);
 });
 
-test("npm installs nothing that the program was built of", () => {
+test("npm does not install packages that are bundled into the program", () => {
   const packages = readdirSync(join(folder, "node_modules"));
   const { devDependencies } = manifest;
   const unwanted = Object.keys(devDependencies).filter((it) => packages.includes(it));
@@ -88,7 +88,7 @@ const runThere = (program: string, args: readonly string[], env = NEWCOMER) => r
 
 const isOldNode = Number.parseInt(version.slice(1), 10) < 26;
 
-test.runIf(isOldNode)("a package that npm cannot give a Node says why", async () => {
+test.runIf(isOldNode)("a package without a downloaded Node reports the reason", async () => {
   const offline = {
     ...NEWCOMER,
     npm_config_offline: "true",
@@ -104,7 +104,7 @@ test.runIf(isOldNode)("a package that npm cannot give a Node says why", async ()
   });
 });
 
-test("npx shipment-booking serves and books in the folder where it is run, and goes on with its data on npm's own Node", async () => {
+test("npx shipment-booking serves and books in the current folder, and continues with its data on npm's own Node", async () => {
   const first = await start("npx", "--no", "--", "shipment-booking");
   const [apiKey = ""] = /shp_test_\w+/.exec(first.output) ?? [];
   const booked = await request(`${first.url}/v1/shipments`, apiKey, BOOKING);
@@ -147,7 +147,7 @@ test.each([
   expect(stdout).toMatch(new RegExp(`^Usage: ${typed} \\[options\\] \\[command\\]\n`));
 });
 
-test("the client library installs without the service's PostgreSQL", async () => {
+test("the client library can be installed without the service's PostgreSQL", async () => {
   const project = join(home, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{ "type": "module" }');

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "./support/run-program.ts";
 
-test("the last line counts the tests that passed, failed and were skipped", async () => {
+test("the last line has the number of passed, failed and skipped tests", async () => {
   const { code, stdout } = await runProgram(
     process.execPath,
     ["test/run.ts", "--project", "unit", "test/domain/instant.unit.test.ts", "-t", "no such test"],

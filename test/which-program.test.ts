@@ -20,7 +20,7 @@ function runIn(...programs: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-test("a command runs what was built, whatever has become of the sources", () => {
+test("a command runs the built program, whatever the state of the sources", () => {
   expect(runIn("src/built/program.js", "src/commands/program.ts")).toEqual({
     status: 0,
     stdout: "src/built/program.js serve --demo\n",
@@ -28,7 +28,7 @@ test("a command runs what was built, whatever has become of the sources", () => 
   });
 });
 
-test("where nothing is built a command runs the sources, and says so", () => {
+test("without a build a command runs the sources and logs it", () => {
   expect(runIn("src/commands/program.ts")).toEqual({
     status: 0,
     stdout: "src/commands/program.ts serve --demo\n",

@@ -41,7 +41,7 @@ async function rowsOf(client: pg.Client): Promise<Record<string, unknown>> {
   return rows;
 }
 
-test("a database with data is distributed by workspace, step by step, and keeps its data and its rules", async () => {
+test("distributes a database with data by workspace in steps and keeps its data and constraints", async () => {
   const database = await createJoinedDatabase();
   const service = await startService({ database });
   const { apiKey } = await service.addWorkspace();
@@ -88,7 +88,7 @@ test("a database with data is distributed by workspace, step by step, and keeps 
 const recreatedKeys = (stdout: string) => /Recreated (\d+) foreign/.exec(stdout)?.[1];
 const removedCopies = (stdout: string) => stdout.split("\n").filter((line) => line.startsWith("Removed"));
 
-test("distributing is repeated without an effect, and by JSON says each step", async () => {
+test("distributing a distributed database changes nothing and reports no steps", async () => {
   const { url } = await createDatabase();
   expect(await isDistributedAt(url)).toBe(true);
   expect(await distributeCommand(url)).toEqual({
@@ -99,7 +99,7 @@ test("distributing is repeated without an effect, and by JSON says each step", a
   expect(await runJson(["distribute"], { DATABASE_URL: url })).toEqual({ steps: [] });
 });
 
-test("a distribution that ended before its commit has done nothing, and is made when it is repeated", async () => {
+test("a distribution that fails before its commit changes nothing and can be repeated", async () => {
   const { url } = await createJoinedDatabase();
   const broken = distribute(url, 4, (step) => {
     if (step === "Distributed event.") throw new Error("broken off");
@@ -110,7 +110,7 @@ test("a distribution that ended before its commit has done nothing, and is made 
   expect(await isDistributedAt(url)).toBe(true);
 });
 
-test("a copy that the coordinator was left with is removed when distributing is repeated", async () => {
+test("repeating a distribution removes the copy that a crash left on the coordinator", async () => {
   const { url } = await createJoinedDatabase();
   await runSql(url, "insert into workspace (id, name, created_at) values (1, 'One', now())");
   const crashed = distribute(url, 4, (step) => {
@@ -138,7 +138,7 @@ test.each<[missing: string, sentence: string, prepare: (url: string) => Promise<
     "the coordinator has no worker nodes; add them by select citus_add_node('<host>', <port>) there",
     (url) => joinNodes([COORDINATOR], nameOf(url)),
   ],
-])("without %s nothing is distributed, for a reason: %s", async (_, sentence, prepare) => {
+])("does not distribute without %s and reports the reason: %s", async (_, sentence, prepare) => {
   const { url } = await createUnmigratedDatabase();
   await prepare(url);
   expect(await distributeCommand(url)).toEqual({
@@ -148,14 +148,14 @@ test.each<[missing: string, sentence: string, prepare: (url: string) => Promise<
   });
 });
 
-test("a worker node is told from the coordinator", async () => {
+test("refuses to distribute from a worker node", async () => {
   const { url } = await createJoinedDatabase();
   await expect(distribute(inDatabase(WORKERS[0]!, nameOf(url)), 4, () => undefined)).rejects.toThrow(
     "cannot use the database: it is a worker node; name the coordinator in DATABASE_URL",
   );
 });
 
-test("an extension that is too old is not used", async () => {
+test("refuses an extension that is too old", async () => {
   const { url } = await createJoinedDatabase();
   await runSql(url, "update pg_extension set extversion = '12.1-1' where extname = 'citus'");
   await expect(distribute(url, 4, () => undefined)).rejects.toThrow(
@@ -163,7 +163,7 @@ test("an extension that is too old is not used", async () => {
   );
 });
 
-test("a database that the service uses is not distributed", async () => {
+test("refuses a database that the service is using", async () => {
   const database = await createJoinedDatabase();
   const service = await startService({ database });
   const client = await connectTo(database.url);
@@ -180,7 +180,7 @@ test("a database that the service uses is not distributed", async () => {
   await distribute(database.url, 4, () => undefined);
 });
 
-test("a key is looked up by the coordinator alone", async () => {
+test("the coordinator looks up a key without querying other nodes", async () => {
   const { url } = await createDatabase();
   const client = await connectTo(url);
   const remote: string[] = [];
@@ -196,7 +196,7 @@ test("a key is looked up by the coordinator alone", async () => {
   expect(remote).not.toEqual([]);
 });
 
-test("a dump of a distributed database holds the data of all nodes, and what is restored is distributed again", async () => {
+test("a dump of a distributed database contains the data of all nodes, and the restored database can be distributed", async () => {
   const database = await createDatabase();
   const service = await startService({ database });
   const { apiKey } = await service.addWorkspace();
@@ -236,7 +236,7 @@ class Later extends Migration {
   }
 }
 
-test("a later release's migrations are applied to a distributed database", async () => {
+test("applies a later release's migrations to a distributed database", async () => {
   const { url } = await createDatabase();
   const migrations = { "29991231000000-later": async () => Later };
   expect(await applyMigrations(url, { distributed: true, migrations })).toEqual(["29991231000000-later"]);

@@ -1,27 +1,27 @@
-/** A test file, or a single test, that does not run on a distributed database. */
+/** A test file or a single test that is skipped on a distributed database. */
 interface LeftOut {
   readonly file: string;
-  /** Title of the test. If omitted, all tests of the file are left out. */
+  /** Title of the test. If omitted, all tests of the file are skipped. */
   readonly test?: string;
   readonly because: string;
 }
 
-const OLD_RELEASE = "a replica of the release before cannot run on a distributed database";
+const OLD_RELEASE = "a replica of the previous release cannot run on a distributed database";
 
-/** All tests of the service that do not run on a distributed database. */
+/** All tests that are skipped on a distributed database. */
 export const LEFT_OUT: readonly LeftOut[] = [
   {
     file: "test/db/migrations.test.ts",
-    because: "it makes the schema anew, without the extension, and shards' constraints end in a number",
+    because: "it recreates the schema without the extension, and names of shards' constraints end in a number",
   },
   {
     file: "test/db/group-commit.test.ts",
-    because: "its tables are the coordinator's alone, and groups go to the nodes of workspaces",
+    because: "its tables exist only on the coordinator, and groups run on the nodes of workspaces",
   },
   {
     file: "test/db/migrate-while-serving.test.ts",
-    test: "a migration gives up a table that is locked, so that calls do not wait behind it, and is made when it is tried again",
-    because: "it goes back to a migration from before the database was distributed",
+    test: "a migration fails when a table is locked, so that calls do not wait behind it, and can be retried",
+    because: "it reverts to a migration from before the database was distributed",
   },
   {
     file: "test/features/events/events.test.ts",
@@ -46,30 +46,30 @@ export const LEFT_OUT: readonly LeftOut[] = [
   {
     file: "test/features/events/feed.test.ts",
     test: "a page of some types ends after a bounded number of others, and its cursor is past them",
-    because: "it looks at the plan of one server",
+    because: "it checks the plan of one server",
   },
   {
     file: "test/features/shipments/cancel-shipment.test.ts",
     test: "of concurrent cancels exactly one wins",
-    because: "it looks at the locks of one server",
+    because: "it checks the locks of one server",
   },
   {
     file: "test/features/shipments/create-shipment-group.test.ts",
     test: "a booking between whose look and write one webhook after the other is deleted is made once",
-    because: "it refuses rows by a trigger, which shards do not have",
+    because: "it refuses rows with a trigger, which shards do not have",
   },
   {
     file: "test/features/shipments/create-shipment-group.test.ts",
     test: "bookings whose commit was not acknowledged are not repeated",
-    because: "it slows commits down by a trigger, which shards do not have",
+    because: "it delays commits with a trigger, which shards do not have",
   },
   {
     file: "test/server/reads.test.ts",
-    because: "it has every statement explained, which inserts from a select of other tables cannot be",
+    because: "it explains every statement, which is impossible for inserts that select from other tables",
   },
   {
     file: "test/server/hostile-settings.test.ts",
-    test: "times and numbers are read as they were written",
+    test: "times and numbers are read as written",
     because: "the coordinator opens connections to nodes with the settings of their database",
   },
 ];

@@ -15,7 +15,7 @@ import { freePort } from "../support/free-port.ts";
 import { startService } from "../support/service.ts";
 import { runSql } from "./cluster.ts";
 
-test("workspaces are hashed as PostgreSQL hashes them", async () => {
+test("hashes workspace ids like PostgreSQL", async () => {
   const client = await connectTo((await createDatabase()).url);
   const ids = [0, 1, 2, 50, 1_000, 2 ** 31 - 1, ...Array.from({ length: 200 }, (_, i) => i * 7_919)];
   const { rows } = await client.query(
@@ -50,7 +50,7 @@ async function move(client: pg.Client, workspace: number): Promise<void> {
   ]);
 }
 
-test("a booking goes to the node that has its workspace, wherever that has moved to", async () => {
+test("a booking goes to the node that stores its workspace, also after a move", async () => {
   const database = await createDatabase();
   const service = await startService({ database });
   const { em } = service.app;
@@ -71,7 +71,7 @@ test("a booking goes to the node that has its workspace, wherever that has moved
   expect(await references()).toEqual([first, second, third].map(({ reference }) => reference));
 });
 
-test("a read at a node that a workspace has left finds what was written since", async () => {
+test("a read at the former node of a moved workspace returns rows written after the move", async () => {
   const database = await createDatabase();
   const service = await startService({ database });
   const { em } = openOrm(database.url);
@@ -90,7 +90,7 @@ function readReferences(em: EntityManager, workspace: number, location: DataLoca
   return inBatches(em, read, location);
 }
 
-test("bookings and reads go on where a workspace is split off", async () => {
+test("bookings and reads continue after a workspace is isolated in its own shard", async () => {
   const database = await createDatabase();
   const service = await startService({ database });
   const { em } = service.app;
@@ -106,7 +106,7 @@ test("bookings and reads go on where a workspace is split off", async () => {
   expect(await readReferences(em, id, location)).toEqual([first, second].map(({ reference }) => reference));
 });
 
-test("the tables of a shard are named by a role that does not own them", async () => {
+test("a role that does not own the tables can query a shard's tables by name", async () => {
   const database = await createDatabase();
   const role = `r${randomBytes(6).toString("hex")}`;
   await runSql(database.url, `create role ${role} login`, `grant select on shipment to ${role}`);
@@ -123,7 +123,7 @@ test("the tables of a shard are named by a role that does not own them", async (
   );
 });
 
-test("a workspace moves once the transactions that write there have ended", async () => {
+test("a workspace moves after the transactions that write to it have finished", async () => {
   const database = await createDatabase();
   const { em } = openOrm(database.url);
   await runSql(database.url, "insert into workspace (id, name, created_at) values (1, 'W', now())");
@@ -151,7 +151,7 @@ test("a workspace moves once the transactions that write there have ended", asyn
   expect(rows).toEqual([{ position: 7 }]);
 });
 
-test("a node that takes no connection is left alone, and the coordinator asked instead", async () => {
+test("queries the coordinator when a node refuses connections, and avoids the node", async () => {
   const { em } = openOrm((await createDatabase()).url);
   const port = await freePort();
   const pool = new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "../support/run-program.ts";
 
-test("tests on Citus fail where the extension is there and the cluster does not start", async () => {
+test("tests on Citus fail if the extension is installed but the cluster does not start", async () => {
   const { code, stdout } = await runProgram(process.execPath, ["test/citus/run.ts"], {
     cwd: join(import.meta.dirname, "../.."),
     env: { ...process.env, CITUS_POSTGRES_BIN: "/nowhere" },

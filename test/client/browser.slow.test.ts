@@ -26,7 +26,7 @@ async function libraryScript(): Promise<string> {
 }
 
 describeDashboard("the client library", (dashboard) => {
-  test("a browser quotes, books and follows", async () => {
+  test("a browser requests a quote, books and follows events", async () => {
     const { service, workspace, newPage } = dashboard;
     const page = await newPage();
     await page.goto("/docs");

@@ -39,7 +39,7 @@ function whole({ message, reason, code, fields, facts, requestId, retryAfterMs }
   return { message, reason, code: Code[code], fields, facts, requestId, retryAfterMs };
 }
 
-test("a quote is booked at its price", async () => {
+test("books a quote at its price", async () => {
   const quote = await client.quotes.createQuote(RPC_ROUTE);
   const { data } = await client.shipments.createShipment({ ...RPC_BOOKING, quoteId: quote.id! });
   const { reference, status, total, currency, quoteId } = data!;
@@ -54,13 +54,13 @@ test("a quote is booked at its price", async () => {
   expect(found.data).toEqual(data);
 });
 
-test("a client of one service makes its calls", async () => {
+test("a client for one service makes calls", async () => {
   const shipments = createServiceClient(ShipmentService, { url: service.httpUrl, key });
   const { total, currency } = await shipments.quoteShipment(RPC_ROUTE);
   expect({ total, currency }).toEqual({ total: 12.69, currency: "USD" });
 });
 
-test("a refusal tells its reason, its fields, its facts and the request", async () => {
+test("an error has the reason, the fields, the metadata and the request id", async () => {
   const error = await failure(
     client.shipments.createShipment(
       { ...RPC_BOOKING, expectedTotal: 12 },
@@ -82,7 +82,7 @@ test("a refusal tells its reason, its fields, its facts and the request", async 
   expect(error.is("QUOTE_USED")).toBe(false);
 });
 
-test("a refusal tells all fields that are wrong", async () => {
+test("an error lists all invalid fields", async () => {
   const error = await failure(client.quotes.createQuote({ ...RPC_ROUTE, pickupLat: 91, weightKg: 0 }));
   expect(whole(error)).toEqual({
     message: "pickup_lat must be greater than or equal to -90 and less than or equal to 90. (and 1 more error)",
@@ -98,7 +98,7 @@ test("a refusal tells all fields that are wrong", async () => {
   });
 });
 
-test("a key that is none is refused, in a call and in a stream", async () => {
+test("an unknown key is refused, in a call and in a stream", async () => {
   const stranger = createClient({ url: service.httpUrl, key: "shp_of_nobody" });
   const refused = {
     reason: "CREDENTIAL_REFUSED",
@@ -114,7 +114,7 @@ test("a key that is none is refused, in a call and in a stream", async () => {
   expect(whole(watched)).toEqual({ ...refused, message: called.message });
 });
 
-test("a list is a page, or everything, however small the pages are", async () => {
+test("a list call returns one page, or iterates over all pages", async () => {
   const { twin } = await service.addWorkspace();
   const { shipments } = createClient({ url: service.httpUrl, key: twin.apiKey });
   const booked: string[] = [];
@@ -128,13 +128,13 @@ test("a list is a page, or everything, however small the pages are", async () =>
   expect(all).toEqual(booked);
 });
 
-test("a list that is one page alone can be iterated over", async () => {
+test("iterates over a list that has a single page", async () => {
   const ids: string[] = [];
   for await (const { id } of client.apiKeys.listApiKeys({})) ids.push(id);
   expect(ids).toEqual((await client.apiKeys.listApiKeys({})).data.map(({ id }) => id));
 });
 
-test("a slot is booked as it is offered", async () => {
+test("books a slot as offered", async () => {
   const schedules = [scheduleOf({ slot_minutes: 300 })];
   const tariff = worldTariff({ base_fee: "5.00", schedules, default_schedule: "day" });
   const now = () => new Date("2026-12-01T12:30:00Z");
@@ -157,27 +157,27 @@ test("a slot is booked as it is offered", async () => {
   expect(passed.is("TOO_SOON") && passed.facts.next_available).toBe("2026-12-02T07:00:00.000Z");
 });
 
-test("a stream of a file can be read whole", async () => {
+test("reads a whole file stream", async () => {
   const pieces: Uint8Array[] = [];
   for await (const { csv } of client.shipments.exportShipments({})) pieces.push(csv);
   expect(Buffer.concat(pieces).toString()).toContain("reference,");
 });
 
-test("a key of the caller's books once, also by another client", async () => {
+test("an idempotency key of the caller books once, also with another client", async () => {
   const again = createClient({ url: service.httpUrl, key });
   const options = { idempotencyKey: "order-4711" };
   const booked = await client.shipments.createShipment(RPC_BOOKING, options);
   expect(await again.shipments.createShipment(RPC_BOOKING, options)).toEqual(booked);
 });
 
-test("the headers of an answer are shown", async () => {
+test("passes response headers to the callback", async () => {
   const shown: (string | null)[] = [];
   const onHeader = (headers: Headers) => shown.push(headers.get("ratelimit"));
   await client.workspace.getWorkspace({}, { onHeader });
   expect(shown).toEqual([expect.stringMatching(/^"read";r=\d+;t=\d+$/)]);
 });
 
-test("a call ends when its signal aborts, and when its time is up", async () => {
+test("a call fails when its signal aborts or its timeout passes", async () => {
   const controller = new AbortController();
   const slow = { headers: { simulate: "slow=10000" } };
   const cancelled = failure(client.workspace.getWorkspace({}, { ...slow, signal: controller.signal }));
@@ -187,7 +187,7 @@ test("a call ends when its signal aborts, and when its time is up", async () => 
   expect(Code[late.code]).toBe("DeadlineExceeded");
 });
 
-test("what is not there is refused once", async () => {
+test("does not retry a call that fails with a not-found error", async () => {
   let sent = 0;
   const counted: typeof fetch = (...request) => {
     sent++;

@@ -31,7 +31,7 @@ async function failure(call: Promise<unknown>): Promise<ShipmentsError> {
 
 const EMPTY = () => new Response("", { headers: { "content-type": "application/proto" } });
 
-test("a redirect is refused, also where fetch knows no redirect of error", async () => {
+test('refuses a redirect, also if fetch does not support redirect: "error"', async () => {
   // Behaves like Cloudflare's workers.
   const { client } = clientOf((_, { redirect }) => {
     if (redirect === "error") throw new TypeError("Invalid redirect value");
@@ -43,7 +43,7 @@ test("a redirect is refused, also where fetch knows no redirect of error", async
   });
 });
 
-test("a redirect that a browser hides is refused", async () => {
+test("refuses an opaque redirect", async () => {
   const { client } = clientOf(() => {
     const hidden = { type: "opaqueredirect", status: 0, headers: new Headers() };
     return hidden as unknown as Response;
@@ -61,17 +61,17 @@ const brokenOf = (status: number, type: string) => {
 };
 
 test.each<[string, () => Response, Code]>([
-  ["a connection that breaks", () => Response.error(), Code.Unavailable],
-  ["an answer that breaks off", () => brokenOf(200, "application/proto"), Code.Unavailable],
-  ["a refusal that breaks off", () => brokenOf(422, "application/json"), Code.Unavailable],
+  ["a broken connection", () => Response.error(), Code.Unavailable],
+  ["an interrupted response", () => brokenOf(200, "application/proto"), Code.Unavailable],
+  ["an interrupted error response", () => brokenOf(422, "application/json"), Code.Unavailable],
   ["a proxy's 429", () => textOf(429), Code.Unavailable],
   ["a proxy's 502", () => textOf(502), Code.Unavailable],
   ["a proxy's 503", () => textOf(503), Code.Unavailable],
   ["a proxy's 503 in JSON", () => textOf(503, "application/json", "{}"), Code.Unavailable],
-  ["a proxy's 503 in what is no JSON", () => textOf(503, "application/json"), Code.Unavailable],
+  ["a proxy's 503 with invalid JSON", () => textOf(503, "application/json"), Code.Unavailable],
   ["a proxy's 504", () => textOf(504), Code.Unavailable],
   ["a damaged response", () => textOf(200, "application/proto"), Code.Unavailable],
-])("%s is retried", async (_, answer, code) => {
+])("retries after %s", async (_, answer, code) => {
   const { sent, client } = clientOf(() => {
     const response = answer();
     if (response.type === "error") throw new TypeError("fetch failed");
@@ -90,7 +90,7 @@ test.each([
   ["a proxy's 500 in JSON", () => textOf(500, "application/json", "{}"), Code.Unknown],
   ["a page", () => textOf(200, "text/html"), Code.Unknown],
   ["a redirect", () => textOf(308), Code.Unknown],
-])("%s is not retried", async (_, answer, code) => {
+])("does not retry after %s", async (_, answer, code) => {
   const { sent, client } = clientOf(answer);
   const error = await failure(client.workspace.getWorkspace({}));
   expect({ code: error.code, sent: sent.length }).toEqual({ code, sent: 1 });
@@ -102,14 +102,14 @@ test.each([
   ["URL", { url: "no url" }, {}],
   ["URL without a scheme", { url: "localhost:8080" }, {}],
   ["key", { key: "shp_\u2026" }, {}],
-])("a %s that cannot be sent is no reason to try", async (_, options, request) => {
+])("does not send or retry an invalid %s", async (_, options, request) => {
   const { sent, client } = clientOf(EMPTY, options);
   const error = await failure(client.shipments.listShipments(request));
   expect({ code: error.code, sent }).toEqual({ code: Code.InvalidArgument, sent: [] });
 });
 
 test.each([{ idempotencyKey: "order\n4711" }, { idempotencyKey: "\u2026" }, { headers: { "a b": "" } }])(
-  "headers that cannot be sent are a ShipmentsError: %o",
+  "rejects invalid headers with a ShipmentsError: %o",
   async (options) => {
     const { sent, client } = clientOf(EMPTY);
     for (const call of [
@@ -128,14 +128,14 @@ test.each([
     { url: "https://ada:shp_test_1@shipments.example.org" },
     "url must be an http or https URL without a user name and a password",
   ],
-])("a secret is not printed: %o", async (options, message) => {
+])("does not print a secret: %o", async (options, message) => {
   const { client } = clientOf(EMPTY, options);
   const error = await failure(client.workspace.getWorkspace({}));
   expect(error.message).toBe(message);
   expect(inspect(error, { depth: 9 })).not.toContain("shp_test_1");
 });
 
-test("a line break after a key, as of a file, is ignored", async () => {
+test("ignores a trailing line break in a key", async () => {
   const keys: (string | null)[] = [];
   const answer = (_: string, { headers }: RequestInit) => {
     keys.push((headers as Headers).get("authorization"));
@@ -145,7 +145,7 @@ test("a line break after a key, as of a file, is ignored", async () => {
   expect(keys).toEqual(["Bearer shp_test_1"]);
 });
 
-test("an error without a response says why, how often it was tried, and with which key", async () => {
+test("an error without a response has the cause, the number of attempts and the idempotency key", async () => {
   const { client } = clientOf(() => {
     throw new TypeError("fetch failed", { cause: new Error("other side closed") });
   });
@@ -159,7 +159,7 @@ test("an error without a response says why, how often it was tried, and with whi
   });
 });
 
-test.each([0, Infinity])("a timeout of %d is not sent, in a call and in a stream", async (timeoutMs) => {
+test.each([0, Infinity])("does not send a timeout of %d, in a call or in a stream", async (timeoutMs) => {
   const timeouts: (string | null)[] = [];
   const { client } = clientOf((_, { headers }) => {
     timeouts.push((headers as Headers).get("connect-timeout-ms"));

@@ -42,7 +42,7 @@ async function allOf({ events }: Client): Promise<Event[]> {
   return (await events.listEvents({ pageSize: 100 })).data;
 }
 
-test("the feed is what has happened, and then what happens", async () => {
+test("the feed returns past events, then new ones", async () => {
   const { client, book } = await newClient();
   await book();
   const events = await read(client.events.follow(), 4, (position) => position === 2 && book());
@@ -50,7 +50,7 @@ test("the feed is what has happened, and then what happens", async () => {
   expect(events.map(({ position }) => position)).toEqual([1n, 2n, 3n, 4n]);
 });
 
-test("the feed goes on after a position, and with what happens from now on", async () => {
+test("the feed continues after a position, or starts with new events", async () => {
   const { client, book } = await newClient();
   await book();
   await book();
@@ -67,14 +67,14 @@ test("the feed goes on after a position, and with what happens from now on", asy
   await following.return();
 });
 
-test("the feed of a workspace in which nothing has happened begins with what does", async () => {
+test("the feed of a workspace without events starts with the first new event", async () => {
   const { client, book } = await newClient();
   const feed = read(client.events.follow(), 2);
   await book();
   expect(await feed).toEqual(await allOf(client));
 });
 
-test("nothing is skipped or repeated while connections break", async () => {
+test("skips and repeats no event while connections break", async () => {
   const proxy = await startTcpProxy(service.httpUrl);
   const { client, book } = await newClient({ url: proxy.url });
   await book();
@@ -88,7 +88,7 @@ test("nothing is skipped or repeated while connections break", async () => {
   expect(events).toEqual(await allOf(client));
 });
 
-test("where streams do not get through, the feed is read by pages", async () => {
+test("polls pages of the feed if streams are blocked", async () => {
   let streams = 0;
   const withoutStreams: typeof fetch = (url, init) => {
     if (!(url as string).endsWith("WatchEvents")) return fetch(url, init);

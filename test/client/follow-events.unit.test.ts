@@ -30,7 +30,7 @@ function silentFeed(positions: readonly number[], responses: readonly number[][]
   return { streams, pages, events: { watchEvents, listEvents } as any };
 }
 
-test("a stream that says nothing for 10 s is replaced by pages, then tried again", async () => {
+test("replaces a stream that sends nothing for 10 s with polling, then tries the stream again", async () => {
   const { streams, pages, events } = silentFeed([1, 2], []);
   const feed = followEvents(events);
   const first = feed.next();
@@ -48,7 +48,7 @@ test("a stream that says nothing for 10 s is replaced by pages, then tried again
   void next;
 });
 
-test("a stream that falls silent is replaced after 30 s, however long its reader takes", async () => {
+test("replaces a stream that goes silent for 30 s, even if its reader is slow", async () => {
   const { streams, pages, events } = silentFeed([1, 2, 3], [[1, 2]]);
   const feed = followEvents(events, { after: 0 });
   await feed.next();
@@ -62,7 +62,7 @@ test("a stream that falls silent is replaced after 30 s, however long its reader
   expect(pages).toEqual(["2"]);
 });
 
-test("a service that is away for long is waited for", async () => {
+test("waits for a service that is down for a long time", async () => {
   const { streams, events } = silentFeed([], [[], [7]]);
   const away = ShipmentsError.from(new ConnectError("away", Code.Unavailable));
   events.listEvents = () => Promise.reject(away);
@@ -91,7 +91,7 @@ function endingFeed(messagesAtS: readonly number[]) {
   return { seen, events: { watchEvents, listEvents } as any };
 }
 
-test("streams that end after their first message are opened less and less often", async () => {
+test("reopens streams that end after their first message with growing delays", async () => {
   const { seen, events } = endingFeed([0]);
   void followEvents(events).next();
   await vi.advanceTimersByTimeAsync(61_000);
@@ -99,14 +99,14 @@ test("streams that end after their first message are opened less and less often"
   expect(seen).toEqual({ streams: 6, pages: 1 + 30 });
 });
 
-test("a stream that lasted and ends is opened again at once", async () => {
+test("reopens a stream immediately if it ended after lasting", async () => {
   const { seen, events } = endingFeed([0, 15]);
   void followEvents(events).next();
   await vi.advanceTimersByTimeAsync(59_000);
   expect(seen).toEqual({ streams: 4, pages: 3 });
 });
 
-test("an empty position is refused, not taken for the beginning", async () => {
+test("refuses an empty position instead of starting from the beginning", async () => {
   const { streams, pages, events } = silentFeed([1], [[1]]);
   const first = followEvents(events, { after: "" }).next();
   await expect(first).rejects.toThrow(ShipmentsError);

@@ -6,7 +6,7 @@ import { sharedService } from "../support/service.ts";
 const BOOKINGS = 1_000;
 const AT_ONCE = 20;
 
-test("1,000 bookings whose answers are lost are 1,000 shipments", async () => {
+test("1,000 bookings with lost responses create 1,000 shipments", async () => {
   const service = await sharedService();
   const { twin } = await service.addWorkspace();
   let sent = 0;

@@ -53,11 +53,11 @@ const QUOTE_AND_BOOK = `
   export const shipments = createServiceClient(ShipmentService, options);
 `;
 
-test("all of it is at most 45 kB, with Connect and Protobuf", async () => {
+test("the whole library is at most 45 kB, including Connect and Protobuf", async () => {
   expect(await bundleBytes('export * from "shipment-booking/client";')).toBeLessThan(45_000);
 });
 
-test("a page that quotes and books loads at most as much as the guide says", async () => {
+test("a page that quotes and books loads no more than the guide states", async () => {
   const guide = readFileSync(join(REPOSITORY, "src/docs/client-library.md"), "utf8");
   const stated = /at most (\d+) kB, or (\d+) kB including\s+Connect and Protobuf/.exec(guide);
   const [own, all] = stated!.slice(1).map(Number);
@@ -67,7 +67,7 @@ test("a page that quotes and books loads at most as much as the guide says", asy
   expect(await bundleBytes(QUOTE_AND_BOOK)).toBeLessThanOrEqual(all! * 1_000);
 });
 
-test("a feed's reader and a webhook's receiver are short", () => {
+test("examples of a feed reader and a webhook receiver are short", () => {
   const texts = readGuides().flatMap(({ blocks }) => blocks.map(({ text }) => text));
   for (const call of ["client.events.follow(", "createServer("]) {
     const examples = texts.filter((text) => text.includes(call));
@@ -77,7 +77,7 @@ test("a feed's reader and a webhook's receiver are short", () => {
   }
 });
 
-test("programs in strict TypeScript are checked, in Node and in browsers", async () => {
+test("compiles with strict TypeScript, for Node and for browsers", async () => {
   const folder = consumerFolder(`
     import { createClient, ShipmentsError, ShipmentStatus, verifyWebhook } from "shipment-booking/client";
     const client = createClient({ url: "https://shipments.example.org", key: "shp_test_1" });
@@ -113,7 +113,7 @@ test("programs in strict TypeScript are checked, in Node and in browsers", async
   }
 });
 
-test("every definition of a workspace's is there", async () => {
+test("exports every definition of the workspace API", async () => {
   const folder = join(REPOSITORY, "gen/shipments/v1");
   const files = readdirSync(folder).filter((name) => name.endsWith(".js"));
   const expected = files.filter((name) => name !== "options_pb.js");
@@ -121,6 +121,6 @@ test("every definition of a workspace's is there", async () => {
   expect(new Set(Object.keys(definitions))).toEqual(new Set(modules.flatMap(Object.keys)));
 });
 
-test("its reasons are some of the service's", () => {
+test("its reasons are a subset of the service's reasons", () => {
   expectTypeOf<Reason>().toExtend<RefusalReason>();
 });

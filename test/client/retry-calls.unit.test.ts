@@ -58,12 +58,12 @@ const UNAVAILABLE = refusal(Code.Unavailable, "UNAVAILABLE");
 
 test.each([
   ["a broken connection", refusal(Code.Unavailable)],
-  ["an answer that has not come in time", refusal(Code.DeadlineExceeded)],
+  ["a timed-out response", refusal(Code.DeadlineExceeded)],
   ["UNAVAILABLE", UNAVAILABLE],
   ["RATE_LIMITED", refusal(Code.ResourceExhausted, "RATE_LIMITED")],
   ["DEADLINE_EXCEEDED", refusal(Code.DeadlineExceeded, "DEADLINE_EXCEEDED")],
   ["IDEMPOTENCY_KEY_IN_USE", refusal(Code.Aborted, "IDEMPOTENCY_KEY_IN_USE")],
-])("%s is retried", async (_, failure) => {
+])("retries after %s", async (_, failure) => {
   const { keys, ended } = await callWith([failure, failure]);
   expect({ keys, ended }).toEqual({ keys: [null, null, null], ended: "answered" });
 });
@@ -77,11 +77,11 @@ test.each([
   ["Unknown", refusal(Code.Unknown)],
   ["Internal", refusal(Code.Internal)],
   ["Canceled", refusal(Code.Canceled)],
-])("%s is not retried", async (ended, failure) => {
+])("does not retry after %s", async (ended, failure) => {
   expect(await callWith([failure])).toEqual({ keys: [null], waitsMs: [], ended });
 });
 
-test("a call that writes keeps its idempotency key, and another has another", async () => {
+test("a retried write keeps its idempotency key, and another write gets another key", async () => {
   const failures = [UNAVAILABLE, UNAVAILABLE];
   const one = await callWith(failures, { method: "cancelShipment" });
   const other = await callWith(failures, { method: "cancelShipment" });
@@ -95,19 +95,19 @@ test("a call that writes keeps its idempotency key, and another has another", as
   expect(sentKeys).toEqual(["a", "a", "a"]);
 });
 
-test("a call that writes gets its key also where randomUUID is missing", async () => {
+test("a write gets an idempotency key if randomUUID is unavailable", async () => {
   vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
   const { keys, ended } = await callWith([], { method: "cancelShipment" });
   expect({ keys, ended }).toEqual({ keys: [expect.any(String)], ended: "answered" });
   vi.unstubAllGlobals();
 });
 
-test.each([Infinity, 2 ** 31])("a call of %d ms has no time limit", async (timeoutMs) => {
+test.each([Infinity, 2 ** 31])("a call with a timeout of %d ms has no time limit", async (timeoutMs) => {
   const busy = refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "9999999" });
   expect((await callWith([busy], { timeoutMs })).ended).toBe("answered");
 });
 
-test("what the caller changes while a call is retried is not sent", async () => {
+test("does not send changes that the caller makes to a request during retries", async () => {
   const sent: unknown[] = [];
   const server = createRouterTransport(({ service }) =>
     service(ShipmentService, {
@@ -130,7 +130,7 @@ test("what the caller changes while a call is retried is not sent", async () => 
   expect(sent).toEqual([asGiven, asGiven, asGiven]);
 });
 
-test("waits grow, up to a bound, and are a part of it that chance decides", async () => {
+test("the backoff grows up to a maximum and is jittered", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0.5);
   const failures = Array(5).fill(UNAVAILABLE);
   const retry = { baseMs: 100, maxMs: 500 };
@@ -139,14 +139,14 @@ test("waits grow, up to a bound, and are a part of it that chance decides", asyn
   vi.restoreAllMocks();
 });
 
-test("what is asked for by Retry-After is waited, and chance comes on top", async () => {
+test("waits as long as Retry-After requests, plus jitter", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0.5);
   const busy = refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "3" });
   expect((await callWith([busy], { retry: { baseMs: 100 } })).waitsMs).toEqual([3_050]);
   vi.restoreAllMocks();
 });
 
-test("Retry-After may be a date", async () => {
+test("accepts a date in Retry-After", async () => {
   vi.spyOn(Math, "random").mockReturnValue(0);
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-12-01T12:00:00Z") });
   const busyUntil = (date: string) => refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": date });
@@ -160,7 +160,7 @@ test("Retry-After may be a date", async () => {
   vi.restoreAllMocks();
 });
 
-test("a wait of more than 24 days does not end at once", async () => {
+test("a wait of more than 24 days does not return early", async () => {
   vi.useFakeTimers();
   let isOver = false;
   void wait(2 ** 40, undefined).then(() => (isOver = true));
@@ -169,14 +169,14 @@ test("a wait of more than 24 days does not end at once", async () => {
   vi.useRealTimers();
 });
 
-test("the last attempt's failure is the call's", async () => {
+test("the call fails with the error of its last attempt", async () => {
   const { keys, ended } = await callWith(Array(9).fill(UNAVAILABLE), {
     retry: { attempts: 3 },
   });
   expect({ keys, ended }).toEqual({ keys: [null, null, null], ended: "UNAVAILABLE" });
 });
 
-test("nothing is waited for that the call's time does not last for", async () => {
+test("does not wait if the call would time out first", async () => {
   const busy = refusal(Code.Unavailable, "UNAVAILABLE", { "retry-after": "30" });
   const ended = { keys: [null], waitsMs: [], ended: "UNAVAILABLE" };
   expect(await callWith([busy], { timeoutMs: 20_000 })).toEqual(ended);
@@ -210,7 +210,7 @@ function limitedCalls(answers: readonly { limit: string; code?: string }[]) {
 
 const REFUSED = { limit: '"read";r=0;t=2', code: "RATE_LIMITED" };
 
-test("calls of a class wait once one of it was refused, and others do not", async () => {
+test("delays calls of a rate-limited class, but not other calls", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const { seen, getShipment, listShipments, cancelShipment } = limitedCalls([
     { limit: '"read";r=1;t=1' },
@@ -231,7 +231,7 @@ test("calls of a class wait once one of it was refused, and others do not", asyn
 test.each([
   ["answered", undefined],
   ["refused for another reason", "SHIPMENT_NOT_FOUND"],
-])("no call waits where the last one of its class was %s", async (_, code) => {
+])("does not delay a call if the last call of its class was %s", async (_, code) => {
   // `t` is the time in seconds until the class's bucket is full.
   const last = { limit: '"read";r=0;t=60', ...(code && { code }) };
   const { seen, getShipment } = limitedCalls([last]);
@@ -240,7 +240,7 @@ test.each([
   expect(seen).toEqual({ sent: ["get", "get"], waitsMs: [] });
 });
 
-test("a call whose time is up before the service takes calls again is not sent", async () => {
+test("does not send a call that would time out before the rate limit allows it", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const { seen, getShipment } = limitedCalls([REFUSED]);
   await expect(getShipment({ shipment: "SHP-1" })).rejects.toThrow("refused");
@@ -252,7 +252,7 @@ test("a call whose time is up before the service takes calls again is not sent",
   vi.useRealTimers();
 });
 
-test("a call whose waits have taken all its time is not sent again", async () => {
+test("does not retry a call after its waits have used up its timeout", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   let sent = 0;
   const server = createRouterTransport(({ service }) =>
@@ -273,7 +273,7 @@ test("a call whose waits have taken all its time is not sent again", async () =>
   vi.useRealTimers();
 });
 
-test("80 calls that begin at once succeed at 5 calls a second", async () => {
+test("80 concurrent calls succeed at 5 calls a second", async () => {
   vi.useFakeTimers();
   const startMs = performance.now();
   let used = 0;
@@ -299,7 +299,7 @@ test("80 calls that begin at once succeed at 5 calls a second", async () => {
   vi.useRealTimers();
 });
 
-test("a call without retries is not repeated for its rate either", async () => {
+test("does not retry a rate-limited call if retries are disabled", async () => {
   const limit = { ratelimit: '"read";r=0;t=1' };
   const limited = refusal(Code.ResourceExhausted, "RATE_LIMITED", limit);
   const ended = await callWith([limited], { retry: { attempts: 1 } });
@@ -311,7 +311,7 @@ test.each([
   [60_000, 20_000],
   [5_000, 5_000],
   [0, 0],
-])("of %d ms, one attempt takes at most %d ms", async (timeoutMs, attemptMs) => {
+])("with a timeout of %d ms, an attempt takes at most %d ms", async (timeoutMs, attemptMs) => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const limitsMs: (number | undefined)[] = [];
   const server = createRouterTransport(({ service }) => service(ShipmentService, { getShipment: () => ({}) }));
@@ -328,7 +328,7 @@ test.each([
   vi.useRealTimers();
 });
 
-test("a call that is cancelled while it waits is not retried", async () => {
+test("does not retry a call that is cancelled while it waits", async () => {
   const controller = new AbortController();
   let calls = 0;
   const server = createRouterTransport(({ service }) =>

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const messageOf = (type: string) =>
   eventually(`a message of ${type}`, () => receiver.received.find(({ body }) => body.type === type));
 
-test("a message is the event that the feed has, signed by either secret of a rotation", async () => {
+test("a verified message equals the event of the feed, with either secret of a rotation", async () => {
   const { data, secret: before } = await client.webhooks.createWebhook({ url: receiver.url });
   const metadata = { gate: "7", floor: "3" };
   await bookAnd(service, key, ["pay"], { metadata });
@@ -59,23 +59,23 @@ function signed(body = BODY) {
 test.each([
   ["without a signature", { ...signed(), "webhook-signature": undefined }, BODY, "HEADER_MISSING"],
   [
-    "signed by another",
+    "signed with another secret",
     { ...signed(), "webhook-signature": new Webhook(OTHER).sign("evt_1", AT, BODY) },
     BODY,
     "SIGNATURE_WRONG",
   ],
   ["with an empty signature", { ...signed(), "webhook-signature": "v1," }, BODY, "SIGNATURE_WRONG"],
-  ["with a signature that is no base64", { ...signed(), "webhook-signature": "v1,a" }, BODY, "SIGNATURE_WRONG"],
+  ["with a signature that is not base64", { ...signed(), "webhook-signature": "v1,a" }, BODY, "SIGNATURE_WRONG"],
   ["under another id", { ...signed(), "webhook-id": "evt_2" }, BODY, "SIGNATURE_WRONG"],
   ["that was changed", signed(), BODY.replace("test", "tests"), "SIGNATURE_WRONG"],
   ["without a time", { ...signed(), "webhook-timestamp": "noon" }, BODY, "TOO_OLD"],
-  ["that is no event", signed("7 o'clock"), "7 o'clock", "NOT_AN_EVENT"],
+  ["that is not an event", signed("7 o'clock"), "7 o'clock", "NOT_AN_EVENT"],
   ["without an id", signed('{"type":"a"}'), '{"type":"a"}', "NOT_AN_EVENT"],
   ["without a type", signed('{"id":"evt_1"}'), '{"id":"evt_1"}', "NOT_AN_EVENT"],
   ["that is null", signed("null"), "null", "NOT_AN_EVENT"],
   ["with a byte order mark", signed(), Buffer.from(`\uFEFF${BODY}`), "SIGNATURE_WRONG"],
-  ["with bytes that are no UTF-8", signed("\uFFFD"), Buffer.from([255]), "SIGNATURE_WRONG"],
-])("a message %s is not believed", async (_, headers, body, reason) => {
+  ["with bytes that are not UTF-8", signed("\uFFFD"), Buffer.from([255]), "SIGNATURE_WRONG"],
+])("rejects a message %s", async (_, headers, body, reason) => {
   const nowMs = AT.getTime();
   await expect(verifyWebhook(SECRET, headers, body, { nowMs })).rejects.toMatchObject({ reason });
 });
@@ -88,7 +88,7 @@ const ofAnotherRealm = { get: (name: string) => new Headers(signed()).get(name) 
 test.each<[string, WebhookHeaders]>([
   ["in capitals", inCapitals],
   ["of another realm", ofAnotherRealm as Headers],
-])("a message is believed by headers %s", async (_, headers) => {
+])("accepts a message with headers %s", async (_, headers) => {
   const { id } = await verifyWebhook(SECRET, headers, BODY, { nowMs: AT.getTime() });
   expect(id).toBe("evt_1");
 });
@@ -99,7 +99,7 @@ test("a body that was parsed already throws TypeError", async () => {
   await expect(verified).rejects.toThrow(TypeError);
 });
 
-test("a secret that is empty signs nothing, and does not hide the other", async () => {
+test("ignores an empty secret and uses the other", async () => {
   const nowMs = AT.getTime();
   for (const secrets of [
     ["", SECRET],
@@ -119,7 +119,7 @@ test.each([
   [300_001, "TOO_OLD"],
   [-300_000, undefined],
   [-300_001, "TOO_EARLY"],
-])("a message is believed within five minutes: %i ms, %s", async (ageMs, reason) => {
+])("accepts a message within five minutes: %i ms, %s", async (ageMs, reason) => {
   const nowMs = AT.getTime() + ageMs;
   const verified = verifyWebhook([OTHER, SECRET], signed(), BODY, { nowMs });
   await expect(

@@ -8,7 +8,7 @@ test.each([
   [{ PORT: "8090" }, "http://127.0.0.1:8090"],
   [{ PORT: "0" }, undefined],
   [{ PORT: "8090", PUBLIC_URL: "https://book.example.org" }, "https://book.example.org"],
-])("with %j the links of the demo lead to %s", (environment, address) => {
+])("with %j the demo links to %s", (environment, address) => {
   expect(readConfig(demoEnvironment(environment)).publicUrl).toBe(address);
 });
 
@@ -17,11 +17,11 @@ test.each([
   [{ GRPC_PORT: "9191" }, "http://127.0.0.1:9191"],
   [{ GRPC_PORT: "0" }, undefined],
   [{ PUBLIC_GRPC_URL: "https://grpc.example.org" }, "https://grpc.example.org"],
-])("with %j the guides of the demo call gRPC at %s", (environment, address) => {
+])("with %j the demo's guides call gRPC at %s", (environment, address) => {
   expect(readConfig(demoEnvironment(environment)).publicGrpcUrl).toBe(address);
 });
 
-test.each(["PORT", "GRPC_PORT"])("an invalid %s of the demo is the only fault reported", (name) => {
+test.each(["PORT", "GRPC_PORT"])("reports an invalid %s of the demo as the only error", (name) => {
   const read = () => readConfig(demoEnvironment({ [name]: "abc" }));
   expect(read).toThrow(new ConfigError(`${name}: must be a whole number from 0 to 65535; it is "abc"`));
 });

@@ -19,7 +19,7 @@ function makeDataFolder(): string {
   return folder;
 }
 
-test("every command works on the embedded database, whether or not the server runs", async () => {
+test("every command works with the embedded database, whether or not the server runs", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
   const json = (...args: string[]) => runJson(args, environment, runProcess);
 
@@ -51,7 +51,7 @@ test("every command works on the embedded database, whether or not the server ru
   });
 });
 
-test("what a killed server leaves running is used by commands, which stop it", async () => {
+test("a command uses the database that a killed server left running, then stops it", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
   const served = await startServiceProcess(environment);
   await runJson(["workspace", "create", "--name", "Acme"], environment, runProcess);
@@ -65,7 +65,7 @@ test("what a killed server leaves running is used by commands, which stop it", a
   expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
 });
 
-test("a server that starts while a command runs keeps the command's database", async () => {
+test("a server that starts during a command keeps the command's database running", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
   const [served] = await Promise.all([
     startServiceProcess(environment),
@@ -79,7 +79,7 @@ test("a server that starts while a command runs keeps the command's database", a
   expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
 });
 
-test("a command that is interrupted leaves nothing running", async () => {
+test("an interrupted command leaves no process running", async () => {
   const environment = { DATA_DIR: makeDataFolder() };
   const command = startCommand(["migrate"], environment);
   await eventually("the database to start", () => postmasterOf(environment.DATA_DIR));
@@ -88,7 +88,7 @@ test("a command that is interrupted leaves nothing running", async () => {
   expect(postmasterOf(environment.DATA_DIR)).toBe(undefined);
 });
 
-test("a data folder that cannot be created is named in the error", async () => {
+test("names a data folder that cannot be created in the error", async () => {
   const { code, stdout, stderr } = await runProcess(["migrate", "--json"], {
     DATA_DIR: "/dev/null",
   });
@@ -96,7 +96,7 @@ test("a data folder that cannot be created is named in the error", async () => {
   expect(stderr).toMatch(/^no embedded PostgreSQL in \/dev\/null: .+\n$/);
 });
 
-test.runIf(process.platform === "linux")("a data folder is not waited for where none can be", async () => {
+test.runIf(process.platform === "linux")("fails immediately if a data folder cannot exist", async () => {
   const { code, stderr } = await runProcess(["migrate"], { DATA_DIR: "/proc/nowhere" });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^no embedded PostgreSQL in \/proc\/nowhere: .+; choose a DATA_DIR .+\n$/);

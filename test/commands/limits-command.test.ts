@@ -15,7 +15,7 @@ beforeEach(async () => {
 const limits = (verb: "set" | "show", ...args: string[]) =>
   runJson(["limits", verb, "--workspace", workspace, ...args], environment);
 
-test("a workspace has the default limits until its operator sets others, class by class", async () => {
+test("a workspace has the default limits until its operator sets others for each class", async () => {
   const id = Number(workspace);
   expect(await limits("show")).toEqual({ workspace: id, limits: DEFAULT_LIMITS });
   const quote = { rate: 5, burst: 7 };
@@ -34,8 +34,8 @@ test("a workspace has the default limits until its operator sets others, class b
 test.each([
   ["an unknown class", ["--class", "everything", "--rate", "1"]],
   ["no rate", ["--class", "read"]],
-  ["a rate of nothing", ["--class", "read", "--rate", "0"]],
-  ["a burst beyond the bound", ["--class", "read", "--rate", "1", "--burst", "1000001"]],
+  ["a rate of zero", ["--class", "read", "--rate", "0"]],
+  ["a burst beyond the maximum", ["--class", "read", "--rate", "1", "--burst", "1000001"]],
 ])("limits set refuses %s as wrong usage", async (_, args) => {
   const set = ["limits", "set", "--workspace", workspace, ...args];
   const { code, stdout } = await runCommand(set, environment);

@@ -26,7 +26,7 @@ async function startAgent(modern: boolean) {
   return agentOf(client);
 }
 
-test("the guide to agents lists the tools that there are", async () => {
+test("the guide for agents lists the available tools", async () => {
   const { client } = await connectAgent(service, twin.apiKey);
   const { tools } = await client.listTools();
   const rows = readFileSync("src/docs/agents.md", "utf8").matchAll(/^- `([a-z_]+)`/gm);
@@ -35,7 +35,7 @@ test("the guide to agents lists the tools that there are", async () => {
   expect([...rows].map(([, name]) => name)).toEqual(named);
 });
 
-test("calls in flight when standard input closes are answered", async () => {
+test("responds to calls that are in flight when standard input closes", async () => {
   const requests = [
     {
       method: "initialize",
@@ -65,7 +65,7 @@ test("calls in flight when standard input closes are answered", async () => {
 });
 
 test.each([false, true])(
-  "an agent on the same machine has the service's tools (by the revision of 2026: %s)",
+  "an agent on the same machine can use the service's tools (2026 protocol: %s)",
   async (modern) => {
     const here = await startAgent(modern);
     const there = await connectAgent(service, twin.apiKey);
@@ -95,7 +95,7 @@ test.each([
     { SHIPMENTS_URL: "http://127.0.0.1:1", SHIPMENTS_KEY: twin.apiKey },
     "http://127.0.0.1:1 cannot be reached: ",
   ],
-])("%s is said, and ends the command", async (_, environment, message) => {
+])("reports %s and exits", async (_, environment, message) => {
   const { code, stdout, stderr } = await runProcess(["mcp"], environment);
   expect({ code, stdout, stderr }).toEqual({
     code: 1,

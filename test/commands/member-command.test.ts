@@ -13,7 +13,7 @@ const invite = (...args: string[]) => ["member", "invite", "--workspace", ...arg
 const inviteJson = (email: string, ...args: string[]) =>
   runJson(invite(String(workspace.id), "--email", email, ...args), environment);
 
-test("member invite makes the first member an admin and later ones viewers, unless told otherwise", async () => {
+test("member invite makes the first member an admin and later ones viewers by default", async () => {
   const first = await inviteJson("ada.invited@example.org", "--name", "Ada");
   expect(first).toEqual({
     member: {
@@ -41,7 +41,7 @@ test("member invite makes the first member an admin and later ones viewers, unle
   ]);
 });
 
-test("without --json the whole link is printed, for this machine or the public address", async () => {
+test("without --json it prints the whole link, for this machine or the public address", async () => {
   const args = invite(String(workspace.id), "--email", "link@example.org", "--role", "viewer");
   const lines = (address: string) =>
     new RegExp(`^Member \\d+: link, link@example.org, viewer\n.*once.*\n${address}/sign-in#token=[\\w-]{43}\n$`);

@@ -4,7 +4,7 @@ import { createUnmigratedDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 
-test("migrate waits for a database that starts later, and says so once", async () => {
+test("migrate waits for a database that starts later and logs it once", async () => {
   const database = await createUnmigratedDatabase();
   const proxy = await startTcpProxy(database.url);
   await proxy.goDown();

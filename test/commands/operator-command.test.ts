@@ -23,7 +23,7 @@ const refused = (stderr: string) => ({ code: 1, stdout: "", stderr });
 const OWNER = ["--name", "Ada", "--kind", "person", "--email", "ada@example.org", "--role"];
 const create = (role: string) => json("operator", "create", ...OWNER, role);
 
-test("operator create prints the first key, which a running service takes", async () => {
+test("operator create prints the first key, which a running service accepts", async () => {
   const { operator, operator_key: key } = await create("owner");
   expect(key).toMatch(KEY);
   const keys = [{ name: null, last4: key.slice(-4), ends_at: null }];
@@ -41,7 +41,7 @@ test("operator create prints the first key, which a running service takes", asyn
   expect(self).toMatchObject({ id: operator.id, name: "Ada", role: "owner" });
 });
 
-test("operator rotate and revoke end keys, and the list shows whom it is told to", async () => {
+test("operator rotate and revoke expire keys, and operator list shows them", async () => {
   const first = await create("viewer");
   const at = ["--operator", String(first.operator.id)];
   const second = await json("operator", "rotate", ...at, "--overlap", "60");
@@ -57,7 +57,7 @@ test("operator rotate and revoke end keys, and the list shows whom it is told to
   expect(await json("operator", "list", "--all")).toEqual({ operators: [revoked] });
 });
 
-test("operator create-key, rotate and revoke-key change one key, and leave the others", async () => {
+test("operator create-key, rotate and revoke-key change one key only", async () => {
   const first = await create("owner");
   const at = ["--operator", String(first.operator.id)];
   const last4Of = ({ operator_key: key }: { operator_key: string }) => key.slice(-4);
@@ -75,7 +75,7 @@ test("operator create-key, rotate and revoke-key change one key, and leave the o
   );
 });
 
-test("audit list says what the account of the command line did, newest first", async () => {
+test("audit list shows the command line's actions, newest first", async () => {
   const { operator } = await create("viewer");
   await json("operator", "revoke", "--operator", String(operator.id));
   const { audit_entries: entries } = await json("audit", "list");
@@ -97,7 +97,7 @@ test("audit list says what the account of the command line did, newest first", a
   expect(later).toEqual({ audit_entries: [entries[0]] });
 });
 
-test("operator sign-in prints a link, by which a person has the operator's role", async () => {
+test("operator sign-in prints a link that signs in with the operator's role", async () => {
   const { operator } = await create("owner");
   const at = ["operator", "sign-in", "--operator", String(operator.id)];
   const { operator: same, sign_in_path: path } = await json(...at);
@@ -120,7 +120,7 @@ test.each([
   expect(await runCommand(["operator", ...args, "--json"], environment)).toEqual(refused(`${reason}\n`));
 });
 
-test("the last owner is not revoked by the command line either", async () => {
+test("the command line cannot revoke the last owner", async () => {
   const { operator } = await create("owner");
   expect(await runCommand(["operator", "revoke", "--operator", String(operator.id)], environment)).toEqual(
     refused("The operator is the last owner. Make another operator an owner first.\n"),
@@ -138,7 +138,7 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
 });
 
-test("without --json the commands print sentences, and a key only when it is created", async () => {
+test("without --json the commands print text, and a key only when it is created", async () => {
   expect(await words("operator", "list")).toBe("No operators yet.\n");
   expect(await words("audit", "list")).toBe("No changes yet.\n");
   expect(await words("operator", "create", ...OWNER, "viewer")).toMatch(

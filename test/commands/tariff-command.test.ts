@@ -31,14 +31,14 @@ const query = async (sql: string): Promise<unknown[]> => (await (await connectTo
 
 const show = () => runJson(["tariff", "show"], environment);
 
-test("tariff publish prints the version and its contents, and tariff show prints the document as published", async () => {
+test("tariff publish prints the version and its contents, and tariff show prints the published document", async () => {
   const args = ["tariff", "publish", fileOf(SAMPLE_TARIFF), "--note", "spring"];
   expect(await runJson(args, environment)).toEqual({ version: 1, zones: 5, tiers: 3 });
   expect(await show()).toEqual({ ...SAMPLE_TARIFF, version: 1 });
   expect(await query("select version, note from tariff_version")).toEqual([{ version: 1, note: "spring" }]);
 });
 
-test("what tariff show prints can be published again, unchanged or edited", async () => {
+test("the output of tariff show can be published again, unchanged or edited", async () => {
   await publish(SAMPLE_TARIFF);
   const shown = await show();
   expect(await publish(shown)).toMatchObject({ version: 1 });
@@ -47,7 +47,7 @@ test("what tariff show prints can be published again, unchanged or edited", asyn
   expect(await show()).toEqual({ ...SAMPLE_TARIFF, base_fee: "6.00", version: 2 });
 });
 
-test("tariff publish refuses a document that has a member twice, by its path", async () => {
+test("tariff publish names the path of a duplicate member", async () => {
   const text = JSON.stringify(SAMPLE_TARIFF).replace("{", '{"base_fee":"1.00",');
   const file = fileOf(text);
   expect(await runCommand(["tariff", "publish", file], environment)).toMatchObject({
@@ -57,7 +57,7 @@ test("tariff publish refuses a document that has a member twice, by its path", a
   });
 });
 
-test("tariff publish names every fault with its path, and publishes nothing", async () => {
+test("tariff publish reports every error with its path and publishes nothing", async () => {
   const openRing = { type: "Polygon", coordinates: [ring("0 0, 1 0, 1 1, 0 1")] };
   const faulty = {
     currency: "USD",
@@ -90,7 +90,7 @@ test("tariff publish names every fault with its path, and publishes nothing", as
 });
 
 test.each([
-  ["that is not there", () => join(folder, "none.json")],
+  ["that does not exist", () => join(folder, "none.json")],
   ["that is a folder", () => folder],
   ["that is not JSON", () => fileOf('{ "currency": ')],
 ])("tariff publish names a file %s in the error", async (_, fileToPublish) => {
@@ -109,14 +109,14 @@ test("tariff show fails before the first publication", async () => {
   });
 });
 
-test("without --json the tariff commands print sentences", async () => {
+test("without --json the tariff commands print text", async () => {
   const published = await runCommand(["tariff", "publish", fileOf(SAMPLE_TARIFF)], environment);
   expect(published.stdout).toBe("Version 1 is in force: 5 zones, 3 tiers.\n");
   const shown = await runCommand(["tariff", "show"], environment);
   expect(JSON.parse(shown.stdout)).toEqual({ ...SAMPLE_TARIFF, version: 1 });
 });
 
-test("tariff list prints the versions with their states, and tariff roll-back repeats one", async () => {
+test("tariff list prints the versions with their states, and tariff roll-back republishes one", async () => {
   const empty = await runCommand(["tariff", "list"], environment);
   expect(empty).toEqual({ code: 0, stdout: "No versions yet.\n", stderr: "" });
   await publish(SAMPLE_TARIFF);
@@ -138,7 +138,7 @@ test("tariff list prints the versions with their states, and tariff roll-back re
   ]);
 });
 
-test("tariff roll-back to a version that there is not is refused, and a faulty tariff leaves no draft", async () => {
+test("tariff roll-back refuses an unknown version, and a faulty tariff leaves no draft", async () => {
   await publish(SAMPLE_TARIFF);
   const unknown = ["tariff", "roll-back", "--version", "9", "--json"];
   const stderr = "There is no tariff version 9.\n";
@@ -148,7 +148,7 @@ test("tariff roll-back to a version that there is not is refused, and a faulty t
   expect(await query("select from tariff_draft")).toEqual([]);
 });
 
-test("tariff holidays closes a schedule on the public holidays that it does not list yet, and knows what it does not know", async () => {
+test("tariff holidays adds missing public holidays to a schedule and reports what it cannot determine", async () => {
   const listed = [{ date: "2027-12-25", hours: [{ opens: "08:00", closes: "10:00" }] }];
   const city = { name: "city", time_zone: "Europe/Berlin", hours: [], exceptions: listed };
   const document = { ...SAMPLE_TARIFF, schedules: [city] };

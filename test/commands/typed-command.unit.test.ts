@@ -9,6 +9,6 @@ test.each([
   ["shipments", "/usr/bin/shipments", { npm_lifecycle_event: "start" }],
   ["node src/cli.js", resolve("src/cli.js"), {}],
   ["node ../cli.js", resolve("../cli.js"), { npm_command: "exec" }],
-])("usage texts begin with %s", (typed, script, env) => {
+])("usage texts start with %s", (typed, script, env) => {
   expect(typedCommand(script, env)).toBe(typed);
 });

@@ -16,7 +16,7 @@ const list = async () => (await json("workspace", "list")).workspaces;
 const KEY = /^shp_[0-9A-Za-z]{36}$/;
 const refused = (stderr: string) => ({ code: 1, stdout: "", stderr });
 
-test("workspace create prints the first key, of which only the hash is stored", async () => {
+test("workspace create prints the first key and stores only its hash", async () => {
   const created = await json("workspace", "create", "--name", " Acme Ltd ");
   expect(created).toEqual({
     workspace: { id: expect.any(Number), name: "Acme Ltd" },
@@ -30,7 +30,7 @@ test("workspace create prints the first key, of which only the hash is stored", 
   expect(JSON.stringify(rows)).not.toContain(created.api_key.slice("shp_".length, -4));
 });
 
-test("workspace list shows payment providers and working keys", async () => {
+test("workspace list shows payment providers and active keys", async () => {
   const first = await json("workspace", "create", "--name", "One", "--payment-provider", "manual");
   const second = await json("workspace", "create", "--name", "Two");
   expect(await list()).toEqual([
@@ -47,7 +47,7 @@ test("workspace list shows payment providers and working keys", async () => {
   ]);
 });
 
-test("payment-provider connect and disconnect print the provider that a workspace has then", async () => {
+test("payment-provider connect and disconnect print the workspace's current provider", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
   const connected = await json("payment-provider", "connect", ...at, "--provider", "manual");
@@ -57,7 +57,7 @@ test("payment-provider connect and disconnect print the provider that a workspac
   expect(disconnected).toEqual({ workspace: workspace.id, payment_provider: null });
 });
 
-test("payment-provider show says whether payments can be taken, and what is missing", async () => {
+test("payment-provider show reports whether payments can be taken, and what is missing", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["payment-provider", "show", "--workspace", String(workspace.id)];
   const none = {
@@ -104,7 +104,7 @@ test("payment-provider show says whether payments can be taken, and what is miss
   );
 });
 
-test("key rotate prints a new key and ends the others, at once or after the overlap", async () => {
+test("key rotate prints a new key and expires the others, immediately or after the overlap", async () => {
   const { workspace, api_key: first } = await json("workspace", "create", "--name", "Acme");
   const rotate = (...args: string[]) => json("key", "rotate", "--workspace", String(workspace.id), ...args);
 
@@ -125,7 +125,7 @@ test("key rotate prints a new key and ends the others, at once or after the over
   expect(overlapDays).toBeCloseTo(7, 2);
 });
 
-test("key create makes a key of a scope beside the others, and key update changes its name and scope", async () => {
+test("key create adds a key with a scope, and key update changes its name and scope", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
   const made = await json("key", "create", ...at, "--name", "Reports", "--scope", "read_only");
@@ -151,7 +151,7 @@ test("key create makes a key of a scope beside the others, and key update change
   expect((await runCommand(update, environment)).stdout).toBe(`Key ...${last4}: Shop, full\n`);
 });
 
-test("key revoke ends the working key with the given last characters, in the given workspace only", async () => {
+test("key revoke revokes the active key with the given last characters, in the given workspace only", async () => {
   const { workspace, api_key: apiKey } = await json("workspace", "create", "--name", "Acme");
   const last4 = apiKey.slice(-4);
   const revoke = ["key", "revoke", "--workspace", String(workspace.id), "--last4", last4];
@@ -163,7 +163,7 @@ test("key revoke ends the working key with the given last characters, in the giv
   );
 });
 
-test("workspace rename gives another name, and refuses one that is blank or has lines as wrong usage", async () => {
+test("workspace rename changes the name and refuses a blank or multi-line one as wrong usage", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Before");
   const rename = ["workspace", "rename", "--workspace", String(workspace.id), "--name"];
   expect(await json(...rename, " After ")).toEqual({ workspace: { ...workspace, name: "After" } });
@@ -175,7 +175,7 @@ test("workspace rename gives another name, and refuses one that is blank or has 
   expect(await json(...rename, clefs)).toMatchObject({ workspace: { name: clefs } });
 });
 
-test("workspace suspend and resume print since when the workspace is suspended", async () => {
+test("workspace suspend and resume print when the workspace was suspended", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
   const suspended = await json("workspace", "suspend", ...at);
@@ -192,7 +192,7 @@ test("workspace suspend and resume print since when the workspace is suspended",
   expect(await words("workspace", "resume", ...at)).toBe(`Workspace ${workspace.id} is not suspended.\n`);
 });
 
-test("workspace list shows every workspace, the oldest first, however many there are", async () => {
+test("workspace list shows every workspace, oldest first", async () => {
   const client = await connectTo(database.url);
   await client.query(
     `insert into workspace (name, created_at)
@@ -202,7 +202,7 @@ test("workspace list shows every workspace, the oldest first, however many there
   expect(listed.map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i + 1));
 });
 
-test("what a command changes is recorded as done at the command line, by its account", async () => {
+test("the audit log attributes a command's changes to its account at the command line", async () => {
   const { workspace } = await json("workspace", "create", "--name", "Acme");
   const at = ["--workspace", String(workspace.id)];
   const { api_key: apiKey } = await json("key", "rotate", ...at);
@@ -245,13 +245,13 @@ test.each([
   ["workspace", "rename", "--name", "X"],
   ["workspace", "suspend"],
   ["workspace", "resume"],
-])("%s %s refuses a workspace that does not exist", async (...args) => {
+])("%s %s refuses an unknown workspace", async (...args) => {
   expect(await runCommand([...args, "--workspace", "404", "--json"], environment)).toEqual(
     refused("There is no workspace 404.\n"),
   );
 });
 
-test("without --json the commands print sentences, and a key only when it is created", async () => {
+test("without --json the commands print text, and a key only when it is created", async () => {
   const words = async (...args: string[]) => (await runCommand(args, environment)).stdout;
   expect(await words("workspace", "list")).toBe("No workspaces yet.\n");
   const created = await words("workspace", "create", "--name", "Acme");

@@ -17,7 +17,7 @@ test.each([
   "https://tiles.example.org:8443/{z}/{y}/{x}?key=a1",
   "http://10.0.0.5/{z}/{x}/{y}.webp",
   "https://[::1]/{z}/{x}/{y}",
-])("images of maps come from %s", (url) => {
+])("accepts %s as a source of map tiles", (url) => {
   const { mapTiles } = readConfig({ ...WITH, MAP_TILES_URL: url });
   expect(mapTiles).toEqual({ url, attribution });
 });
@@ -33,35 +33,35 @@ test.each([
   "https://tiles.example.org;script-src/{z}/{x}/{y}.png",
   "https://tiles.example.org/{z}/{x}/{y}.png#part",
   "https://tiles.example.org/{z}/{x}/{y}.png 'unsafe-inline'",
-])("%s is refused, by the variable and with an example", (url) => {
+])("refuses %s, naming the variable and an example", (url) => {
   expect(() => readConfig({ ...WITH, MAP_TILES_URL: url })).toThrow(
     "MAP_TILES_URL: must be a URL such as https://tiles.example.org/{z}/{x}/{y}.png",
   );
 });
 
-test("images of maps come from a PMTiles file", () => {
+test("accepts a PMTiles file as a source of map tiles", () => {
   const { mapTiles } = readConfig({ ...WITH, MAP_TILES_FILE: png });
   expect(mapTiles).toEqual({ file: png, attribution });
 });
 
 test.each([
-  ["is not there", join(folder, "nowhere.pmtiles")],
+  ["does not exist", join(folder, "nowhere.pmtiles")],
   ["is a folder", folder],
-  ["is no PMTiles", import.meta.filename],
+  ["is not PMTiles", import.meta.filename],
   ["has vector tiles", vector],
-])("a file that %s is refused", (_, file) => {
+])("refuses a file that %s", (_, file) => {
   expect(() => readConfig({ ...WITH, MAP_TILES_FILE: file })).toThrow(
     "MAP_TILES_FILE: must be a readable PMTiles file, version 3, with PNG, JPEG, WebP or AVIF images",
   );
 });
 
-test("two sources of images are refused", () => {
+test("refuses two sources of map tiles", () => {
   const both = { MAP_TILES_URL: "https://a.example/{z}/{x}/{y}", MAP_TILES_FILE: png };
   expect(() => readConfig({ ...WITH, ...both })).toThrow(
     "MAP_TILES_URL and MAP_TILES_FILE are both set: set one of them",
   );
 });
 
-test("without a source maps have coasts, borders and cities alone", () => {
+test("without a source, maps show only coasts, borders and cities", () => {
   expect(readConfig({}).mapTiles).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 const LIVE = { STRIPE_SECRET_KEY: "sk_live_1", STRIPE_WEBHOOK_SECRET: "whsec_1,whsec_2" };
 const TEST = { STRIPE_TEST_SECRET_KEY: "rk_test_1", STRIPE_TEST_WEBHOOK_SECRET: "whsec_3" };
 
-test("Stripe has an account of the platform's in the modes that are set up", () => {
+test("Stripe has a platform account in each configured mode", () => {
   const live = { secretKey: "sk_live_1", webhookSecrets: ["whsec_1", "whsec_2"] };
   const inTest = { secretKey: "rk_test_1", webhookSecrets: ["whsec_3"] };
   const platformsOf = (env: object) => readConfig({ ...env }).stripe.platforms;
@@ -25,6 +25,6 @@ test.each([
     { ...LIVE, ...TEST, STRIPE_TEST_WEBHOOK_SECRET: "whsec_3,whsec_2" },
     "STRIPE_TEST_WEBHOOK_SECRET: must not contain a secret from STRIPE_WEBHOOK_SECRET",
   ],
-])("%j is refused at start", (env, fault) => {
+])("refuses %j at startup", (env, fault) => {
   expect(() => readConfig(env)).toThrow(fault);
 });

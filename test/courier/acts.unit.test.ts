@@ -6,7 +6,7 @@ import { shipment } from "./shipment.ts";
 
 const FAILED = { end: "dropoff", reason: "refused", note: null, attempted_at: "2026-11-28T10:00:00Z" } as const;
 
-describe("acts", () => {
+describe("actions", () => {
   test.each<[string, Partial<Shipment>, ActKind[]]>([
     ["awaiting pickup", {}, ["arrive_pickup", "pick_up", "fail"]],
     ["at the pickup", { stage: "at_pickup" }, ["pick_up", "fail"]],
@@ -26,7 +26,7 @@ describe("acts", () => {
     ["delivered", { status: "delivered", stage: null }, []],
     ["returned", { status: "returned", stage: null }, []],
     ["cancelled", { status: "cancelled", stage: null }, []],
-  ])("of a shipment %s", (_, state, acts) => {
+  ])("available for a shipment %s", (_, state, acts) => {
     expect(allowedActs(shipment(state))).toEqual(acts);
   });
 
@@ -58,7 +58,7 @@ describe("acts", () => {
     [{ name: "return", body: {} }, { status: "delivered" }, false],
     [{ name: "proof", body: {} }, { status: "delivered" }, false],
     [{ name: "attempts", body: {} }, { status: "delivered" }, false],
-  ])("a refused %o of a shipment with %o has nothing left to record: %s", (call, state, isOver) => {
+  ])("a refused %o of a shipment with %o needs no record: %s", (call, state, isOver) => {
     expect(isSuperseded(call, shipment({ stage: null, ...state }))).toBe(isOver);
   });
 });
@@ -68,14 +68,14 @@ describe("stops", () => {
   const textOf = (shipments: readonly Shipment[]) =>
     stopsOf(shipments).map(({ tasks }) => tasks.map(({ shipment: it, end }) => `${end} ${it.reference}`));
 
-  test("group the pickups at one place, and keep the order of the dropoffs", () => {
+  test("group pickups at the same location and keep the order of dropoffs", () => {
     const run = ["1", "2", "3"].map((reference) =>
       shipment({ reference, ...A, dropoff_address: `B${reference === "3" ? "1" : reference}` }),
     );
     expect(textOf(run)).toEqual([["pickup 1", "pickup 2", "pickup 3"], ["dropoff 1", "dropoff 3"], ["dropoff 2"]]);
   });
 
-  test("join a dropoff and a pickup at one place, but never deliver before the pickup", () => {
+  test("merge a dropoff and a pickup at the same location, but never deliver before the pickup", () => {
     const there = shipment({ reference: "1", ...A, dropoff_address: "B", dropoff_lat: 2 });
     const back = shipment({
       reference: "2",
@@ -89,7 +89,7 @@ describe("stops", () => {
     expect(tasksNow(stops[1]!).map(({ end }) => end)).toEqual(["pickup"]);
   });
 
-  test("leave out shipments that are done, and pickups that are done", () => {
+  test("omit completed shipments and completed pickups", () => {
     expect(textOf([shipment({ reference: "1", status: "in_transit" }), shipment({ status: "delivered" })])).toEqual([
       ["dropoff 1"],
     ]);
@@ -112,7 +112,7 @@ describe("stops", () => {
     expect(isLate(moving, "dropoff", Date.parse(`2026-11-28T${time}:00Z`))).toBe(late);
   });
 
-  test("leaving at the door needs a photo, and a waiver ends every requirement", () => {
+  test("leaving at the door requires a photo, and a waiver removes every requirement", () => {
     const left = { dropoff_handover: "leave_at_door" } as const;
     expect(requiredProof(shipment(left))).toBe("photo");
     expect(requiredProof(shipment({ dropoff_verification: "pin" }))).toBe("pin");

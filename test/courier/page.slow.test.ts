@@ -21,14 +21,14 @@ describeDashboard("the courier's page", (dashboard) => {
     ["fr-FR", "Ouvrez votre lien"],
     ["de-AT", "Öffnen Sie Ihren Link"],
     ["it-IT", "Open your link"],
-  ])("asks for a link in the language of %s", async (locale, heading) => {
+  ])("asks for a link in %s", async (locale, heading) => {
     const page = await dashboard.newPage({ locale });
     await page.goto("/c");
     await page.getByRole("heading", { name: heading }).waitFor();
     expect(await page.evaluate("document.documentElement.lang")).toBe(locale === "it-IT" ? "en" : locale.slice(0, 2));
   });
 
-  test("is well shown, and opens without a connection once it has been opened", async () => {
+  test("has a valid layout, and opens offline after the first visit", async () => {
     const page = await dashboard.newPage();
     await page.goto("/c");
     await page.getByRole("heading", { name: "Open your link" }).waitFor();

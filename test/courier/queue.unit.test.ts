@@ -15,14 +15,14 @@ function queued(reference: string, kind: ActKind, fields: Partial<QueuedAct> = {
   return { seq: ++seq, id: `key-${seq}`, courier: ME, kind, shipment: reference, ...rest, ...fields };
 }
 
-describe("the next act", () => {
+describe("the next queued action", () => {
   test("is the oldest", () => {
     const acts = [queued("1", "pick_up"), queued("2", "pick_up"), queued("1", "deliver")];
     expect(nextAct(acts, ME)).toBe(acts[0]);
     expect(nextAct([], ME)).toBeUndefined();
   });
 
-  test("is never one whose shipment has an earlier conflict, while other shipments go on", () => {
+  test("skips shipments with an earlier conflict", () => {
     const acts = [
       queued("1", "pick_up", { conflict: CONFLICT }),
       queued("1", "deliver"),
@@ -33,14 +33,14 @@ describe("the next act", () => {
     expect(nextAct(acts.toSpliced(2, 1), ME)).toBeUndefined();
   });
 
-  test("is never another courier's, nor one that follows it", () => {
+  test("skips another courier's actions and the ones that depend on them", () => {
     const acts = [queued("1", "pick_up", { courier: "cou_2" }), queued("1", "deliver"), queued("2", "pick_up")];
     expect(nextAct(acts, ME)).toBe(acts[2]);
     expect(nextAct(acts, "cou_2")).toBe(acts[0]);
   });
 });
 
-describe("a shipment with queued acts", () => {
+describe("a shipment with queued actions", () => {
   const statusAfter = (...acts: QueuedAct[]) => withQueued([shipment({ reference: "1" })], acts, ME)[0];
 
   test("is shown as if they were confirmed", () => {
@@ -49,13 +49,13 @@ describe("a shipment with queued acts", () => {
     expect(statusAfter(queued("1", "pick_up"), queued("1", "deliver"))?.status).toBe("delivered");
   });
 
-  test("is shown as confirmed by the service from a conflict on, and without other couriers' acts", () => {
+  test("is shown without the actions after a conflict and those of other couriers", () => {
     const refused = queued("1", "deliver", { conflict: CONFLICT });
     expect(statusAfter(queued("1", "pick_up"), refused, queued("1", "return"))?.status).toBe("in_transit");
     expect(statusAfter(queued("1", "pick_up", { courier: "cou_2" }))?.status).toBe("awaiting_pickup");
   });
 
-  test("counts an attempt once, also while its photo is still being sent", () => {
+  test("counts an attempt once, also while its photo is being sent", () => {
     const details = { reason: "refused", photo: "AA==" } as const;
     const attempts = (sent: number) => statusAfter(queued("1", "fail", { details, sent }))?.attempts.length;
     // The confirmed shipment already has the attempt as soon as its call is sent.
@@ -71,11 +71,11 @@ test.each([
   ["a hotspot's page", [200, undefined], "retry"],
   ["a proxy's refusal", [403, undefined], "retry"],
   ["a proxy's 404", [404, {}], "retry"],
-  ["an ended session", [401, { code: "CREDENTIAL_REFUSED" }], "signed_out"],
+  ["an expired session", [401, { code: "CREDENTIAL_REFUSED" }], "signed_out"],
   ["a suspended workspace", [403, { code: "WORKSPACE_SUSPENDED" }], "suspended"],
   ["a shipment of another courier", [404, { code: "SHIPMENT_NOT_FOUND" }], "conflict"],
   ["a state that forbids it", [422, { code: "SHIPMENT_STATE" }], "conflict"],
-  ["a running repetition", [409, { code: "IDEMPOTENCY_KEY_IN_USE" }], "retry"],
+  ["a running retry", [409, { code: "IDEMPOTENCY_KEY_IN_USE" }], "retry"],
   ["too many requests", [429, { code: "RATE_LIMITED" }], "retry"],
   ["an overloaded service", [503, { code: "OVERLOADED" }], "retry"],
 ] as const)("%s means %3$s", (_, response, verdict) => {

@@ -39,7 +39,7 @@ function follow(
   return count;
 }
 
-test("the change feed handles a notification at once, without waiting for the next poll", async () => {
+test("the change feed processes a notification immediately, without waiting for the next poll", async () => {
   const count = follow(undefined, { pollMs: TEST_MS });
   await eventually("the first look", () => count.looks > 0);
   const notifying = new pg.Client(database.url);
@@ -51,13 +51,13 @@ test("the change feed handles a notification at once, without waiting for the ne
   await notifying.end();
 });
 
-test("the change feed polls when no notification comes", async () => {
+test("the change feed polls if no notification arrives", async () => {
   const count = follow();
   await eventually("the third look", () => count.looks >= 3);
   expect(count.connections).toBe(1);
 });
 
-test("the change feed replaces a lost connection, and reports the loss", async () => {
+test("the change feed replaces a lost connection and reports the loss", async () => {
   const count = follow();
   await eventually("the first look", () => count.looks > 0);
   proxy.cut();
@@ -75,14 +75,14 @@ test("the change feed retries a failed poll on a new connection", async () => {
   expect(count.connections).toBe(4);
 });
 
-test("the change feed treats a database that stops answering as a lost connection", async () => {
+test("the change feed treats an unresponsive database as a lost connection", async () => {
   const count = follow((client) => client.query("select 1"));
   await eventually("the first look", () => count.looks > 0);
   proxy.forget();
   await eventually("the second connection", () => count.connections === 2);
 });
 
-test("the change feed calls nothing after it is closed", async () => {
+test("the change feed makes no calls after it is closed", async () => {
   const count = follow();
   await eventually("the first look", () => count.looks > 0);
   await feed?.close();

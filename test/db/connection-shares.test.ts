@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { startService } from "../support/service.ts";
 import { addWebhook } from "../support/webhooks.ts";
 
-test("calls of one workspace that wait in the database leave connections for others, and for bookings", async () => {
+test("calls of one workspace that wait in the database leave connections for other workspaces and for bookings", async () => {
   const service = await startService();
   const busy = await service.addWorkspace();
   const other = await service.addWorkspace();
@@ -39,7 +39,7 @@ test("calls of one workspace that wait in the database leave connections for oth
   expect(again.status).toBe(200);
 });
 
-test("of five who ask for one idle connection in one tick, all but the first are seen to wait", async () => {
+test("records a wait for all but the first of five callers that acquire one idle connection in one tick", async () => {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   // Ignores the error when the database is dropped before the connection ends.

@@ -37,7 +37,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test("a server that takes a connection and stays silent is a transient error", async () => {
+test("a server that accepts a connection but never responds causes a transient error", async () => {
   const options = { connectionString: serverUrl(), connectionTimeoutMillis: 50 };
   expect(isTransientDatabaseError(await errorOf(new pg.Client(options).connect()))).toBe(true);
   const pool = new pg.Pool(options);
@@ -45,7 +45,7 @@ test("a server that takes a connection and stays silent is a transient error", a
   await pool.end();
 });
 
-test("a server that ends a connection before or while it is encrypted is a transient error", async () => {
+test("a server that closes a connection before or during the TLS handshake causes a transient error", async () => {
   const connectionString = serverUrl();
   for (const act of [
     (socket: Socket) => socket.end(),
@@ -58,7 +58,7 @@ test("a server that ends a connection before or while it is encrypted is a trans
   }
 });
 
-test("a call that comes after the pool has closed is a transient error", async () => {
+test("a query after the pool has closed causes a transient error", async () => {
   const pool = new pg.Pool({ connectionString: database.url });
   await pool.end();
   expect(isTransientDatabaseError(await errorOf(pool.query("select")))).toBe(true);
@@ -68,7 +68,7 @@ test("a call that comes after the pool has closed is a transient error", async (
   expect(isTransientDatabaseError(await errorOf(orm.em.fork().execute("select")))).toBe(true);
 });
 
-test("a write on a read-only server is refused as such", async () => {
+test("a write on a read-only server is refused with its own message", async () => {
   const client = await connectTo(database.url);
   await client.query("set default_transaction_read_only = on");
   const error = await errorOf(client.query("create table written ()"));
@@ -79,7 +79,7 @@ test("a write on a read-only server is refused as such", async () => {
   });
 });
 
-test("a statement that exceeds its time limit is refused as too slow, without a time to repeat it", async () => {
+test("a statement that exceeds its timeout is refused as too slow, without a retry delay", async () => {
   const client = await connectTo(database.url);
   await client.query("set statement_timeout = 10");
   const error = await errorOf(client.query("select pg_sleep(60)"));
@@ -93,14 +93,14 @@ test("a statement that exceeds its time limit is refused as too slow, without a 
   });
 });
 
-test.each(["select from nowhere", "select 1 / 0", "selec"])("the defect %s is not transient", async (sql) => {
+test.each(["select from nowhere", "select 1 / 0", "selec"])("the error of %s is not transient", async (sql) => {
   const client = await connectTo(database.url);
   const error = await errorOf(client.query(sql));
   await client.end();
   expect(isTransientDatabaseError(error)).toBe(false);
 });
 
-test("a disk that is full is told as such, calls in each other's way as busy, and any other transient error as a database away", () => {
+test("reports a full disk, conflicting transactions and an unreachable database with different messages", () => {
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
   expect(databaseRefusal(new Error("the commit failed", { cause: full }))?.message).toBe(
     "The service's database has no space left on its disk. Try again later.",

@@ -14,12 +14,12 @@ function escaped(fixes: string): string {
   return `must have special characters in its user and password escaped: write ${fixes}`;
 }
 
-test("an address with one host is taken as it is", () => {
+test("returns a URL with one host unchanged", () => {
   const url = "postgres://ada:s%2Cecret@db.example:5433/shipments?sslmode=require";
   expect(parseDatabaseUrl(url)).toEqual({ urls: [url], target: undefined });
 });
 
-test("each host of an address keeps its own port, and shares all the rest", () => {
+test("splits a URL with several hosts into one URL per host", () => {
   const url = "postgresql://ada:a,b@a.example:5433,b.example,[::1]:5434/shipments?sslmode=require";
   const rest = "/shipments?sslmode=require";
   expect(parseDatabaseUrl(url)).toEqual({
@@ -40,7 +40,7 @@ test.each([
   ["postgres://a/db?target_session_attrs=any", undefined],
   ["postgres://a/db?host=/run/postgresql&port=5433", undefined],
   ["postgres://u:p@ss%23@a/db?user=ada@corp&application_name=a/b@c", undefined],
-])("what the server must be is read from %s", (url, target) => {
+])("reads the required server state from %s", (url, target) => {
   expect(databaseUrlError(url)).toBe(undefined);
   expect(parseDatabaseUrl(url).target).toBe(target);
 });
@@ -76,18 +76,18 @@ test.each([
     "postgres://u:hidden@a/db?sslmode=verify-full&sslrootcert=/nowhere/ca.pem",
     "must name a file that can be read by sslrootcert",
   ],
-])("an address that cannot be used is explained without its text: %s", (url, error) => {
+])("explains an invalid URL without printing it: %s", (url, error) => {
   expect(databaseUrlError(url)).toBe(error);
 });
 
-test("the parameters of an address reach every connection of the pool", async () => {
+test("every connection of the pool uses the URL's parameters", async () => {
   const database = await createDatabase();
   const orm = createOrm(`${database.url}?options=-c%20work_mem%3D5MB`, { entities: [] });
   expect(await orm.em.execute("show work_mem")).toEqual([{ work_mem: "5MB" }]);
   await orm.close();
 });
 
-test("the server is found that one of several hosts has", async () => {
+test("finds the server that one of several hosts resolves to", async () => {
   const database = await createDatabase();
   const { host } = new URL(database.url);
   const orm = createOrm(database.url.replace(host, `127.0.0.1:1,${host}`), { entities: [] });
@@ -95,7 +95,7 @@ test("the server is found that one of several hosts has", async () => {
   await orm.close();
 });
 
-test("a read-only server is accepted as primary, and refused for writes", async () => {
+test("accepts a read-only server as primary, and refuses writes", async () => {
   const database = await createDatabase();
   const client = new pg.Client(database.url);
   await client.connect();

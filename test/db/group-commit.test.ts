@@ -39,7 +39,7 @@ const takeSeat = async (tx: Transaction, number: number) => {
 const seats = async () =>
   (await orm.em.execute<{ number: number }[]>("select number from seat order by number")).map(({ number }) => number);
 
-test("a member that waits too long for a connection is refused, and is not written later", async () => {
+test("refuses a member that waits too long for a connection, and does not write it later", async () => {
   const gate = Promise.withResolvers<void>();
   const take = createGroup({
     ...SEATS,
@@ -70,7 +70,7 @@ test("a member that waits too long for a connection is refused, and is not writt
   expect(await seats()).toEqual(taken);
 });
 
-test("a member whose caller has left is not written", async () => {
+test("does not write a member whose deadline has passed", async () => {
   const take = createGroup({
     ...SEATS,
     maxMembers: 2,
@@ -86,7 +86,7 @@ test("a member whose caller has left is not written", async () => {
   expect((await seats()).filter((number) => number >= 100)).toEqual([110, 111]);
 });
 
-test("a commit that the database refuses releases its connection", async () => {
+test("a refused commit releases its connection", async () => {
   const take = createGroup({
     ...SEATS,
     maxMembers: 1,
@@ -99,7 +99,7 @@ test("a commit that the database refuses releases its connection", async () => {
   expect(await take(201)).toBe(201);
 });
 
-test("each group that is taken is observed with its name, its size and its first member's wait", async () => {
+test("reports each group with its name, its size and its first member's wait", async () => {
   groups.length = 0;
   const take = createGroup({
     ...SEATS,
@@ -138,12 +138,12 @@ function createColliding(deadlineMs: () => number) {
   return take;
 }
 
-test("a member that collides with others is tried alone until it is written", async () => {
+test("retries a colliding member alone until it is written", async () => {
   const take = createColliding(() => Infinity);
   expect(await Promise.all([0, 7, 1].map((number) => take(number)))).toEqual([0, 7, 1]);
 });
 
-test("a member that collides until its caller leaves is refused as one that may be repeated", async () => {
+test("refuses a member that collides until its deadline with a retryable error", async () => {
   const take = createColliding(() => performance.now() + 50);
   const error = await take(Infinity).catch((error: unknown) => error);
   expect(databaseRefusal(error)?.message).toBe("The service is busy with other calls. Try again in a moment.");

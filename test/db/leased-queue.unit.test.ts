@@ -45,7 +45,7 @@ function startWorkers(due: WorkItem[], queue: Partial<LeasedQueue> = {}) {
 const piecesOf = (workspace: number, ...references: string[]): WorkItem[] =>
   references.map((reference) => ({ workspace, reference }));
 
-test("the next piece is begun as soon as one has ended, whatever hangs", async () => {
+test("starts the next item when one finishes, even if others hang", async () => {
   const due = [...piecesOf(1, "hangs"), ...piecesOf(2, "a", "b"), ...piecesOf(3, "c", "d")];
   const { poll, woken, begun, names, inProgress } = startWorkers(due);
   await poll();
@@ -62,14 +62,14 @@ test("the next piece is begun as soon as one has ended, whatever hangs", async (
   }
 });
 
-test("a workspace whose pieces all hang leaves room for others", async () => {
+test("a workspace whose items all hang leaves slots for others", async () => {
   const due = [...piecesOf(1, "a", "b", "c", "d"), ...piecesOf(2, "e")];
   const { poll, names } = startWorkers(due);
   await poll();
   expect(names()).toEqual(["a", "b", "e"]);
 });
 
-test("the next piece of a workspace that has its share is begun as soon as one has ended", async () => {
+test("starts the next item of a workspace at its limit when one finishes", async () => {
   const { poll, woken, begun, names } = startWorkers(piecesOf(1, "a", "b", "c"));
   await poll();
   begun.get("a")!.end();
@@ -78,7 +78,7 @@ test("the next piece of a workspace that has its share is begun as soon as one h
   expect(names()).toEqual(["a", "b", "c"]);
 });
 
-test("what is found again while it is in hand takes no room of what is due after it", async () => {
+test("an item that is found again while in progress takes no slot from later items", async () => {
   const due = [...piecesOf(1, "a"), ...piecesOf(2, "b"), ...piecesOf(3, "c"), ...piecesOf(4, "d")];
   const names: (string | undefined)[] = [];
   const { poll } = startWorkers(due, {
@@ -95,7 +95,7 @@ test("what is found again while it is in hand takes no room of what is due after
   expect(names).toEqual(["a", "b", "c", "d"]);
 });
 
-test("what fails is told and counted, as are outcomes, and makes room", async () => {
+test("reports and counts failed work, counts outcomes and frees slots", async () => {
   const { poll, idle, begun, failures, counted, names } = startWorkers(piecesOf(1, "a", "b", "c"));
   await poll();
   const error = new Error("it failed");
@@ -108,7 +108,7 @@ test("what fails is told and counted, as are outcomes, and makes room", async ()
   expect(names()).toEqual(["a", "b", "c"]);
 });
 
-test("a search that fails is told and counted, and another follows after a pause", async () => {
+test("reports and counts a failed search and searches again after a pause", async () => {
   const error = new Error("the database is away");
   const found = [piecesOf(1, "a")];
   const { poll, failures, counted, names } = startWorkers([], {
@@ -122,7 +122,7 @@ test("a search that fails is told and counted, and another follows after a pause
   expect(names()).toEqual(["a"]);
 });
 
-test("a queue whose receiver is unreachable pauses", async () => {
+test("pauses a queue whose receiver is unreachable", async () => {
   const { poll, idle, begun, names } = startWorkers(piecesOf(1, "a", "b", "c"));
   await poll();
   begun.get("a")!.end("unreachable");
@@ -132,7 +132,7 @@ test("a queue whose receiver is unreachable pauses", async () => {
   expect(names()).toEqual(["a", "b"]);
 });
 
-test("announced workspaces alone are searched between polls, and a queue begins what it holds itself", async () => {
+test("searches only notified workspaces between polls, and starts the items that it already holds", async () => {
   const searches: (readonly number[] | undefined)[] = [];
   let control: QueueControl<WorkItem> | undefined;
   const { poll, woken, names } = startWorkers([], {

@@ -119,7 +119,7 @@ const LIMITED: Readonly<Record<string, Limited>> = {
 };
 
 test.each(Object.entries(LIMITED))(
-  "of 20 %s that are created concurrently at two replicas, one below the limit, one is created",
+  "of 20 %s created concurrently on two replicas one below the limit, exactly one succeeds",
   async (_, { reason, text, leaveOne }) => {
     const create = await leaveOne();
     const answers = await Promise.all(

@@ -10,7 +10,7 @@ import { startService } from "../support/service.ts";
 
 const service = await startService();
 
-test("a column that a migration adds does not break calls of a service that runs", async () => {
+test("adding a column does not break calls of a running service", async () => {
   const { apiKey } = await service.addWorkspace();
   const { reference, customer } = await book(service, apiKey);
   const statuses = async () =>
@@ -36,7 +36,7 @@ test("a column that a migration adds does not break calls of a service that runs
   for (let i = 0; i < 10; i++) expect(new Set(await statuses())).toEqual(new Set([200]));
 });
 
-test("a migration gives up a table that is locked, so that calls do not wait behind it, and is made when it is tried again", async () => {
+test("a migration fails when a table is locked, so that calls do not wait behind it, and can be retried", async () => {
   const database = await createDatabase();
   const client = await connectTo(database.url);
   const migrations = { "29991231000000-later": async () => Later };
@@ -56,7 +56,7 @@ class Later extends Migration {
   }
 }
 
-test("the timeouts that a role or a database has by itself do not hold for migrations", async () => {
+test("timeouts of the role or the database do not apply to migrations", async () => {
   const database = await createDatabase();
   const other = await connectTo(database.url);
   for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]) {

@@ -47,7 +47,7 @@ const committed = await Promise.all(
   }),
 );
 
-test("a transaction of a migration locks at most one released table and reads it only to build an index, and a migration outside a transaction can be repeated", async () => {
+test("a migration's transaction locks at most one released table and reads it only to build an index, and a migration without a transaction can be repeated", async () => {
   const migrations = [...committed, ...parts];
   for (const statements of migrations.flatMap(({ transactions }) => transactions)) {
     // Flushes pending statistics, which would otherwise include earlier reads.

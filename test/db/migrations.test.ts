@@ -45,7 +45,7 @@ afterAll(async () => {
   await orm.close();
 });
 
-test("migrations build exactly the schema that the entities describe", async () => {
+test("migrations build exactly the schema of the entities", async () => {
   const built = await createEmptyDatabase();
   const builder = createOrm(built.url, { entities: ENTITIES });
   await builder.schema.create();
@@ -63,7 +63,7 @@ test("migrations build exactly the schema that the entities describe", async () 
   await built.drop();
 });
 
-test("every entity of the features is in the list", async () => {
+test("the list contains every entity of the features", async () => {
   const files = globSync("src/features/**/*.ts");
   const defined = files.flatMap((file) => [
     ...readFileSync(file, "utf8").matchAll(/^export const (\w+) = defineEntity\(/gm),
@@ -76,14 +76,14 @@ test("every entity of the features is in the list", async () => {
 /** Tables of workspaces that stay on the coordinator, where operators and sign-ins read them. */
 const ON_COORDINATOR = ["membership", "usage_hour", "workspace_limit"];
 
-test("every table whose key begins with the workspace is distributed", () => {
+test("distributes every table whose key starts with the workspace", () => {
   const ofWorkspaces = KEYS.filter(({ kind, columns }) => kind === "p" && columns[0] === "workspace_id");
   expect(ofWorkspaces.map(({ table }) => table).toSorted()).toEqual(
     [...DISTRIBUTED_TABLES, ...ON_COORDINATOR].toSorted(),
   );
 });
 
-test("every migration in the folder is in the list, oldest first", () => {
+test("the list contains every migration in the folder, oldest first", () => {
   const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith(".ts"));
   expect(Object.keys(MIGRATIONS).map((name) => `${name}.ts`)).toEqual(files.sort());
 });
@@ -100,7 +100,7 @@ test("the committed schema snapshot matches the entities", async () => {
   expect(await orm.migrator.checkSchema()).toBe(false);
 });
 
-test("replicas that migrate at the same time apply each migration once", async () => {
+test("replicas that migrate concurrently apply each migration once", async () => {
   const empty = await createEmptyDatabase();
   const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(empty.url)));
   const migrated = new pg.Client(empty.url);
@@ -123,7 +123,7 @@ const REMAINS = `
   create index event_feed on event (workspace_id, transaction, subject, number);
   delete from applied_migration`;
 
-test("a database that has had all that the baseline replaces goes on from the baseline, and an older one is told which commit to pass through", async () => {
+test("a database with all migrations that the baseline replaces continues from the baseline, and an older one is refused with the commit to start first", async () => {
   const old = await createEmptyDatabase();
   await applyMigrations(old.url, { migrations: { [BASELINE]: MIGRATIONS[BASELINE]! } });
   const inside = new pg.Client(old.url);
@@ -162,7 +162,7 @@ test("a database that a later release migrated from a newer baseline is reported
   await inside.end();
 });
 
-test("members who had signed in keep their names, and other names stay in the workspace that invited first", async () => {
+test("members who had signed in keep their names, and the first inviting workspace keeps the other names", async () => {
   const old = await createEmptyDatabase();
   const earlier = Object.entries(MIGRATIONS).filter(([name]) => name < "20261128073500");
   await applyMigrations(old.url, { migrations: Object.fromEntries(earlier) });
@@ -404,7 +404,7 @@ const UNIQUE = (
   .map(({ name, table }) => [name, table] as const)
   .filter(([name]) => !BAD_ROWS.some(([bad]) => bad === name));
 
-describe("where every table has its good row", () => {
+describe("with a valid row in every table", () => {
   beforeAll(async () => {
     await client.query("begin");
     for (const [table, row] of Object.entries(GOOD_ROWS)) await insert(table, row);
@@ -416,11 +416,11 @@ describe("where every table has its good row", () => {
 
   const refusalOf = (table: string, change: Row) => expect(insert(table, { ...GOOD_ROWS[table], ...change })).rejects;
 
-  test.each(BAD_ROWS)("the constraint %s refuses a bad row of %s: %o", (name, table, change) =>
+  test.each(BAD_ROWS)("the constraint %s refuses an invalid row of %s: %o", (name, table, change) =>
     refusalOf(table, change).toMatchObject({ constraint: name }),
   );
 
-  test.each(UNIQUE)("the index %s refuses a copy of the row of %s", (constraint, table) => {
+  test.each(UNIQUE)("the index %s refuses a duplicate of the row of %s", (constraint, table) => {
     const { columns } = KEYS.find((key) => key.kind === "p" && key.table === table)!;
     const last = columns.at(-1)!;
     const value = GOOD_ROWS[table]![last];
@@ -430,12 +430,12 @@ describe("where every table has its good row", () => {
 
   const keys = (kind: string) => KEYS.filter((key) => key.kind === kind).map((key) => [key.name, key] as const);
 
-  test.each(keys("p"))("the key %s refuses a row that is there", (constraint, { table }) =>
+  test.each(keys("p"))("the key %s refuses an existing row", (constraint, { table }) =>
     refusalOf(table, {}).toMatchObject({ constraint }),
   );
 
   test.each(keys("f"))(
-    "the key %s refuses a row that names one that is not there",
+    "the key %s refuses a row that references a missing row",
     async (constraint, { table, columns }) => {
       // The valid row has the same primary key.
       await client.query("set local session_replication_role = replica");
@@ -449,7 +449,7 @@ describe("where every table has its good row", () => {
   );
 });
 
-test("every check of the schema has a bad row in these tests", async () => {
+test("the tests have an invalid row for every check of the schema", async () => {
   const { rows } = await client.query(
     `select name from (${CATALOGUE.constraints}) as constraints where rule like 'CHECK %'`,
   );

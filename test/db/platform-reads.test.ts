@@ -40,13 +40,13 @@ beforeEach(async () => {
   );
 });
 
-test("a read of the platform finds the rows of all workspaces, whichever server they are on", async () => {
+test("a read across workspaces returns rows of all workspaces on all servers", async () => {
   const [found = [], counts = []] = await readPlatform<Found & { count: number }>(orm.em, due(WORKSPACES), counted);
   expect(found.map(({ workspace }) => workspace).toSorted((a, b) => a - b)).toEqual(ALL.slice(10));
   expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(WORKSPACES);
 });
 
-test("each server is asked for all that it has, and not through another", async () => {
+test("queries each server directly", async () => {
   const connections: PlatformRead = {
     sql: `
       select distinct pg_backend_pid() as pid, current_setting('application_name') as name
@@ -58,7 +58,7 @@ test("each server is asked for all that it has, and not through another", async 
   expect(new Set(found.map(({ pid }) => pid)).size).toBe(servers);
 });
 
-test("of what is due anywhere the most urgent is found first, and no more than asked for", async () => {
+test("returns the most urgent due rows of all workspaces, up to the limit", async () => {
   const [three, all] = await Promise.all([
     findDue<Found>(orm.em, due(3), 3),
     findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES),
@@ -67,11 +67,11 @@ test("of what is due anywhere the most urgent is found first, and no more than a
   expect(all.map(({ workspace }) => workspace)).toEqual(ALL.slice(10).toReversed());
 });
 
-test("a read that fails rejects", async () => {
+test("rejects if a read fails", async () => {
   await expect(findDue(orm.em, { sql: "select 1 / 0" }, 1)).rejects.toThrow("division by zero");
 });
 
-test.runIf(isCluster)("a shard that has moved is read where it is now", async () => {
+test.runIf(isCluster)("reads a shard from its new node after a move", async () => {
   const read = () => findDue<Found>(orm.em, due(WORKSPACES), WORKSPACES);
   await read();
   const [moved] = await runSql(
@@ -87,7 +87,7 @@ test.runIf(isCluster)("a shard that has moved is read where it is now", async ()
   await eventually("what changed since", async () => (await read())[0]?.workspace === 50);
 });
 
-test.runIf(isCluster)("what a node does not answer by itself is read by way of the coordinator", async () => {
+test.runIf(isCluster)("reads through the coordinator what a node cannot return directly", async () => {
   const [, node] = inject("adminDatabaseUrls");
   const name = new URL(database.url).pathname.slice(1);
   await runSql(

@@ -25,11 +25,11 @@ beforeEach(async () => {
 const serverOf = ({ url }: TcpProxy) =>
   expect.objectContaining({ url, host: "127.0.0.1", port: Number(new URL(url).port) });
 
-test("a process that starts takes the first in order of two addresses of one server", async () => {
+test("a starting process uses the first of two addresses of one server", async () => {
   expect(await finder.find()).toEqual(serverOf(first));
 });
 
-test("a lost connection leaves a process with its primary's address, though one before that leads there too", async () => {
+test("after a lost connection a process keeps its primary's address, even if an earlier one leads there too", async () => {
   await first.goDown();
   const orm = createOrm(url, { entities: [] });
   const pid = async () => {
@@ -50,7 +50,7 @@ test("a lost connection leaves a process with its primary's address, though one 
   await orm.close();
 });
 
-test("a primary that takes no connections is left for a server that takes writes", async () => {
+test("switches from a primary that refuses connections to a server that accepts writes", async () => {
   await first.goDown();
   expect(await finder.find()).toEqual(serverOf(second));
   await first.comeBack();
@@ -59,7 +59,7 @@ test("a primary that takes no connections is left for a server that takes writes
   expect(await finder.find()).toEqual(serverOf(first));
 });
 
-test("while no server takes writes, one search counts for those who ask right after it, and the next finds a server", async () => {
+test("callers right after a failed search share its error, and a later search finds the new primary", async () => {
   await first.goDown();
   await second.goDown();
   const errorOf = () => finder.find().catch((error: unknown) => error);
@@ -71,7 +71,7 @@ test("while no server takes writes, one search counts for those who ask right af
   expect(found).toEqual(serverOf(second));
 });
 
-test("a server that takes connections and says nothing, and a pooler that answers no query, are named as such", async () => {
+test("reports servers that accept connections but do not respond, and poolers that do not answer queries", async () => {
   first.hang();
   const pooler = createServer((socket) => {
     socket.on("error", () => undefined);

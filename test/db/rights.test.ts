@@ -31,7 +31,7 @@ const faultOf = (url: string) =>
     (error: Error) => error.message,
   );
 
-test("the guide's role has every right that a start looks for", async () => {
+test("the guide's role has every privilege that is checked at startup", async () => {
   expect(await faultOf(database.url)).toBe(undefined);
 });
 
@@ -47,7 +47,7 @@ test.each([
   ],
   ["usage on sequence workspace_id_seq", "USAGE on sequence workspace_id_seq"],
   ["select on table applied_migration", "SELECT on table applied_migration"],
-])("a start without %s says that it is missing", async (rights, missing) => {
+])("a start without %s reports the missing privilege", async (rights, missing) => {
   await asOwner(`revoke ${rights} from USER`);
   const fault = await faultOf(database.url);
   await asOwner(`grant ${rights} to USER`);
@@ -56,7 +56,7 @@ test.each([
   );
 });
 
-test("tables of somebody else in the schema are no concern", async () => {
+test("ignores other tables in the schema", async () => {
   await asOwner("grant create on schema public to USER");
   const other = await connectTo(database.url);
   await other.query("create table other (id int); revoke all on table other from current_user");
@@ -82,7 +82,7 @@ test.each([
     "alter table applied_once rename to applied_migration",
     "permission denied for schema public, which takes CREATE; grant that to the user of DATABASE_URL, or migrate as the owner of the tables",
   ],
-])("a refusal by the database is told with the right that it takes: %s", async (spoil, mend, message) => {
+])("a permission error names the required privilege: %s", async (spoil, mend, message) => {
   await asOwner(spoil);
   const fault = await faultOf(database.url);
   await asOwner(mend);
@@ -97,7 +97,7 @@ async function canDump(): Promise<boolean> {
 }
 
 test.runIf(await canDump())(
-  "a dump by the owner, restored as the guide says, has every right again; the service's user cannot take one",
+  "a dump by the owner, restored as in the guide, has every privilege, and the service's user cannot create one",
   async () => {
     const folder = makeTemporaryFolder("dump");
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -11,16 +11,16 @@ beforeEach(async () => {
   orm = openOrm((await createDatabase()).url);
 });
 
-test("each run gives its rows, and one that fails fails alone", async () => {
+test("each run returns its rows, and a failed run does not affect the others", async () => {
   expect(await runForEach(orm.em, DIVIDE, [[1], [0], [3]])).toEqual([[{ quotient: 6 }], undefined, [{ quotient: 2 }]]);
   expect(await runForEach(orm.em, DIVIDE, [])).toEqual([]);
 });
 
-test("when all runs fail, the error is thrown", async () => {
+test("throws the error when all runs fail", async () => {
   await expect(runForEach(orm.em, DIVIDE, [[0], [0]])).rejects.toThrow("division by zero");
 });
 
-test("what need not be durable waits for no disk, and what comes after it does", async () => {
+test("a non-durable run does not wait for the disk, and the next statement does", async () => {
   const setting = "select current_setting('synchronous_commit') as value where $1::int = 1";
   expect(await runForEach(orm.em, setting, [[1]], { durable: false })).toEqual([[{ value: "off" }]]);
   expect(await runStatement(orm.em, setting, [1])).toEqual([{ value: "on" }]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { splitMigration } from "../../src/db/split-migration.ts";
 
-test("a column and an index of one table become two migrations", () => {
+test("splits a column and an index of one table into two migrations", () => {
   const change = [
     'alter table "shipment" add "colour" text null;',
     "",
@@ -16,7 +16,7 @@ test("a column and an index of one table become two migrations", () => {
   ]);
 });
 
-test("a new table is created in one transaction with its indexes and constraints", () => {
+test("creates a new table with its indexes and constraints in one transaction", () => {
   const change = [
     'create table "parcel" ("workspace_id" bigint not null);',
     'create index "parcel_workspace" on "parcel" ("workspace_id");',
@@ -25,7 +25,7 @@ test("a new table is created in one transaction with its indexes and constraints
   expect(splitMigration(change)).toEqual([{ transactional: true, statements: change.map((sql) => sql.slice(0, -1)) }]);
 });
 
-test("a constraint of an existing table is validated outside the transaction that adds it", () => {
+test("validates a constraint of an existing table outside the transaction that adds it", () => {
   const check = 'alter table "shipment" add constraint "shipment_colour" check (colour <> \'\')';
   expect(splitMigration([check, 'alter table "customer" add "colour" text null'])).toEqual([
     { transactional: true, statements: [`${check} not valid`] },
@@ -37,7 +37,7 @@ test("a constraint of an existing table is validated outside the transaction tha
   ]);
 });
 
-test("an index that changes is dropped and built again", () => {
+test("drops and rebuilds a changed index", () => {
   const change = ['drop index "event_feed";', 'create unique index "event_feed" on "event" ("position");'];
   expect(splitMigration(change)).toEqual([
     {
@@ -50,6 +50,6 @@ test("an index that changes is dropped and built again", () => {
   ]);
 });
 
-test("no change is no migration", () => {
+test("creates no migration without changes", () => {
   expect(splitMigration([""])).toEqual([]);
 });

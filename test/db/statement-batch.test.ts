@@ -31,7 +31,7 @@ const settled = (...sent: readonly Promise<unknown>[]) =>
     all.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message)),
   );
 
-test("the statements of a tick get their own rows, in order, also when they are already prepared", async () => {
+test("the statements of a tick return their own rows, in order, also if they are already prepared", async () => {
   const jsonb = { a: ["é", null], "b'\"\\": 1.5 };
   const expected = [
     [{ int: 7, text: null, jsonb, bytes: Buffer.from([0, 255]), list: ['"', "\\"] }],
@@ -55,7 +55,7 @@ test("the statements of a tick get their own rows, in order, also when they are 
   }
 });
 
-test("batches, queries and cursors in flight get their own results, in the order of sending", async () => {
+test("batches, queries and cursors in flight return their own results, in the order of sending", async () => {
   const sent: Promise<unknown[]>[] = [];
   for (let i = 0; i < 5; i++) {
     sent.push(client.sendTogether([["select $1::int as n", [3 * i]]])[0]!);
@@ -66,7 +66,7 @@ test("batches, queries and cursors in flight get their own results, in the order
   expect(rows).toEqual(Array.from({ length: 15 }, (_, n) => [{ n }]));
 });
 
-test("after a failed statement the rest of its batch is not executed, and later batches are", async () => {
+test("skips the rest of a batch after a failed statement, and executes later batches", async () => {
   const failed = await settled(
     client.send("insert into seat values ($1)", [1]),
     client.send("select 1 / $1::int", [0]),
@@ -80,12 +80,12 @@ test("after a failed statement the rest of its batch is not executed, and later 
   expect(await seats()).toEqual([]);
 });
 
-test("the commit of a failed transaction is rejected", async () => {
+test("rejects the commit of a failed transaction", async () => {
   await settled(client.send("begin"), client.send("select 1 / $1::int", [0]));
   expect(await settled(client.send("commit"))).toEqual(["commit returned ROLLBACK"]);
 });
 
-test("the statements of a lost connection are rejected, and the connection ends", async () => {
+test("rejects the statements of a lost connection and closes it", async () => {
   const ended = new Promise<void>((resolve) => client.once("end", resolve));
   const [backend] = await client.send<{ pid: number }>("select pg_backend_pid() as pid");
   const sent = settled(client.send("select pg_sleep(60)"), client.send("select 1"));
@@ -94,7 +94,7 @@ test("the statements of a lost connection are rejected, and the connection ends"
   await ended;
 });
 
-test("a batch that takes longer than the query timeout is rejected, and the connection ends", async () => {
+test("rejects a batch that exceeds the query timeout and closes the connection", async () => {
   const bounded = await open({ query_timeout: 8_000 });
   const ended = new Promise<void>((resolve) => bounded.once("end", resolve));
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -117,7 +117,7 @@ function spoilBegin({ connection: { stream } }: pg.Client): void {
   };
 }
 
-test("nothing is written after a `begin` that failed, and the connection ends", async () => {
+test("writes nothing after a failed `begin` and closes the connection", async () => {
   const broken = await open();
   spoilBegin(broken);
   const ended = new Promise<void>((resolve) => broken.once("end", resolve));
@@ -127,7 +127,7 @@ test("nothing is written after a `begin` that failed, and the connection ends", 
   expect(await seats()).toEqual([]);
 });
 
-test("a pool has another connection after a `begin` that failed on one that is never released", async () => {
+test("a pool replaces a connection whose `begin` failed, even if it is never released", async () => {
   const pool = new pg.Pool({
     connectionString: database.url,
     pipeline: true,
@@ -144,7 +144,7 @@ test("a pool has another connection after a `begin` that failed on one that is n
   other.release();
 });
 
-test("a commit that is on no standby is rejected, however it was sent", async () => {
+test("rejects a commit without a standby's confirmation, however it was sent", async () => {
   const warning = { routine: "SyncRepWaitForLSN" };
   for (const commit of [(one: DatabaseClient) => one.send("commit"), (one: DatabaseClient) => one.query("commit")]) {
     const warned = await open();

@@ -11,7 +11,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
-describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
+describe.skipIf(!hasOpenssl)("a PostgreSQL with TLS", async () => {
   const folder = makeTemporaryFolder("tls");
   const authority = join(folder, "localhost.pem");
   const proxies = new Map<string, TlsProxy>();
@@ -44,13 +44,13 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     ["sslmode=no-verify", true],
     ["sslmode=verify-full&sslrootcert=AUTHORITY", true],
     ["sslmode=require&sslrootcert=AUTHORITY", true],
-  ])("is spoken to as sslmode says: %s", async (parameters, encrypted) => {
+  ])("is connected to as sslmode specifies: %s", async (parameters, encrypted) => {
     const result = await tryWith(parameters.replace("AUTHORITY", authority));
     expect(result).toEqual({ fault: undefined, encrypted });
   });
 
   test.each(["verify-full", "verify-ca", "require", "prefer"])(
-    "is refused by sslmode=%s while nobody vouches for it, with the way out",
+    "is refused with sslmode=%s if its certificate is not trusted, with the fix",
     async (mode) => {
       const { fault } = await tryWith(`sslmode=${mode}`);
       expect(fault).toMatch(
@@ -59,7 +59,7 @@ describe.skipIf(!hasOpenssl)("a PostgreSQL that speaks TLS", async () => {
     },
   );
 
-  test("is refused under a name that its certificate has not", async () => {
+  test("is refused if its certificate has another host name", async () => {
     const trusted = join(folder, "db.example.org.pem");
     const { fault } = await tryWith(`sslmode=verify-full&sslrootcert=${trusted}`, "db.example.org");
     expect(fault).toMatch(

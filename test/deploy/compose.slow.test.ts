@@ -19,7 +19,7 @@ const readers = [["docker", "compose"], ["podman-compose"]].filter(
   ([file, ...args]) => spawnSync(file!, [...args, "version"]).status === 0,
 );
 
-test.runIf(readers.length > 0)("a program for Compose files finds nothing wrong with it", () => {
+test.runIf(readers.length > 0)("readers of Compose files accept it", () => {
   for (const [file, ...args] of readers) {
     const { status, stderr } = spawnSync(file!, [...args, "-f", FILE, "config"], {
       encoding: "utf8",
@@ -28,7 +28,7 @@ test.runIf(readers.length > 0)("a program for Compose files finds nothing wrong 
   }
 });
 
-test("two replicas, reached at ports of this machine alone, differ in these ports only", () => {
+test("two replicas differ only in their ports, which are open to this machine only", () => {
   const [first, second] = replicas.map((replica) => ({ ...replica, ports: "apart" }));
   expect(second).toEqual(first);
   expect(replicas.map(({ ports }) => ports)).toEqual([
@@ -37,7 +37,7 @@ test("two replicas, reached at ports of this machine alone, differ in these port
   ]);
 });
 
-test("the service's environment is one that it takes, and leads to the other containers", () => {
+test("the service accepts its environment, which points to the other containers", () => {
   const { environment } = replicas[0];
   expect(documentedVariables()).toEqual(expect.arrayContaining(Object.keys(environment)));
   expect(readConfig(environment)).toMatchObject({ host: "0.0.0.0", port: 8080, grpcPort: 9090 });
@@ -51,7 +51,7 @@ test("the service's environment is one that it takes, and leads to the other con
   expect(endpoint.replace("0.0.0.0", "http://collector")).toBe(environment.OTEL_EXPORTER_OTLP_ENDPOINT);
 });
 
-test("replicas start when the database has been migrated, once, by the same image", () => {
+test("replicas start after one migration by the same image", () => {
   for (const { depends_on } of replicas) {
     expect(depends_on).toEqual({
       migrate: { condition: "service_completed_successfully" },
@@ -69,7 +69,7 @@ test("replicas start when the database has been migrated, once, by the same imag
   });
 });
 
-test("the service runs with no rights and a file system that it cannot write to", () => {
+test("the service runs without privileges and with a read-only file system", () => {
   for (const service of [...replicas, services.migrate]) {
     expect(service).toMatchObject({
       read_only: true,
@@ -80,7 +80,7 @@ test("the service runs with no rights and a file system that it cannot write to"
   }
 });
 
-test("images of others are pinned to a version, and data is kept in named volumes", () => {
+test("third-party images are pinned to a version, and data is kept in named volumes", () => {
   for (const name of ["postgres", "valkey", "collector"]) {
     expect(services[name].image).toMatch(/^docker\.io\/.+:\d/);
   }

@@ -11,7 +11,7 @@ const BUILD_TIMEOUT_MS = 600_000;
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 
-test("the image's base is the Node that the tests run on", () => {
+test("the image is based on the Node version that runs the tests", () => {
   const containerfile = readFileSync("src/deploy/Containerfile", "utf8");
   const base = /^ARG NODE_IMAGE=(.*)$/m.exec(containerfile)?.[1];
   expect(base).toBe(`docker.io/library/node:${process.versions.node}-slim`);
@@ -32,7 +32,7 @@ describe.runIf(canBuildImages)("the container image", () => {
     expect(image.output).toMatch(/ adds [12]?\d MB to its base\n$/);
   });
 
-  test("runs the service by Node alone, as an account that is not root, and says how it is", () => {
+  test("runs the service directly with Node as a non-root account and has a health check", () => {
     expect(image.config).toMatchObject({
       User: "1000:1000",
       Env: expect.arrayContaining(["NODE_ENV=production"]),
@@ -51,7 +51,7 @@ describe.runIf(canBuildImages)("the container image", () => {
     });
   });
 
-  test("holds the package that a release publishes, and neither other packages nor an embedded database", async () => {
+  test("contains the published package, and neither other packages nor an embedded database", async () => {
     const listed = await image.start(["find", ".", "-type", "f"]).ended;
     const files = listed.stdout
       .trim()
@@ -69,7 +69,7 @@ describe.runIf(canBuildImages)("the container image", () => {
     expect(files.filter((it) => !isDefinedOrBuilt(it)).sort()).toEqual(PACKED);
   });
 
-  test("without DATABASE_URL ends and says to set it", async () => {
+  test("exits without DATABASE_URL and names it", async () => {
     const { code, stderr } = await image.start(shipments("serve"), FREE_PORTS).ended;
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -77,7 +77,7 @@ describe.runIf(canBuildImages)("the container image", () => {
     });
   });
 
-  test("migrates an empty database, books on a read-only file system, and ends by SIGTERM", async () => {
+  test("migrates an empty database, books on a read-only file system, and stops on SIGTERM", async () => {
     const database = await createUnmigratedDatabase();
     const environment = { ...FREE_PORTS, DATABASE_URL: database.url };
     const run = async (...args: string[]) => {

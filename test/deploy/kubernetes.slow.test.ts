@@ -59,11 +59,11 @@ test.each([...base, ...component])("the manifest of the $kind $metadata.name is 
   assertManifestValid(it);
 });
 
-test("no manifest has a field that Kubernetes does not know", () => {
+test("no manifest has an unknown Kubernetes field", () => {
   expect(findUnknownFields([...base, ...component])).toEqual([]);
 });
 
-test("a field that Kubernetes does not know is found", () => {
+test("detects an unknown Kubernetes field", () => {
   const misspelt = { ...pod, enableServiceLink: false };
   const template = { ...deployment.template, spec: misspelt };
   const manifest = { ...find("Deployment"), spec: { ...deployment, template } };
@@ -72,7 +72,7 @@ test("a field that Kubernetes does not know is found", () => {
 });
 
 test.runIf(hasKustomize).each(["base", PRODUCTION])(
-  "kustomize makes valid manifests of %s, whose parts find each other",
+  "kustomize builds valid manifests from %s, whose selectors match",
   (folder) => {
     const built = buildManifests(`${FOLDER}/${folder}`);
     for (const it of built) assertManifestValid(it);
@@ -98,7 +98,7 @@ test.runIf(hasKustomize).each(["base", PRODUCTION])(
   },
 );
 
-test.runIf(hasKustomize)("kustomize leaves the peers that the service may call as they are written", () => {
+test.runIf(hasKustomize)("kustomize keeps the allowed egress peers as written", () => {
   const { egress } = find("NetworkPolicy").spec;
   const builtEgress = (folder: string) =>
     buildManifests(`${FOLDER}/${folder}`).find(({ kind }) => kind === "NetworkPolicy")!.spec.egress;
@@ -107,12 +107,12 @@ test.runIf(hasKustomize)("kustomize leaves the peers that the service may call a
   expect(builtEgress(PRODUCTION)).toEqual([...egress, ...added.map(({ value }) => value)]);
 });
 
-test.runIf(hasKustomize)("the overlay for production needs no kind of an operator", () => {
+test.runIf(hasKustomize)("the production overlay requires no custom resource of an operator", () => {
   const built = buildManifests(`${FOLDER}/${PRODUCTION}`);
   expect(built.filter(({ apiVersion }) => apiVersion.startsWith("monitoring."))).toEqual([]);
 });
 
-test.runIf(hasKustomize)("the monitor that the overlay can take in watches the service", () => {
+test.runIf(hasKustomize)("the overlay's optional monitor selects the service", () => {
   const built = buildWithOptions();
   const monitor = built.find(({ kind }) => kind === "ServiceMonitor")!.spec;
   const { matchLabels } = monitor.selector;
@@ -124,7 +124,7 @@ test.runIf(hasKustomize)("the monitor that the overlay can take in watches the s
   expect(watched[0]!.spec.ports[0].name).toBe(monitor.endpoints[0].port);
 });
 
-test.runIf(hasKustomize)("routes lead the address of browsers to HTTP, another to gRPC", () => {
+test.runIf(hasKustomize)("routes direct the browsers' host to HTTP and another host to gRPC", () => {
   const built = buildWithOptions();
   const of = (kind: string) => built.filter((it) => it.kind === kind).map(({ spec }) => spec);
   /** Resolves a service's port, which may be given by name. */
@@ -156,7 +156,7 @@ test.runIf(hasKustomize)("routes lead the address of browsers to HTTP, another t
   expect(routed).toEqual(expected);
 });
 
-test.runIf(hasKustomize)("the database's authority is mounted where DATABASE_URL can name it", () => {
+test.runIf(hasKustomize)("mounts the database's CA certificate at the path in DATABASE_URL", () => {
   const { spec } = buildWithOptions().find(({ kind }) => kind === "Deployment")!.spec.template;
   const { secret } = spec.volumes.find(({ name }: { name: string }) => name === "database-ca");
   expect(secret).toEqual({
@@ -178,18 +178,18 @@ test("the Prometheus operator gets all alerts", () => {
   expect(spec).toEqual(parse(readFileSync("src/deploy/monitoring/alerts.yaml", "utf8")));
 });
 
-test("nothing is made by a pipe into kubectl", () => {
+test("the guide never pipes into kubectl", () => {
   expect(readFileSync("src/docs/deployment.md", "utf8")).not.toMatch(/\| *kubectl/);
 });
 
-test("every variable that is set is one that the service reads", () => {
+test("the service reads every variable that the manifests set", () => {
   const secretValues = parseEnv(secrets) as Record<string, string>;
   const set = { ...literalsOf(kustomization), ...literalsOf(production), ...secretValues };
   expect(documentedVariables()).toEqual(expect.arrayContaining(Object.keys(set)));
   expect(() => readConfig(set)).not.toThrow();
 });
 
-test("the ports are those of the configuration, and are the service's own defaults", () => {
+test("the ports match the configuration and the service's defaults", () => {
   const { PORT, GRPC_PORT, OPERATIONS_PORT } = literalsOf(kustomization);
   expect(server.ports).toEqual([
     { name: "http", containerPort: Number(PORT) },
@@ -203,7 +203,7 @@ test("the ports are those of the configuration, and are the service's own defaul
   expect(targets).toEqual(["http", "grpc", "operations"]);
 });
 
-test("the service answers at the paths of the probes, alive before it is ready", async () => {
+test("the service responds at the probes' paths, and is live before it is ready", async () => {
   const service = await startUnprepared();
   onTestFinished(() => service.app.close());
   const statusOf = async ({ httpGet }: { httpGet: { path: string } }) => (await service.request(httpGet.path)).status;
@@ -219,12 +219,12 @@ function endSeconds(): number {
   return shutdownDelaySeconds + END_MS / 1000;
 }
 
-test("a replica has the time to leave the load balancers and to end by itself", () => {
+test("a replica has enough time to leave the load balancers and stop", () => {
   const seconds = endSeconds();
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds);
 });
 
-test("a rollout ends one replica at a time: the next one when the one before has ended", () => {
+test("a rollout stops one replica at a time, after the previous one has stopped", () => {
   const { maxSurge, maxUnavailable } = deployment.strategy.rollingUpdate;
   expect({ maxSurge, maxUnavailable }).toEqual({ maxSurge: 1, maxUnavailable: 0 });
   const seconds = endSeconds();
@@ -235,7 +235,7 @@ test.each([
   { name: "base", maxConnections: 100 },
   { name: PRODUCTION, maxConnections: 300 },
 ])(
-  "the replicas of $name, one that starts and one that ends fit into $maxConnections connections",
+  "the replicas of $name plus a starting and a stopping one fit into $maxConnections connections",
   async ({ name, maxConnections }) => {
     const { app } = await startUnprepared();
     onTestFinished(() => app.close());
@@ -246,7 +246,7 @@ test.each([
 );
 
 describe("a pod", () => {
-  test("keeps the rules of the restricted profile, on a file system that cannot be written to", () => {
+  test("follows the restricted profile with a read-only file system", () => {
     expect(pod.securityContext).toEqual({
       runAsNonRoot: true,
       runAsUser: 1000,
@@ -262,17 +262,17 @@ describe("a pod", () => {
     }
   });
 
-  test("gets no token for Kubernetes' API and no variables of other services", () => {
+  test("gets no Kubernetes API token and no variables of other services", () => {
     expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
     expect(find("ServiceAccount")).toMatchObject({ automountServiceAccountToken: false });
   });
 
-  test("migrates before it serves, by commands that there are", () => {
+  test("migrates before it serves", () => {
     expect(pod.initContainers.map(({ args }: { args: string[] }) => args)).toEqual([["migrate"]]);
     expect(server.args).toEqual(["serve"]);
   });
 
-  test("shows its metrics to the namespace that watches alone", () => {
+  test("allows access to its metrics only from the monitoring namespace", () => {
     const { ingress } = find("NetworkPolicy").spec;
     const monitoring = { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } };
     expect(ingress).toEqual([

@@ -55,7 +55,7 @@ const NAME = /\b(?:shipments|process|nodejs)[_:][a-zA-Z0-9_:]+/g;
 /** Returns the metric names in an expression, including histogram suffixes. */
 const namesIn = (expression: string) => expression.replace(/\{[^}]*\}/g, "").match(NAME) ?? [];
 
-test("every metric that the alerts and the dashboard name is served, or recorded by a rule", async () => {
+test("every metric in the alerts and the dashboard is served or recorded by a rule", async () => {
   const served = new Set(await documentedMetrics());
   const recorded = new Set(rules.map(({ record }) => record));
   const unknown = expressions
@@ -65,7 +65,7 @@ test("every metric that the alerts and the dashboard name is served, or recorded
   expect(unknown).toEqual([]);
 });
 
-test("every label that the alerts and the dashboard choose by has a value of a running service", async () => {
+test("every label selector in the alerts and the dashboard matches a value of a running service", async () => {
   const mail = { smtpUrl: "smtp://127.0.0.1:1", from: "no-reply@example.org" };
   const service = await startService({ publicUrl: "http://book.example.org", mail });
   const { apiKey } = await service.addWorkspace();
@@ -99,7 +99,7 @@ function hasSample(metrics: Map<string, Metric>, name: string, selector: string)
   );
 }
 
-test("every alert says how urgent it is, what it means, what to do first and where to read on", () => {
+test("every alert has a severity, a summary, a description and a runbook", () => {
   const alerts = rules.filter(({ alert }) => alert !== undefined);
   expect(alerts.length).toBeGreaterThan(20);
   for (const { alert, labels, annotations } of alerts) {
@@ -110,7 +110,7 @@ test("every alert says how urgent it is, what it means, what to do first and whe
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
 });
 
-test("the objective of the bench is that of the alerts, the dashboard and the guide", async () => {
+test("the bench's objective equals that of the alerts, the dashboard and the guide", async () => {
   const guide = await readFile(join(import.meta.dirname, "../../src/docs/operations.md"), "utf8");
   const methods = { quote: "QuoteShipment", create: "CreateShipment" };
   for (const operation of ["quote", "create"] as const) {
@@ -126,7 +126,7 @@ test("the objective of the bench is that of the alerts, the dashboard and the gu
   }
 });
 
-test("the dashboard can be provisioned: its data source is chosen, and its panels do not overlap", () => {
+test("the dashboard can be provisioned, with a selectable data source and panels that do not overlap", () => {
   expect(variables.map(({ name, type }) => [name, type])).toEqual([
     ["datasource", "datasource"],
     ["instance", "query"],
@@ -163,12 +163,12 @@ describe.skipIf(!hasPromtool)("with promtool", () => {
     expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
   });
 
-  test("the alerts fire when they should, and stay silent when they should", async () => {
+  test("the alerts fire only when they should", async () => {
     const { stdout } = await promtool("test", "rules", join(import.meta.dirname, "alerts.promtool.yaml"));
     expect(stdout).toContain("SUCCESS");
   });
 
-  test("every metric of the service passes Prometheus' own linter", async () => {
+  test("every metric of the service passes Prometheus's linter", async () => {
     const service = await startService();
     const { text } = await service.request("/metrics");
     await service.close();

@@ -230,7 +230,7 @@ function startLoad(apiKey: string, send: Awaited<ReturnType<typeof startProxy>>[
 }
 
 describe.each(PROXIES)("$name", (proxy) => {
-  describe.skipIf(!isHere(proxy.name) || !isHere("openssl"))("as the guide configures it", () => {
+  describe.skipIf(!isHere(proxy.name) || !isHere("openssl"))("configured as in the guide", () => {
     const logs: LogLine[][] = [[], []];
     let service: StartedService;
     let second: StartedService;
@@ -249,7 +249,7 @@ describe.each(PROXIES)("$name", (proxy) => {
       await service.close();
     });
 
-    test("carries JSON, gRPC and streams by TLS, with the caller's address and the host", async () => {
+    test("forwards JSON, gRPC and streams over TLS, with the caller's address and the host", async () => {
       const { origin, send, grpc, connect } = await startProxy(proxy, [service, second]);
       const headers = { authorization: `Bearer ${apiKey}` };
       const forged = { "x-forwarded-for": "203.0.113.9", "x-request-id": `${proxy.name}-forged` };
@@ -294,7 +294,7 @@ describe.each(PROXIES)("$name", (proxy) => {
       expect(entered.status).toBe(303);
     });
 
-    test("sends what may be sent twice to the replica that serves, and nothing else twice", async () => {
+    test("retries only repeatable calls, on the replica that serves", async () => {
       // Starts a replica without a database connection, which refuses calls.
       const refusing = await startUnprepared();
       const { send } = await startProxy(proxy, [service, refusing]);
@@ -320,7 +320,7 @@ describe.each(PROXIES)("$name", (proxy) => {
     const stored = () => service.app.em.execute("select reference from shipment");
 
     test(
-      "restarts of both replicas are seen by no caller, and lose nothing that was acknowledged",
+      "restarts of both replicas cause no failed calls and lose no acknowledged bookings",
       async () => {
         const environments = [];
         for (let i = 0; i < 2; i++) {
@@ -365,7 +365,7 @@ describe.each(PROXIES)("$name", (proxy) => {
     );
 
     test.runIf(proxy.name === "haproxy")(
-      "leaves a replica that ends before that refuses calls, and gives quotes when none is ready",
+      "stops using a terminating replica before it refuses calls, and serves quotes if no replica is ready",
       async () => {
         const { send } = await startProxy(proxy, [service, second]);
         const statuses = new Set<number>();

@@ -25,7 +25,7 @@ const { blocks } = readGuides().find(({ name }) => name === "proxies.md")!;
 test.each([
   ["nginx", "upstream http_replicas", /"~\^ (\/\S+)" 1;/g],
   ["HAProxy", "backend http_replicas", /acl repeatable path -m reg \^(\S+)/g],
-])("the map of %s names every call that changes nothing, and no other", (_, text, line) => {
+])("the map of %s names exactly the calls without side effects", (_, text, line) => {
   const config = blocks.find((block) => block.text.includes(text))!.text;
   const patterns = [...config.matchAll(line)].map(([, pattern]) => new RegExp(`^${pattern}`));
   expect(patterns).toHaveLength(5);

@@ -16,7 +16,7 @@ const FILE = "shipment-booking@.service";
 const unit = readFileSync(join("src/deploy", FILE), "utf8").replaceAll(INSTALLED, resolve("."));
 const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)![1]!;
 
-test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)("systemd finds no fault with the unit", () => {
+test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)("systemd accepts the unit", () => {
   const folder = makeTemporaryFolder("systemd");
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, FILE);
@@ -29,7 +29,7 @@ test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)("systemd fi
   expect({ status: verified.status, warnings }).toEqual({ status: 0, warnings: [] });
 });
 
-test("the unit's command starts a process that shares its ports, probed at the port in its name, and SIGTERM ends it well within the unit's time", async () => {
+test("the unit's command starts a process that shares its ports and has its own probe port, and SIGTERM stops it well within the unit's timeout", async () => {
   const database = await createDatabase();
   onTestFinished(database.drop);
   const [file = "", ...args] = settingOf("ExecStart").split(" ");

@@ -39,14 +39,14 @@ describeDashboard("The documents", (dashboard) => {
     return page;
   }
 
-  test.each(PATHS)("%s is well shown from a desktop to a phone, in both themes", async (path) => {
+  test.each(PATHS)("%s has a valid layout from desktop to phone, in both themes", async (path) => {
     const page = await open(path);
     await page.getByRole("heading", { level: 1 }).waitFor();
     const lookedAt = IN_FULL.includes(path) ? undefined : ["360-dark"];
     await expectWellShown(page, path.slice(1).replaceAll("/", "-"), lookedAt);
   });
 
-  test.each(["light", "dark"] as const)("the first page's picture is drawn for a %s theme", async (theme) => {
+  test.each(["light", "dark"] as const)("the first page's picture matches the %s theme", async (theme) => {
     const page = await dashboard.newPage({ colorScheme: theme });
     await page.goto("/docs");
     const picture = page.locator("article img");
@@ -61,7 +61,7 @@ describeDashboard("The documents", (dashboard) => {
     expect({ red, opacity }).toEqual({ red: theme === "light" ? 0xff : 0x1b, opacity: 255 });
   });
 
-  test("a word is searched for, found and opened by keyboard alone", async () => {
+  test("searches for a word and opens the result with the keyboard alone", async () => {
     const page = await open("/docs");
     await page.keyboard.press("/");
     await page.keyboard.type("running as roo");
@@ -83,7 +83,7 @@ describeDashboard("The documents", (dashboard) => {
     await page.getByRole("heading", { name: "Running as root" }).waitFor();
   });
 
-  test("a search that finds nothing says so, and Escape closes the results", async () => {
+  test("reports a search without results, and Escape closes the results", async () => {
     const page = await open("/docs/errors");
     const search = page.getByRole("combobox", { name: "Search the documents" });
     await search.fill("xylophone");
@@ -96,7 +96,7 @@ describeDashboard("The documents", (dashboard) => {
     await options(page).first().waitFor({ state: "hidden" });
   });
 
-  test("a button copies exactly what its example says", async () => {
+  test("the copy button copies the exact text of an example", async () => {
     const page = await open("/docs");
     const blocks = page.locator(".code");
     const expected = blocksOf("README.md");
@@ -109,7 +109,7 @@ describeDashboard("The documents", (dashboard) => {
     }
   });
 
-  test("without JavaScript a guide can be read and gone on from, and the API's calls are listed", async () => {
+  test("without JavaScript a guide is readable and has working links, and the reference lists the calls", async () => {
     const page = await dashboard.newPage({ javaScriptEnabled: false });
     await page.goto("/docs/clients");
     await page.getByRole("navigation", { name: "On this page" }).getByText("RPCs").click();
@@ -122,7 +122,7 @@ describeDashboard("The documents", (dashboard) => {
     await page.getByText("POST /v1/shipments/quote", { exact: true }).waitFor();
   });
 
-  test("the dashboard leads to the documents, and they lead back", async () => {
+  test("the dashboard links to the documentation and back", async () => {
     const page = await dashboard.newPage();
     await signInTo(page, dashboard, await dashboard.service.addWorkspace());
     await page.getByRole("link", { name: "Docs" }).click();
@@ -131,7 +131,7 @@ describeDashboard("The documents", (dashboard) => {
     await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
   });
 
-  test("a reader who has signed in puts a test key of theirs into the examples, which the page forgets", async () => {
+  test("inserts a test key of a signed-in reader into the examples and does not store it", async () => {
     const { service } = dashboard;
     const workspace = await service.addWorkspace();
     const page = await dashboard.newPage();
@@ -174,7 +174,7 @@ describeDashboard("The documents", (dashboard) => {
     await expect.poll(() => page.evaluate("({ ...localStorage, ...sessionStorage })")).toEqual({ person });
   });
 
-  test("a quote is tried out from its example with one's own key, which nothing keeps", async () => {
+  test("tries out a quote example with a key of the reader, which is not stored", async () => {
     const { apiKey } = await dashboard.service.addWorkspace();
     const page = await open("/docs/api#/ShipmentService/quoteShipment");
     const operation = page.locator("#operations-ShipmentService-quoteShipment");
@@ -210,7 +210,7 @@ describeDashboard("The documents", (dashboard) => {
     await expect.poll(() => dialog.getByRole("button", { name: "Logout" }).count()).toBe(0);
   });
 
-  test("the reference shows what workspaces call first, with operators' calls closed below", async () => {
+  test("the reference lists workspaces' calls first, with operators' calls collapsed below", async () => {
     const page = await open("/docs/api");
     const tags = page.locator(".opblock-tag");
     await tags.first().waitFor();

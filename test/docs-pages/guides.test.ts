@@ -58,7 +58,7 @@ async function brokenLinks(addresses: readonly string[], from: string): Promise<
 }
 
 describe.each(PATHS)("%s", (path) => {
-  test("is served to programs and to browsers alike, with the page's own title and description", async () => {
+  test("returns the same page to programs and browsers, with its own title and description", async () => {
     const answers = await Promise.all(
       ["*/*", "application/json", "text/html"].map((accept) => service.request(path, { headers: { accept } })),
     );
@@ -72,18 +72,18 @@ describe.each(PATHS)("%s", (path) => {
     expect(description).toMatch(/^.{20,160}$/);
   });
 
-  test("leads to nothing that there is not", async () => {
+  test("has no broken links", async () => {
     const { leadsTo } = await get(path);
     expect(await brokenLinks(leadsTo, path)).toEqual([]);
   });
 
-  test("names no file that is not in the repository", async () => {
+  test("names only files that are in the repository", async () => {
     const { html } = await get(path);
     const files = valuesOf(html, /title="In the service's repository: ([^"]*)"/g);
     expect(files.filter((file) => !existsSync(file))).toEqual([]);
   });
 
-  test("stands in the navigation of the first page", async () => {
+  test("is in the navigation of the first page", async () => {
     const { html } = await get("/docs");
     const [, navigation] = /<nav id="navigation"[^>]*>(.*?)<\/nav>/s.exec(html)!;
     expect(navigation).toContain(`href="${path}"`);
@@ -98,7 +98,7 @@ test.each(FILES)("every heading of %s has an anchor in its page", async (name) =
   expect(valuesOf(article!, /<h[1-6] id="([^"]+)"/g).length).toBe(count);
 });
 
-test("the search finds nothing that there is not", async () => {
+test("search results have no broken links", async () => {
   const { html } = await get("/docs");
   const [address] = valuesOf(html, /data-index="([^"]*)"/g);
   const { body } = await service.request(address!);
@@ -107,19 +107,19 @@ test("the search finds nothing that there is not", async () => {
   expect(await brokenLinks(links, "/docs")).toEqual([]);
 });
 
-test("alerts lead to sections of the guides", async () => {
+test("alerts link to sections of the guides", async () => {
   const alerts = readFileSync("src/deploy/monitoring/alerts.yaml", "utf8");
   const links = valuesOf(alerts, /runbook_url: https:\/\/book\.example\.org(\S+#\S+)$/gm);
   expect(links.length).toBe(alerts.match(/- alert: /g)!.length);
   expect(await brokenLinks(links, "/docs")).toEqual([]);
 });
 
-test("the reference begins with shipments, without scripts too", async () => {
+test("the reference starts with shipments, also without scripts", async () => {
   const { html } = await get("/docs/api");
   expect(/<div class="operations">\s*<h2>(.*?)<\/h2>/.exec(html)?.[1]).toBe("ShipmentService");
 });
 
-test("browsers are told on a page that there is no such document, and programs in JSON", async () => {
+test("an unknown document returns an HTML page to browsers and JSON to programs", async () => {
   const browser = await service.request("/docs/nothing", AS_PAGE);
   expect(browser.status).toBe(404);
   expect(browser.text).toContain("<h1>Page not found</h1>");
@@ -130,7 +130,7 @@ test("browsers are told on a page that there is no such document, and programs i
   });
 });
 
-test("the page that says what runs here, without a dashboard, leads to the documents", async () => {
+test("the start page without a dashboard links to the documentation", async () => {
   const { text } = await service.request("/", AS_PAGE);
   expect(await brokenLinks(valuesOf(text, /href="([^"]*)"/g), "/")).toEqual([]);
   expect(text).toContain('href="/docs"');

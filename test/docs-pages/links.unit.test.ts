@@ -11,7 +11,7 @@ describe("a link of a guide", () => {
     ["#json", "src/docs/clients.md", "#json"],
     ["https://example.org/a.md", "README.md", "https://example.org/a.md"],
     ["/metrics", "README.md", "/metrics"],
-  ])("%s in %s leads to %s", (link, from, href) => {
+  ])("%s in %s resolves to %s", (link, from, href) => {
     expect(resolveLink(link, from)).toEqual({ href });
   });
 
@@ -20,12 +20,12 @@ describe("a link of a guide", () => {
     ["../demo/sample-tariff.json", "src/demo/sample-tariff.json"],
     ["pictures/book.png", "src/docs/pictures/book.png"],
     ["../../test/bench/results.md", "test/bench/results.md"],
-  ])("%s leads to a file of the repository that the server does not have", (link, file) => {
+  ])("%s resolves to a repository file that the server does not serve", (link, file) => {
     expect(resolveLink(link, "src/docs/clients.md")).toEqual({ file });
   });
 });
 
-test("anchors of headings are those of GitHub, numbered when a text comes again", () => {
+test("heading anchors match GitHub's, with numbers for repeated texts", () => {
   const slugOf = createSlugs();
   expect(
     ["Running as root", "By `OIDC_ISSUER`, or not?", "curl and buf curl", "Größe & C++", "Added", "Added", "Added"].map(

@@ -24,7 +24,7 @@ function anchorsOf(markdown: string): string[] {
 const list = await get("/llms.txt");
 const GUIDES = linksOf(list.text).filter((path) => path.startsWith("/docs/"));
 
-test("the list for language models names every document, each in one line", async () => {
+test("llms.txt lists every document, one per line", async () => {
   const page = await service.request("/docs");
   const [, navigation] = /<nav id="navigation"[^>]*>(.*?)<\/nav>/s.exec(page.text)!;
   const pages = [...navigation!.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!);
@@ -35,7 +35,7 @@ test("the list for language models names every document, each in one line", asyn
   expect(list.text).toMatch(/^# Shipment booking\n\n> .+\n\n.+\n\n## Guides\n\n- /);
 });
 
-test("it is sent as the pages are", async () => {
+test("llms.txt is sent with the same headers as the pages", async () => {
   const page = await get("/docs");
   const common = (headers: Record<string, string>) => {
     const { etag, date, ...rest } = headers;
@@ -53,14 +53,14 @@ test("it is sent as the pages are", async () => {
   expect(common((await get("/docs/clients.md")).headers)).toEqual(type("markdown"));
 });
 
-test("a caller who has it is not sent it again", async () => {
+test("does not send a document again to a caller that has it", async () => {
   const { etag } = (await get("/docs/clients.md")).headers;
   const again = await service.request("/docs/clients.md", { headers: { "if-none-match": etag! } });
   expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: "" });
 });
 
 describe.each(["/llms.txt", ...GUIDES])("%s", (path) => {
-  test("leads to nothing that there is not", async () => {
+  test("has no broken links", async () => {
     const { text } = await get(path);
     const links = linksOf(text).map((link) => new URL(link, `http://here${path}`));
     const broken: string[] = [];
@@ -74,7 +74,7 @@ describe.each(["/llms.txt", ...GUIDES])("%s", (path) => {
   });
 });
 
-test.each(GUIDES)("%s says what its file says, with other addresses", async (path) => {
+test.each(GUIDES)("%s has the text of its file, with other addresses", async (path) => {
   const name = basename(path);
   const files = { "index.md": "README.md", "changelog.md": "CHANGELOG.md" };
   const file = files[name as keyof typeof files] ?? `src/docs/${name}`;

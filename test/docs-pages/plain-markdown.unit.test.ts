@@ -17,7 +17,7 @@ test.each([
   ["[`proto/shipments/v1`](../../proto/shipments/v1)", "`proto/shipments/v1`"],
   ["`[code](clients.md)`", "`[code](clients.md)`"],
   ["```sh background=/v1\n[code](clients.md)\n```", "```sh\n[code](clients.md)\n```"],
-])("%j is read as %j", (markdown, expected) => {
+])("converts %j to %j", (markdown, expected) => {
   expect(plainMarkdown({ file: "src/docs/tariff.md", markdown, picture })).toBe(expected);
 });
 
@@ -30,6 +30,6 @@ test.each([
   ["/docs/assets/book-abc.png", "/docs/assets/book-abc.png"],
   ["/metrics", "/metrics"],
   ["#json", "#json"],
-])("the page %s is Markdown at %s", (href, expected) => {
+])("the page %s is available as Markdown at %s", (href, expected) => {
   expect(markdownPathOf(href)).toBe(expected);
 });

@@ -10,7 +10,7 @@ function shownAs(guide: string): unknown {
   return showAnswer(parseAnswer(guide), ANSWER);
 }
 
-test("what varies is compared by its form, and stays in the guide as it is", () => {
+test("compares variable values by their form and keeps them as in the guide", () => {
   const guide = `{
     "data": { "reference": "SHP-4T8ZK2M0QWXE", "status": "paid", "etag": "1", ... },
     "created_at": "2026-11-21T09:30:00.000Z"
@@ -18,7 +18,7 @@ test("what varies is compared by its form, and stays in the guide as it is", () 
   expect(shownAs(guide)).toEqual(parseAnswer(guide));
 });
 
-test("what is wrong, and what is missing, is replaced by the answer's", () => {
+test("replaces wrong and missing values with those of the response", () => {
   expect(shownAs('{ "data": { "status": "sent", ... }, ... }')).toEqual(
     parseAnswer('{ "data": { "status": "paid", ... }, ... }'),
   );
@@ -31,7 +31,7 @@ test("what is wrong, and what is missing, is replaced by the answer's", () => {
   });
 });
 
-test("an answer is written as it is read", () => {
+test("prints a parsed answer unchanged", () => {
   const text = '{\n  "data": [{ "id": 1, ... }, ...],\n  "text": "a ... [b",\n  ...\n}';
   expect(formatAnswer(parseAnswer(text))).toBe(text);
 });

@@ -192,7 +192,7 @@ function hasExamples({ blocks }: Guide): boolean {
   return blocks.some(isExample);
 }
 
-describe.each(readGuides().filter(hasExamples))("the examples of $name can be followed", ({ name, path, blocks }) => {
+describe.each(readGuides().filter(hasExamples))("the examples of $name run", ({ name, path, blocks }) => {
   let home: string;
   const sources: { readonly folder: string; readonly file: string }[] = [];
   const corrections = new Map<number, string>();
@@ -262,7 +262,7 @@ describe.each(readGuides().filter(hasExamples))("the examples of $name can be fo
   }
 
   if (blocks.some(({ language }) => language === "ts")) {
-    test("its TypeScript is strict", async () => {
+    test("its TypeScript compiles in strict mode", async () => {
       for (const { folder, file } of sources) await expectStrict(folder, file);
     });
   }

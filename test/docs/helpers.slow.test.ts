@@ -77,7 +77,7 @@ function runBooking(command: string, folder: string) {
 describe.each(["python3", "node"])("the helper of your first booking, run by %s", (command) => {
   const isInstalled = spawnSync(command, ["--version"]).status === 0;
 
-  test.runIf(isInstalled)("retries after errors of proxies, with one idempotency key", async () => {
+  test.runIf(isInstalled)("retries after proxy errors with one idempotency key", async () => {
     const { keys, port } = await startStub([...FAILURES, succeed]);
     const { stdout, stderr } = await runBooking(command, saveFiles("first-booking.md", port));
     expect({ stdout, stderr }).toEqual({ stdout: `${REFERENCE}\n`, stderr: "" });
@@ -86,7 +86,7 @@ describe.each(["python3", "node"])("the helper of your first booking, run by %s"
     expect(new Set(keys).size).toBe(1);
   });
 
-  test.runIf(isInstalled)("does not retry a refusal, even if its body is unreadable", async () => {
+  test.runIf(isInstalled)("does not retry a refused call, even if its body is unreadable", async () => {
     const { keys, port } = await startStub([
       (_, response) => response.writeHead(403, { "content-type": "text/html" }).end("<p>No</p>"),
     ]);

@@ -4,7 +4,7 @@ import { createSlugs } from "../../src/docs-pages/build/links.ts";
 
 const README = readFileSync("README.md", "utf8");
 
-test("the README begins with what the service is and is not, and one picture", () => {
+test("the README starts with the product's scope and one picture", () => {
   const [beginning = ""] = README.split("\n## ");
   expect(beginning).toMatch(
     /^# Shipment booking\n\nThis service prices, books and tracks deliveries within your own delivery areas,.*It is for\s/s,
@@ -20,7 +20,7 @@ test("the two guides that operators search during an incident stay short", () =>
   expect(bytesOf("production")).toBeLessThan(20_000);
 });
 
-test("no guide names the tag of a version, which it would have to have", () => {
+test("no guide names a version tag", () => {
   const guides = readdirSync("src/docs").filter((it) => it.endsWith(".md"));
   const pages = ["README.md", ...guides.map((it) => `src/docs/${it}`)];
   const naming = pages.filter((it) => /\bv\d{1,3}\.\d+\.\d+/.test(readFileSync(it, "utf8")));
@@ -33,7 +33,7 @@ test("the README's table lists every guide, once", () => {
   expect(listed.toSorted()).toEqual(guides.toSorted());
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every link of %s leads somewhere", (name) => {
+test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("%s has no broken links", (name) => {
   const links = [...readFileSync(name, "utf8").matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
   const anchorsOf = (file: string) => {
     const slugOf = createSlugs();

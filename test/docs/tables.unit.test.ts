@@ -21,12 +21,12 @@ function sectionOf(guide: string, heading: string): string {
 }
 
 describe("environment variables", () => {
-  test("each is in a table of a guide", () => {
+  test("are all in a table of a guide", () => {
     const documented = documentedVariables();
     expect(VARIABLE_NAMES.filter((name) => !documented.includes(name))).toEqual([]);
   });
 
-  test.each(VARIABLE_NAMES)("%s is in the table of operations, or where that leads", (name) => {
+  test.each(VARIABLE_NAMES)("%s is in the table of the operations guide or in one that it links to", (name) => {
     const rows = sectionOf(operations, "Environment variables").match(/^\| `[A-Z].*$/gm)!;
     const row = rows.find((it) =>
       it
@@ -67,12 +67,12 @@ describe("commands", async () => {
   const commands = await listCommands();
   const documented = documentedCommands();
 
-  test("those that there are are those in the guide", () => {
+  test("match those in the guide", () => {
     const names = documented.map(({ name }) => name);
     expect(names.toSorted()).toEqual([...commands.keys()].toSorted());
   });
 
-  test.each([...commands])("every option of %s is in its line", (name, options) => {
+  test.each([...commands])("%s has all its options in its line", (name, options) => {
     const { line } = documented.find((it) => it.name === name)!;
     const missing = options.filter((it) => it !== "--json" && !line.includes(it));
     expect(missing).toEqual([]);
@@ -81,7 +81,7 @@ describe("commands", async () => {
 
 const METHODS = [...SERVICES, ...ADMIN_SERVICES, ...ACCOUNT_SERVICES].flatMap((it) => it.methods);
 
-test("each RPC is named in a guide", () => {
+test("every RPC is named in a guide", () => {
   const text = [...GUIDES.values()].join("\n");
   const unnamed = METHODS.filter(({ name }) => !new RegExp(`\\b${name}\\b`).test(text));
   expect(unnamed.map(String)).toEqual([]);

@@ -8,12 +8,12 @@ const [secret = "", , ...lines] = vector!.trim().split("\n");
 const headers = Object.fromEntries(lines.map((line) => line.split(": ")));
 const nowMs = Number(headers["webhook-timestamp"]) * 1_000;
 
-test("the example of a signed message is signed correctly", async () => {
+test("the example of a signed message has a valid signature", async () => {
   const event = await verifyWebhook(secret, headers, body!, { nowMs });
   expect(event).toMatchObject({ id: headers["webhook-id"], type: "webhook.test" });
 });
 
-test("the example is not believed once it was changed", async () => {
+test("rejects the example after a change", async () => {
   const changed = verifyWebhook(secret, headers, `${body!}\n`, { nowMs });
   await expect(changed).rejects.toThrow(WebhookError);
 });

@@ -4,7 +4,7 @@ import { duplicateMember } from "../../src/domain/duplicate-member.ts";
 
 const find = (text: string) => duplicateMember(text, JSON.parse(text));
 
-describe("a member that an object has twice is found by its path", () => {
+describe("finds the path of a duplicate member in", () => {
   test.each([
     ['{"a":1,"a":1}', "a"],
     ['{"a":1,"b":{"c":[0,{"d":1,"e":2,"d":3}]}}', "b.c[1].d"],
@@ -22,7 +22,7 @@ describe("a member that an object has twice is found by its path", () => {
   });
 });
 
-describe("nothing is found where every member is unique", () => {
+describe("finds no duplicate member in", () => {
   test.each([
     "{}",
     '["a:a",1,null]',
@@ -33,7 +33,7 @@ describe("nothing is found where every member is unique", () => {
     expect(find(text)).toBeUndefined();
   });
 
-  test("in any JSON that JSON.stringify writes", () => {
+  test("any JSON that JSON.stringify writes", () => {
     fc.assert(
       fc.property(fc.array(fc.json({ maxDepth: 4 })), (texts) => {
         const list = texts.map((text) => JSON.stringify(JSON.parse(text)));

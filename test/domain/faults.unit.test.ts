@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTariffFaults, isObject, quoted } from "../../src/domain/faults.ts";
 
-test("faults are collected in order up to the limit", () => {
+test("collects faults in order up to the limit", () => {
   const faults = createTariffFaults(2);
   expect([faults.list, faults.full]).toEqual([[], false]);
   for (const path of ["a", "b", "c"]) faults.add(path, "is wrong");
@@ -23,7 +23,7 @@ test.each([
   ["x".repeat(41), `"${"x".repeat(40)}…"`],
   [[1, 2], "a list"],
   [{ a: 1 }, "an object"],
-])("%j is quoted in shortened form", (value, expected) => {
+])("quotes %j in shortened form", (value, expected) => {
   expect(quoted(value)).toBe(expected);
 });
 

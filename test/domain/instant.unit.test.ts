@@ -11,7 +11,7 @@ test.each([
   expect(toInstantMs(timestamp, Math.ceil)).toBe(up);
 });
 
-test("no time is no instant", () => {
+test("a missing timestamp returns undefined", () => {
   expect(toInstantMs(undefined, Math.floor)).toBeUndefined();
 });
 

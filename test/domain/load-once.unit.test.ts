@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loadOnce } from "../../src/domain/load-once.ts";
 
-test("what is loaded once is loaded with its first use, again after that failed, and then never", async () => {
+test("loads on first use, retries after a failure, and then keeps the result", async () => {
   const outcomes = [Promise.reject(new Error("away")), Promise.resolve("loaded")];
   let loads = 0;
   const library = loadOnce(() => outcomes[loads++]!);

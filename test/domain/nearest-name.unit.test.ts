@@ -12,18 +12,18 @@ test.each([
   ["PROT", "PORT"],
   ["POTR", "PORT"],
   ["GRPCPORT", "GRPC_PORT"],
-])("%s is taken for %s", (written, expected) => {
+])("corrects %s to %s", (written, expected) => {
   expect(nearestName(written, VARIABLES)).toBe(expected);
 });
 
 test.each(["POST", "HTTP_PORT", "REDIS_SERVICE_PORT", "PATH", "DATABASE", "GRPC_HOST", "", "P", "X".repeat(1e6)])(
-  "%.20s is taken for none of them",
+  "finds no correction for %.20s",
   (written) => {
     expect(nearestName(written, VARIABLES)).toBeUndefined();
   },
 );
 
-test("of several that are equally near none is taken", () => {
+test("finds no correction if several names are equally near", () => {
   expect(nearestName("pickup_lxx", ["pickup_lat", "pickup_lng"])).toBeUndefined();
   expect(nearestName("pickup_lag", ["pickup_lat", "pickup_lng"])).toBeUndefined();
   expect(nearestName("pickup_laq", ["pickup_lat", "pickup_laz", "pickup_lax"])).toBeUndefined();
@@ -31,7 +31,7 @@ test("of several that are equally near none is taken", () => {
   expect(nearestName("pickup-lat", ["pickup_lat", "pickup_lng"])).toBe("pickup_lat");
 });
 
-test("typing errors are counted as by the whole table of the algorithm", () => {
+test("counts typing errors like the full algorithm", () => {
   const name = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 12 });
   fc.assert(
     fc.property(name, name, (written, expected) => {
@@ -70,7 +70,7 @@ test.each([
   ["pickup_lng", "pickupLongitude"],
   ["pickup_lng", "pickup_lon"],
   ["pickup_lat", "lat"],
-])("%s is what %s says by its words", (name, written) => {
+])("matches %s with %s by its words", (name, written) => {
   expect(nearestByWords(name, ["note", written, "dropoff"])).toBe(written);
 });
 
@@ -80,7 +80,7 @@ test.each([
   ["weight_kg", "height_cm"],
   ["customer_name", ""],
   ["customer_name", "_"],
-])("%s is not what %j says", (name, written) => {
+])("does not match %s with %j", (name, written) => {
   expect(nearestByWords(name, [written])).toBeUndefined();
 });
 

@@ -4,7 +4,7 @@ import { fullBucket, isFull, consumeCall, refillSeconds } from "../../src/domain
 
 const LIMIT = { rate: 2, burst: 4 };
 
-test("a full token bucket allows its burst at once, then one call for each half second", () => {
+test("a full token bucket allows its burst immediately, then one call every half second", () => {
   const bucket = fullBucket(LIMIT, 0);
   const at = (ms: number) => consumeCall(bucket, LIMIT, ms);
   expect([at(0), at(0), at(0), at(0), at(0)]).toEqual([
@@ -19,7 +19,7 @@ test("a full token bucket allows its burst at once, then one call for each half 
   expect(at(501).allowed).toBe(false);
 });
 
-test("an empty token bucket is full again after the window, and never fuller", () => {
+test("an empty token bucket is full after the window and does not exceed its burst", () => {
   const bucket = fullBucket(LIMIT, 0);
   for (let i = 0; i < 4; i++) consumeCall(bucket, LIMIT, 0);
   expect(refillSeconds(LIMIT)).toBe(2);
@@ -32,7 +32,7 @@ test("an empty token bucket is full again after the window, and never fuller", (
   });
 });
 
-test("however calls are spread, a token bucket allows no more than it held and was refilled by", () => {
+test("for any sequence of calls, a token bucket allows no more than its burst and refill", () => {
   const calls = fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 200 });
   const limit = fc.record({
     rate: fc.integer({ min: 1, max: 50 }),

@@ -11,7 +11,7 @@ test.each([
   ["123 Ada", "'/123' & '/Ada':*"],
   ["order-47111234", "'/order' & ('/47111234':* | '/←43211174':*)"],
   ["A4711123456", "'/A4711123456':*"],
-])("the query of %j is %j", (text, query) => {
+])("converts %j to the query %j", (text, query) => {
   expect(searchQuery(searchTerms(text))).toBe(query);
 });
 
@@ -40,6 +40,6 @@ test.each([
   ["edford", "12 Bedford Avenue", undefined],
   ["word", `${"x".repeat(300)} word`, `…${"x".repeat(59)} word`],
   ["x", `x ${"y".repeat(300)}`, `x ${"y".repeat(198)}…`],
-])("%j matches %j by %j", (text, value, part) => {
+])("%j matches %j with the excerpt %j", (text, value, part) => {
   expect(matchedPart(searchTerms(text), value)).toBe(part);
 });

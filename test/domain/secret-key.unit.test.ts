@@ -24,7 +24,7 @@ describe("createSecretKey", () => {
     expect(isWellFormedKey(key)).toBe(true);
   });
 
-  test("never makes the same key twice and uses every character evenly", () => {
+  test("returns a different key each time and uses every character evenly", () => {
     const keys = Array.from({ length: 10_000 }, () => createSecretKey("shp_"));
     expect(new Set(keys).size).toBe(keys.length);
     const counts = new Map<string, number>();
@@ -73,8 +73,8 @@ describe("isWellFormedKey", () => {
     ["a prefix", "shp_"],
     ["a shorter key", key.slice(0, -1)],
     ["a longer key", `${key}0`],
-    ["a line break after it", `${key}\n`],
-    ["a megabyte", key.repeat(25_000)],
+    ["a key with a line break", `${key}\n`],
+    ["a key of a megabyte", key.repeat(25_000)],
     ["another prefix", `SHP_${key.slice(4)}`],
     ["a secret that is not base62 but has the right checksum", `shp_${"-".repeat(30)}${checksum("-".repeat(30))}`],
   ])("refuses %s", (_, text) => {
@@ -82,7 +82,7 @@ describe("isWellFormedKey", () => {
   });
 });
 
-test("hashKey is the SHA-256 in base64url", () => {
+test("hashKey returns the SHA-256 in base64url", () => {
   // Test vector from NIST for "abc".
   expect(Buffer.from(hashKey("abc"), "base64url").toString("hex")).toBe(
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",

@@ -5,7 +5,7 @@ const [KEY, OTHER] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
 const seal = createSecretSeal([KEY]);
 const SECRET = "whsec_\u00e4 secret: of ours";
 
-test("a sealed secret opens in its context, by its key, and says neither itself nor the same twice", () => {
+test("a sealed secret opens in its context with its key, is not readable and differs each time", () => {
   const stored = seal.seal(SECRET, "webhook 1 a");
   expect(stored).toMatch(/^sealed:72cd6e84:[A-Za-z0-9_-]+$/);
   expect(Buffer.from(stored.split(":")[2]!, "base64url")).toHaveLength(12 + Buffer.byteLength(SECRET) + 16);
@@ -13,7 +13,7 @@ test("a sealed secret opens in its context, by its key, and says neither itself 
   expect(seal.seal(SECRET, "webhook 1 a")).not.toBe(stored);
 });
 
-test("a sealed secret opens nowhere else, by no other key, and not when it was changed", () => {
+test("a sealed secret does not open in another context, with another key or after a change", () => {
   const stored = seal.seal(SECRET, "webhook 1 a");
   expect(seal.open(stored, "webhook 1 b")).toBeUndefined();
   expect(createSecretSeal([OTHER]).open(stored, "webhook 1 a")).toBeUndefined();
@@ -29,7 +29,7 @@ test("a sealed secret opens nowhere else, by no other key, and not when it was c
   }
 });
 
-test("the first key seals and all open, so that keys can be changed with overlap", () => {
+test("the first key seals and all keys open, so that keys can be rotated with an overlap", () => {
   const stored = seal.seal(SECRET, "context");
   const both = createSecretSeal([OTHER, KEY]);
   expect([seal.isCurrent(stored), both.isCurrent(stored)]).toEqual([true, false]);
@@ -39,7 +39,7 @@ test("the first key seals and all open, so that keys can be changed with overlap
   expect(createSecretSeal([OTHER]).open(again, "context")).toBe(SECRET);
 });
 
-test("without a key secrets are stored as they are, and open with one as before", () => {
+test("without a key, secrets are stored in plain text, and a later key still reads them", () => {
   const without = createSecretSeal([]);
   expect(without.keyId).toBeUndefined();
   expect(without.seal(SECRET, "context")).toBe(SECRET);

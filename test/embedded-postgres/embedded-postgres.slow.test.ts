@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(prepared, { recursive: true, force: true }));
 
-test("an empty folder becomes a PostgreSQL that only the password in a private file opens", async () => {
+test("creates a PostgreSQL in an empty folder that only the password in a private file opens", async () => {
   const dataDir = join(emptyFolder(), "not", "yet", "there");
   const { url } = await acquire(dataDir, true);
 
@@ -52,7 +52,7 @@ test("an empty folder becomes a PostgreSQL that only the password in a private f
   await expect(query(wrong.href, "select 1")).rejects.toThrow("password authentication failed");
 });
 
-test("a second start finds the data of the first, on the same port", async () => {
+test("a second start finds the data of the first on the same port", async () => {
   const dataDir = preparedFolder();
   const first = await acquire(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
@@ -63,7 +63,7 @@ test("a second start finds the data of the first, on the same port", async () =>
   expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
-test("a released database has stopped, so that its folder can be removed", async () => {
+test("a released database stops, so that its folder can be removed", async () => {
   const dataDir = preparedFolder();
   const { release } = await acquire(dataDir);
   const postmaster = postmasterOf(dataDir);
@@ -74,7 +74,7 @@ test("a released database has stopped, so that its folder can be removed", async
   expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
 });
 
-test("processes that start at once share one database, which the last to leave stops", async () => {
+test("processes that start together share one database, which the last to exit stops", async () => {
   const dataDir = emptyFolder();
   const holders = await Promise.all([1, 2, 3].map(() => startHolder(dataDir)));
   const [first, second, third] = holders as [Holder, Holder, Holder];
@@ -88,7 +88,7 @@ test("processes that start at once share one database, which the last to leave s
   expect(isAlive(postmaster)).toBe(false);
 });
 
-test("the process that started the database may leave before those that joined", async () => {
+test("the process that started the database can exit before those that joined", async () => {
   const dataDir = preparedFolder();
   const starter = await startHolder(dataDir);
   const joined = await startHolder(dataDir);
@@ -97,7 +97,7 @@ test("the process that started the database may leave before those that joined",
   expect(await query(joined.url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test("processes that come and go all the time always find a database", async () => {
+test("processes that constantly start and exit always find a database", async () => {
   const dataDir = preparedFolder();
   const comeAndGo = async () => {
     for (let round = 0; round < 10; round++) {
@@ -110,7 +110,7 @@ test("processes that come and go all the time always find a database", async () 
   expect(existsSync(join(dataDir, "postgres/postmaster.pid"))).toBe(false);
 });
 
-test("holders that leave at once leave nothing running", async () => {
+test("holders that exit together leave no process running", async () => {
   const dataDir = preparedFolder();
   const leases = await Promise.all([1, 2, 3, 4].map(() => acquire(dataDir)));
   const postmaster = postmasterOf(dataDir);
@@ -118,7 +118,7 @@ test("holders that leave at once leave nothing running", async () => {
   expect(isAlive(postmaster)).toBe(false);
 });
 
-test("a database whose only holder was killed is adopted, and then stopped, by the next", async () => {
+test("the next process adopts and later stops a database whose only holder was killed", async () => {
   const dataDir = preparedFolder();
   const holder = await startHolder(dataDir);
   await query(holder.url, "create table kept as select 42 as answer");
@@ -133,7 +133,7 @@ test("a database whose only holder was killed is adopted, and then stopped, by t
   expect(isAlive(postmaster)).toBe(false);
 });
 
-test("who comes right after the last holder was killed gets a database that stays", async () => {
+test("a process that starts right after the last holder was killed gets a database that keeps running", async () => {
   const dataDir = preparedFolder();
   for (let round = 0; round < 5; round++) {
     const holder = await startHolder(dataDir);
@@ -145,7 +145,7 @@ test("who comes right after the last holder was killed gets a database that stay
   }
 });
 
-test("a database that is killed together with its holder comes back with its data", async () => {
+test("a database that is killed together with its holder restarts with its data", async () => {
   const dataDir = preparedFolder();
   const holder = await startHolder(dataDir);
   await query(holder.url, "create table kept as select 42 as answer");
@@ -157,7 +157,7 @@ test("a database that is killed together with its holder comes back with its dat
   expect(await query(next.url, "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
-test("a database that recovered from a crash of one of its processes is still stopped", async () => {
+test("stops a database that recovered from a crashed backend", async () => {
   const dataDir = preparedFolder();
   const { url, lost, release } = await acquire(dataDir);
   const postmaster = postmasterOf(dataDir);
@@ -167,7 +167,7 @@ test("a database that recovered from a crash of one of its processes is still st
   expect(isAlive(postmaster)).toBe(false);
 });
 
-test("a killed database is recovered, even while one of its processes is still busy", async () => {
+test("recovers a killed database even if one of its backends is still busy", async () => {
   const dataDir = preparedFolder();
   const first = await acquire(dataDir);
   await query(first.url, "create table kept as select 42 as answer");
@@ -186,7 +186,7 @@ test("a killed database is recovered, even while one of its processes is still b
   await second.release();
 });
 
-test("a postmaster.pid whose number another process has taken does not hinder the start", async () => {
+test("starts even if another process has the process id in postmaster.pid", async () => {
   const dataDir = preparedFolder();
   const first = await acquire(dataDir);
   const file = join(dataDir, "postgres/postmaster.pid");
@@ -202,7 +202,7 @@ test("a postmaster.pid whose number another process has taken does not hinder th
   expect(isAlive(innocent.pid!)).toBe(true);
 });
 
-test("a cluster of another major version is refused in a sentence", async () => {
+test("refuses a cluster of another major version with a message", async () => {
   const dataDir = preparedFolder();
   writeFileSync(join(dataDir, "postgres/PG_VERSION"), "17\n");
   await expect(acquireEmbeddedPostgres(dataDir)).rejects.toThrow(
@@ -210,7 +210,7 @@ test("a cluster of another major version is refused in a sentence", async () => 
   );
 });
 
-test("a PostgreSQL that cannot start is reported with the end of its log", async () => {
+test("reports a PostgreSQL that cannot start with the end of its log", async () => {
   const dataDir = preparedFolder();
   writeFileSync(join(dataDir, "postgres/postgresql.auto.conf"), "no_such_setting = 1\n");
   await expect(acquireEmbeddedPostgres(dataDir)).rejects.toThrow(
@@ -218,7 +218,7 @@ test("a PostgreSQL that cannot start is reported with the end of its log", async
   );
 });
 
-test.runIf(asRoot)("root may keep everything where no other account can look", async () => {
+test.runIf(asRoot)("root can run the database in a folder that no other account can read", async () => {
   const clone = privateClone();
   const dataDir = join(clone, ".data");
   const first = await startHolder(dataDir, clone);

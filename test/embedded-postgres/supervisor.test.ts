@@ -7,7 +7,7 @@ import { superviseEmbeddedPostgres } from "../../src/embedded-postgres/superviso
 import { eventually } from "../support/eventually.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
-test("a database that somebody kills comes back at the same address, with its data", async () => {
+test("a killed database restarts at the same address with its data", async () => {
   const dataDir = makeTemporaryFolder("supervise-embedded-postgres");
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const { url, release } = await superviseEmbeddedPostgres(dataDir, pino({ level: "silent" }));

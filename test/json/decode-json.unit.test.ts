@@ -14,7 +14,7 @@ function read(json: object) {
   return { request: toJson(schema, request, { useProtoFieldName: true }), violations };
 }
 
-describe("a value of the field's type is decoded", () => {
+describe("decodes a value of the field's type", () => {
   test.each<[name: string, value: unknown, read: unknown]>([
     ["number", 1.5, 1.5],
     ["number", -0.25, -0.25],
@@ -49,7 +49,7 @@ describe("a value of the field's type is decoded", () => {
   });
 });
 
-describe("a value of another type is a fault of the field", () => {
+describe("reports a value of another type with the field", () => {
   test.each<[name: string, subject: string, must: string, values: unknown[]]>([
     ["number", "number", "must be a number", ["1", "NaN", true, [], {}, [1]]],
     ["number", "number", "is too large. Its magnitude must be below 1.8e308", [Infinity, -Infinity]],
@@ -111,13 +111,13 @@ describe("a value of another type is a fault of the field", () => {
   });
 });
 
-test("null counts as absence for every field", () => {
+test("treats null as absent for every field", () => {
   const nulls = Object.fromEntries(schema.fields.map(({ name }) => [name, null]));
   expect(read(nulls)).toEqual({ request: {}, violations: [] });
   expect(read({})).toEqual({ request: {}, violations: [] });
 });
 
-test("unknown fields are ignored, whatever they hold, and named by their paths", () => {
+test("ignores unknown fields with any value and returns their paths", () => {
   const json = JSON.parse(
     '{"nope": 1, "smallCount": 1, "__proto__": {"text": "t"}, "constructor": {}, "text": "t", "flag": null, "points": [{}, {"latt": 1}], "point": {"lat": 1, "lats": {"x": 1}}, "counts": {"any": 1}}',
   );
@@ -135,13 +135,13 @@ test("unknown fields are ignored, whatever they hold, and named by their paths",
   ]);
 });
 
-test("of many unknown fields the first are named, and of long names the beginning", () => {
+test("limits the number of reported unknown fields and the length of their names", () => {
   const points = Array.from({ length: 1_000 }, () => ({ ["x".repeat(5_000)]: 1 }));
   const { unknown } = decode({ points });
   expect(unknown).toEqual(Array.from({ length: 20 }, (_, i) => `points[${i}].${"x".repeat(100)}…`));
 });
 
-test("in a request with the field clear, an empty list or map clears, and what holds something does not", () => {
+test("in a request with the field clear, an empty list or map clears its field, and one with contents does not", () => {
   const decodeJson = compileDecodeJson(UpdateShipmentRequestSchema);
   const cleared = (json: object) => (decodeJson(json).request as UpdateShipmentRequest).clear;
   expect(cleared({ metadata: {} })).toEqual(["metadata"]);
@@ -151,11 +151,11 @@ test("in a request with the field clear, an empty list or map clears, and what h
   }
 });
 
-test("inherited properties of an object are not fields", () => {
+test("ignores inherited properties of an object", () => {
   expect(read(Object.create({ text: "t" }))).toEqual({ request: {}, violations: [] });
 });
 
-test("all violations are reported together, in the order of the fields, by their paths", () => {
+test("reports all violations together with their paths, in field order", () => {
   const { violations } = read({
     points: [{ lat: "x" }, null, 5],
     counts: { a: 1, "b c": "x", d: null },
@@ -183,7 +183,7 @@ test("a oneof accepts only one of its fields", () => {
   ]);
 });
 
-test("a key that is a name of Object.prototype is an ordinary key of a map", () => {
+test("a map accepts a name of Object.prototype as a key", () => {
   const { request } = decode(JSON.parse('{"counts": {"__proto__": 1}}'));
   expect(Object.entries((request as unknown as { counts: object }).counts)).toEqual([["__proto__", 1]]);
 });

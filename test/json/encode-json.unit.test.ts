@@ -29,7 +29,7 @@ const NOTHING = {
   figure: null,
 };
 
-test("every field is encoded under its wire name and in order, although nothing is set", () => {
+test("encodes every field under its wire name and in order, even if nothing is set", () => {
   const json = encode(create(schema));
   expect(json).toStrictEqual(NOTHING);
   expect(Object.keys(json as object)).toEqual(schema.fields.map((it) => it.name));
@@ -61,14 +61,14 @@ test.each<[name: string, canonical: JsonValue, ours: unknown]>([
   ["counts", { a: 1, constructor: 2 }, { a: 1, constructor: 2 }],
   ["word", "", ""],
   ["figure", 0, 0],
-])("the field %s that protobuf's JSON writes as %j is encoded as %j", (name, canonical, ours) => {
+])("encodes the field %s, which is %j in protobuf's JSON, as %j", (name, canonical, ours) => {
   expect(encode(fromJson(schema, { [name]: canonical }))).toStrictEqual({
     ...NOTHING,
     [name]: ours,
   });
 });
 
-test("an enum value that the schema does not name is null, like the unspecified one", () => {
+test("encodes an unknown enum value as null, like the unspecified one", () => {
   const message = Object.assign(create(schema), { color: 99 });
   expect(encode(message)).toStrictEqual(NOTHING);
 });

@@ -37,8 +37,8 @@ const LEAST: Shipment = {
 };
 
 test.each<[name: string, more: Partial<Shipment> & Record<string, unknown>]>([
-  ["nothing more than it must have, and what is no field", { beside: 1 }],
-  ["undefined for what is unset", { cancelNote: undefined, customer: undefined }],
+  ["only required fields and an unknown property", { beside: 1 }],
+  ["undefined for unset fields", { cancelNote: undefined, customer: undefined }],
   ["numbers", { weightKg: 1.25, pickupLat: -0.5 }],
   ["names of enums", { status: "awaiting_pickup", cancelReason: "other" }],
   ["maps", { metadata: { a: "b", "": "\u0000" } }],
@@ -47,13 +47,13 @@ test.each<[name: string, more: Partial<Shipment> & Record<string, unknown>]>([
   ["a date", { createdAt: new Date("2026-01-31T09:30:00.001Z") }],
   ["milliseconds", { createdAt: 1 }],
   ["RFC 3339", { createdAt: "2026-01-31T09:30:00.001Z" }],
-])("the JSON of a record with %s is that of its message", (_, more) => {
+])("encodes a record with %s like its message", (_, more) => {
   const record = { ...LEAST, ...more };
   const message = encode(toMessage(record));
   expect(JSON.stringify(toJson(record))).toBe(JSON.stringify(message));
 });
 
-test("a name that an enum does not have is an error", () => {
+test("an unknown enum name is an error", () => {
   expect(() => toMessage({ ...LEAST, status: "lost" })).toThrow("has no value lost");
 });
 
@@ -62,7 +62,7 @@ test.each([
   [PaymentStatusSchema, PAYMENT_STATUSES],
   [CancelReasonSchema, CANCEL_REASONS],
   [DisputeStatusSchema, ["open", "won", "lost"] satisfies DisputeStatus[]],
-])("callers have every stored value of %s", (desc, names) => {
+])("the enum has every stored value of %s", (desc, names) => {
   const [numberOf, nameOf] = [compileEnumNumber<number>(desc), compileEnumName(desc)];
   expect(names.map((name) => nameOf(numberOf(name)))).toEqual(names);
 });

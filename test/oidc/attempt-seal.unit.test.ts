@@ -13,7 +13,7 @@ const SECRET = "the client secret";
 let nowMs = 0;
 const seal = createAttemptSeal(SECRET, () => nowMs);
 
-test("an attempt is opened by every replica with the client secret, for ten minutes", () => {
+test("every replica with the client secret can open an attempt for ten minutes", () => {
   nowMs = 1_000;
   const sealed = seal.close(ATTEMPT);
   const replica = createAttemptSeal(SECRET, () => nowMs);
@@ -23,14 +23,14 @@ test("an attempt is opened by every replica with the client secret, for ten minu
   expect(replica.open(sealed)).toBeUndefined();
 });
 
-test("an attempt can be read by nobody else, and no two look the same", () => {
+test("an attempt cannot be read without the client secret, and differs each time", () => {
   const sealed = seal.close(ATTEMPT);
   expect(Buffer.from(sealed, "base64url").toString("latin1")).not.toContain("verifier");
   expect(seal.close(ATTEMPT)).not.toBe(sealed);
   expect(createAttemptSeal("another secret").open(sealed)).toBeUndefined();
 });
 
-test("an attempt that was changed anywhere is none", () => {
+test("an attempt with any changed byte does not open", () => {
   const bytes = Buffer.from(seal.close(ATTEMPT), "base64url");
   for (const at of bytes.keys()) {
     const changed = Buffer.from(bytes);
@@ -39,6 +39,6 @@ test("an attempt that was changed anywhere is none", () => {
   }
 });
 
-test.each(["", "A", "not base64!", "A".repeat(37), "A".repeat(4_000)])("%j is none", (text) => {
+test.each(["", "A", "not base64!", "A".repeat(37), "A".repeat(4_000)])("%j does not open", (text) => {
   expect(seal.open(text)).toBeUndefined();
 });

@@ -42,7 +42,7 @@ async function admin(path: string, options: CheckedOptions = {}): Promise<any> {
 
 const book = async (fields: object = {}) => (await call("shipments", { body: { ...BOOKING, ...fields } })).data;
 
-test("quotes are as the OpenAPI document says, also those of routes that are not served", async () => {
+test("quotes match the OpenAPI document, including uncovered routes", async () => {
   await call("shipments/quote", { body: COVERED_ROUTE });
   await call("shipments/quote", { body: { ...COVERED_ROUTE, pickup_lat: 0 } });
   await call("quotes", { body: COVERED_ROUTE });
@@ -53,7 +53,7 @@ test("quotes are as the OpenAPI document says, also those of routes that are not
   await call("quotes/batch", { body, mayBreakRules: true });
 });
 
-test("a quote, a booking and its payment can be made with the OpenAPI document's own examples", async () => {
+test("the examples of the OpenAPI document can be used to quote, book and pay", async () => {
   const exampleOf = (path: string) => DESCRIPTION.paths[path].post.requestBody.content["application/json"].example;
   const route = exampleOf("/v1/shipments/quote");
   expect((await call("shipments/quote", { body: route })).covered).toBe(true);
@@ -63,7 +63,7 @@ test("a quote, a booking and its payment can be made with the OpenAPI document's
   expect(paid.data).toMatchObject({ payment_status: "paid", total: payment.amount });
 });
 
-test("the answers to all calls of workspaces and operators are as the OpenAPI document says", async () => {
+test("responses to all calls of workspaces and operators match the OpenAPI document", async () => {
   const methods = [...(await describedMethods("workspace")), ...(await describedMethods("operator"))];
   for (const method of methods) await calls.call(method, await calls.validFields(method));
   const uncounted = ShipmentService.method.acceptUncountedPayment;
@@ -71,7 +71,7 @@ test("the answers to all calls of workspaces and operators are as the OpenAPI do
   await call("attention", { apiKey: calls.callerOf(uncounted).apiKey });
 });
 
-test("the answers on shipments and their customers that have all there is are as the OpenAPI document says", async () => {
+test("responses for shipments and customers with all fields match the OpenAPI document", async () => {
   const fields = { external_reference: "4711", metadata: { floor: "3" } };
   const { reference, customer, etag } = await book(fields);
   const body = { etag, dropoff_address: "1 Main St", metadata: { floor: "4" } };
@@ -96,7 +96,7 @@ test("the answers on shipments and their customers that have all there is are as
   await call("events?types=shipment.created&types=shipment.paid");
 });
 
-test("the answers on addresses are as the OpenAPI document says", async () => {
+test("responses for addresses match the OpenAPI document", async () => {
   const { customer } = await book();
   await call("addresses?query=new%20york&lat=40.7&lng=-74&limit=3");
   await call("addresses?query=nowhere");
@@ -105,14 +105,14 @@ test("the answers on addresses are as the OpenAPI document says", async () => {
   await call(`customers/${customer.id}/addresses?limit=2`);
 });
 
-test("the answers on a simulation and a report are as the OpenAPI document says", async () => {
+test("responses for a simulation and a report match the OpenAPI document", async () => {
   const { apiKey } = workspace.twin;
   const simulation = { scenario: "deliver", step_seconds: 60 };
   await call("shipments", { apiKey, body: { ...BOOKING, simulation } });
   await call("overview?from_date=2026-01-01&to_date=2026-01-03");
 });
 
-test("the answers on webhooks, and what they are sent, are as the OpenAPI document says", async () => {
+test("responses for webhooks and webhook messages match the OpenAPI document", async () => {
   const receiver = await startReceiver();
   const { id } = (await call("webhooks", { body: { url: receiver.url } })).data;
   await call(`webhooks/${id}/test`, { body: {} });
@@ -150,20 +150,17 @@ async function proofPath(kind: keyof typeof SAMPLE_PICTURES): Promise<string> {
   return `${path}/${kind}`;
 }
 
-test.each(Object.entries(KEPT))(
-  "%s is as the OpenAPI document says, also for a caller who has it",
-  async (_, pathOf) => {
-    const { apiKey } = workspace;
-    const headers = { "accept-encoding": "identity" };
-    const path = await pathOf();
-    const first = await checked.call(service, path, { apiKey, headers });
-    const etag = first.headers.get("etag")!;
-    const again = { apiKey, headers: { ...headers, "if-none-match": etag } };
-    expect((await checked.call(service, path, again)).status).toBe(304);
-  },
-);
+test.each(Object.entries(KEPT))("%s matches the OpenAPI document, also for a caller that has it", async (_, pathOf) => {
+  const { apiKey } = workspace;
+  const headers = { "accept-encoding": "identity" };
+  const path = await pathOf();
+  const first = await checked.call(service, path, { apiKey, headers });
+  const etag = first.headers.get("etag")!;
+  const again = { apiKey, headers: { ...headers, "if-none-match": etag } };
+  expect((await checked.call(service, path, again)).status).toBe(304);
+});
 
-test("the zones of points are as the OpenAPI document says", async () => {
+test("zones of points match the OpenAPI document", async () => {
   const points = [
     { lat: COVERED_ROUTE.pickup_lat, lng: COVERED_ROUTE.pickup_lng },
     { lat: 0, lng: 0 },
@@ -171,7 +168,7 @@ test("the zones of points are as the OpenAPI document says", async () => {
   await call("coverage/zones", { body: { points } });
 });
 
-test("the answers on tariffs that differ, and to whoever has their zones, are as the OpenAPI document says", async () => {
+test("responses for tariff changes and cached zones match the OpenAPI document", async () => {
   const { zones, source: _, ...fees } = SAMPLE_TARIFF as Record<string, any>;
   const body = { name: "Spring", fees: { ...fees, base_fee: "6.00" } };
   const draft = (await admin("tariff_drafts", { body })).data.id;
@@ -191,7 +188,7 @@ test("the answers on tariffs that differ, and to whoever has their zones, are as
   await admin(`tariff_versions/${replaces}/roll_back`, { body: { replaces: version } });
 });
 
-test("the answers to a person who has signed in are as the OpenAPI document says", async () => {
+test("responses to a signed-in person match the OpenAPI document", async () => {
   const email = "ida@example.org";
   const person = await signIn(service, workspace.apiKey, { email, role: "viewer" });
   const { body } = await service.request("/v1/members", {
@@ -213,7 +210,7 @@ test("the answers to a person who has signed in are as the OpenAPI document says
   await checked.call(person, one, { method: "DELETE" });
 });
 
-test("refusals are as the OpenAPI document says", async () => {
+test("errors match the OpenAPI document", async () => {
   const seenBefore = new Set(checked.seen);
   const unprepared = await startUnprepared();
   const wrong = { ...BOOKING, weight_kg: 0 };
@@ -237,7 +234,7 @@ test("refusals are as the OpenAPI document says", async () => {
   ]);
 });
 
-test("the examples of refusals in the OpenAPI document are what its operations answer", async () => {
+test("operations return the example errors of the OpenAPI document", async () => {
   const { reference } = await book();
   const small = await service.addWorkspace();
   const limits = { read: { rate: 1, burst: 1 }, quote: { rate: 1, burst: 1 } };
@@ -311,7 +308,7 @@ function exampleOf(operationId: string, status: string, reason: string): unknown
   return example;
 }
 
-test("these tests have seen the answer to success of every operation of the OpenAPI document", () => {
+test("these tests have checked the success response of every operation in the OpenAPI document", () => {
   const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
   const successes = operations.flatMap(({ operationId, responses }) =>
     Object.keys(responses)

@@ -11,7 +11,7 @@ import { parseAnswer } from "../docs/answers.ts";
 import { createCheckedCalls, DESCRIPTION } from "../support/api-description.ts";
 import { describedMethods } from "../support/described-services.ts";
 
-test("Redocly's linter finds nothing in the OpenAPI document", () => {
+test("Redocly's linter accepts the OpenAPI document", () => {
   const { status, stdout, stderr } = spawnSync(
     "node_modules/.bin/redocly",
     ["lint", "--format=json", "gen/openapi/openapi.json"],
@@ -24,16 +24,16 @@ test("Redocly's linter finds nothing in the OpenAPI document", () => {
   expect(JSON.parse(stdout).problems).toEqual([]);
 });
 
-test("the OpenAPI document follows the schema of OpenAPI 3.1", async () => {
+test("the OpenAPI document is valid under the schema of OpenAPI 3.1", async () => {
   expect(await new Validator().validate(structuredClone(DESCRIPTION))).toEqual({ valid: true });
 });
 
-test("every reference in the OpenAPI document leads somewhere", async () => {
+test("every reference in the OpenAPI document resolves", async () => {
   const parsed = await validateWithParser(structuredClone(DESCRIPTION));
   expect(parsed).toMatchObject({ openapi: "3.1.1" });
 });
 
-test("the OpenAPI document has every path of every service, with its status of success, and no other", async () => {
+test("the OpenAPI document has exactly the paths of all services, with their success statuses", async () => {
   const audiences = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
   const served = audiences.flat().flatMap((method) => {
     if (!hasOption(method, http)) return [];
@@ -50,7 +50,7 @@ test("the OpenAPI document has every path of every service, with its status of s
   expect(described.toSorted()).toEqual(served.toSorted());
 });
 
-test("the example of every request follows the rules of its schema", () => {
+test("the example of every request is valid under its schema", () => {
   const { assertFollows } = createCheckedCalls();
   const locations = Object.entries<any>(DESCRIPTION.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => ["paths", path, method, "requestBody", "content"]),
@@ -87,13 +87,13 @@ test("every property and parameter of the OpenAPI document has a description", (
   expect(descriptions.filter((it) => /: (undefined|)$/.test(it))).toEqual([]);
 });
 
-test("no name in the OpenAPI document is too long to be that of a type", () => {
+test("no name in the OpenAPI document is too long for a type name", () => {
   const named = Object.values<any>(DESCRIPTION.components).flatMap((it) => Object.keys(it));
   expect(named.length).toBeGreaterThan(250);
   expect(named.filter((name) => name.length >= 40)).toEqual([]);
 });
 
-test("the OpenAPI document has every type of event, and the guide's example every field of one", () => {
+test("the OpenAPI document has every event type, and the guide's example has every field of an event", () => {
   const { properties } = DESCRIPTION.components.schemas.Event;
   expect(properties.type.enum).toEqual(EVENT_TYPES);
   expect(Object.keys(DESCRIPTION.webhooks)).toEqual(EVENT_TYPES);

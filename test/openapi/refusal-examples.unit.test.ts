@@ -40,7 +40,7 @@ const EXAMPLES = new Set(
 const PUT_TOGETHER =
   /^(FIELD_INVALID|TARIFF_FAULTY|WINDOW_INVALID|OUTSIDE_HOURS|CUT_OFF_PASSED|TOO_SOON|TOO_FAR_AHEAD):/;
 
-describe("the example of a refusal is worded as the code words it:", () => {
+describe("the example of an error has the text of the code:", () => {
   // Excludes messages about fields, tariffs and windows, which are composed of shorter texts.
   const own = [...EXAMPLES].filter((it) => !PUT_TOGETHER.test(it));
   test.each(own)("%s", (example) => {
@@ -48,7 +48,7 @@ describe("the example of a refusal is worded as the code words it:", () => {
   });
 });
 
-test("every refusal in the OpenAPI document has the status of its reasons, and an example of each", () => {
+test("every error response in the OpenAPI document has the status of its reasons and an example for each", () => {
   expect(RESPONSES.length).toBeGreaterThan(20);
   for (const [name, { content, description }] of RESPONSES) {
     const { examples } = content["application/json"];
@@ -59,7 +59,7 @@ test("every refusal in the OpenAPI document has the status of its reasons, and a
   }
 });
 
-test("the field that an example of FIELD_INVALID names is one of the operation's, or a header", () => {
+test("the field in an example of FIELD_INVALID belongs to the operation or is a header", () => {
   const operations = Object.values<any>(DESCRIPTION.paths).flatMap((it) => Object.values<any>(it));
   expect(operations.length).toBeGreaterThan(80);
   for (const { operationId, parameters, requestBody, responses } of operations) {
@@ -74,7 +74,7 @@ test("the field that an example of FIELD_INVALID names is one of the operation's
   }
 });
 
-test("operations that take keys alone have no refusals that only sessions meet", () => {
+test("operations that accept only keys do not document errors for sessions", () => {
   for (const [path, operations] of Object.entries<any>(DESCRIPTION.paths)) {
     if (path.startsWith("/account/")) continue;
     for (const { responses } of Object.values<any>(operations)) {

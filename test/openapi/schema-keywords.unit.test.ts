@@ -10,7 +10,7 @@ function* objectsIn(value: unknown, path = "#"): Generator<readonly [string, obj
   for (const [name, it] of Object.entries(value)) yield* objectsIn(it, `${path}/${name}`);
 }
 
-test("no schema with a list of values has a length or a pattern, which generators cannot combine", () => {
+test("no schema with an enum has a length or a pattern, which generators cannot combine", () => {
   const listed = [...objectsIn(DOCUMENT)].filter(([, it]) => "enum" in it && Array.isArray(it.enum));
   expect(listed.length).toBeGreaterThan(30);
   const combined = listed.filter(([, it]) => ["minLength", "maxLength", "pattern"].some((keyword) => keyword in it));

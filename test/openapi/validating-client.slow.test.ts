@@ -87,7 +87,7 @@ test("orval generates a client and zod schemas that compile", async () => {
   });
 });
 
-test("the client quotes, books, gets, lists and cancels, and finds each response valid", async () => {
+test("the client quotes, books, gets, lists and cancels, and validates each response", async () => {
   const { apiKey } = await service.addWorkspace();
   const bundle = await rolldown({ input: join(folder, "program.ts"), platform: "node" });
   await bundle.write({ file: join(folder, "program.js") });

@@ -13,7 +13,7 @@ test.each([
   "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8",
   `order-${HASH}`,
   "x".repeat(128),
-])("a request id is taken over: %s", (id) => {
+])("keeps a request id: %s", (id) => {
   expect(readCallHeaders(["X-Request-Id", id]).requestId).toBe(id);
 });
 
@@ -30,12 +30,12 @@ test.each([
   `retry-${TOKEN}_2`,
   "x".repeat(129),
   "two words",
-])("a request id that may hold a secret, or is not valid, is replaced: %s", (id) => {
+])("replaces a request id that is invalid or may contain a secret: %s", (id) => {
   const { requestId } = readCallHeaders(["X-Request-Id", id]);
   expect(requestId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 });
 
-test("a traceparent that comes twice counts as malformed, and what comes of tracestate is joined", () => {
+test("treats a repeated traceparent as malformed and joins repeated tracestate headers", () => {
   const once = readCallHeaders(["Traceparent", "a", "Tracestate", "x=1"]);
   expect(once).toMatchObject({ traceparent: "a", tracestate: "x=1" });
   const twice = ["traceparent", "a", "tracestate", "x=1", "traceparent", "a", "tracestate", "y=2"];
@@ -48,9 +48,9 @@ const SPAN = "b7ad6b7169203331";
 test.for([
   ["sampled", `00-${TRACE}-${SPAN}-01`, true],
   ["not sampled", `00-${TRACE}-${SPAN}-00`, false],
-  ["with a flag that is not known yet", `00-${TRACE}-${SPAN}-03`, true],
-  ["of a version to come, with more fields", `cc-${TRACE}-${SPAN}-01-what-the-future-will-be`, true],
-] as const)("a traceparent that is %s is read", ([, header, isSampled]) => {
+  ["with an unknown flag", `00-${TRACE}-${SPAN}-03`, true],
+  ["of a future version with more fields", `cc-${TRACE}-${SPAN}-01-what-the-future-will-be`, true],
+] as const)("reads a traceparent that is %s", ([, header, isSampled]) => {
   expect(readTraceparent(header)).toEqual({ traceId: TRACE, spanId: SPAN, isSampled });
 });
 
@@ -58,13 +58,13 @@ test.for([
   ["empty", ""],
   ["of the version ff", `ff-${TRACE}-${SPAN}-01`],
   ["of version 00 with more fields", `00-${TRACE}-${SPAN}-01-more`],
-  ["of a version to come, with text at its end", `cc-${TRACE}-${SPAN}-01.more`],
+  ["of a future version with trailing text", `cc-${TRACE}-${SPAN}-01.more`],
   ["of a trace of zeros", `00-${"0".repeat(32)}-${SPAN}-01`],
   ["of a span of zeros", `00-${TRACE}-${"0".repeat(16)}-01`],
   ["in capitals", `00-${TRACE.toUpperCase()}-${SPAN}-01`],
   ["too short", `00-${TRACE.slice(1)}-${SPAN}-01`],
   ["not hexadecimal", `00-${TRACE.replace("0", "g")}-${SPAN}-01`],
   ["without flags", `00-${TRACE}-${SPAN}`],
-] as const)("a traceparent that is %s counts as none", ([, header]) => {
+] as const)("ignores a traceparent that is %s", ([, header]) => {
   expect(readTraceparent(header)).toBeUndefined();
 });

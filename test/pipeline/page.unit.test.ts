@@ -14,7 +14,7 @@ import { MAX_PAGE_BYTES } from "../../src/domain/limits.ts";
 const FILTERS = { workspace: 1, status: "pending", customerId: undefined };
 const position = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.integer()), { maxLength: 4 });
 
-test("a page token read with the filters it was written for gives its position", () => {
+test("a page token returns its position with the filters that it was created with", () => {
   fc.assert(
     fc.property(position, (it) => {
       const token = writePageToken(it, FILTERS);
@@ -34,7 +34,7 @@ test.each([
   expect(readPageToken(writePageToken([1, "a"], FILTERS), filters)).toBeUndefined();
 });
 
-test("a page token is invalid when any character is changed, added or removed", () => {
+test("a page token with any changed, added or removed character is invalid", () => {
   const token = writePageToken([1_767_225_600_000, "SHP-0123456789AB"], FILTERS);
   for (let i = 0; i < token.length; i++) {
     for (const character of ["A", "z", "_", "=", "+", " ", ""]) {
@@ -49,7 +49,7 @@ test("a page token is invalid when any character is changed, added or removed", 
   }
 });
 
-test("arbitrary text is an invalid page token, and never an exception", () => {
+test("arbitrary text is an invalid page token and throws no exception", () => {
   const encoded = ["null", "1", "{}", "[]", '"x"', "[null]", "[[]]"].map((json) =>
     Buffer.from(json).toString("base64url"),
   );
@@ -67,10 +67,10 @@ test("arbitrary text is an invalid page token, and never an exception", () => {
 const readNumber = ([value]: readonly unknown[]) => (typeof value === "number" ? value : undefined);
 
 test.each([
-  ["text that is no token", "nonsense"],
-  ["a token of other filters", writePageToken([1], { workspace: 2 })],
+  ["text that is not a token", "nonsense"],
+  ["a token with other filters", writePageToken([1], { workspace: 2 })],
   ["a position of another list", writePageToken(["SHP-0123456789AB"], FILTERS)],
-])("%s is refused as the error of page_token", (_, pageToken) => {
+])("refuses %s with an error for page_token", (_, pageToken) => {
   let refusal: unknown;
   try {
     readPage({ pageToken }, FILTERS, readNumber);
@@ -83,7 +83,7 @@ test.each([
   });
 });
 
-test("a page has 25 results unless its caller says how many", () => {
+test("a page has 25 results by default", () => {
   expect(DEFAULT_PAGE_SIZE).toBe(25);
   expect(readPage({}, FILTERS, readNumber)).toEqual({
     after: undefined,
@@ -92,7 +92,7 @@ test("a page has 25 results unless its caller says how many", () => {
   });
 });
 
-test("from page to page every row of a list comes once, and the last page leads nowhere", () => {
+test("paging returns every row of a list once, and the last page has no next token", () => {
   const size = fc.integer({ min: 1, max: 30 });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 90 }), size, (count, pageSize) => {
@@ -117,13 +117,13 @@ const HALF = MAX_PAGE_BYTES / 2;
 test.each<[what: string, sizes: number[], count: number]>([
   ["no rows", [], 0],
   ["rows that fill it exactly", [HALF, HALF], 2],
-  ["rows of which the last is a byte too large", [HALF, HALF, 1], 2],
-  ["a small row behind one that does not fit", [HALF, MAX_PAGE_BYTES, 1], 1],
-  ["a first row that is too large by itself", [MAX_PAGE_BYTES + 1, 1], 1],
-])("a page takes, of %s, those before the bound and at least one", (_, sizes, count) => {
+  ["rows whose last is a byte too large", [HALF, HALF, 1], 2],
+  ["a small row after one that does not fit", [HALF, MAX_PAGE_BYTES, 1], 1],
+  ["a first row that exceeds the limit", [MAX_PAGE_BYTES + 1, 1], 1],
+])("a page contains, for %s, those within the size limit and at least one", (_, sizes, count) => {
   expect(countThatFit(sizes, (size) => size)).toBe(count);
 });
 
-test("the bytes of a value are those of its JSON in UTF-8", () => {
+test("the size of a value is that of its JSON in UTF-8", () => {
   expect(jsonBytes({ a: "é\u0001" })).toBe('{"a":"é\\u0001"}'.length + 1);
 });

@@ -29,7 +29,7 @@ async function breakingAfter(file: string, from: string, to: string) {
   return { code, output: stdout.replace(/^\S+:\d+:\d+:/gm, "") };
 }
 
-test("the definitions build from a Git URL, of a branch or a tag", async () => {
+test("the definitions build from a branch or tag of a Git URL", async () => {
   const folder = makeFolder();
   const url = makeProtoRepository(join(folder, "shipments"));
   const buf = join(process.cwd(), "node_modules/.bin/buf");
@@ -40,7 +40,7 @@ test("the definitions build from a Git URL, of a branch or a tag", async () => {
   }
 });
 
-test("the definitions build from the archive that a service has, and tar unpacks them as they are", async () => {
+test("the definitions build from the service's archive, which tar unpacks unchanged", async () => {
   const folder = makeFolder();
   const file = join(folder, "protos.tar.gz");
   writeFileSync(file, protoArchive("."));
@@ -56,7 +56,7 @@ test("the definitions build from the archive that a service has, and tar unpacks
   }
 });
 
-test("a change that breaks clients of the last release is refused", async () => {
+test("refuses a change that breaks clients of the last release", async () => {
   const field = "string external_reference = 12";
   const renumbered = await breakingAfter("shipment_service.proto", field, field.replace("12", "99"));
   expect(renumbered).toEqual({
@@ -71,13 +71,13 @@ test("a change that breaks clients of the last release is refused", async () => 
   });
 });
 
-test("a new field and another comment break no client", async () => {
+test("accepts a new field and a new comment", async () => {
   const last = "  string email = 3;\n";
   const more = `${last}  // Another.\n  string fax = 99;\n`;
   expect(await breakingAfter("customer.proto", last, more)).toEqual({ code: 0, output: "" });
 });
 
-test("the definitions of the last release, which the changelog names, are kept; package.json names it or the next one, as on its way", () => {
+test("keeps the definitions of the last release in the changelog, and package.json has its version or the next prerelease", () => {
   const [, released] = /^## (\d\S*) - /m.exec(readFileSync("CHANGELOG.md", "utf8"))!;
   expect(readdirSync("test/proto").filter((name) => name.endsWith(".gz"))).toEqual([`released-${released}.binpb.gz`]);
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -195,7 +195,7 @@ const calls = createMethodCalls(service, { workspace, operator, stripe, text: WO
 /** Id of the key that the call revokes. */
 let endedKey: string | undefined;
 
-test("of every method that changes the platform or a key it is known what the audit log says", () => {
+test("the tests list the audit entry of every method that changes the platform or a key", () => {
   expect(METHODS.map(([name]) => name).sort()).toEqual(Object.keys(CHANGES).sort());
 });
 
@@ -219,7 +219,7 @@ async function call(method: DescMethod, fields: Fields) {
   };
 }
 
-describe("the audit log tells who did what to what, and keeps no secret, after", () => {
+describe("the audit log records the actor, subject and changes without secrets after", () => {
   test.each(METHODS)("%s", async (name, method) => {
     const sent = await calls.validFields(method);
     endedKey = sent["workspace"] && (await listKeys(service.app.em, sent["workspace"]))[0]!.id;
@@ -261,7 +261,7 @@ describe("the audit log tells who did what to what, and keeps no secret, after",
   });
 
   test.each(METHODS.filter(([name]) => !/Create|InviteMember|UploadTariffZones|RotateTrackingLinks/.test(name)))(
-    "%s, but not when it is refused",
+    "%s, but nothing after a refused call",
     async (_, method) => {
       const names = method.input.fields.map(({ name }) => name);
       const ids = names.filter((name) =>

@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startServiceProcess } from "../support/service-process.ts";
 import { startService } from "../support/service.ts";
 
-test("a replica that has been busy holds two or three connections once it is idle", async () => {
+test("a replica keeps two or three connections after it becomes idle", async () => {
   const service = await startService();
   const { apiKey } = await service.addWorkspace();
   const database = await connectTo(service.databaseUrl);
@@ -30,7 +30,7 @@ test("a replica that has been busy holds two or three connections once it is idl
   await eventually("the pool to shrink", hasShrunk);
 });
 
-test("the log says at the start how many connections a replica holds at most", async () => {
+test("the start log has the maximum number of connections of a replica", async () => {
   const database = await createDatabase();
   const service = await startServiceProcess({ DATABASE_URL: database.url });
   const line = await eventually("the line", () => service.log().find(({ msg }) => msg === "starting"));

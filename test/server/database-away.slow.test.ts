@@ -110,7 +110,7 @@ async function expectWholeBookings(): Promise<void> {
   expect([await rowCount("customer"), await rowCount("event")]).toEqual([shipments, shipments]);
 }
 
-test("while the database is down, calls that need it are told when to retry, and work when it is back", async () => {
+test("while the database is down, calls that need it return a retry delay, and they work afterwards", async () => {
   await proxy.goDown();
   expectUnavailable(await book());
   expectUnavailable(await quote(createSecretKey("shp_")));
@@ -118,7 +118,7 @@ test("while the database is down, calls that need it are told when to retry, and
   await expectWorking();
 });
 
-test("while the database is down, a gRPC caller is told when to retry", async () => {
+test("while the database is down, gRPC errors have a retry delay", async () => {
   await proxy.goDown();
   const error = await service
     .grpcClient(apiKey)
@@ -130,7 +130,7 @@ test("while the database is down, a gRPC caller is told when to retry", async ()
   await proxy.comeBack();
 });
 
-test("while the database is down, quotes with cached keys, probes, metrics and refusals work", async () => {
+test("while the database is down, quotes with cached keys, probes, metrics and error responses work", async () => {
   await proxy.goDown();
   for (let i = 0; i < 10; i++) expect((await quote()).status).toBe(200);
   expect((await service.grpcClient(apiKey).quoteShipment(RPC_ROUTE)).covered).toBe(true);
@@ -140,7 +140,7 @@ test("while the database is down, quotes with cached keys, probes, metrics and r
   await proxy.comeBack();
 });
 
-test("while the database is down, quotes of test mode go by the clock that the process knew last, else by the real time", async () => {
+test("while the database is down, test-mode quotes use the last known clock, otherwise the real time", async () => {
   const quotedAt = async (key: string) => {
     const answer = await service.request("/v1/quotes", { apiKey: key, body: COVERED_ROUTE });
     return answer.status === 201 ? Date.parse(answer.body.created_at) : answer.status;
@@ -162,7 +162,7 @@ test("while the database is down, quotes of test mode go by the clock that the p
   await proxy.comeBack();
 });
 
-test("a replica that has been cut off from its database for 30 s is not ready until it is reached; one without such a bound is", async () => {
+test("a replica is not ready after 30 s without its database until it reconnects, unless that limit is disabled", async () => {
   let nowMs = 0;
   const outside = { ...REAL_WAITS, monotonicMs: () => nowMs };
   const patient = await startReplica(proxy.url, { outside, maxDatabaseOutageSeconds: 0 });
@@ -193,7 +193,7 @@ test("a replica that has been cut off from its database for 30 s is not ready un
   await Promise.all([replica.close(), patient.close()]);
 });
 
-test("while the database is away, the log says so once and then every ten seconds, whatever fails", async () => {
+test("while the database is down, logs it once and then every ten seconds", async () => {
   let nowMs = 0;
   const lines: LogLine[] = [];
   const replica = await startReplica(proxy.url, {
@@ -224,7 +224,7 @@ test("while the database is away, the log says so once and then every ten second
   expect(reached).toMatchObject({ level: "info", seconds: 10 });
 });
 
-test("keys that changed while the database was unreachable are noticed when it is back", async () => {
+test("key changes during an outage take effect after it", async () => {
   const meanwhile = createOrm(database.url, { entities: ENTITIES });
   await proxy.goDown();
   const newKey = await rotateKeys(meanwhile.em, workspaceId, 60);
@@ -238,7 +238,7 @@ test("keys that changed while the database was unreachable are noticed when it i
   await meanwhile.close();
 });
 
-test("connections that an administrator ends are replaced", async () => {
+test("replaces connections that an administrator terminates", async () => {
   await expectWorking();
   await client.query(
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
@@ -246,7 +246,7 @@ test("connections that an administrator ends are replaced", async () => {
   await expectWorking();
 });
 
-test("transactions that lose their connection leave nothing half done, and lose no pool connection", async () => {
+test("transactions that lose their connection are rolled back and leak no pool connection", async () => {
   for (const time of ["once", "twice"]) {
     const customers = Array.from({ length: 16 }, (_, i) => `cut${time}${i}`);
     const answers = await inTheMiddleOfBookings(customers, proxy.cut);
@@ -256,7 +256,7 @@ test("transactions that lose their connection leave nothing half done, and lose 
   await expectWorking();
 });
 
-test("a database that hangs delays no caller for long, and serves again when it resumes", async () => {
+test("a hanging database delays callers only briefly, and calls work once it resumes", async () => {
   await expectWorking();
   proxy.hang();
   const began = performance.now();
@@ -270,7 +270,7 @@ test("a database that hangs delays no caller for long, and serves again when it 
   await expectWorking();
 });
 
-test("connections that the network dropped silently delay no caller for long, and are replaced", async () => {
+test("silently dropped connections delay callers only briefly and are replaced", async () => {
   const began = performance.now();
   const answers = await inTheMiddleOfBookings(["forgotten1", "forgotten2"], proxy.forget);
   answers.forEach(expectUnavailable);
@@ -290,7 +290,7 @@ test("a service that starts before its database becomes ready once the database 
   await (await untilListening(starting)).untilReady();
 });
 
-test("a service ends although its database hangs with a call in flight", async () => {
+test("a service stops even if its database hangs with a call in flight", async () => {
   // The waiting calls end only at the shutdown.
   const replica = await startReplica(proxy.url);
   await replica.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
@@ -303,7 +303,7 @@ test("a service ends although its database hangs with a call in flight", async (
   proxy.resume();
 });
 
-test("spans that wait are sent at the end although the database hangs", async () => {
+test("pending spans are sent at shutdown even if the database hangs", async () => {
   const otlp = await startOtlpReceiver();
   onTestFinished(otlp.close);
   const tracing = startTracing({
@@ -333,13 +333,13 @@ test("spans that wait are sent at the end although the database hangs", async ()
   proxy.resume();
 });
 
-test("a transaction that never ends does not keep a service from closing", async () => {
+test("a transaction that never finishes does not prevent a service from closing", async () => {
   const replica = await startReplica(database.url);
   await replica.app.em.fork().begin();
   await replica.close();
 });
 
-test("a service that waits for its database ends at SIGTERM", async () => {
+test("a service that waits for its database stops on SIGTERM", async () => {
   await proxy.goDown();
   const environment = { DATABASE_URL: proxy.url, SHUTDOWN_DELAY_SECONDS: "300" };
   const served = startStarting(environment);

@@ -32,7 +32,7 @@ function compared() {
 const WRONG = "the clock differs from the database's";
 const DIFFERS = "the clock differs from the database's: synchronize both with NTP";
 
-test("a difference of more than 2 s is logged once, as is its end, and from 30 s on the service is not ready", async () => {
+test("logs the start and end of a difference of more than 2 s once, and is not ready from 30 s on", async () => {
   const { look, logged } = compared();
   expect(await look(2_000)).toEqual([2, undefined]);
   expect(logged).toEqual([]);
@@ -51,7 +51,7 @@ test("a difference of more than 2 s is logged once, as is its end, and from 30 s
   ]);
 });
 
-test("while the database is read-only, the service is not ready", async () => {
+test("the service is not ready while the database is read-only", async () => {
   const { look, logged, time } = compared();
   time.isReadOnly = true;
   expect(await look(0)).toEqual([0, "the database is read-only"]);
@@ -64,7 +64,7 @@ test("while the database is read-only, the service is not ready", async () => {
   ]);
 });
 
-test("a database that is made read-only is noticed", async () => {
+test("detects a database that becomes read-only", async () => {
   const service = await startService();
   const sql = await connectTo(service.databaseUrl);
   const name = new URL(service.databaseUrl).pathname.slice(1);
@@ -81,7 +81,7 @@ test("a database that is made read-only is noticed", async () => {
   await sql.query("commit");
 });
 
-test("an answer that took more than a second says nothing", async () => {
+test("ignores a response that took more than a second", async () => {
   const { look, logged } = compared();
   expect(await look(40_000, 1_001)).toEqual([0, undefined]);
   expect(await look(40_000, 1_000)).toEqual([40, WRONG]);
@@ -89,7 +89,7 @@ test("an answer that took more than a second says nothing", async () => {
   expect(logged).toEqual([[DIFFERS, { seconds: 40 }]]);
 });
 
-test("a replica whose clock is wrong is not ready, and says so in its log and metrics, until it is set right", async () => {
+test("a replica with a wrong clock is not ready and reports it in its log and metrics until the clock is correct", async () => {
   const service = await startService();
   const lines: LogLine[] = [];
   let aheadMs = -3_600_000;

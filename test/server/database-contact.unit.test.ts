@@ -26,7 +26,7 @@ const refused = () =>
   );
 const deadlock = () => Object.assign(new Error("deadlock detected"), { code: "40P01" });
 
-test("an outage is told with its error once, in few words every ten seconds, and at its end", () => {
+test("logs an outage with its error once, briefly every ten seconds, and at its end", () => {
   const { at, fail, reached, lines } = createContact();
   for (const ms of [0, 5_000, 10_000, 20_000]) {
     at(ms);
@@ -44,7 +44,7 @@ test("an outage is told with its error once, in few words every ten seconds, and
   ]);
 });
 
-test("that the database is reached is said of outages alone", () => {
+test("logs a reconnection only after an outage", () => {
   const { at, fail, reached, lines } = createContact();
   at(60_000);
   reached();

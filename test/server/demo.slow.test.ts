@@ -48,7 +48,7 @@ function paste(...lines: readonly string[]): string {
   return spawnSync("sh", ["-c", lines.join("\n")], { encoding: "utf8" }).stdout;
 }
 
-test("the first start of the demo prints a link to sign in by, a test key with a curl line that works, and how to have other links and keys; a second keeps all data, and prints the same with a new link and no key", async () => {
+test("the first start of the demo prints a sign-in link and a working test key, and the second keeps all data and prints only a new link", async () => {
   const folder = makeTemporaryFolder("demo");
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
@@ -122,7 +122,7 @@ test("the first start of the demo prints a link to sign in by, a test key with a
   expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("the demo's workspace is recorded as made by the service itself", async () => {
+test("the audit log attributes the demo's workspace to the service", async () => {
   const database = await createDatabase();
   const orm = createOrm(database.url, { entities: ENTITIES });
   onTestFinished(async () => {
@@ -154,7 +154,7 @@ test("the demo's workspace is recorded as made by the service itself", async () 
   expect(JSON.stringify(entries)).not.toContain(apiKey.slice(4, -4));
 });
 
-test("the demo changes nothing in a database that has a workspace", async () => {
+test("the demo does not change a database that has a workspace", async () => {
   const database = await createDatabase();
   const environment = { DATABASE_URL: database.url, HOST: "127.0.0.1" };
   const { stdout } = await runCommand(["workspace", "create", "--name", "Acme", "--json"], environment);

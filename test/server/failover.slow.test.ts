@@ -76,7 +76,7 @@ function followFeed(reader: Pick<TestService, "request">) {
   };
 }
 
-test("when the primary is killed under load and its standby promoted, everything acknowledged is there once, in the feed, and sent", async () => {
+test("when the primary is killed under load and its standby promoted, everything acknowledged is stored once, in the feed and delivered", async () => {
   const other = await startServiceProcess({
     DATABASE_URL: pair.url,
     WEBHOOK_ALLOW_LOOPBACK_HTTP: "true",
@@ -125,7 +125,7 @@ test("when the primary is killed under load and its standby promoted, everything
   expect(await pair.first.query("select pg_is_in_recovery() as standby")).toEqual([{ standby: true }]);
 });
 
-test("connections to a primary that takes no more writes are replaced by some to the server that does", async () => {
+test("replaces connections to a primary that becomes read-only with connections to the writable server", async () => {
   expect((await book("before")).status).toBe(201);
   await pair.second.promote();
   await pair.first.query("alter system set default_transaction_read_only = on");
@@ -147,7 +147,7 @@ test("connections to a primary that takes no more writes are replaced by some to
   expect(await pair.first.query("select count(*)::int as count from shipment")).toEqual([{ count: 1 }]);
 });
 
-test("a primary that the network has cut off without a word is left for the one that was promoted", async () => {
+test("switches from a primary that is silently cut off to the promoted server", async () => {
   const proxy = await startTcpProxy(pair.first.url);
   const [near, far] = [proxy.url, pair.second.url].map((url) => new URL(url).host);
   const cut = await startReplica(pair.first.url.replace(/@[^/]*/, `@${near},${far}`));
@@ -174,7 +174,7 @@ async function killStandby(): Promise<void> {
   });
 }
 
-test("a booking that no synchronous standby has confirmed is not acknowledged, and takes place once when sent again", async () => {
+test("does not acknowledge a booking without a synchronous standby's confirmation, and books once when it is retried", async () => {
   expect((await book("before")).status).toBe(201);
   await killStandby();
   const { status, headers, body } = await book("alone");
@@ -191,7 +191,7 @@ test("a booking that no synchronous standby has confirmed is not acknowledged, a
   });
 });
 
-test("a booking is not acknowledged when somebody cancels its wait for a synchronous standby", async () => {
+test("does not acknowledge a booking whose wait for a synchronous standby is canceled", async () => {
   expect((await book("before")).status).toBe(201);
   await killStandby();
   const booking = book("alone");
@@ -201,7 +201,7 @@ test("a booking is not acknowledged when somebody cancels its wait for a synchro
   expect((await booking).status).toBe(503);
 });
 
-test("the server that takes writes is found wherever it stands in the address", async () => {
+test("finds the writable server at any position in the URL", async () => {
   for (const target of ["read-write", "primary"]) {
     const url = reversed(pair.url).replace("read-write", target);
     const orm = createOrm(url, { entities: [] });
@@ -211,7 +211,7 @@ test("the server that takes writes is found wherever it stands in the address", 
   }
 });
 
-test("while no server takes writes, each is named with the reason", async () => {
+test("names each server with the reason while none is writable", async () => {
   pair.first.kill();
   // The processes are reaped a moment later. Until then, connections are accepted and reset.
   await eventually("its port to be closed", () => isRefused(new URL(pair.first.url)));
@@ -233,7 +233,7 @@ const bookingsOf = async (server: PairServer) => {
   return row.count as number;
 };
 
-test("of two servers that take writes, a process that starts books on the one that was promoted, wherever it stands", async () => {
+test("of two writable servers, a starting process books on the promoted one, at any position", async () => {
   await pair.second.promote();
   await pair.first.startAlone();
   for (const url of [pair.url.replace("read-write", "primary"), reversed(pair.url)]) {
@@ -246,7 +246,7 @@ test("of two servers that take writes, a process that starts books on the one th
   expect([await bookingsOf(pair.first), await bookingsOf(pair.second)]).toEqual([0, 2]);
 });
 
-test("a process does not go back to a former primary that takes writes while the newer one is away", async () => {
+test("a process does not return to a writable former primary while the newer one is down", async () => {
   pair.first.kill();
   await pair.second.promote();
   await eventually("a booking", async () => (await book("before")).status === 201);
@@ -266,7 +266,7 @@ test("a process does not go back to a former primary that takes writes while the
   expect([await bookingsOf(pair.first), await bookingsOf(pair.second)]).toEqual([0, 2]);
 });
 
-test("two servers that take writes on one timeline, or of two clusters, are refused until one is left", async () => {
+test("refuses two writable servers on one timeline or in two clusters until only one is left", async () => {
   pair.second.kill();
   await pair.first.startAlone();
   await pair.second.startAlone();

@@ -49,12 +49,12 @@ test.each(
   [...(await describedMethods("workspace")), ...(await describedMethods("operator"))].map(
     (method) => [method.name, method] as const,
   ),
-)("%s answers as ever, whatever the database sets for its connections", async (_, method) => {
+)("%s succeeds, whatever the database's settings for connections", async (_, method) => {
   const answers = await calls.call(method, await calls.validFields(method as DescMethod));
   for (const { status, text } of answers) expect(status, text).toBeLessThan(300);
 });
 
-test("times and numbers are read as they were written", async () => {
+test("times and numbers are read as written", async () => {
   const as = service.as(workspace.apiKey);
   const [newest] = (await as.listShipments({ page_size: 1 })).body.data;
   expect(newest.created_at).toMatch(/^20\d\d-\d\d-\d\dT/);

@@ -140,7 +140,7 @@ async function publishSample(): Promise<unknown> {
   return published;
 }
 
-test("a service without a tariff is alive but not ready until the first one is published", async () => {
+test("a service without a tariff is live but not ready until the first one is published", async () => {
   const client = await connectTo(database.url);
   await client.query("delete from tariff_version");
   await client.end();
@@ -163,7 +163,7 @@ test("a service without a tariff is alive but not ready until the first one is p
   expect((await quote(served)).status).toBe(200);
 });
 
-test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, which SIGINT cuts short", async () => {
+test("on SIGTERM a service becomes unready and serves for SHUTDOWN_DELAY_SECONDS, unless SIGINT follows", async () => {
   environment = { ...environment, SHUTDOWN_DELAY_SECONDS: "300" };
   const served = await startReady();
   signal(served, "SIGTERM");
@@ -191,7 +191,7 @@ test("at SIGTERM a service is unready and serves on for SHUTDOWN_DELAY_SECONDS, 
 });
 
 test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).status === 0)(
-  "a process ends when the terminal that it runs on is closed",
+  "a process exits when its terminal is closed",
   async () => {
     const [port, grpcPort] = [await freePort(), await freePort()].map(String);
     const ports = { PORT: port!, GRPC_PORT: grpcPort! };
@@ -207,7 +207,7 @@ test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).st
   },
 );
 
-test("at SIGTERM a service is unready, closes its ports, answers what is in flight and what comes on open connections, and ends", async () => {
+test("on SIGTERM a service becomes unready, closes its ports, responds to calls in flight and on open connections, and exits", async () => {
   const served = await startReady();
   const inFlight = await sendHalf(served, "/v1/shipments", BOOKING);
   const kept = await Promise.all(Array.from({ length: 4 }, () => keepConnection(served)));
@@ -238,7 +238,7 @@ test("at SIGTERM a service is unready, closes its ports, answers what is in flig
   await expectEndInTime(served, signalledAt);
 });
 
-test("idle connections stay open for a while once the ports are closed, and a call on one is answered", async () => {
+test("idle connections stay open briefly after the ports are closed, and accept one more call", async () => {
   const service = await startReplica(database.url);
   const keep = await keepConnection(service);
   const closing = service.app.close(DRAIN_MS);
@@ -248,7 +248,7 @@ test("idle connections stay open for a while once the ports are closed, and a ca
   await closing;
 });
 
-test("a call that never ends does not keep the process from ending, and is logged as cut", async () => {
+test("a call that never finishes does not prevent the process from exiting, and is logged as aborted", async () => {
   const served = await startReady();
   const { response } = await sendHalf(served, QUOTE_PATH, COVERED_ROUTE);
   const signalledAt = signal(served, "SIGTERM");
@@ -263,7 +263,7 @@ test("a call that never ends does not keep the process from ending, and is logge
   ]);
 });
 
-test("SIGHUP changes nothing, and a signal sent twice, as by a terminal and by npm, does not interrupt the drain, which idle connections do not hold up", async () => {
+test("SIGHUP has no effect, and neither a repeated signal, as from a terminal and npm, nor idle connections interrupt or delay the drain", async () => {
   const served = await startReady();
   // On SIGHUP, other programs reload their configuration.
   signal(served, "SIGHUP");

@@ -30,7 +30,7 @@ INFO: /v2 404 unimplemented, 0.0 ms, request shp_...wxyz
 WARN: database unavailable, request r3
 `;
 
-test("a log that goes to no terminal is JSON, one line for each entry", () => {
+test("a log that does not go to a terminal is JSON, one line per entry", () => {
   const lines = logged({}).trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     {
@@ -75,7 +75,7 @@ test("a log that goes to no terminal is JSON, one line for each entry", () => {
   ]);
 });
 
-test("an operator's key in a log is cut like a workspace's", () => {
+test("redacts an operator's key in the log like a workspace's", () => {
   const program = `
     const { createLog } = await import("./src/server/log.ts");
     const { log, flush } = await createLog({ logLevel: "info" });
@@ -89,19 +89,19 @@ test("an operator's key in a log is cut like a workspace's", () => {
   expect(JSON.parse(stdout)).toMatchObject({ requestId: "sho_...wxyz" });
 });
 
-test("a log for people has the time, level, method, status, duration and message on one line", () => {
+test("a text log has the time, level, method, status, duration and message on one line", () => {
   const text = logged({}, "text");
   expect(text.match(TIME)).toHaveLength(4);
   expect(text.replace(TIME, "")).toBe(AS_TEXT);
 });
 
-test("a log for people has colours when FORCE_COLOR asks for them, and none with NO_COLOR", () => {
+test("a text log has colors with FORCE_COLOR and none with NO_COLOR", () => {
   expect(logged({ FORCE_COLOR: "1" }, "text")).toContain("\u001B[32mINFO");
   expect(logged({ NO_COLOR: "1" }, "text")).not.toContain("\u001B");
 });
 
 test.runIf(process.platform === "linux" && spawnSync("script", ["--version"]).status === 0)(
-  "a log on a terminal is for people, unless LOG_FORMAT asks for JSON",
+  "a log on a terminal is text, unless LOG_FORMAT is JSON",
   () => {
     const program =
       'const { createLog } = await import("./src/server/log.ts"); (await createLog({ logLevel: "info", logFormat: process.env.LOG_FORMAT })).log.info("listening");';

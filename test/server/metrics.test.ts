@@ -30,13 +30,13 @@ function figure(
 }
 
 test.runIf(process.platform === "linux")(
-  "the metrics of a running service are those of the guide, no more and no fewer",
+  "the metrics of a running service are exactly those in the guide",
   async () => {
     expect([...(await metricsOf(service)).keys()].toSorted()).toEqual(await documentedMetrics());
   },
 );
 
-test("every metric of our own is named and helped by Prometheus' conventions", async () => {
+test("every own metric follows Prometheus's naming conventions and has a help text", async () => {
   const { text } = await service.request("/metrics");
   const own = [...(await metricsOf(service))].filter(([name]) => name.startsWith("shipments_"));
   for (const [name, { type }] of own) {
@@ -47,7 +47,7 @@ test("every metric of our own is named and helped by Prometheus' conventions", a
   }
 });
 
-test("metrics tell of groups, of waits for connections, and of calls that a limit refuses", async () => {
+test("metrics report groups, waits for connections and rate-limited calls", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const before = await metricsOf(service);
   const { reference } = await bookAnd(service, apiKey, ["pay"]);
@@ -71,7 +71,7 @@ test("metrics tell of groups, of waits for connections, and of calls that a limi
   expect(risen("shipments_rate_limited_total", { class: "write" })).toBe(0);
 });
 
-test("metrics tell of attempts at webhooks by outcome, and a replica of the work that is due", async () => {
+test("metrics report webhook attempts by outcome, and a replica's due work", async () => {
   const { apiKey, id } = await service.addWorkspace();
   const before = await metricsOf(service);
   const gone = await startReceiver();
@@ -132,7 +132,7 @@ test("metrics tell of attempts at webhooks by outcome, and a replica of the work
   await Promise.all(answering.map((it) => it.close()));
 });
 
-test("metrics name the version and the connections", async () => {
+test("metrics report the version and the connections", async () => {
   const metrics = await metricsOf(service);
   const manifest = await readFile(join(import.meta.dirname, "../../package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };

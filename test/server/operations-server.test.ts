@@ -16,7 +16,7 @@ const operations = endpointsAt(service.operationsUrl!, service.grpcUrl);
 
 const NOTHING = errorBody("This path does not exist. Available paths: /metrics, /healthz and /readyz.");
 
-test("operators' server serves metrics, health and readiness, and nothing else", async () => {
+test("the operations server serves only metrics, health and readiness", async () => {
   const metrics = await operations.request("/metrics?debug=1");
   expect(metrics.status).toBe(200);
   expect(metrics.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -37,7 +37,7 @@ test("operators' server serves metrics, health and readiness, and nothing else",
   expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("operators' server refuses what is not a valid request, as the public one does", async () => {
+test("the operations server refuses invalid requests like the public one", async () => {
   for (const [bytes, message] of [
     ["nonsense\r\n\r\n", "The request is not valid HTTP."],
     ["GET /metrics HTTP/1.1\r\n\r\n", "The Host header is missing."],
@@ -47,7 +47,7 @@ test("operators' server refuses what is not a valid request, as the public one d
   }
 });
 
-test("with a server for operators, the public one has probes and no metrics", async () => {
+test("with an operations server, the public one has probes and no metrics", async () => {
   for (const path of ["/healthz", "/readyz"]) {
     expect((await service.request(path)).status).toBe(200);
   }
@@ -56,7 +56,7 @@ test("with a server for operators, the public one has probes and no metrics", as
 });
 
 test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "with a server for operators, reflection by %s shows the services of workspaces alone",
+  "with an operations server, reflection over %s lists only workspace services",
   async (protocol) => {
     const client = createClient(ServerReflection, PROTOCOLS[protocol](service));
     const answers = await Array.fromAsync(
@@ -86,7 +86,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("before the database can be had operators' server answers, and the public ports are closed", async () => {
+test("before the database is available the operations server responds, and the public ports are closed", async () => {
   const [port, grpcPort] = [await freePort(), await freePort()];
   const starting = startStarting({
     HOST: "127.0.0.1",

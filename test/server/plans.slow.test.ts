@@ -151,9 +151,9 @@ const usedIndexes = new Set<string>();
 describe.each([
   ["made once for any values", { mode: "force_generic_plan", kept: false }],
   ["made for each value", { mode: "force_custom_plan", kept: false }],
-  ["of a minute after the tables were empty", { mode: "force_generic_plan", kept: true }],
+  ["from a minute after the tables were empty", { mode: "force_generic_plan", kept: true }],
 ])("with plans %s", (_, { mode, kept }) => {
-  test("no statement reads much more than it answers, though tables were not analyzed", async () => {
+  test("no statement reads much more than it returns, even if tables were not analyzed", async () => {
     const plans = await plansOfEverything(mode, kept);
     for (const { statement, nodes } of plans) {
       seen.add(statement);
@@ -210,7 +210,7 @@ const RUN_BY_OTHER_TESTS = [
   "src/features/quotes/quote-keys.ts",
 ];
 
-test("every statement of the source was looked at", () => {
+test("checks every statement in the source", () => {
   const statements = [...seen].map((it) => it.replaceAll(/\$\d+/g, "?"));
   const unseen = SOURCE.filter(
     ([file, sql]) =>

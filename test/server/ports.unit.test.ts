@@ -10,14 +10,14 @@ const ADDRESSES = { host: "127.0.0.1", operationsPort: undefined, reusePort: fal
 
 afterEach(() => void vi.restoreAllMocks());
 
-test("whether ports are free is found out without listening at them, which a proxy would notice", async () => {
+test("checks whether ports are free without listening on them, which a proxy would notice", async () => {
   const [port, grpcPort] = [await freePort(), await freePort()];
   const listen = vi.spyOn(Server.prototype, "listen");
   await assertPortsFree({ ...ADDRESSES, port, grpcPort });
   expect(listen.mock.calls).toEqual([[{ host: "127.0.0.1", port: 0, reusePort: false }]]);
 });
 
-test("a system that cannot share ports among processes is told of at once, with what to do", async () => {
+test("reports a system that cannot share ports among processes, with the fix", async () => {
   vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server) {
     const error = Object.assign(new Error("not supported"), { code: "ENOTSUP" });
     process.nextTick(() => this.emit("error", error));
@@ -28,7 +28,7 @@ test("a system that cannot share ports among processes is told of at once, with 
   );
 });
 
-test("who shares ports is told when the system resets what waits at the port of a process that ends", async () => {
+test("warns if the system resets waiting connections when a process that shares ports exits", async () => {
   const folder = makeTemporaryFolder("setting");
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const warningWith = async (text: string) => {

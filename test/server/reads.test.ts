@@ -107,7 +107,7 @@ test.each(READS.map((method) => [`${method.parent.typeName}/${method.name}`, met
   },
 );
 
-test("what a call writes is seen", async () => {
+test("detects the writes of a call", async () => {
   const path = `/v1/webhooks/${webhook.id}`;
   const { apiKey } = workspace;
   const written = await writtenDuring(() => service.request(path, { apiKey, method: "DELETE" }));

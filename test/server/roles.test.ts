@@ -87,13 +87,13 @@ async function expectUnauthenticated(method: DescMethod, apiKey: string, message
   expect(grpc).toEqual(rpcRefusal("Unauthenticated", "CREDENTIAL_REFUSED", message));
 }
 
-describe("an admin method is refused to every role below the one that it needs", () => {
+describe("an admin method", () => {
   const cases = ADMIN.flatMap((method) => {
     const needed = neededRole(method);
     const below = OPERATOR_ROLES.slice(0, OPERATOR_ROLES.indexOf(needed));
     return below.map((role) => [method.name, role, needed, method] as const);
   });
-  test.each(cases)("%s to %s, since it needs %s", async (name, role, needed, method) => {
+  test.each(cases)("%s refuses %s and requires %s", async (name, role, needed, method) => {
     const message = `${name} requires the role ${needed}. Your role is ${role}.`;
     const { json, grpc } = await answersTo(method, keyOf[role]);
     expect(json.length).toBeGreaterThan(0);
@@ -103,14 +103,14 @@ describe("an admin method is refused to every role below the one that it needs",
     expect(grpc).toEqual(rpcRefusal("PermissionDenied", "ROLE_INSUFFICIENT", message));
   });
 
-  test.each(named(ADMIN))("%s is open to the role that it needs", async (_, method) => {
+  test.each(named(ADMIN))("%s accepts the required role", async (_, method) => {
     for (const { status } of await byJson(method, keyOf[neededRole(method)])) {
       expect([401, 403, 500]).not.toContain(status);
     }
   });
 });
 
-describe("an admin method refuses a workspace's key, known or not, and says whose it is", () => {
+describe("an admin method refuses a workspace's key, valid or not, and names the required credential", () => {
   const message =
     "The credential is a workspace key, but this call requires an operator key. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
   test.each(named(ADMIN))("%s", async (_, method) => {
@@ -123,8 +123,8 @@ describe("an admin method refuses a workspace's key, known or not, and says whos
 const writes = (method: DescMethod) =>
   method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS && !/Quote/.test(method.name);
 
-describe("a workspace's key that is read-only", () => {
-  test.each(named(OF_WORKSPACES.filter(writes)))("is refused %s", async (_, method) => {
+describe("a read-only workspace key", () => {
+  test.each(named(OF_WORKSPACES.filter(writes)))("cannot call %s", async (_, method) => {
     const needed = getOption(method, for_couriers) ? "courier or full" : "full";
     const message = `${method.name} requires a key with the scope ${needed}. Your key has the scope read_only.`;
     const { json, grpc } = await answersTo(method, readOnlyKey);
@@ -149,7 +149,7 @@ describe("a workspace's key that is read-only", () => {
   });
 });
 
-describe("a workspace's key for couriers", async () => {
+describe("a courier workspace key", async () => {
   const courier = { name: "Fleet", scope: "courier" };
   const { body: own } = await service.request("/v1/api_keys", {
     apiKey: workspaceKey,
@@ -157,7 +157,7 @@ describe("a workspace's key for couriers", async () => {
   });
   const allowed = OF_WORKSPACES.filter((method) => getOption(method, for_couriers));
 
-  test("is for what couriers report, and for no other method", () => {
+  test("can call only the methods that couriers use", () => {
     expect(allowed.map(({ name }) => name)).toEqual([
       "GetShipment",
       "AdvanceShipment",
@@ -189,7 +189,7 @@ describe("a workspace's key for couriers", async () => {
   });
 });
 
-describe("a workspace's method refuses an operator's key, known or not, and says whose it is", () => {
+describe("a workspace method refuses an operator's key, valid or not, and names the required credential", () => {
   const message =
     "The credential is an operator key, but this call requires a workspace key. Send the workspace's API key as Authorization: Bearer shp_... or X-Api-Key: shp_....";
   test.each(named(OF_WORKSPACES))("%s", async (_, method) => {
@@ -199,7 +199,7 @@ describe("a workspace's method refuses an operator's key, known or not, and says
   });
 });
 
-describe("an admin method without a key says which one it wants", () => {
+describe("an admin method without a key names the required credential", () => {
   const message =
     "The credential is missing. Send the operator's key as Authorization: Bearer sho_... or X-Api-Key: sho_....";
   test.each(named(ADMIN))("%s", async (_, method) => {

@@ -9,7 +9,7 @@ import sample from "../../src/demo/sample-tariff.json" with { type: "json" };
 
 const FIPS_CODES = ["36005", "36047", "36061", "36081", "36085"];
 
-test("the sample tariff's zones are the five counties of New York City as in us-atlas, to six decimals", () => {
+test("the sample tariff's zones are the five counties of New York City from us-atlas, with six decimals", () => {
   const url = import.meta.resolve("us-atlas/counties-10m.json");
   const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
     counties: GeometryCollection<{ name: string }>;

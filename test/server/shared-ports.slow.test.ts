@@ -61,7 +61,7 @@ async function storedReferences(): Promise<string[]> {
 }
 
 test(
-  "one of several processes at a port is killed and replaced: what was acknowledged is stored once, and calls go on",
+  "when one of several processes on a port is killed and replaced, acknowledged bookings are stored once and calls continue",
   async () => {
     const processes = [await start(), await start(), await start()];
     const load = startBookingLoad([processes[0]!], apiKey, CLIENTS);
@@ -146,7 +146,7 @@ function createWays({ httpUrl, grpcUrl }: ServiceProcess, booked: string[]) {
 const migrates = (await sharedPortsWarning({ reusePort: true })) === undefined;
 
 test.runIf(migrates)(
-  "processes at a port are restarted one after the other, and no caller sees it, by new connections or kept ones",
+  "processes on a port restart one after the other without failed calls on new or kept connections",
   async () => {
     const processes = [await start(), await start()];
     const failed: string[] = [];

@@ -40,7 +40,7 @@ function unusedFolder(): string {
 }
 
 test.each(["PORT", "GRPC_PORT", "OPERATIONS_PORT"])(
-  "a start whose %s is taken fails and names it, before it makes a data folder",
+  "a start fails before it creates a data folder and names %s if the port is in use",
   async (name) => {
     const port = await listenSomewhere(createServer());
     const folder = unusedFolder();
@@ -52,7 +52,7 @@ test.each(["PORT", "GRPC_PORT", "OPERATIONS_PORT"])(
   },
 );
 
-test("a start at a port that another program does not share fails and says what sharing takes", async () => {
+test("a start on a port that another program does not share fails and explains port sharing", async () => {
   const port = await listenSomewhere(createServer());
   const environment = { DATABASE_URL: database.url, REUSE_PORT: "true", OPERATIONS_PORT: "0" };
   const ended = await runProcess(["serve"], {
@@ -67,13 +67,13 @@ test("a start at a port that another program does not share fails and says what 
   });
 });
 
-test("a start at an address of another machine fails and names HOST", () =>
+test("a start with an address of another machine fails and names HOST", () =>
   expectFailure(
     { DATABASE_URL: database.url, HOST: "192.0.2.1" },
     "HOST: 192.0.2.1 is not an address of this machine",
   ));
 
-test("a start whose database does not exist fails and says how to go on", async () => {
+test("a start with a missing database fails and explains the fix", async () => {
   const url = databaseUrl((it) => (it.pathname += "_none"));
   await expectFailure(
     { DATABASE_URL: url },
@@ -81,7 +81,7 @@ test("a start whose database does not exist fails and says how to go on", async 
   );
 });
 
-test("a start with a wrong password fails and says how to go on", async () => {
+test("a start with a wrong password fails and explains the fix", async () => {
   const url = databaseUrl((it) => (it.password = "wrong"));
   await expectFailure(
     { DATABASE_URL: url },
@@ -89,13 +89,13 @@ test("a start with a wrong password fails and says how to go on", async () => {
   );
 });
 
-test("a start whose database host does not exist fails instead of trying for ever", () =>
+test("a start with an unknown database host fails instead of retrying forever", () =>
   expectFailure(
     { DATABASE_URL: "postgres://nobody@nowhere.invalid/none" },
     "cannot use the database: there is no host nowhere.invalid; correct the host in DATABASE_URL",
   ));
 
-test("a start on a PostgreSQL older than 15 fails and says so", async () => {
+test("a start with a PostgreSQL older than 15 fails and names the version", async () => {
   const port = await listenSomewhere(createOldPostgres("140012"));
   await expectFailure(
     { DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` },
@@ -124,7 +124,7 @@ function createOldPostgres(version: string): Server {
   });
 }
 
-test("a start whose database user may not make tables fails and says so", async () => {
+test("a start with a database user that cannot create tables fails and names the privilege", async () => {
   const client = await connectTo(database.url);
   const user = `visitor_${Date.now()}`;
   await client.query(`create role ${user} login password 'visitor'`);
@@ -144,7 +144,7 @@ test("a start whose database user may not make tables fails and says so", async 
   );
 });
 
-test("a start in a data folder of another version of PostgreSQL fails and says how to go on", async () => {
+test("a start with a data folder of another PostgreSQL version fails and explains the fix", async () => {
   const folder = unusedFolder();
   mkdirSync(join(folder, "postgres"), { recursive: true });
   writeFileSync(join(folder, "postgres/PG_VERSION"), "12\n");
@@ -158,7 +158,7 @@ test("a start in a data folder of another version of PostgreSQL fails and says h
 test.each([
   ["that never answers", () => undefined],
   ["that ends every connection", (socket: Socket) => void socket.end()],
-])("a database %s is waited for, and named by its address", async (_, answer) => {
+])("waits for a database %s and names its address", async (_, answer) => {
   const port = await listenSomewhere(createServer(answer));
   const served = startStarting({ DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
   const line = await eventually("the log to say so", () => served.log().find(({ level }) => level === "warn"));
@@ -171,7 +171,7 @@ test.each([
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("a database that is away is waited for, which is said in one line without a stack", async () => {
+test("waits for a database that is down and logs it in one line without a stack trace", async () => {
   const served = startStarting({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
   const line = await eventually("the log to say so", () => served.log().find(({ level }) => level === "warn"));
   expect(line).toEqual({
@@ -185,7 +185,7 @@ test("a database that is away is waited for, which is said in one line without a
   expect(served.log().map(({ msg }) => msg)).toEqual(["starting", line.msg, "shutting down"]);
 });
 
-test("SIGTERM while the embedded database starts ends the service and the database", async () => {
+test("SIGTERM during the start of the embedded database stops the service and the database", async () => {
   const folder = unusedFolder();
   const starting = startCommand(["serve"], { ...FREE_PORTS, DATA_DIR: folder });
   await eventually("the start", () => existsSync(folder));

@@ -76,7 +76,7 @@ async function tellRecipient(): Promise<void> {
   expect((await fetch(notifying.httpUrl + pathname, { method: "POST" })).status).toBe(200);
 }
 
-test("no text of a caller or of a webhook's receiver stands in a statement", async () => {
+test("no statement contains text from a caller or a webhook receiver", async () => {
   expect(log.statements.length).toBeGreaterThan(50);
   expect(markedStatements()).toEqual([]);
   const stored = [
@@ -102,7 +102,7 @@ test("no text of a caller or of a webhook's receiver stands in a statement", asy
   expect(await markedTables()).toEqual(expect.arrayContaining(stored));
 });
 
-test("the log sees a text that stands in a statement", async () => {
+test("the log detects text in a statement", async () => {
   await service.app.em.execute(`select '${MARK}'`);
   expect(markedStatements()).toEqual([`select '${MARK}'`]);
 });
@@ -194,7 +194,7 @@ const NAMES_WORKSPACE = [
   /\bworkspace_id", (?:"\w+"\.)?"\w+"\) (?:= \(\$\d|in \(\(\$\d, \$\d\)\))/,
 ];
 
-test("every statement on workspaces' data names one workspace as a parameter, or is listed as the platform's", () => {
+test("every statement on workspace data has one workspace as a parameter, or is listed as a platform statement", () => {
   const tables = new RegExp(`\\b(?:from|join|into|update) "?(?:${DISTRIBUTED_TABLES.join("|")})\\b`);
   const statements = [...new Set(log.statements.map((text) => text.replace(/\s+/g, " ").trim()))];
   const unnamed = statements.filter((text) => tables.test(text) && !NAMES_WORKSPACE.some((form) => form.test(text)));

@@ -91,7 +91,7 @@ const CASES = METHODS.flatMap((method) =>
     .map(({ name }) => [`${method.parent.name}/${method.name}`, name, method] as const),
 );
 
-test("every field that could name a record is in a path, or it is known which one it names", () => {
+test("every field that can name a record is in a path or has a known record type", () => {
   const unknown = CASES.filter(
     ([, name, method]) => pairOf(method, name) === undefined && !pathFields(method).includes(name),
   );
@@ -113,7 +113,7 @@ describe.each([
   ["another workspace", stranger, first],
   ["the test twin", second.twin, second],
   ["the live workspace", third, third.twin],
-])("of %s a record is indistinguishable from a missing one", async (_, other, caller) => {
+])("a record of %s is indistinguishable from a missing one", async (_, other, caller) => {
   const calls = createMethodCalls(service, { workspace: { ...caller, twin: caller }, operator });
   const others = createMethodCalls(service, { workspace: { ...other, twin: other }, operator });
   const pairs = await makePairs(other);

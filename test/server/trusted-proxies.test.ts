@@ -15,21 +15,21 @@ async function tryToken(i: number, address: string): Promise<number> {
   return (await postForm(service, "/sign-in", form, headers)).status;
 }
 
-test("behind a trusted proxy, only the address that tries many tokens has to wait", async () => {
+test("behind a trusted proxy, limits only the address that tries many tokens", async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 25; i++) statuses.push(await tryToken(i, "203.0.113.9, 192.0.2.1"));
   expect(statuses).toContain(429);
   expect(await tryToken(25, "192.0.2.1, 192.0.2.2")).toBe(403);
 });
 
-test("IPv6 addresses of one subscriber have to wait together", async () => {
+test("limits IPv6 addresses of one subscriber together", async () => {
   const statuses = new Set<number>();
   for (let i = 1; i <= 40; i++) statuses.add(await tryToken(i, `2001:db8:0:1::${i}`));
   expect(statuses).toEqual(new Set([403, 429]));
   expect(await tryToken(41, "2001:db8:0:2::1")).toBe(403);
 });
 
-test("behind a trusted proxy, only the address that sends many unknown keys has to wait", async () => {
+test("behind a trusted proxy, limits only the address that sends many unknown keys", async () => {
   const { apiKey } = await service.addWorkspace();
   const call = async (key: string, address: string) => {
     const headers = { "x-forwarded-for": address };

@@ -20,11 +20,11 @@ test.each([
   ["smtp://ada:secret@localhost", { secure: false, requireTLS: false }],
   ["smtp://ada:secret@[::1]:2525", { host: "::1", requireTLS: false }],
   ["smtps://ada%40example.org:a%2Fb@h", { auth: { user: "ada@example.org", pass: "a/b" } }],
-] as const)("%s is reached by %j", (url, options) => {
+] as const)("connects to %s with %j", (url, options) => {
   expect(transportOptions(url)).toMatchObject(options);
 });
 
-test("a mail is sent with user and password", async () => {
+test("sends a mail with user name and password", async () => {
   const server = await startMailServer({
     authOptional: false,
     allowInsecureAuth: true,
@@ -46,7 +46,7 @@ test("a mail is sent with user and password", async () => {
 test.each([
   "=?utf-8?q?Pay=20here?=",
   "Ünal =?utf-8?B?UGF5?=: Your delivery is on its way, and will be there tomorrow. 📦".repeat(3),
-])("a subject that contains an encoded word is received as it was written: %s", async (subject) => {
+])("a subject that contains an encoded word is received as written: %s", async (subject) => {
   const server = await startMailServer();
   expect(await clientOf(server.url).send({ ...MAIL, subject }, never)).toBeUndefined();
   const words = server.mails[0]!.headers["subject"]!.split(" ");
@@ -55,7 +55,7 @@ test.each([
   expect(texts.map((text) => Buffer.from(text, "base64").toString()).join("")).toBe(subject);
 });
 
-test("a mail server that is not there, or not for this mail, is told apart", async () => {
+test("distinguishes an unreachable mail server from one that rejects a mail", async () => {
   const answers = new Map([
     ["550@example.org", 550],
     ["451@example.org", 451],
@@ -85,7 +85,7 @@ test("a mail server that is not there, or not for this mail, is told apart", asy
   });
 });
 
-test("sending ends when it is given up, however the server hangs", async () => {
+test("aborts sending even if the server hangs", async () => {
   const giveUp = new AbortController();
   const server = await startMailServer({
     onMailFrom: () => giveUp.abort(),

@@ -20,13 +20,13 @@ test.for([
   "google-chrome",
   "google-chrome-stable",
   "microsoft-edge",
-])("%s is found on PATH", (name) => {
+])("finds %s on PATH", (name) => {
   const folder = programs(name);
   const PATH = `/nowhere:${folder}`;
   expect(findChromium({ PATH }, MISSING)).toBe(join(folder, name));
 });
 
-test("CHROMIUM_PATH is used before PATH, and a download last", () => {
+test("prefers CHROMIUM_PATH to PATH, and PATH to a download", () => {
   const folder = programs("chromium", "own", "downloaded");
   const [own, downloaded] = ["own", "downloaded"].map((name) => join(folder, name));
   expect(findChromium({ PATH: folder, CHROMIUM_PATH: own }, downloaded)).toBe(own);
@@ -34,7 +34,7 @@ test("CHROMIUM_PATH is used before PATH, and a download last", () => {
   expect(findChromium({ PATH: "/nowhere" }, downloaded)).toBe(downloaded);
 });
 
-test("a CHROMIUM_PATH that is not a program is an error", () => {
+test("reports an error if CHROMIUM_PATH is not a program", () => {
   expect(() => findChromium({ CHROMIUM_PATH: MISSING })).toThrow(
     `CHROMIUM_PATH is ${MISSING}, which is not a program.`,
   );

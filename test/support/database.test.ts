@@ -2,7 +2,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { createDatabase } from "./database.ts";
 
-test("databases created concurrently are migrated, and separate for each test", async () => {
+test("databases created concurrently are migrated and separate", async () => {
   const databases = await Promise.all(Array.from({ length: 8 }, createDatabase));
   const clients = databases.map(({ url }) => new pg.Client(url));
   for (const client of clients) client.on("error", () => {});

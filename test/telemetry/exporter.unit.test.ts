@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createFailureLog } from "../../src/telemetry/exporter.ts";
 
-test("failures are logged once a minute, with how many were left out", () => {
+test("logs failures once a minute with the number of suppressed ones", () => {
   const lines: unknown[] = [];
   let nowMs = 5;
   const failures = createFailureLog({ warn: (...line: unknown[]) => lines.push(line) }, () => nowMs);

@@ -46,7 +46,7 @@ async function stop({ process, ended }: ServiceProcess) {
   return ended;
 }
 
-test("the environment says where traces go, with which headers, of what service and how many", async () => {
+test("the environment sets the trace endpoint, headers, service name and sampling", async () => {
   const otlp = await startOtlpReceiver();
   onTestFinished(otlp.close);
   const service = await start({
@@ -76,7 +76,7 @@ test("the environment says where traces go, with which headers, of what service 
   expect((await lineOf(service, "by-ratio")).traceId).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("the log line of a call has the id of its trace, and what waits is sent at the end", async () => {
+test("a call's log line has its trace id, and pending spans are sent at shutdown", async () => {
   const otlp = await startOtlpReceiver();
   onTestFinished(otlp.close);
   const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint });
@@ -133,7 +133,7 @@ function sourcesOf(url: string): string[] {
   return sources.map((source: string) => new URL(source, url).href);
 }
 
-test("without an endpoint no part of tracing is loaded, and log lines name the caller's trace", async () => {
+test("without an endpoint no tracing code is loaded, and log lines have the caller's trace id", async () => {
   const untraced = await modulesOf({}, async (service) => {
     await quote(service, "off", { traceparent: PARENT });
     await quote(service, "off-malformed", { traceparent: "00-1-2-01" });
@@ -162,7 +162,7 @@ test.for([
   ["without an endpoint", { ...ODD, OTEL_TRACES_EXPORTER: "zipkin", OTEL_SDK_DISABLED: "perhaps" }],
   ["with the exporter none", { ...ODD, ...ODD_ENDPOINT, OTEL_TRACES_EXPORTER: "none" }],
   ["with the SDK disabled", { ...ODD, ...ODD_ENDPOINT, OTEL_SDK_DISABLED: "true" }],
-] as const)("%s, other variables of tracing may be anything", async ([, environment]) => {
+] as const)("%s, other tracing variables may have any value", async ([, environment]) => {
   const service = await start(environment);
   expect((await quote(service, "odd")).status).toBe(200);
   expect(await stop(service)).toMatchObject({ code: 0, stderr: "" });
@@ -171,11 +171,11 @@ test.for([
 /** Endpoints that do not accept traces. */
 const DEAF: readonly (readonly [what: string, start: () => Promise<string>])[] = [
   ["that is down", async () => "http://127.0.0.1:1"],
-  ["that takes traces and never answers", startSilentServer],
+  ["that accepts traces and never responds", startSilentServer],
   ["that refuses them", startRefusingReceiver],
 ];
 
-test.for(DEAF)("a receiver %s changes no answer, and is warned of once", async ([, startReceiver]) => {
+test.for(DEAF)("a receiver %s does not affect responses and causes one warning", async ([, startReceiver]) => {
   const service = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: await startReceiver(),
     OTEL_EXPORTER_OTLP_TIMEOUT: "300",
@@ -233,7 +233,7 @@ test.for([
   ["OTEL_TRACES_SAMPLER_ARG", "1.5", "must be a number from 0 to 1"],
   ["OTEL_RESOURCE_ATTRIBUTES", "production", "must be a list such as region=eu,team=shipping"],
 ] as const)(
-  "%s is refused at the start when calls are traced and it is %s",
+  "refuses %s at startup if calls are traced and it is %s",
   async ([name, value, sentence, shown = value]) => {
     const { code, stderr } = await runCommand(["serve"], {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",

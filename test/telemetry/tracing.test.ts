@@ -76,7 +76,7 @@ const rpcAttributes = (requestId: string, url: string, method: string) => ({
   "shipments.workspace": workspace.id,
 });
 
-test("a booking by JSON is a span of its route, with its transaction below", async () => {
+test("a JSON booking is a span for its route, with its transaction as a child", async () => {
   const headers = { "x-request-id": "json-booking", "x-forwarded-for": "203.0.113.7" };
   const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
   expect(status).toBe(201);
@@ -108,7 +108,7 @@ test("a booking by JSON is a span of its route, with its transaction below", asy
   });
 });
 
-test("a request to the geocoder is a span below its call, without what was asked", async () => {
+test("a geocoder request is a child span of its call, without the query", async () => {
   const headers = { "x-request-id": "geocoding" };
   await service.request("/v1/addresses?query=karl-marx", { apiKey, headers });
   const request = {
@@ -138,7 +138,7 @@ const SYSTEMS = {
 } as const;
 
 test.for(Object.entries(SYSTEMS))(
-  "a booking by %s is a span of its method, with its transaction below",
+  "a booking over %s is a span for its method, with its transaction as a child",
   async ([protocol, system]) => {
     const transport = PROTOCOLS[protocol as keyof typeof SYSTEMS];
     const client = rpcClient(ShipmentService, transport, service, apiKey);
@@ -158,7 +158,7 @@ test.for(Object.entries(SYSTEMS))(
   },
 );
 
-test("a call that its caller is to blame for is no error, and one without a key names no workspace", async () => {
+test("a span of a client error is not an error, and a call without a key has no workspace", async () => {
   const missing = { "x-request-id": "missing" };
   const path = `/v1/shipments/${NO_REFERENCE}`;
   await service.request(path, { apiKey, headers: missing });
@@ -194,7 +194,7 @@ test("a call that its caller is to blame for is no error, and one without a key 
   });
 });
 
-test("a call that is answered too late is an error of the service, whatever the protocol", async () => {
+test("a timed-out call is an error of the service over every protocol", async () => {
   const late = (id: string) => ({ authorization: `Bearer ${apiKey}`, "x-request-id": id });
   const quote = "shipments.v1.ShipmentService/QuoteShipment";
   const message = toBinary(QuoteShipmentRequestSchema, create(QuoteShipmentRequestSchema, RPC_ROUTE));
@@ -229,7 +229,7 @@ test("a call that is answered too late is an error of the service, whatever the 
   });
 });
 
-test("a path that leads nowhere is not recorded, since anything may be in it", async () => {
+test("does not record an unknown path, since it can contain anything", async () => {
   const headers = { "x-request-id": "nowhere" };
   await service.request("/v1/nonsense/ada@example.org", { apiKey, headers });
   expect(await otlp.treeOf("nowhere", 1)).toEqual({
@@ -246,7 +246,7 @@ test("a path that leads nowhere is not recorded, since anything may be in it", a
   });
 });
 
-test("neither a key nor an email in a path or a request id is recorded", async () => {
+test("does not record a key or an email in a path or a request id", async () => {
   const path = `/v1/shipments/ada@example.org/events?page_size=1`;
   const { headers } = await service.request(path, { apiKey, headers: { "x-request-id": apiKey } });
   const span = await otlp.spanOf(headers.get("x-request-id")!);
@@ -254,7 +254,7 @@ test("neither a key nor an email in a path or a request id is recorded", async (
   expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).not.toContain(apiKey);
 });
 
-test("a stream is one span, which ends with it", async () => {
+test("a stream is one span that ends with it", async () => {
   const requestId = "stream";
   const ending = new AbortController();
   const events = service.grpcClient(apiKey, EventService);
@@ -275,7 +275,7 @@ test("a stream is one span, which ends with it", async () => {
   });
 });
 
-test("a call joins the trace that its caller names, with its state, on every server", async () => {
+test("a call joins its caller's trace and trace state on every server", async () => {
   const headers = (requestId: string) => ({
     "x-request-id": requestId,
     traceparent: PARENT,
@@ -305,7 +305,7 @@ test("a call joins the trace that its caller names, with its state, on every ser
 test.for([
   ["malformed", "00-1-2-01"],
   ["of zeros", `00-${"0".repeat(32)}-${PARENT_ID}-01`],
-])("a traceparent that is %s is ignored", async ([what, traceparent]) => {
+])("ignores a traceparent that is %s", async ([what, traceparent]) => {
   const headers = {
     "x-request-id": `ignored-${what!.replace(" ", "-")}`,
     traceparent: traceparent!,
@@ -315,7 +315,7 @@ test.for([
   expect(span.parentSpanId).toBeUndefined();
 });
 
-test("a call is not recorded whose caller does not record its trace", async () => {
+test("does not record a call whose caller does not record its trace", async () => {
   const traceparent = `00-${TRACE_ID.replace("0af7", "1111")}-${PARENT_ID}-00`;
   const headers = { "x-request-id": "unrecorded", traceparent };
   await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
@@ -328,7 +328,7 @@ test("a call is not recorded whose caller does not record its trace", async () =
   expect(otlp.spans.filter(({ traceId }) => traceId.startsWith("1111"))).toEqual([]);
 });
 
-test("bookings that share a transaction share its span: it is in one trace, and links lead to it", async () => {
+test("bookings that share a transaction share its span, which is in one trace and linked from the others", async () => {
   const bookings = Array.from({ length: 12 }, async (_, i) => {
     const headers = { "x-request-id": `group-${i}` };
     const { status } = await service.request("/v1/shipments", { apiKey, body: BOOKING, headers });
@@ -351,7 +351,7 @@ test("bookings that share a transaction share its span: it is in one trace, and 
   expect(total).toBe(calls.length);
 });
 
-test("a webhook attempt is in the trace of the call that caused its event, and passes it on", async () => {
+test("a webhook attempt is in the trace of the call that caused its event, and propagates it", async () => {
   const receiver = await startReceiver();
   const own = await service.addWorkspace();
   const { data } = await addWebhook(service, own.apiKey, { url: receiver.url });
@@ -390,7 +390,7 @@ test("a webhook attempt is in the trace of the call that caused its event, and p
   });
 });
 
-test("an attempt that fails is an error with its status, or says why there was none", async () => {
+test("a failed attempt is an error with its status or its cause", async () => {
   const failing = await startReceiver((response) => response.writeHead(500).end());
   const own = await service.addWorkspace();
   const { data } = await addWebhook(service, own.apiKey, { url: failing.url });

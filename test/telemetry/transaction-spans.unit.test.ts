@@ -26,11 +26,11 @@ const DATABASE = {
   "shipments.transaction.calls": 1,
 };
 
-test("a transaction names its database, without who it connects as", () => {
+test("a transaction span names its database, without the user", () => {
   expect(spanOf(undefined)).toEqual({ attributes: DATABASE, isError: false, message: undefined });
 });
 
-test("a transaction names the database of several servers, and none of them", () => {
+test("a transaction span names the database of several servers, and no server", () => {
   const several = "postgres://shipper:secret@first:5433,second/a%20b";
   expect(spanOf(undefined, several).attributes).toEqual({
     "db.system.name": "postgresql",
@@ -39,7 +39,7 @@ test("a transaction names the database of several servers, and none of them", ()
   });
 });
 
-test("a transaction that the database refuses names its SQLSTATE, and not what it says of values", () => {
+test("a transaction that the database refuses has its SQLSTATE, and not the message with values", () => {
   const error = Object.assign(new Error("Key (email)=(ada@example.org) already exists."), {
     code: "23505",
   });
@@ -49,12 +49,12 @@ test("a transaction that the database refuses names its SQLSTATE, and not what i
   expect(spanOf(new Error("rolled back", { cause: error }))).toEqual(expected);
 });
 
-test("a transaction that fails otherwise names the kind of its error", () => {
+test("a transaction that fails otherwise has the type of its error", () => {
   const attributes = { ...DATABASE, "error.type": "TypeError" };
   expect(spanOf(new TypeError("ada"))).toEqual({ attributes, isError: true, message: undefined });
 });
 
-test("a transaction that is rolled back because its call is refused is no error", () => {
+test("a transaction that is rolled back because its call is refused is not an error", () => {
   const refusal = refuse("SHIPMENT_NOT_FOUND", "Shipment not found.");
   expect(spanOf(refusal)).toMatchObject({ attributes: DATABASE, isError: false });
 });

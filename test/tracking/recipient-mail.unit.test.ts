@@ -38,7 +38,7 @@ const TRACKED: TrackedShipment = {
 const inEnglish = { language: "en", locale: "en" } as const;
 const plain = (text: string) => text.replaceAll(/[\u2009\u202f]/g, " ");
 
-test("an email says what happened, when it comes, whom to ask, and how to get no more of them", () => {
+test("an email states the event, the delivery time, the contact and how to unsubscribe", () => {
   const { subject, text, html } = recipientMail("in_transit", TRACKED, { ...OWN, pin: "0421" }, inEnglish);
   expect(subject).toBe("Acme <b> & Sons: Your delivery is on its way");
   expect(plain(text)).toBe(`Your delivery is on its way.
@@ -68,7 +68,7 @@ https://book.example.org/t/link/unsubscribe/mac
   expect(html).not.toMatch(/<b>|<img|<script|<link|url\(|@import/);
 });
 
-test("names and contacts from right to left do not turn round the mail", () => {
+test("right-to-left names and contacts do not reverse the email", () => {
   const workspace = { ...TRACKED.workspace, name: "متجر\u2069", contact: "שלום" };
   const { subject, text, html } = recipientMail("in_transit", { ...TRACKED, workspace }, OWN, inEnglish);
   expect(subject).toBe("\u2068متجر\u2069: Your delivery is on its way");
@@ -95,12 +95,12 @@ Delivery: Monday, November 2, 2:00 – 4:00 PM`,
     `Your delivery has arrived.
 Delivered: Monday, November 2 at 3:00 PM`,
   ],
-])("of %s it says when, and why", (kind, fields, beginning) => {
+])("the email %s has the time and the reason", (kind, fields, beginning) => {
   const { text } = recipientMail(kind, { ...TRACKED, ...fields }, OWN, inEnglish);
   expect(plain(text).split("\n\n")[0]).toBe(beginning);
 });
 
-test("each kind is told in each language, in words of its own", () => {
+test("each kind has its own text in each language", () => {
   const mails = LANGUAGES.flatMap((language) =>
     RECIPIENT_MAIL_KINDS.map((kind) => recipientMail(kind, TRACKED, OWN, { language, locale: language })),
   );

@@ -30,7 +30,7 @@ describeDashboard(
 
     const pathOf = (url: string) => new URL(url).pathname;
 
-    test.each(["en-US", "de-DE", "es-ES", "fr-FR"])("is well shown in %s, at every size", async (locale) => {
+    test.each(["en-US", "de-DE", "es-ES", "fr-FR"])("has a valid layout in %s, at every size", async (locale) => {
       const { service, workspace } = dashboard;
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_contact: "help@example.org" }));
       for (const [steps, key] of [
@@ -98,7 +98,7 @@ describeDashboard(
       }
     });
 
-    test("follows the shipment after digits were entered, wrong or right", async () => {
+    test("follows the shipment after right or wrong digits", async () => {
       const { service, workspace } = dashboard;
       const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"], {
         recipient_phone: "+12025550123",
@@ -133,7 +133,7 @@ describeDashboard(
       await right.getByText("95 Prospect Park West").waitFor();
     });
 
-    test("follows the shipment, and says when there is none any more", async () => {
+    test("follows the shipment and reports when it no longer exists", async () => {
       const { service, workspace } = dashboard;
       const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"]);
       const page = await dashboard.newPage();
@@ -151,7 +151,7 @@ describeDashboard(
       await data(service.as(workspace.apiKey).updateWorkspace({ tracking_enabled: true }));
     });
 
-    test("looks for itself where it cannot be told, and is told once it can", async () => {
+    test("polls while it cannot stream, and streams once it can", async () => {
       const { service, workspace } = dashboard;
       const { tracking_url: url, reference } = await bookAnd(service, workspace.apiKey, ["pay"]);
       const page = await dashboard.newPage();
@@ -177,7 +177,7 @@ describeDashboard(
       await page.getByRole("heading", { name: "Your delivery has arrived" }).waitFor();
     });
 
-    test("is led to from the page of the shipment, and is set up in the settings", async () => {
+    test("is linked from the page of the shipment and configured in the settings", async () => {
       const { service } = dashboard;
       const workspace = await service.addWorkspace();
       const shipment = await bookAnd(service, workspace.apiKey, ["pay"]);

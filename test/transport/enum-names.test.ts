@@ -79,18 +79,18 @@ function call(field: EnumField, protocol: keyof typeof PROTOCOLS, value: string,
   return method.methodKind === "unary" ? response : take(1, response);
 }
 
-test("the walk finds the enums of requests", () => {
+test("finds the enums of requests", () => {
   expect(CASES.map(([name]) => name)).toEqual(
     expect.arrayContaining(["CreateApiKey.scope", "CreateShipment.simulation.scenario"]),
   );
 });
 
-describe.each(CASES)("an unknown value of %s is refused", (_, field) => {
+describe.each(CASES)("refuses an unknown value of %s", (_, field) => {
   const path = pathOf(field);
   const { values } = field.fields.at(-1)!.enum!;
   const names = values.filter(({ number }) => number !== 0).map(({ name }) => name);
 
-  test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])("by %s", async (protocol) => {
+  test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])("over %s", async (protocol) => {
     const { details } = await rpcError(call(field, protocol, "no_such_name", 999));
     expect(details).toMatchObject({
       ErrorInfo: { reason: "FIELD_INVALID" },
@@ -102,7 +102,7 @@ describe.each(CASES)("an unknown value of %s is refused", (_, field) => {
     });
   });
 
-  test("by the JSON API", async () => {
+  test("over the JSON API", async () => {
     const spelt = [...enumNames(field.fields.at(-1)!.enum!).values()];
     const inPath = { shipment: "SHP-000000000000", webhook: 1, key: "1", person: 1 };
     const request = requestWith(field, "no_such_name", ({ name }) => name);
@@ -122,13 +122,13 @@ test("an agent's tool refuses an unknown enum name", async () => {
   expect([isError, json.errors]).toEqual([true, { status: [`status must be one of ${spelt}.`] }]);
 });
 
-test.each(["read_only", "API_KEY_SCOPE_READ_ONLY", 1])("Connect's JSON reads the scope %s", async (scope) => {
+test.each(["read_only", "API_KEY_SCOPE_READ_ONLY", 1])("Connect's JSON accepts the scope %s", async (scope) => {
   const path = `/${ApiKeyService.typeName}/CreateApiKey`;
   const { status, body } = await service.request(path, { apiKey, body: { name: "Wall", scope } });
   expect([status, body.data.scope]).toEqual([200, "API_KEY_SCOPE_READ_ONLY"]);
 });
 
-test("Connect's JSON refuses a number beyond a double beside an enum name", async () => {
+test("Connect's JSON refuses a number beyond a double next to an enum name", async () => {
   const path = "/shipments.v1.ShipmentService/CreateShipment";
   const body = '{"weightKg":1e999,"dropoffVerification":"pin"}';
   const { status, body: refused } = await service.request(path, { apiKey, body });

@@ -30,7 +30,7 @@ const put = (path: string, body: Uint8Array, headers: Record<string, string> = {
 const head = (more: string) => `PUT /v1/parcels/1 HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n${more}\r\n\r\n`;
 
 describe("a body that is the value of one field", () => {
-  test("is taken as it is, whatever its type, with the other fields from the path and query", async () => {
+  test("is accepted verbatim with any type, with the other fields from the path and query", async () => {
     const body = Buffer.from([0, 255, 128, 10, 13, 34]);
     const path = "/v1/parcels/7?tag=first&id=8";
     const { status, body: answer } = await put(path, body, { "content-type": "image/png" });
@@ -40,14 +40,14 @@ describe("a body that is the value of one field", () => {
     expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ["nothing", "data"]]);
   });
 
-  test("may be JSON, which nobody parses, or empty", async () => {
+  test("can be JSON, which is not parsed, or empty", async () => {
     for (const text of ['{"data":', "", "[1,2]"]) {
       const { status, body } = await put("/v1/parcels/1", Buffer.from(text));
       expect([status, body.id]).toEqual([200, text.length]);
     }
   });
 
-  test("may be left out, which is as good as empty", async () => {
+  test("can be omitted, which equals an empty one", async () => {
     const { status, text } = await rawHttp(service.httpUrl, head("Content-Length: 0"));
     expect([status, JSON.parse(text)]).toEqual([200, { id: 0, tag: "", data: "" }]);
   });
@@ -60,7 +60,7 @@ describe("a body that is the value of one field", () => {
     expect([status, body]).toEqual([415, errorBody(text, "body")]);
   });
 
-  test("is refused with every other field that cannot be read", async () => {
+  test("is refused together with every other field that cannot be read", async () => {
     const { status, body } = await put("/v1/parcels/x", Buffer.from("x"));
     expect([status, Object.keys(body.errors)]).toEqual([422, ["id"]]);
   });
@@ -69,8 +69,8 @@ describe("a body that is the value of one field", () => {
 const TOO_LARGE = "The body is larger than 65536 KiB.";
 const BUSY = "Too many large requests are in flight. Try again in a moment.";
 
-describe("a request of an RPC that takes more than others", () => {
-  test("may be as large by HTTP, announced or in chunks", async () => {
+describe("a request for an RPC with a larger limit", () => {
+  test("can have that size over HTTP, with a content length or in chunks", async () => {
     const body = Buffer.alloc(5 * MIB, 1);
     expect((await put("/v1/parcels/1", body)).body.id).toBe(body.length);
     const chunks = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
@@ -78,7 +78,7 @@ describe("a request of an RPC that takes more than others", () => {
     expect(JSON.parse((await rawHttp(service.httpUrl, bytes)).text).id).toBe(body.length);
   });
 
-  test("may be as large by gRPC and by Connect", async () => {
+  test("can have that size over gRPC and Connect", async () => {
     for (const [name, protocol] of Object.entries(PROTOCOLS)) {
       const client = rpcClient(service.desc, protocol, service, OWN_KEY);
       const data = new Uint8Array(2 * MIB).fill(7);
@@ -87,12 +87,12 @@ describe("a request of an RPC that takes more than others", () => {
     }
   });
 
-  test("is refused when it is larger, by HTTP before it is sent", async () => {
+  test("is refused over HTTP before it is sent if it is larger", async () => {
     const announced = await rawHttp(service.httpUrl, head(`Content-Length: ${MAX_BYTES + 1}`));
     expect([announced.status, announced.body]).toEqual([413, errorBody(TOO_LARGE, "body")]);
   });
 
-  test("is refused when it is larger, by gRPC before it is sent", async () => {
+  test("is refused over gRPC before it is sent if it is larger", async () => {
     const tooLarge = Buffer.alloc(5);
     tooLarge.writeUInt32BE(MAX_BYTES + 1, 1);
     const headers = { "content-type": "application/grpc", te: "trailers", "x-api-key": OWN_KEY };
@@ -105,7 +105,7 @@ describe("a request of an RPC that takes more than others", () => {
     ]);
   });
 
-  test("is refused for a moment while others take as much as the process has for them", async () => {
+  test("is temporarily refused while others use the process's whole limit", async () => {
     const open = [1, 2].map(() => {
       const socket = openSocket(service.httpUrl);
       socket.write(head(`Content-Length: ${MAX_BYTES}`));
@@ -136,7 +136,7 @@ describe("a request of an RPC that takes more than others", () => {
     open[1]!.destroy();
   });
 
-  test("gives back what it had when its caller goes away by gRPC", async () => {
+  test("frees its share if its caller disconnects over gRPC", async () => {
     const headers = {
       ":method": "POST",
       ":path": "/own.Parcels/Send",

@@ -200,7 +200,7 @@ function choices({ input }: DescMethodUnary): string[] {
     .map(({ name }) => name);
 }
 
-test("every update that is described is here, or has nothing to clear", async () => {
+test("the tests contain every update that has fields to clear", async () => {
   const all = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
   const updates = all.flat().filter((it) => hasOption(it, http) && getOption(it, http).pattern.case === "patch");
   expect(updates.length).toBeGreaterThanOrEqual(UPDATES.length);
@@ -209,7 +209,7 @@ test("every update that is described is here, or has nothing to clear", async ()
   expect(others.flatMap((it) => choices(it as DescMethodUnary))).toEqual([]);
 });
 
-describe("an empty list or map that Protobuf cannot tell from none can be named:", () => {
+describe("an empty list or map, which Protobuf cannot distinguish from absence, can be cleared by name:", () => {
   test.each(KINDS)("%s", (_, { method: { input } }) => {
     const { clear } = input.field;
     const { type } = clear === undefined ? {} : getOption(clear, fieldRules);
@@ -224,7 +224,7 @@ describe("an empty list or map that Protobuf cannot tell from none can be named:
   });
 });
 
-describe("an update by JSON and by any other protocol comes to the same:", () => {
+describe("an update has the same result in JSON and any other protocol:", () => {
   const protocols = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
   test.each(KINDS)("%s", async (_, update) => {
     const names = choices(update.method);
@@ -247,7 +247,7 @@ describe("a field that an update", () => {
     choices(update.method).map((field) => [update.method.name, field, update] as const),
   );
 
-  test.each(FIELDS)("%s does not give, or gives as null, stays: %s", async (_, field, update) => {
+  test.each(FIELDS)("%s omits or sets to null is unchanged: %s", async (_, field, update) => {
     const name = await update.make();
     const absent = await resultOf(update, name, {});
     expect(await resultOf(update, name, { [field]: "null" })).toEqual(absent);
@@ -255,7 +255,7 @@ describe("a field that an update", () => {
   });
 
   const optional = FIELDS.filter(([, field, { cleared }]) => field in cleared);
-  test.each(optional)("%s gives blank is cleared: %s", async (_, field, update) => {
+  test.each(optional)("%s sets to blank is cleared: %s", async (_, field, update) => {
     const name = await update.make();
     const before = await resultOf(update, name, {});
     const after = await resultOf(update, name, { [field]: "blank" });
@@ -264,7 +264,7 @@ describe("a field that an update", () => {
   });
 
   const required = FIELDS.filter(([, field, { cleared }]) => !(field in cleared));
-  test.each(required)("%s gives blank, and has to be something, is refused: %s", async (_, field, update) => {
+  test.each(required)("%s sets to blank is refused if it is required: %s", async (_, field, update) => {
     const text = `${field} must not be blank.`;
     expect(await resultOf(update, await update.make(), { [field]: "blank" })).toEqual({
       refused: { message: text, errors: { [field]: [text] }, code: "FIELD_INVALID" },
@@ -272,7 +272,7 @@ describe("a field that an update", () => {
   });
 });
 
-test("what is cleared by name and given is what is given, as a map that is replaced", async () => {
+test("a given value replaces a field that is also cleared by name", async () => {
   const { reference: shipment } = await book(service, apiKey, { metadata: { a: "1", b: "2" } });
   const replaced = { shipment, metadata: { c: "3" }, clear: ["metadata"] };
   expect((await data(caller.updateShipment(replaced))).metadata).toEqual({ c: "3" });
@@ -280,7 +280,7 @@ test("what is cleared by name and given is what is given, as a map that is repla
   expect(Object.keys(body.errors)).toEqual(["clear[0]"]);
 });
 
-test("a person who operates the platform keeps an email", async () => {
+test("a person who operates the platform must have an email", async () => {
   const fields = { name: "Grace", kind: "person", role: "viewer", email: "grace@example.org" };
   const { id } = await data(operator.createOperator(fields));
   await expectRefused(operator.updateOperator({ operator: id, email: " " }), "FIELD_INVALID", {

@@ -36,7 +36,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
 
   afterAll(() => release.remove());
 
-  test("an upgrade replica by replica fails no booking and makes none twice", async () => {
+  test("upgrading replica by replica fails no booking and books none twice", async () => {
     const { environment, apiKey } = await fill(release);
     const old = await startRelease(release, environment);
     const callers = startCallers([old], apiKey);
@@ -57,7 +57,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
     expect(failures(next)).toEqual([]);
   });
 
-  test("each version reads and cancels what the other has booked, and repeats the other's answers", async () => {
+  test("each version reads and cancels the other's bookings and repeats the other's stored responses", async () => {
     const { old, next, apiKey } = await startBoth(release);
     for (const [here, there] of [
       [old, next],
@@ -88,7 +88,7 @@ describe.runIf(hasCode(LAST_RELEASE))(title, () => {
     expect(failures(next)).toEqual([]);
   });
 
-  test("events of both versions reach the streams of both in one order, and webhooks once", async () => {
+  test("events of both versions reach both streams in one order, and webhooks once", async () => {
     const receiver = await startReceiver();
     const { old, next, apiKey } = await startBoth(release);
     const webhook = { url: receiver.url, types: ["*"] };

@@ -18,7 +18,7 @@ test.each([
   ["select null::shipment, event from asked", "select null::shipment, event from asked"],
   ["select id from shipment.customer", "select id from shipment.customer"],
   ["on conflict do update set event = 1", "on conflict do update set event = 1"],
-])("%j names the tables of a shard: %j", (sql, expected) => {
+])("renames the tables of %j to a shard's: %j", (sql, expected) => {
   expect(withTables(sql, ofShard)).toBe(expected);
 });
 
@@ -30,7 +30,7 @@ test.each([
   "insert into event (workspace_id, id) values ($1, $2)",
   "insert into event (workspace_id, id)\n  select $1, written.id from json_to_recordset($2) as written (id int)",
   "insert into event (workspace_id, id) select feed.workspace_id, 1 from feed where feed.workspace_id = $1",
-])("%j is of the workspace that is its first value", (sql) => {
+])("%j belongs to the workspace in its first parameter", (sql) => {
   expect(namesOf(sql)?.ofWorkspaces).toBe(true);
 });
 
@@ -50,12 +50,12 @@ test.each([
   expect(namesOf(sql)).toBe(undefined);
 });
 
-test("what all nodes have is of no workspace, and what names no table is left as it is", () => {
+test("reference tables belong to no workspace, and statements without tables stay unchanged", () => {
   expect(namesOf("select max(version) from tariff_version")?.ofWorkspaces).toBe(false);
   expect(namesOf("commit")).toBe(undefined);
 });
 
-test("of each shard only so many statements are prepared, each by a name of its own", () => {
+test("limits the prepared statements of a shard and names each uniquely", () => {
   const known = new Map();
   const sqlOf = (i: number) => `select ${i} from shipment where workspace_id = $1`;
   const made = Array.from({ length: 101 }, (_, i) => onShard(known, sqlOf(i), ofShard));

@@ -18,12 +18,12 @@ function zone(...polygons: number[][][][]): Zone {
   return { id: "1", name: "a zone", polygons };
 }
 
-test("no point is covered when there are no zones", () => {
+test("covers no point without zones", () => {
   expect(createCoverage([]).covers({ lat: 0, lng: 0 })).toBe(false);
   expect(createCoverage([zone()]).covers({ lat: 90, lng: 0 })).toBe(false);
 });
 
-describe("covers, for a zone of two polygons, one with a hole, beside another zone", () => {
+describe("covers returns, for a zone of two polygons, one with a hole, next to another zone", () => {
   const coverage = createCoverage([
     zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
     zone([box(-30, -10, -20, 0)]),
@@ -43,7 +43,7 @@ describe("covers, for a zone of two polygons, one with a hole, beside another zo
   });
 });
 
-describe("covers, for places with more than one pair of coordinates", () => {
+describe("covers returns, for locations with more than one pair of coordinates", () => {
   const coverage = createCoverage([
     zone([box(170, -10, 180, 10)]),
     zone([box(-180, 20, -170, 30)]),
@@ -53,8 +53,8 @@ describe("covers, for places with more than one pair of coordinates", () => {
     ["−180 is 180", 0, -180, true],
     ["180 is 180", 0, 180, true],
     ["180 is −180", 25, 180, true],
-    ["but only where a zone reaches it", 15, 180, false],
-    ["and −170 is not 170", 0, -170, false],
+    ["180 where no zone reaches it", 15, 180, false],
+    ["−170 is not 170", 0, -170, false],
     ["the north pole has every longitude", 90, -123, true],
     ["the south pole is another place", -90, 5, false],
   ])("%s, at latitude %d and longitude %d: %s", (_, lat, lng, expected) => {
@@ -62,7 +62,7 @@ describe("covers, for places with more than one pair of coordinates", () => {
   });
 });
 
-test("the zone of a point is the first that holds it, in the order of the document", () => {
+test("zoneAt returns the first zone in document order that contains the point", () => {
   const coverage = createCoverage([
     zone([box(0, 0, 10, 10)], [box(20, 0, 30, 10)]),
     zone([box(5, 0, 25, 10)]),
@@ -75,12 +75,12 @@ test("the zone of a point is the first that holds it, in the order of the docume
   expect(createCoverage([]).zoneAt({ lat: 0, lng: 0 })).toBeUndefined();
 });
 
-test("without zones the distance to the nearest is undefined", () => {
+test("the distance to the nearest zone is undefined without zones", () => {
   expect(createCoverage([]).metersToNearestZone({ lat: 0, lng: 0 })).toBeUndefined();
   expect(createCoverage([zone()]).metersToNearestZone({ lat: 90, lng: 0 })).toBeUndefined();
 });
 
-describe("the distance in meters to the nearest zone", () => {
+describe("computes the distance in meters to the nearest zone", () => {
   const coverage = createCoverage([
     zone([box(0, 0, 10, 10), box(4, 4, 6, 6)], [box(20, 0, 30, 10)]),
     zone([box(170, -10, 180, 10)]),
@@ -88,28 +88,28 @@ describe("the distance in meters to the nearest zone", () => {
   ]);
   // One degree of a great circle is 111,195.08 m long.
   test.each([
-    ["of the first polygon", -1, 5, 111_196],
-    ["of the second polygon", -1, 25, 111_196],
-    ["of another zone, over the antimeridian", 0, -179, 111_196],
-    ["of one beyond the pole", 89, -175, 111_196],
+    ["to the first polygon", -1, 5, 111_196],
+    ["to the second polygon", -1, 25, 111_196],
+    ["to another zone, across the antimeridian", 0, -179, 111_196],
+    ["to a zone beyond the pole", 89, -175, 111_196],
     ["from within a hole", 4.5, 5, 55_598],
-    ["are rounded up", 10.00001, 25, 2],
+    ["rounded up", 10.00001, 25, 2],
     // Distance to the corner at 10 degrees south: the arc cosine of sin 60° sin 10°.
-    ["are whole, far away too", -60, -90, 9_045_813],
+    ["in whole meters, also over long distances", -60, -90, 9_045_813],
   ])("%s", (_, lat, lng, meters) => {
     expect(coverage.covers({ lat, lng })).toBe(false);
     expect(coverage.metersToNearestZone({ lat, lng })).toBe(meters);
   });
 });
 
-test("a point outside is at least a meter away, even where its distance computes as 0", () => {
+test("a point outside is at least 1 m away, even if its distance rounds to 0", () => {
   const slope = createCoverage([zone([ring("10 10, 12 10, 10 12, 10 10")])]);
   const hairAbove = { lat: 11.750000000000002, lng: 10.25 };
   expect(slope.covers(hairAbove)).toBe(false);
   expect(slope.metersToNearestZone(hairAbove)).toBe(1);
 });
 
-test("covers is true exactly where some polygon contains the point, for many triangles and points", () => {
+test("covers agrees with checking every polygon, for many triangles and points", () => {
   const grid = fc.integer({ min: 0, max: 40 });
   const corner = fc.tuple(grid, grid);
   const triangle = fc.tuple(corner, corner, corner).map(([a, b, c]) => [[a, b, c, a]]);

@@ -33,7 +33,7 @@ describe("haversineKm", () => {
     expect(haversineKm(from, to)).toBeCloseTo(expected, 3);
   });
 
-  test("is a finite distance of at most half the circumference, the same both ways", () => {
+  test("is finite, symmetric and at most half the circumference", () => {
     fc.assert(
       fc.property(somewhere, somewhere, (from, to) => {
         const km = haversineKm(from, to);

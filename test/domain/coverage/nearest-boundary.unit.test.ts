@@ -98,7 +98,7 @@ const scene = (least: number, most: number) =>
     }),
   );
 
-test("the distance to a boundary is what densified edges give, for polygons of all sizes anywhere on the globe", () => {
+test("the distance to a boundary matches that to densified edges, for polygons of all sizes anywhere on the globe", () => {
   fc.assert(
     fc.property(scene(1, 3), ({ point, polygons }) => {
       expectMeters(metersTo(polygons, point), metersByDensifying(polygons, point));
@@ -107,7 +107,7 @@ test("the distance to a boundary is what densified edges give, for polygons of a
   );
 });
 
-test("the distance to many polygons, in any order, is that to the nearest", () => {
+test("the distance to several polygons, in any order, is that to the nearest one", () => {
   fc.assert(
     fc.property(scene(50, 300), ({ point, polygons }) => {
       const nearest = Math.min(...polygons.map((polygon) => metersTo([polygon], point)));
@@ -118,7 +118,7 @@ test("the distance to many polygons, in any order, is that to the nearest", () =
   );
 });
 
-test("the distance to a boundary is what densified edges give, around rings of many edges", () => {
+test("the distance to a boundary matches that to densified edges, for rings with many edges", () => {
   const ring = fc.array(between(1, 5), { minLength: 40, maxLength: 100 }).map((radii) => {
     const corners = radii.map((radius, i) => {
       const angle = (i / radii.length) * 2 * Math.PI;
@@ -135,7 +135,7 @@ test("the distance to a boundary is what densified edges give, around rings of m
   );
 });
 
-describe("the distance to the nearest place", () => {
+describe("computes the distance to", () => {
   const cap = [[box(-180, 80, 180, 90)]];
   const belt = [[box(-180, -10, 180, 10)]];
   const acrossThePole = haversineKm({ lat: 89.5, lng: -75 }, { lat: 89.5, lng: 100 }) * 1000;
@@ -145,20 +145,20 @@ describe("the distance to the nearest place", () => {
     ["an upright edge", [[box(1, -1, 2, 1)]], 0, 0, DEGREE],
     ["a corner", [[box(1, 0, 2, 1)]], 0, 0, DEGREE],
     ["the rim of a hole", [[box(0, -9, 18, 9), box(5, -2, 9, 2)]], 0, 6, DEGREE],
-    ["beyond the antimeridian, to the east", [[box(-179.5, -1, -170, 1)]], 0, 179.5, DEGREE],
-    ["beyond the antimeridian, to the west", [[box(170, -1, 179.5, 1)]], 0, -179.5, DEGREE],
-    ["across the pole", [[box(100, 80, 110, 89.5)]], 89.5, -75, acrossThePole],
-    ["from the pole", [[box(100, 80, 110, 89)]], 90, 0, DEGREE],
-    ["a parallel once round the Earth", cap, 79, 33, DEGREE],
-    ["a parallel all of which is as near", belt, 90, 0, 80 * DEGREE],
-    ["on the far side of the Earth", [[box(-1, -1, 1, 1)]], 0, 180, toAntipodes],
-    ["of a zone too small to have a size", [[box(0, 1, 0, 1)]], 0, 0, DEGREE],
+    ["an edge beyond the antimeridian, to the east", [[box(-179.5, -1, -170, 1)]], 0, 179.5, DEGREE],
+    ["an edge beyond the antimeridian, to the west", [[box(170, -1, 179.5, 1)]], 0, -179.5, DEGREE],
+    ["an edge across the pole", [[box(100, 80, 110, 89.5)]], 89.5, -75, acrossThePole],
+    ["an edge, from the pole", [[box(100, 80, 110, 89)]], 90, 0, DEGREE],
+    ["a parallel around the Earth", cap, 79, 33, DEGREE],
+    ["a parallel with equally near points", belt, 90, 0, 80 * DEGREE],
+    ["an edge on the far side of the Earth", [[box(-1, -1, 1, 1)]], 0, 180, toAntipodes],
+    ["a zone too small to have a size", [[box(0, 1, 0, 1)]], 0, 0, DEGREE],
   ])("%s", (_, polygons, latitude, longitude, meters) => {
     expectMeters(metersTo(polygons, { lat: latitude, lng: longitude }), meters);
   });
 });
 
-test("antipodes do not end the search, however the distance to them rounds", () => {
+test("antipodes do not stop the search, however the distance to them rounds", () => {
   fc.assert(
     fc.property(anyPoint, (point) => {
       const [x, y] = [point.lng > 0 ? point.lng - 180 : point.lng + 180, -point.lat];
@@ -171,11 +171,11 @@ test("antipodes do not end the search, however the distance to them rounds", () 
   );
 });
 
-test("a point on a boundary is 0 m away from it", () => {
+test("a point on a boundary has a distance of 0 m", () => {
   expect(metersTo([[box(0, 0, 10, 10)]], { lat: 10, lng: 3 })).toBeLessThan(0.01);
 });
 
-test("the distance to a boundary is what densified edges give around New York City", () => {
+test("the distance to a boundary matches that to densified edges around New York City", () => {
   const polygons: Polygon[] = sample.zones.features.map(({ geometry }) => geometry.coordinates);
   fc.assert(
     fc.property(between(40.2, 41.2), between(-75, -73), (y, x) => {

@@ -8,7 +8,7 @@ const lng = between(-180, 180);
 const lat = fc.oneof(between(-90, 90), between(-90, -89), between(89, 90));
 const share = between(0, 1);
 
-test("nothing in a box is nearer than the box", () => {
+test("no point in a box is nearer than the box", () => {
   fc.assert(
     fc.property(lng, lat, fc.tuple(lng, lng), fc.tuple(lat, lat), share, share, (x, y, ...box) => {
       const [lngs, lats, eastward, northward] = box;
@@ -24,7 +24,7 @@ test("nothing in a box is nearer than the box", () => {
   );
 });
 
-test("an edge of up to a degree is as far as its nearest place, to a ten-thousandth and 6 mm", () => {
+test("the distance to an edge of up to a degree is that to its nearest point, within 0.01 % and 6 mm", () => {
   const degree = between(-1, 1);
   fc.assert(
     fc.property(lng, lat, lng, lat, degree, degree, (x, y, fromX, fromY, eastward, northward) => {

@@ -28,7 +28,7 @@ test.each([
   ["on a corner", 0, 4, 4, true],
   ["on the hole's edge", 0, 1, 2, true],
   ["level with the hole's corners", 0, 0.5, 3, true],
-  ["in another polygon than asked", 0, 10.5, 10.5, false],
+  ["in a polygon other than the queried one", 0, 10.5, 10.5, false],
   ["in the second polygon, which has altitudes", 1, 10.5, 10.5, true],
   ["on a sloping edge", 1, 11, 11, true],
   ["just beyond a sloping edge", 1, 11, 11.000000000000002, false],
@@ -36,12 +36,12 @@ test.each([
   expect(polygonHolds(packed, polygon, x, y)).toBe(expected);
 });
 
-test("the bounds of a range of packed positions leave out its end", () => {
+test("the bounds of a range of packed positions exclude its end", () => {
   const coordinates = Float64Array.of(99, 99, 1, -2, -3, 4, 5, 0, 99, 99);
   expect(boundsOf(coordinates, 2, 8)).toEqual({ west: -3, south: -2, east: 5, north: 4 });
 });
 
-test("packed polygons agree with point-in-polygon-hao on any rings, crossing or not", () => {
+test("packed polygons agree with point-in-polygon-hao for any rings, also crossing ones", () => {
   const grid = fc.integer({ min: 0, max: 8 });
   const ring = fc
     .array(fc.tuple(grid, grid), { minLength: 3, maxLength: 8 })

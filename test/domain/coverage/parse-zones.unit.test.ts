@@ -43,7 +43,7 @@ describe("parseZones reads", () => {
     expect(read(collection())).toEqual({ zones: [], faults: [] });
   });
 
-  test("Polygons and MultiPolygons, names and their defaults, unknown keys", () => {
+  test("Polygons and MultiPolygons, names with their defaults, and unknown keys", () => {
     const document = {
       bbox: [],
       ...collection(
@@ -64,7 +64,7 @@ describe("parseZones reads", () => {
     });
   });
 
-  test("all of a document without changing it", () => {
+  test("a document without changing it", () => {
     const document = collection(
       { ...featureOf({ type: "Polygon", coordinates: [SQUARE] }, PROPERTIES), id: 53_077 },
       featureOf({ type: "Polygon", coordinates: [SQUARE] }, PROPERTIES),
@@ -82,7 +82,7 @@ describe("parseZones reads", () => {
   test.each([
     ["altitudes", SQUARE.map(([lng, lat], i) => [lng, lat, i])],
     ["doubled positions", [[0, 0], ...SQUARE.flatMap((p) => [p, p])]],
-    ["the reach of all coordinates", ring("-180 -90, 0 -90, 180 -90, 180 90, 0 90, -180 90, -180 -90")],
+    ["the extreme coordinates", ring("-180 -90, 0 -90, 180 -90, 180 90, 0 90, -180 90, -180 -90")],
     ["the whole world in four corners", ring("-180 -90, 180 -90, 180 90, -180 90, -180 -90")],
     ["an edge of exactly 180 degrees", ring("-90 0, 90 0, 0 50, -90 0")],
   ])("%s", (_, ring) => {
@@ -107,7 +107,7 @@ const atPosition = (index: number, position: unknown) => polygon(POSITIONS.with(
 const multi = (...coordinates: unknown[]) => featureOf({ type: "MultiPolygon", coordinates });
 const named = (name: unknown) => collection(featureOf({ type: "Polygon", coordinates: [SQUARE] }, { name }));
 
-describe("refuses, saying where, what and how to fix it", () => {
+describe("refuses, with the path, the problem and the fix", () => {
   test.each<[string, unknown, string, string]>([
     ["nothing", undefined, "zones", COLLECTION],
     ["a list", [], "zones", COLLECTION],
@@ -118,10 +118,10 @@ describe("refuses, saying where, what and how to fix it", () => {
       "zones",
       "features must be a list of GeoJSON features; it is missing",
     ],
-    ["no feature", collection(null), "zones[0]", FEATURE],
+    ["a null feature", collection(null), "zones[0]", FEATURE],
     ["a bare geometry", collection(polygon(SQUARE).geometry), "zones[0]", FEATURE],
-    ["a name that is no text", named(5), "zones[0].properties.name", `${NAME} 5`],
-    ["an endless name", named("x".repeat(201)), "zones[0].properties.name", `${NAME} "${"x".repeat(40)}…"`],
+    ["a name that is not text", named(5), "zones[0].properties.name", `${NAME} 5`],
+    ["a name that is too long", named("x".repeat(201)), "zones[0].properties.name", `${NAME} "${"x".repeat(40)}…"`],
   ])("%s", (_, document, path, text) => {
     expect(read(document).faults).toEqual([{ path, text }]);
   });
@@ -137,10 +137,10 @@ describe("refuses, saying where, what and how to fix it", () => {
     ["an empty MultiPolygon", multi(), "coordinates must be a list of at least one polygon"],
     ["a Polygon as a MultiPolygon", multi(SQUARE), `${OUTER} of polygon 1 ${FOUR}`],
     ["three positions", polygon(SQUARE.slice(0, 3)), `${OUTER} ${FOUR}`],
-    ["a ring that is no list", polygon(SQUARE, 7), `hole 1 ${FOUR}`],
+    ["a ring that is not a list", polygon(SQUARE, 7), `hole 1 ${FOUR}`],
     ["a short position", atPosition(1, [1]), `${OUTER} has an invalid position 2${POSITION}`],
     ["a long position", atPosition(1, [1, 0, 0, 0]), `${OUTER} has an invalid position 2${POSITION}`],
-    ["text for numbers", atPosition(2, ["1", 1]), `${OUTER} has an invalid position 3${POSITION}`],
+    ["text instead of numbers", atPosition(2, ["1", 1]), `${OUTER} has an invalid position 3${POSITION}`],
     ["infinity", atPosition(2, [1, Infinity]), `${OUTER} has an invalid position 3${POSITION}`],
     [
       "a latitude out of range",
@@ -162,7 +162,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     expect(read(collection(zone)).faults).toEqual([{ path: "zones[0].geometry", text }]);
   });
 
-  test("all faults together, each by its feature's place, first those of its id and name", () => {
+  test("all faults together by feature index, with those of the id and name first", () => {
     const document = collection(
       polygon(SQUARE),
       null,
@@ -189,7 +189,7 @@ describe("parseZones limits the number of", () => {
     ]);
   });
 
-  test("positions of all zones together, counted before any shape is checked", () => {
+  test("positions of all zones together, before checking any shape", () => {
     const half = Array.from({ length: MAX_POSITIONS / 2 + 1 }, () => [0, 0]);
     expect(read(collection(polygon(half), multi([half])))).toEqual({
       zones: [{ id: derivedId("zone 1"), name: "zone 1", polygons: [[half]] }],
@@ -203,7 +203,7 @@ describe("parseZones limits the number of", () => {
     });
   });
 
-  test("edges that are looked at, and reads nothing beyond the shape that takes too many", () => {
+  test("compared edges, and reads nothing beyond the shape that exceeds the limit", () => {
     const faults = createTariffFaults(100);
     const zones = parseZones(
       collection(polygon(SQUARE), multi([SQUARE], [SQUARE]), null, { ...polygon(SQUARE), id: [] }),
@@ -227,14 +227,14 @@ describe("parseZones limits the number of", () => {
     ]);
   });
 
-  test("faults, and reads nothing beyond the last one it reports", () => {
+  test("faults, and reads nothing beyond the last reported one", () => {
     const many = collection(...Array.from({ length: 1000 }, () => null));
     expect(read(many, 3).faults.map((fault) => fault.path)).toEqual(["zones[0]", "zones[1]", "zones[2]"]);
     expect(read(many, 3).zones.length).toBe(3);
   });
 });
 
-test("parseZones finds faulty shapes in 40 of the 3,231 counties of us-atlas", () => {
+test("parseZones finds invalid shapes in 40 of the 3,231 counties of us-atlas", () => {
   const url = import.meta.resolve("us-atlas/counties-10m.json");
   const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
     counties: GeometryCollection;

@@ -48,7 +48,7 @@ const ISLAND = "draw an island as a separate polygon, or remove it";
 
 const AROUND = "2,2 8,2 8,8 2,8";
 
-describe("refused is", () => {
+describe("polygonError refuses", () => {
   test.each([
     ["a point", ["1,1 1,1 1,1"], `the outer ring ${THREE}`],
     ["a line there and back", ["0,0 5,5"], `the outer ring ${THREE}`],
@@ -82,7 +82,7 @@ describe("refused is", () => {
   });
 });
 
-test("polygonError finds a crossing by the last digit of a double", () => {
+test("polygonError detects a crossing in the last digit of a double", () => {
   const [a, hair] = [0.1, 0.1 + 2 ** -56];
   const notched = (y: number) => [
     [0, 0],
@@ -99,7 +99,7 @@ test("polygonError finds a crossing by the last digit of a double", () => {
   expect(polygonError([notched(0.1 - 2 ** -56)])).toMatch("crosses itself");
 });
 
-test("polygonError looks at few edges for each of a ring of 100,000 positions with 1,000 holes", () => {
+test("polygonError compares few edges per position in a ring of 100,000 positions with 1,000 holes", () => {
   const count = 100_000;
   const outer = Array.from({ length: count }, (_, i) => {
     const angle = (i / count) * 2 * Math.PI;
@@ -113,7 +113,7 @@ test("polygonError looks at few edges for each of a ring of 100,000 positions wi
   expect(polygonError([[...outer, outer[0]!], ...holes], visits)).toBeUndefined();
 });
 
-describe("polygonError of long parallel diagonals", () => {
+describe("polygonError with long parallel diagonals", () => {
   const count = 2000;
   const zigzag = Array.from({ length: count }, (_, i) => {
     const lng = (i / count) * 10;
@@ -125,7 +125,7 @@ describe("polygonError of long parallel diagonals", () => {
     expect(polygonError(polygon)).toBeUndefined();
   });
 
-  test("refuses more than it can compare, over several polygons", () => {
+  test("refuses more edges than it can compare, across several polygons", () => {
     const visits = { left: 6_000_000 };
     const errors = [polygon, polygon].map((it) => polygonError(it, visits));
     expect(errors).toEqual([

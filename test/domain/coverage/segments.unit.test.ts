@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { liesOn, meetingOf, sideOf, sideOfPath, type Corner } from "../../../src/domain/coverage/segments.ts";
 
-test("sideOf tells left, right and on the line, exactly", () => {
+test("sideOf distinguishes left, right and on the line exactly", () => {
   expect(sideOf([0, 0], [1, 0], [5, 1])).toBe(1);
   expect(sideOf([0, 0], [1, 0], [5, -1])).toBe(-1);
   expect(Math.abs(sideOf([0, 0], [1, 0], [5, 0]))).toBe(0);
@@ -31,7 +31,7 @@ describe("meetingOf", () => {
     expect(meetingOf(a, b, c, d)).toEqual(expected);
   });
 
-  test("agrees with solving for the point on whole coordinates", () => {
+  test("agrees with solving for the intersection on integer coordinates", () => {
     const corner = fc.tuple(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 6 }));
     fc.assert(
       fc.property(corner, corner, corner, corner, (a, b, c, d) => {
@@ -87,7 +87,7 @@ describe("sideOfPath", () => {
     ["a right turn has the large angle on its left", west, south, [1, 1], 1],
     ["a right turn leaves the small angle on its right", west, south, [-1, -1], -1],
     ["a straight path has half the plane on its left", west, east, [1, 1], 1],
-    ["and half on its right", west, east, [1, -1], -1],
+    ["a straight path has half the plane on its right", west, east, [1, -1], -1],
     ["along the way back", west, north, [-7, 0], 0],
     ["along the way on", west, north, [0, 7], 0],
     ["opposite the way back", west, north, [7, 0], -1],

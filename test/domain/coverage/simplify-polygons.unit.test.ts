@@ -55,8 +55,8 @@ const anyStar = fc
 
 const anyTolerance = fc.constantFrom(1, 2, 5, 10, 50, 100, 1_000, 5_000, 20_000, 100_000);
 
-describe("polygons are simplified", () => {
-  test("so that no outline moves by more than the tolerance, and each stays valid", () => {
+describe("simplifying polygons", () => {
+  test("moves no outline by more than the tolerance and keeps each valid", () => {
     fc.assert(
       fc.property(anyStar, anyTolerance, (polygon, toleranceM) => {
         const simplified = simplifyPolygons([polygon], toleranceM);
@@ -69,7 +69,7 @@ describe("polygons are simplified", () => {
     );
   });
 
-  test("to fewer positions with fewer decimals", () => {
+  test("reduces positions and decimals", () => {
     const radii = Array.from({ length: 1_000 }, (_, i) => 1 + 0.0001 * Math.sin(i));
     const [[ring]] = simplifyPolygons([[star(10, 50, radii)]], 1_000) as [[Position[]]];
     expect(ring.length).toBeLessThan(60);
@@ -77,7 +77,7 @@ describe("polygons are simplified", () => {
     expect(numbers.filter((number) => !/^-?\d+(\.\d{1,3})?$/.test(number))).toEqual([]);
   });
 
-  test("with a border that two of them share the same on both sides, in either direction", () => {
+  test("keeps a shared border identical on both sides, in either direction", () => {
     const border = Array.from({ length: 400 }, (_, i) => [
       5 + 0.01 * Math.sin(i / 3) + 0.1 * Math.sin(i / 50),
       45 + i / 400,
@@ -96,7 +96,7 @@ describe("polygons are simplified", () => {
     expect(inner(simpleWest).length).toBeGreaterThan(5);
   });
 
-  test("with an enclave filling its hole exactly, wherever their rings begin", () => {
+  test("keeps an enclave identical to its hole, wherever their rings start", () => {
     const radii = Array.from({ length: 300 }, (_, i) => 0.5 + 0.02 * Math.sin(i * 7));
     const enclave = star(0, 0, radii).slice(0, -1);
     const hole = enclave.toReversed();
@@ -107,7 +107,7 @@ describe("polygons are simplified", () => {
     expect(corners(outside![1]!)).toEqual(corners(inside![0]!));
   });
 
-  test("keeping three corners, with as many decimals as they need, where all lie close together", () => {
+  test("keeps three corners, with enough decimals, if all positions are close together", () => {
     const tiny = star(
       10,
       50,
@@ -118,7 +118,7 @@ describe("polygons are simplified", () => {
     expect(ring.length).toBeGreaterThanOrEqual(4);
   });
 
-  test("keeping more where they would cross themselves", () => {
+  test("keeps more positions if a ring would cross itself", () => {
     // Two long parallel needles. Without its tip, one of them would cross the other.
     const comb: Position[] = [[0, 0]];
     for (let i = 0; i < 60; i++) {
@@ -133,7 +133,7 @@ describe("polygons are simplified", () => {
     }
   });
 
-  test("in time that grows little faster than their number, whatever their form", () => {
+  test("takes time that grows little faster than the number of positions, for any shape", () => {
     // Each vertex is farther out than all others together, which makes splitting by distance one-sided.
     const spiral = Array.from({ length: 100_000 }, (_, i) => [1e-3 * i ** 1.5 * 1e-4, (i % 2) * 1e-6 * i]);
     const simplify = (count: number) => {
@@ -149,7 +149,7 @@ describe("polygons are simplified", () => {
     expect(growth() < 40 || growth() < 40).toBe(true);
   });
 
-  test("without altitudes, and −0 the same as 0", () => {
+  test("drops altitudes and treats −0 as 0", () => {
     const west = [closed(ring("-1 0 7, 0 0 7, -0 1 7, -1 1 7"))];
     const east = [closed(ring("-0 0, 1 0, 1 1, 0 1"))];
     const simplified = simplifyPolygons([west, east], 1);
@@ -159,7 +159,7 @@ describe("polygons are simplified", () => {
 });
 
 test.each([10, 1_000, 20_000])(
-  "the counties of the United States are simplified to %s m within the tolerance, and are valid",
+  "simplifies the counties of the United States to %s m within the tolerance, and keeps them valid",
   (toleranceM) => {
     const { zones } = countyTariff() as { zones: object };
     const polygons = validZones(zones).flatMap((zone) => zone.polygons);

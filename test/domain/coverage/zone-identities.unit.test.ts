@@ -46,7 +46,7 @@ describe("the name of a zone", () => {
     [{ name: " ", Name: 7, NAME: "x".repeat(201), title: "Centre" }, "Centre"],
     [{ Name: "", title: null }, "zone 1"],
     [null, "zone 1"],
-  ])("of the properties %j is %s", (properties, name) => {
+  ])("with the properties %j is %s", (properties, name) => {
     const feature = { type: "Feature", properties };
     expect(namesOf([feature])).toEqual([name]);
     const path = "zones[0].properties.name";
@@ -56,26 +56,26 @@ describe("the name of a zone", () => {
   });
 
   test.each([
-    ["is its own, trimmed", [" Kings ", "Queens"], ["Kings", "Queens"]],
-    ["tells upper case from lower case", ["Kings", "kings"], ["Kings", "kings"]],
-    ["is its place when it has none", ["Kings", "", " "], ["Kings", "zone 2", "zone 3"]],
-    ["is numbered, but for the first", ["A", "B", "A", "A"], ["A", "B", "A (2)", "A (3)"]],
-    ["skips numbers that make another's", ["A (2)", "A", "A"], ["A (2)", "A", "A (3)"]],
-    ["skips those of later zones too", ["A", "A", "A (2)"], ["A", "A (3)", "A (2)"]],
+    ["is its own name, trimmed", [" Kings ", "Queens"], ["Kings", "Queens"]],
+    ["is case-sensitive", ["Kings", "kings"], ["Kings", "kings"]],
+    ["is its position if it has none", ["Kings", "", " "], ["Kings", "zone 2", "zone 3"]],
+    ["gets a number, except the first", ["A", "B", "A", "A"], ["A", "B", "A (2)", "A (3)"]],
+    ["skips numbers that would equal another name", ["A (2)", "A", "A"], ["A (2)", "A", "A (3)"]],
+    ["also skips the names of later zones", ["A", "A", "A (2)"], ["A", "A (3)", "A (2)"]],
     [
-      "is numbered again when a numbered one is repeated",
+      "gets another number if a numbered name is repeated",
       ["A", "A", "A (2)", "A (2)"],
       ["A", "A (3)", "A (2)", "A (2) (2)"],
     ],
-    ["is numbered when a place makes it", ["zone 2", ""], ["zone 2", "zone 2 (2)"]],
+    ["gets a number if a position gives the same name", ["zone 2", ""], ["zone 2", "zone 2 (2)"]],
   ])("%s", (_, zones, names) => {
     expect(namesOf(named(...zones))).toEqual(names);
   });
 
   test.each<[string, Parameters<typeof named>, string[]]>([
-    ["is alone when no other has it", [["Washington", 53_077]], ["Washington"]],
+    ["stays as it is if it is unique", [["Washington", 53_077]], ["Washington"]],
     [
-      "has its id behind it when others have it",
+      "is followed by its id if others have it",
       [
         ["Washington", "53077"],
         ["Washington", 1129],
@@ -83,13 +83,13 @@ describe("the name of a zone", () => {
       ["Washington (53077)", "Washington (1129)"],
     ],
     [
-      "is kept by the first of those without ids",
+      "is kept by the first zone without an id",
       [["Washington", 1129], "Washington", "Washington"],
       ["Washington (1129)", "Washington", "Washington (2)"],
     ],
-    ["has its id before others get that as their number", ["A", "A", ["A", 2]], ["A", "A (3)", "A (2)"]],
+    ["is followed by its id before others are numbered", ["A", "A", ["A", 2]], ["A", "A (3)", "A (2)"]],
     [
-      "is numbered when name and id make another's",
+      "gets a number if name and id equal another name",
       [
         ["A", "x) (y"],
         ["A", 1],
@@ -98,47 +98,47 @@ describe("the name of a zone", () => {
       ],
       ["A (x) (y)", "A (1)", "A (x) (y) (2)", "A (x) (2)"],
     ],
-    ["is numbered when its id makes another's", [["A", 1], "A", "A (1)"], ["A (1) (2)", "A", "A (1)"]],
-    ["has its id behind its place", ["zone 2", [undefined, 7]], ["zone 2", "zone 2 (7)"]],
+    ["gets a number if its id would repeat another name", [["A", 1], "A", "A (1)"], ["A (1) (2)", "A", "A (1)"]],
+    ["is a position followed by its id", ["zone 2", [undefined, 7]], ["zone 2", "zone 2 (7)"]],
   ])("%s", (_, zones, names) => {
     expect(namesOf(named(...zones))).toEqual(names);
   });
 });
 
 describe("the id of a zone", () => {
-  test("is the feature's own as text, whatever its name", () => {
+  test("is the feature's id as text, whatever its name", () => {
     const features = named(["A", "53077"], ["A", 7], ["B", -1.5], ["C", 0], ["D", "x".repeat(100)]);
     expect(idsOf(features)).toEqual(["53077", "7", "-1.5", "0", "x".repeat(100)]);
   });
 
-  test("comes from its unique name when the feature has none", () => {
+  test("is derived from its unique name if the feature has none", () => {
     const features = [...named("Kings", "Kings"), { id: null }, { id: "" }, { id: undefined }];
     const names = ["Kings", "Kings (2)", "zone 3", "zone 4", "zone 5"];
     expect(idsOf(features)).toEqual(names.map(derivedId));
     expect(derivedId("Kings")).toBe("z_b4b994a24501");
   });
 
-  test("is the same in every version that has the name, in whatever order", () => {
+  test("is the same in every version with the name, in any order", () => {
     const before = identify(named("A", "B", ["C", 3])).identities;
     const after = identify(named("D", ["C", 3], "B", "A")).identities;
     const idByName = new Map(after.map(({ name, id }) => [name, id]));
     expect(before.map(({ name }) => idByName.get(name))).toEqual(before.map(({ id }) => id));
   });
 
-  test("is another one when a feature's own is what its name would give", () => {
+  test("differs if a feature's own id equals the derived one", () => {
     const features = named("A", ["B", derivedId("A")], ["C", derivedId("A (2)")]);
     expect(idsOf(features)).toEqual([derivedId("A (3)"), derivedId("A"), derivedId("A (2)")]);
   });
 });
 
-describe("identifyZones refuses, saying where, what and how to fix it", () => {
+describe("identifyZones refuses, with the path, the problem and the fix", () => {
   const ID = "must be a number or text of at most 100 characters";
   test.each([
     ["a list", [], "a list"],
     ["an object", {}, "an object"],
-    ["a truth value", false, "false"],
+    ["a boolean", false, "false"],
     ["infinity", Infinity, "Infinity"],
-    ["endless text", "x".repeat(101), `"${"x".repeat(40)}…"`],
+    ["text that is too long", "x".repeat(101), `"${"x".repeat(40)}…"`],
   ])("an id that is %s", (_, id, shown) => {
     expect(identify([{ id: 1 }, { id }])).toEqual({
       identities: [
@@ -149,7 +149,7 @@ describe("identifyZones refuses, saying where, what and how to fix it", () => {
     });
   });
 
-  test("an id that an earlier zone has, as text or as a number", () => {
+  test("an id that an earlier zone has, as text or number", () => {
     const { identities, faults } = identify(named(["A", 1], ["B", "7"], ["C", 7], ["D", "7"]));
     const text = 'must differ from that of every other zone; zones[1] has "7" too; change or remove one of them';
     expect(faults).toEqual([
@@ -159,7 +159,7 @@ describe("identifyZones refuses, saying where, what and how to fix it", () => {
     expect(identities.map(({ id }) => id)).toEqual(["1", "7", derivedId("C"), derivedId("D")]);
   });
 
-  test("a name that is no text, or too long", () => {
+  test("a name that is not text or is too long", () => {
     const features = [{ properties: { name: 5 } }, { properties: { name: "x".repeat(201) } }];
     const text = "must be text of at most 200 characters; it is";
     expect(identify(features).faults).toEqual([
@@ -169,7 +169,7 @@ describe("identifyZones refuses, saying where, what and how to fix it", () => {
   });
 });
 
-test("identities are unique for any names and ids, also where they are faulty", () => {
+test("identities are unique for any names and ids, also invalid ones", () => {
   // Uses few letters, so that names, numbered names and names with ids collide.
   const text = fc
     .array(fc.constantFrom("A", " ", " (2)", " (3)", " (A)", "(", ")", "zone 1"))
@@ -193,7 +193,7 @@ test("identities are unique for any names and ids, also where they are faulty", 
   );
 });
 
-test("100,000 zones of one name get the numbers that none of them has already", () => {
+test("numbers 100,000 zones with one name without using a taken name", () => {
   const literal = Array.from({ length: 50_000 }, (_, i) => `A (${i + 2})`);
   const repeated = Array.from({ length: 50_000 }, () => "A");
   const names = namesOf(named(...literal, ...repeated));
@@ -201,7 +201,7 @@ test("100,000 zones of one name get the numbers that none of them has already", 
   expect(names).toEqual([...literal, "A", ...numbered]);
 });
 
-test("the counties of us-atlas, 31 of them called Washington, are told apart by their ids", () => {
+test("distinguishes the 31 counties called Washington in us-atlas by their ids", () => {
   const url = import.meta.resolve("us-atlas/counties-10m.json");
   const atlas = JSON.parse(readFileSync(new URL(url), "utf8")) as Topology<{
     counties: GeometryCollection;

@@ -28,7 +28,7 @@ function feesOf(changes: Partial<Fees>): Fees {
   };
 }
 
-test("each window that costs something has a line", () => {
+test("each window with a fee has a line", () => {
   const fees = feesOf({ ratePerKmMillionths: 0, tiers: [tierOf(0)] });
   const priced = priceByFees(fees, { pickup: WEST, dropoff: WEST, weightKg: 1 })!;
   expect(breakDown(fees, 1, priced, [250, 0, 125])).toEqual([
@@ -56,24 +56,24 @@ const DISTANCE = {
 const PER_KG = { kind: "weight", quantity: 12.34, unit: "kg", rate: 0.4, amountMinor: 494 };
 const FLAT = { kind: "weight", quantity: 1, unit: "shipment", rate: 1, amountMinor: 100 };
 
-describe("a price is broken down", () => {
-  test("into the distance, the weight by the kilogram, and the flat fee of its tier", () => {
+describe("the breakdown of a price", () => {
+  test("lists the distance, the weight per kilogram and the flat fee of its tier", () => {
     expect(linesOf(feesOf({}))).toEqual([DISTANCE, PER_KG, FLAT]);
   });
 
-  test("with what is missing to the least charge", () => {
+  test("lists the remainder up to the minimum charge", () => {
     const missing = { ...FLAT, kind: "minimum", rate: 60.63, amountMinor: 6_063 };
     expect(linesOf(feesOf({ baseFeeMinor: 20_000 }))).toEqual([DISTANCE, PER_KG, FLAT, missing]);
   });
 
-  test("without what costs nothing", () => {
+  test("omits lines without a cost", () => {
     expect(linesOf(feesOf({ ratePerKmMillionths: 0 }))).toEqual([PER_KG, FLAT]);
     expect(linesOf(feesOf({}), 12.34, WEST)).toEqual([PER_KG, FLAT]);
     const tiers = [{ minKg: 0, maxKg: 30, flatFeeMinor: 0, ratePerKgMillionths: 0 }];
     expect(linesOf(feesOf({ ratePerKmMillionths: 0, tiers }))).toEqual([]);
   });
 
-  test("by no fees that it cannot have been worked out by", () => {
+  test("is missing if the fees do not match the price", () => {
     const priced = priceByFees(feesOf({}), { pickup: WEST, dropoff: EAST, weightKg: 12 })!;
     expect(breakDown(feesOf({ tiers: [] }), 12, priced, [])).toBeUndefined();
     const tiers = [{ minKg: 0, maxKg: 30, flatFeeMinor: 900, ratePerKgMillionths: 0 }];
@@ -104,7 +104,7 @@ const points = fc.record({
   lng: fc.double({ min: -180, max: 180, noNaN: true }),
 });
 
-test("the lines add up to the total exactly, and each is its quantity by its rate, in every currency", () => {
+test("the lines add up to the total exactly, and each is its quantity times its rate, in every currency", () => {
   fc.assert(
     fc.property(
       tariffs,
@@ -130,7 +130,7 @@ test("the lines add up to the total exactly, and each is its quantity by its rat
   );
 });
 
-test("a quote with its zones says what a quote without them says", () => {
+test("a quote with given zones equals a quote without them", () => {
   const zones = zonesOf(square(-40, -40, 20, 40), square(0, -40, 60, 40));
   const pricing = createPricing(parseTariff(worldTariff({ rate_per_km: "1", zones })).tariff!);
   const zoneIndexOf = ({ lat, lng }: typeof WEST) => {

@@ -30,7 +30,7 @@ const NONE = {
 describe("fees", () => {
   const feesOf = (before: object, after: object) => compareTariffs(worldTariff(before), worldTariff(after)).fees;
 
-  test("that differ are given by path, in the order of the document, as they are written", () => {
+  test("that differ are listed by path, in document order, as written", () => {
     const after = {
       currency: "EUR",
       base_fee: "1.00",
@@ -51,14 +51,14 @@ describe("fees", () => {
     ]);
   });
 
-  test("of a tier that only one version has are given as its whole text", () => {
+  test("of a tier in only one version are listed as its whole text", () => {
     const text = '{"min_kg":5,"max_kg":30,"flat_fee":"2.00","rate_per_kg":"0.40"}';
     const noted = [TIERS[0], { note: "heavy", ...TIERS[1] }];
     expect(feesOf({ tiers: [TIERS[0]] }, { tiers: noted })).toEqual([{ path: "tiers[1]", after: text }]);
     expect(feesOf({ tiers: noted }, { tiers: [TIERS[0]] })).toEqual([{ path: "tiers[1]", before: text }]);
   });
 
-  test("that are alike are not given, whatever else the document says", () => {
+  test("that are equal are not listed, whatever else changes", () => {
     expect(feesOf({ tiers: TIERS }, { tiers: TIERS, source: "us-atlas" })).toEqual([]);
   });
 });
@@ -67,7 +67,7 @@ describe("zones", () => {
   const zonesOf = (before: object[], after: object[]) =>
     compareTariffs(tariffWith(...before), tariffWith(...after)).zones;
 
-  test("are known by their ids, in whatever order they are", () => {
+  test("are matched by their ids, in any order", () => {
     const before = [zone(0, { name: "Kings" }, 1), zone(2, { name: "Queens" }), zone(4, null, "x")];
     expect(zonesOf(before, before.toReversed())).toEqual({
       ...NONE,
@@ -78,7 +78,7 @@ describe("zones", () => {
     });
   });
 
-  test("that only one version has are added or removed, by their sorted names", () => {
+  test("in only one version are added or removed, sorted by name", () => {
     const before = [zone(0, { name: "b" }), zone(2, { name: "d" }), zone(4, { name: "a" }, 7)];
     const after = [zone(6, { name: "e" }), zone(0, { name: "b" }), zone(4, { name: "a" }, 8)];
     expect(zonesOf(before, after)).toEqual({
@@ -91,7 +91,7 @@ describe("zones", () => {
     });
   });
 
-  test("are changed by another outline, name or property, and go by their later names", () => {
+  test("are changed by another outline, name or property, and have their later names", () => {
     const before = [
       zone(0, { name: "outline" }),
       zone(2, { name: "before" }, 1),
@@ -112,7 +112,7 @@ describe("zones", () => {
     });
   });
 
-  test("are told apart where several have one name", () => {
+  test("with the same name are distinguished", () => {
     const before = [zone(0, { name: "W" }, 1), zone(2, { name: "W" }, 2), zone(4, { name: "X" })];
     const after = [zone(0, { name: "W" }, 1), zone(2, { name: "W", a: 1 }, 2), zone(4, null)];
     expect(zonesOf(before, after)).toEqual({
@@ -127,7 +127,7 @@ describe("zones", () => {
     });
   });
 
-  test("are listed up to 1,000 of a kind and counted beyond", () => {
+  test("are listed up to 1,000 per kind and counted beyond", () => {
     const many = (prefix: string, at: number) =>
       Array.from({ length: 1_001 }, (_, i) => zone(at, { name: `${prefix}${1_000 + i}` }));
     const before = [...many("old", 0), ...many("kept", 0)];

@@ -18,11 +18,11 @@ describe("minorDigitsOf", () => {
     [3, "KWD IQD"],
     [4, "CLF UYW"],
     [undefined, "XAU XDR XTS XXX ANG BGN HRK ZWL usd US constructor"],
-  ])("gives %s decimals for %s, as in ISO 4217 list one", (digits, codes) => {
+  ])("returns %s decimals for %s, as in ISO 4217 list one", (digits, codes) => {
     expect(codes.split(" ").map(minorDigitsOf)).toEqual(codes.split(" ").map(() => digits));
   });
 
-  test("knows 165 codes: 17 without decimals, 139 with two, 7 with three, 2 with four", () => {
+  test("has 165 codes: 17 without decimals, 139 with two, 7 with three, 2 with four", () => {
     const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
     const pairs = letters.flatMap((a) => letters.map((b) => a + b));
     const counts: Record<number, number> = {};
@@ -67,7 +67,7 @@ describe("a decimal", () => {
 });
 
 describe("toMajor", () => {
-  test("is the double that the exact decimal text reads as", () => {
+  test("returns the double nearest to the exact decimal", () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.constantFrom("JPY", "USD", "KWD", "CLF"), (minor, currency) => {
         const digits = minorDigitsOf(currency)!;
@@ -79,7 +79,7 @@ describe("toMajor", () => {
     );
   });
 
-  test("throws for a currency it does not know", () => {
+  test("throws for an unknown currency", () => {
     expect(() => toMajor(1, "XXX")).toThrow(new RangeError("unknown currency XXX"));
   });
 });
@@ -123,21 +123,21 @@ const minorDigits = fc.constantFrom(0, 2, 3, 4);
 
 describe("a product", () => {
   test.each([
-    ["takes the weight as written, not as its double", 1.005, 100, 0, 101],
-    ["takes a product of 0.5 up", 0.5, 1, 0, 1],
-    ["takes just below 0.5 down", 0.49999999999999994, 1, 0, 0],
+    ["uses the weight as written, not as its double", 1.005, 100, 0, 101],
+    ["rounds a product of 0.5 up", 0.5, 1, 0, 1],
+    ["rounds just below 0.5 down", 0.49999999999999994, 1, 0, 0],
     ["does not multiply in binary, where 1.1 × 1.1 exceeds 1.21", 1.1, 110, 0, 121],
     ["rounds 8.345 × 100 up, which binary makes 834.4999", 8.345, 100, 0, 835],
-    ["rounds a tie that only the division makes", 2.5, 1_000, 3, 3],
+    ["rounds a tie that results from the division", 2.5, 1_000, 3, 3],
     ["does not divide in binary, where 0.145 × 100 is below 14.5", 0.145, 100_000_000, 6, 15],
     ["reads small exponents", 1e-7, 5_000_000, 0, 1],
     ["reads the smallest double", 5e-324, 10_000_000_000, 6, 0],
     ["reads large exponents", 1e21, 0, 0, 0],
-    ["takes a result of a product above 2^53", 1e21, 1, 6, 1e15],
+    ["handles a product above 2^53", 1e21, 1, 6, 1e15],
     ["keeps every digit", 20015.114442035923, 10_000_000_000, 0, 200_151_144_420_359],
-    ["of the greatest weight at the highest rate is exact", 100_000, MOST_MILLIONTHS, 2, 1e15],
-    ["of nothing is nothing", 0, 120, 6, 0],
-    ["at a free rate is nothing", 12.5, 0, 6, 0],
+    ["is exact for the greatest weight at the highest rate", 100_000, MOST_MILLIONTHS, 2, 1e15],
+    ["is zero for a quantity of zero", 0, 120, 6, 0],
+    ["is zero at a rate of zero", 12.5, 0, 6, 0],
   ])("%s", (_, quantity, factor, decimals, expected) => {
     expect(multiplyHalfUp(quantity, factor, decimals)).toBe(expected);
   });
@@ -167,12 +167,12 @@ describe("a product", () => {
     [1, 1, -1],
     [1, 1, 7],
     [1, 1, 0.5],
-  ])("of %d × %d with %d decimals is refused", (quantity, factor, decimals) => {
+  ])("of %d × %d with %d decimals throws", (quantity, factor, decimals) => {
     expect(() => multiplyHalfUp(quantity, factor, decimals)).toThrow(RangeError);
   });
 });
 
-describe("what a quantity costs at a rate in millionths", () => {
+describe("the amount for a quantity at a rate in millionths is", () => {
   test.each([
     ["33.3 JPY for 1.5 km", 1.5, 33_300_000, 0, 50],
     ["0.00125 USD for 4 kg, a tie", 4, 1250, 2, 1],
@@ -182,7 +182,7 @@ describe("what a quantity costs at a rate in millionths", () => {
     expect(multiplyToMinor(quantity, rateMillionths, digits)).toBe(expected);
   });
 
-  test("agrees with rational arithmetic on and beside every tie", () => {
+  test("agrees with rational arithmetic on and near every tie", () => {
     const steps = fc.integer({ min: -40, max: 40 });
     const wholes = fc.nat({ max: 200_000_000 });
     fc.assert(
@@ -196,7 +196,7 @@ describe("what a quantity costs at a rate in millionths", () => {
     );
   });
 
-  test("takes an exact tie in decimals up", () => {
+  test("rounds an exact decimal tie up", () => {
     // Products that end in exactly half a minor unit: a power of ten times a weight with at most three decimals.
     const powers = fc.integer({ min: 0, max: 3 });
     const wholes = fc.nat({ max: 1_000_000 });
@@ -215,18 +215,18 @@ describe("a quantity rounded half up", () => {
   test.each([
     ["drops the error of a binary sum", 0.1 + 0.2, 6, 0.3],
     ["drops the error of a binary product", 3 * 16.8, 6, 50.4],
-    ["takes a tie up", 2.5000005, 6, 2.500001],
-    ["takes what is below a tie down", 2.50000049, 6, 2.5],
-    ["keeps what has no more decimals", 70_000.123456, 6, 70_000.123456],
-    ["keeps what is too large for decimals", 1e300, 6, 1e300],
+    ["rounds a tie up", 2.5000005, 6, 2.500001],
+    ["rounds below a tie down", 2.50000049, 6, 2.5],
+    ["keeps a value without further decimals", 70_000.123456, 6, 70_000.123456],
+    ["keeps a value too large for decimals", 1e300, 6, 1e300],
     ["keeps zero", 0, 6, 0],
-    ["keeps what is negative", -0.1234567, 6, -0.1234567],
+    ["keeps a negative value", -0.1234567, 6, -0.1234567],
     ["keeps infinity", Infinity, 6, Infinity],
   ])("%s", (_, quantity, decimals, expected) => {
     expect(roundHalfUp(quantity, decimals)).toBe(expected);
   });
 
-  test("stays not a number", () => {
+  test("keeps NaN", () => {
     expect(roundHalfUp(NaN, 6)).toBeNaN();
   });
 });

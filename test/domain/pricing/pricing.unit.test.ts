@@ -51,7 +51,7 @@ describe("a covered route", () => {
     });
   });
 
-  test("costs what its windows cost besides the base fee", () => {
+  test("costs the fees of its windows in addition to the base fee", () => {
     const cheap = quoteWith({ ratePerKmMillionths: 0 }, 1) as CoveredQuote;
     expect(withWindowFee(cheap, 250)).toEqual({ ...cheap, windowFeeMinor: 250, totalMinor: 750 });
   });
@@ -90,12 +90,12 @@ describe("a covered route", () => {
     [20, 2],
     [30.5, 3],
     [40, 3],
-  ])("%d kg falls in tier %i, above its lower and up to its upper bound", (weightKg, flatFeeMinor) => {
+  ])("of %d kg is in tier %i, above its lower and up to its upper bound", (weightKg, flatFeeMinor) => {
     const tiers = [tier(0, 5, 1, 0), tier(5, 20, 2, 0), tier(30, 40, 3, 0)];
     expect(quoteWith({ tiers }, weightKg)).toMatchObject({ weightFeeMinor: flatFeeMinor });
   });
 
-  test("rounds each fee once where rates are finer than the minor unit", () => {
+  test("rounds each fee once if rates are finer than the minor unit", () => {
     const change = {
       currency: "JPY",
       minorDigits: 0,
@@ -158,9 +158,9 @@ describe("an uncovered route", () => {
   test.each([
     ["just outside", { lat: 0, lng: 10.0899 }, WEST, "pickup point is", "9997 m", ""],
     ["10 km away", { lat: 0, lng: 10.09 }, WEST, "pickup point is", "10 km", ""],
-    ["exchanged", WEST, { lat: 5, lng: -5 }, "dropoff point is", "554 km", "dropoff"],
+    ["swapped", WEST, { lat: 5, lng: -5 }, "dropoff point is", "554 km", "dropoff"],
     [
-      "both exchanged",
+      "both swapped",
       { lat: 5, lng: -5 },
       { lat: 0, lng: -1 },
       "pickup and dropoff points are",
@@ -168,7 +168,7 @@ describe("an uncovered route", () => {
       "pickup and dropoff",
     ],
     [
-      "one of both exchanged",
+      "one of both swapped",
       AWAY,
       { lat: 5, lng: -5 },
       "pickup and dropoff points are",
@@ -176,7 +176,7 @@ describe("an uncovered route", () => {
       "dropoff",
     ],
     ["no latitude", { lat: 5, lng: 170 }, WEST, "pickup point is", "17242 km", ""],
-  ])("says how far away it is: %s", (_, pickup, dropoff, ends, away, exchanged) => {
+  ])("reports its distance to the nearest zone: %s", (_, pickup, dropoff, ends, away, exchanged) => {
     const hint = exchanged && `; latitude and longitude of the ${exchanged} look swapped`;
     const message = `The ${ends} outside the coverage zones, ${away} from the nearest one${hint}.`;
     expect(quoteWith({}, 1, pickup, dropoff)).toMatchObject({
@@ -185,7 +185,7 @@ describe("an uncovered route", () => {
     });
   });
 
-  test("has no distance to the nearest zone where there are no zones", () => {
+  test("has no distance to the nearest zone without zones", () => {
     const failures = [
       {
         failure: "coverage",
@@ -198,7 +198,7 @@ describe("an uncovered route", () => {
   test.each([
     ["none", [], "no weights are served at present"],
     ["one range", [tier(1, 5)], "weights above 1 kg and up to 5 kg are served"],
-    ["ranges that touch are one", [tier(0, 5), tier(5, 7.5)], "weights above 0 kg and up to 7.5 kg are served"],
+    ["adjacent ranges as one", [tier(0, 5), tier(5, 7.5)], "weights above 0 kg and up to 7.5 kg are served"],
     [
       "a gap",
       [tier(0, 5), tier(10, 20), tier(20, 30)],
@@ -216,7 +216,7 @@ describe("an uncovered route", () => {
       "weights above 1 kg and up to 2 kg, or above 3 kg and up to 4 kg, or above 5 kg and up to 6 kg, " +
         "or above 7 kg and up to 8 kg, or above 9 kg and up to 10 kg, or in 995 further ranges are served",
     ],
-  ])("names the weights that are served: %s", (_, tiers, served) => {
+  ])("lists the served weights: %s", (_, tiers, served) => {
     expect(quoteWith({ tiers }, 0.5 + 5000)).toMatchObject({
       failures: [{ failure: "weight", message: `No pricing tier covers 5000.5 kg; ${served}.` }],
     });
@@ -250,7 +250,7 @@ describe("any quote", () => {
         ),
     );
 
-  test("adds up, is a safe integer, and finds the tier that a linear search finds", () => {
+  test("adds up, is a safe integer, and uses the same tier as a linear search", () => {
     fc.assert(
       fc.property(
         fc.record({ baseFeeMinor: amount, ratePerKmMillionths: rateMillionths, tiers }),

@@ -28,7 +28,7 @@ function compare(before: string, after: string, shipments = [shipment("A", 100)]
   return replayShipments(tariffs, shipments).comparison!;
 }
 
-describe("a change of price is counted", () => {
+describe("counts a price change", () => {
   test.each([
     ["2", "0", undefined, -50],
     ["2", "1", undefined, -50],
@@ -62,7 +62,7 @@ describe("a change of price is counted", () => {
   });
 });
 
-test("buckets are given in ascending order, with those that are empty", () => {
+test("returns buckets in ascending order, including empty ones", () => {
   expect(compare("1", "1", []).distribution).toEqual(
     [
       [undefined, -50],
@@ -82,7 +82,7 @@ test("buckets are given in ascending order, with those that are empty", () => {
   );
 });
 
-test("the largest changes are 20 by size, up or down, then by reference and workspace", () => {
+test("returns the 20 largest changes by size, up or down, then by reference and workspace", () => {
   const references = Array.from({ length: 25 }, (_, i) => `S${String(i).padStart(2, "0")}`);
   const alike = references.toReversed().map((reference) => shipment(reference, 1));
   const { largest } = compare("1", "2", [...alike, shipment("S00", 1, 0), shipment("Z", 50), shipment("Y", 51)]);
@@ -100,11 +100,11 @@ test("the largest changes are 20 by size, up or down, then by reference and work
   });
 });
 
-test("what does not change is not among the largest changes", () => {
+test("unchanged prices are not among the largest changes", () => {
   expect(compare("1", "1.001", [shipment("A", 1), shipment("B", 10)]).largest).toMatchObject([{ reference: "B" }]);
 });
 
-test("of those that the draft alone refuses, the newest 20 are listed with the reason", () => {
+test("lists the newest 20 shipments that only the draft refuses, with the reason", () => {
   const heavy = Array.from({ length: 25 }, (_, i) => shipment(`H${25 - i}`, 11, 7));
   const tiers = [{ min_kg: 0, max_kg: 10, flat_fee: "0", rate_per_kg: "1" }];
   const ofDraft = createPricing(parseTariff(worldTariff({ tiers })).tariff!);
@@ -133,7 +133,7 @@ test("totals are exact above 2^53", () => {
   });
 });
 
-test("nothing is compared when the currencies differ", () => {
+test("compares no prices if the currencies differ", () => {
   const tariffs = { inForce: perKg("1", "USD"), ofDraft: perKg("1", "JPY") };
   expect(replayShipments(tariffs, [shipment("A", 1)])).toEqual({
     routes: 1,

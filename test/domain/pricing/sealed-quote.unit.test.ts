@@ -25,7 +25,7 @@ const window = fc.option(fc.record({ startMs: timeMs, endMs: timeMs, feeMinor: t
 });
 const point = fc.record({ lat: double(-90, 90), lng: double(-180, 180) });
 
-test("what is sealed comes back, every number exactly, in at most 255 characters", () => {
+test("an opened quote equals the sealed one exactly, and its id has at most 255 characters", () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -45,12 +45,12 @@ test("what is sealed comes back, every number exactly, in at most 255 characters
   );
 });
 
-test("no two ids are the same, even of the same quote", () => {
+test("ids of the same quote differ", () => {
   const ids = Array.from({ length: 2_000 }, () => sealQuote(QUOTE, KEY));
   expect(new Set(ids)).toHaveLength(ids.length);
 });
 
-test("an id does not open with another key, nor with its key under another id", () => {
+test("an id does not open with another key, or with its key under another id", () => {
   const id = sealQuote(QUOTE, OTHER);
   expect(open(id)).toBeUndefined();
   expect(openQuote(id, () => KEY)).toBeUndefined();
@@ -67,7 +67,7 @@ function* ids() {
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-test("an id in which any character is another does not open, whichever it is", () => {
+test("an id with any changed character does not open", () => {
   for (let at = 0; at < ID.length; at++) {
     for (const other of `${ALPHABET}+/=! \u0000é`) {
       const changed = ID.slice(0, at) + other + ID.slice(at + 1);
@@ -76,7 +76,7 @@ test("an id in which any character is another does not open, whichever it is", (
   }
 });
 
-test("an id that is cut anywhere, or has more anywhere, does not open", () => {
+test("an id that is cut or extended anywhere does not open", () => {
   for (let at = 1; at < ID.length; at++) {
     const [before, after] = [ID.slice(0, at), ID.slice(at)];
     for (const changed of [before, after, before + after.slice(1)]) {
@@ -89,7 +89,7 @@ test("an id that is cut anywhere, or has more anywhere, does not open", () => {
   expect(open("quo_")).toBeUndefined();
 });
 
-test("an id has one spelling", () => {
+test("an id has only one valid spelling", () => {
   const body = ID.slice(4);
   const plain = body.replaceAll("-", "+").replaceAll("_", "/");
   const lastBits = ALPHABET[ALPHABET.indexOf(ID.at(-1)!) + 1]!;

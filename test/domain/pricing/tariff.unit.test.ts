@@ -22,7 +22,7 @@ const DOCUMENT = {
   zones: ZONES,
 };
 
-test("parseTariff reads fees in minor units and rates in millionths, and ignores unknown keys", () => {
+test("parseTariff reads fees in minor units and rates in millionths and ignores unknown keys", () => {
   expect(parseTariff({ ...DOCUMENT, source: "a map", tiers: [{ ...TIER, note: 1 }] })).toEqual({
     tariff: {
       currency: "USD",
@@ -67,7 +67,7 @@ test("parseTariff accepts a suspended service, without tiers or zones", () => {
   expect(tariff).toMatchObject({ tiers: [], zones: [] });
 });
 
-test("parseTariff accepts tiers that touch, leave gaps, start above 0 and have fractions", () => {
+test("parseTariff accepts tiers that touch, leave gaps, start above 0 or have fractions", () => {
   const ranges = [
     [0.5, 5.25],
     [5.25, 10],
@@ -87,7 +87,7 @@ const ORDER = "put the tiers in ascending order and without overlap";
 const MOST = "must be at most 1000000; it is";
 const TIERS = "must be a list of at most 1000 tiers; it";
 
-describe("refuses, saying where, what and how to fix it", () => {
+describe("refuses, with the path, the problem and the fix", () => {
   test.each<[string, string, object]>([
     ["currency", `${CURRENCY} missing`, { currency: undefined }],
     // An invalid currency is the only error reported.
@@ -130,7 +130,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     expect(parseTariff({ ...DOCUMENT, tiers })).toEqual({ faults: [{ path, text }] });
   });
 
-  test.each([undefined, null, 5, "{}", []])("a document that is %j", (document) => {
+  test.each([undefined, null, 5, "{}", []])("a document of %j", (document) => {
     expect(parseTariff(document)).toEqual({
       faults: [{ path: "document", text: expect.stringMatching("^must be a JSON object; it is ") }],
     });
@@ -141,7 +141,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     [undefined, "most currencies", "at most 2", "5.001"],
     ["jpy", "JPY", "no", "5.0"],
     [" kwd ", "KWD", "at most 3", "5.0001"],
-  ])("fees that are too fine beside the unknown currency %j", (currency, suggestion, most, base_fee) => {
+  ])("fees with too many decimals and the unknown currency %j", (currency, suggestion, most, base_fee) => {
     const tiers = [{ ...TIER, flat_fee: "0", rate_per_kg: "0.000001" }];
     expect(parseTariff({ ...DOCUMENT, currency, base_fee, tiers })).toEqual({
       faults: [
@@ -151,7 +151,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     });
   });
 
-  test("all faults at once, in the document's order", () => {
+  test("all faults together, in document order", () => {
     const upsideDown = { ...TIER, min_kg: 4, max_kg: 3, flat_fee: "" };
     const overlapping = parseTariff({ ...DOCUMENT, tiers: [TIER, upsideDown, upsideDown] });
     expect(overlapping.faults?.map((fault) => fault.path)).toEqual([
@@ -173,7 +173,7 @@ describe("refuses, saying where, what and how to fix it", () => {
     ]);
   });
 
-  test("at most a hundred faults", () => {
+  test("and reports at most a hundred faults", () => {
     expect(parseTariff({ tiers: Array.from({ length: 1000 }, () => ({})) }).faults?.length).toBe(100);
   });
 });

@@ -33,19 +33,19 @@ test.each([
   // The clock goes back at 03:00 when Ramadan begins, and forward when it ends.
   ["2026-02-15", "Africa/Casablanca", "02:30/05:00", "01:30/05:00"],
   ["2026-03-22", "Africa/Casablanca", "02:30/05:00", "02:30/04:00"],
-])("on %s, when the clock is changed in %s, the hours %s are %s in UTC", (date, zone, hours, utc) => {
+])("on %s, when the clock changes in %s, the hours %s are %s in UTC", (date, zone, hours, utc) => {
   const [opening] = openingsOn(date, zone, [hours.split("/") as [string, string]]);
   expect(opening?.replaceAll(/\d{4}-\d\d-\d\dT|Z/g, "")).toBe(utc);
 });
 
-test("a date that Apia skipped has no hours, and those before it and after it have theirs", () => {
+test("a date that Apia skipped has no hours, and the dates around it have theirs", () => {
   const openings = ["2011-12-29", "2011-12-30", "2011-12-31"].map((date) =>
     openingsOn(date, "Pacific/Apia", [["08:00", "18:00"]]),
   );
   expect(openings).toEqual([["2011-12-29T18:00Z/2011-12-30T04:00Z"], [], ["2011-12-30T18:00Z/2011-12-31T04:00Z"]]);
 });
 
-test("hours that close at or before they open last into the next day", () => {
+test("hours that close at or before their opening time extend into the next day", () => {
   expect(
     openingsOn("2026-12-01", "UTC", [
       ["00:00", "02:00"],
@@ -55,7 +55,7 @@ test("hours that close at or before they open last into the next day", () => {
   expect(openingsOn("2026-12-01", "UTC", [["08:00", "08:00"]])).toEqual(["2026-12-01T08:00Z/2026-12-02T08:00Z"]);
 });
 
-test("a day of slots has as many as it has hours, and tells each by the local clock", () => {
+test("a day has one slot per hour, each with its local time", () => {
   const always = {
     hours: [{ days: EVERY_DAY, opens: "00:00", closes: "00:00" }],
     slot_minutes: 60,
@@ -72,7 +72,7 @@ test("a day of slots has as many as it has hours, and tells each by the local cl
   ]);
 });
 
-test("an exception has its own hours or none, and the rest of an opening that is shorter than a slot is none", () => {
+test("an exception has its own hours or none, and an opening's remainder shorter than a slot is dropped", () => {
   const calendar = calendarOf({
     time_zone: "UTC",
     exceptions: [
@@ -98,7 +98,7 @@ test.each([
   "Pacific/Apia",
   "Pacific/Kiritimati",
   "Etc/GMT+12",
-])("every instant of a year is on one date of %s, the one that the clock shows there", (timeZone) => {
+])("every instant of a year is on one date of %s, that of the local clock", (timeZone) => {
   const calendar = calendarOf({ time_zone: timeZone });
   const clock = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" });
   for (let hour = 0; hour < 366 * 24; hour += 5) {
@@ -107,7 +107,7 @@ test.each([
   }
 });
 
-test("the texts of a slot are those of its instants, whenever the clock is changed between them", () => {
+test("the texts of a slot match its instants, also across clock changes", () => {
   const zones = ["Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia"];
   const hours = [{ days: EVERY_DAY, opens: "00:00", closes: "00:00" }];
   const calendars = zones.map((time_zone) => calendarOf({ time_zone, hours, slot_minutes: 45 }));

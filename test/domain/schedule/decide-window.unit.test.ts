@@ -29,10 +29,10 @@ const ALWAYS = { hours: [{ days: EVERY_DAY, opens: "00:00", closes: "00:00" }] }
 const SLOTS = { time_zone: "UTC", slot_minutes: 90 };
 
 test.each<[string, object, string, string]>([
-  ["over hours that touch", NIGHTS, "2026-12-01T11:00/13:00", ""],
-  ["that lasts into the next day", NIGHTS, "2026-12-04T23:00/2026-12-05T01:00", ""],
-  ["of the morning after", NIGHTS, "2026-12-05T01:00/02:00", ""],
-  ["that lasts too long", NIGHTS, "2026-12-05T01:00/03:00", "OUTSIDE_HOURS"],
+  ["across adjacent hours", NIGHTS, "2026-12-01T11:00/13:00", ""],
+  ["that extends into the next day", NIGHTS, "2026-12-04T23:00/2026-12-05T01:00", ""],
+  ["in the next morning", NIGHTS, "2026-12-05T01:00/02:00", ""],
+  ["that extends beyond the hours", NIGHTS, "2026-12-05T01:00/03:00", "OUTSIDE_HOURS"],
   ["of nine minutes", NIGHTS, "2026-12-01T10:00/10:09", "WINDOW_INVALID"],
   ["of ten minutes", NIGHTS, "2026-12-01T10:00/10:10", ""],
   ["that ends as it starts", NIGHTS, "2026-12-01T10:00/10:00", "WINDOW_INVALID"],
@@ -40,23 +40,23 @@ test.each<[string, object, string, string]>([
   ["of 25 hours, over two midnights", ALWAYS, "2026-12-02T22:30/2026-12-03T23:30", ""],
   ["in the past", NIGHTS, "2026-12-01T08:00/08:30", "TOO_SOON"],
   ["now", NIGHTS, "2026-12-01T09:00/09:30", ""],
-  ["of the last century", NIGHTS, "1976-12-01T10:00/11:00", "OUTSIDE_HOURS TOO_SOON"],
-  ["of before 1970, whatever the hours", NIGHTS, "1969-12-31T23:00/23:30", "TOO_SOON"],
-  ["of before 1900", NIGHTS, "1899-12-01T10:00/11:00", "TOO_SOON"],
-  ["of the first day", NIGHTS, "0001-01-01T00:00/10:00", "TOO_SOON"],
+  ["in the last century", NIGHTS, "1976-12-01T10:00/11:00", "OUTSIDE_HOURS TOO_SOON"],
+  ["before 1970, with any hours", NIGHTS, "1969-12-31T23:00/23:30", "TOO_SOON"],
+  ["before 1900", NIGHTS, "1899-12-01T10:00/11:00", "TOO_SOON"],
+  ["on the first day", NIGHTS, "0001-01-01T00:00/10:00", "TOO_SOON"],
   ["of nine minutes before 1970", NIGHTS, "1926-12-01T10:00/10:09", "WINDOW_INVALID"],
-  ["at the end of time", NIGHTS, "9999-12-31T22:00/23:00", "TOO_FAR_AHEAD"],
+  ["at the latest supported time", NIGHTS, "9999-12-31T22:00/23:00", "TOO_FAR_AHEAD"],
   ["a minute within the lead time", { lead_time_minutes: 120 }, "2026-12-01T10:59/11:59", "TOO_SOON"],
-  ["as late as the lead time says", { lead_time_minutes: 120 }, "2026-12-01T11:00/12:00", ""],
-  ["of the horizon's last date there", { ...ALWAYS, horizon_days: 1 }, "2026-12-02T22:30/22:59", ""],
-  ["after it", { ...ALWAYS, horizon_days: 1 }, "2026-12-02T23:00/23:30", "TOO_FAR_AHEAD"],
+  ["exactly after the lead time", { lead_time_minutes: 120 }, "2026-12-01T11:00/12:00", ""],
+  ["on the horizon's last local date", { ...ALWAYS, horizon_days: 1 }, "2026-12-02T22:30/22:59", ""],
+  ["after the horizon", { ...ALWAYS, horizon_days: 1 }, "2026-12-02T23:00/23:30", "TOO_FAR_AHEAD"],
   ["that is a slot", SLOTS, "2026-12-02T09:30/11:00", ""],
   ["a minute longer than a slot", SLOTS, "2026-12-02T09:30/11:01", "WINDOW_INVALID"],
-  ["beside the slots", SLOTS, "2026-12-02T09:00/10:30", "WINDOW_INVALID"],
+  ["not aligned with the slots", SLOTS, "2026-12-02T09:00/10:30", "WINDOW_INVALID"],
   // The day closes at 18:00, before a seventh slot could end.
   ["after the last slot", SLOTS, "2026-12-02T17:00/18:30", "OUTSIDE_HOURS"],
   [
-    "with everything wrong",
+    "with every violation",
     { lead_time_minutes: 30, cut_offs: [{ at: "06:00" }] },
     "2026-12-01T05:00/06:00",
     "OUTSIDE_HOURS CUT_OFF_PASSED TOO_SOON",
@@ -84,7 +84,7 @@ test.each<[string, object[], string | undefined, number?]>([
     [{ at: "08:00" }, { days: ["thu"], at: "08:00", days_before: 1 }],
     "2026-12-02T07:00:00.000Z",
   ],
-])("a window at %s by %j can be booked until %s", (text, cut_offs, at, nowMs = NOW) => {
+])("a window at %s with %j can be booked until %s", (text, cut_offs, at, nowMs = NOW) => {
   const decide = (ms: number) => decideWindow(calendarOf({ cut_offs }), span(text), ms);
   const { cutOffAtMs, violations } = decide(nowMs);
   expect([cutOffAtMs, violations]).toEqual([at && Date.parse(at), []]);
@@ -138,7 +138,7 @@ const schedules: fc.Arbitrary<NaiveSchedule> = fc.record({
   as_soon_as_possible: fc.boolean(),
 });
 
-test("a window can be booked, and costs, as the clock on the wall says, in all time zones and seasons", () => {
+test("a window can be booked and costs what the local clock determines, in all time zones and seasons", () => {
   const taken = { yes: 0, no: 0 };
   fc.assert(
     fc.property(
@@ -195,12 +195,15 @@ describe("free hours", () => {
     ["07:00", TOUCHING, CUT_OFF, "08:00/12:00 CUT_OFF_PASSED, 12:00/18:00"],
     ["07:00", "08:00/08:09 08:09/12:00 13:00/13:10", {}, "08:09/12:00, 13:00/13:10"],
     ["09:00", "08:00/18:00", { lead_time_minutes: 31 }, "09:31/18:00"],
-  ])("at %s, of %s by %j, are listed from the minute that can be booked: %s", (time, hours, changes, listed) => {
-    expect(listedAt(time, hours, changes)).toBe(listed);
-  });
+  ])(
+    "at %s, with hours %s and %j, are listed from the earliest bookable minute: %s",
+    (time, hours, changes, listed) => {
+      expect(listedAt(time, hours, changes)).toBe(listed);
+    },
+  );
 });
 
-describe("where hours of an exception last into those of the next date", () => {
+describe("if hours of an exception extend into those of the next date", () => {
   const overlapping = (opens: string, closes: string) =>
     calendarOf({
       time_zone: "UTC",
@@ -215,7 +218,7 @@ describe("where hours of an exception last into those of the next date", () => {
       Array.from({ length: 10 }, (_, hour) => `0${hour}:30`),
     );
   });
-  test("the next slot is the earliest of both", () => {
+  test("the next slot is the earlier of both", () => {
     const next = nextAvailable(overlapping("22:00", "09:00"), span("2026-12-04T07:10/08:10"), NOW);
     expect(next).toEqual(span("2026-12-04T07:30/08:30"));
   });
@@ -223,22 +226,22 @@ describe("where hours of an exception last into those of the next date", () => {
 
 test.each<[string, object, string, string | undefined]>([
   ["the next slot", { slot_minutes: 120 }, "2026-12-02T09:00/10:00", "2026-12-02T10:00/12:00"],
-  ["as long as asked for", {}, "2026-12-02T17:30/19:30", "2026-12-03T08:00/10:00"],
+  ["as long as requested", {}, "2026-12-02T17:30/19:30", "2026-12-03T08:00/10:00"],
   ["after the lead time", { lead_time_minutes: 95 }, "2026-12-01T09:00/10:00", "2026-12-01T10:35/11:35"],
   [
-    "where a cut-off that passed ends",
+    "at the end of a passed cut-off",
     { cut_offs: [{ until: "15:00", at: "07:00" }] },
     "2026-12-01T09:30/10:30",
     "2026-12-01T15:00/16:00",
   ],
-  ["the first, of none later", { horizon_days: 2 }, "2027-05-01T10:00/11:00", "2026-12-01T09:00/10:00"],
-  ["none where all is closed", { hours: [] }, "2026-12-02T09:00/10:00", undefined],
-])("the next window that can be booked is %s", (_, changes, text, next) => {
+  ["the first one if none is later", { horizon_days: 2 }, "2027-05-01T10:00/11:00", "2026-12-01T09:00/10:00"],
+  ["none if everything is closed", { hours: [] }, "2026-12-02T09:00/10:00", undefined],
+])("the next bookable window is %s", (_, changes, text, next) => {
   const calendar = calendarOf({ time_zone: "UTC", ...changes });
   expect(nextAvailable(calendar, span(text), NOW)).toEqual(next && span(next));
 });
 
-test("what is listed as available, and what is next, can be booked; the next slot is the first available", () => {
+test("windows listed as available or next can be booked, and the next slot is the first available one", () => {
   fc.assert(
     fc.property(
       schedules,

@@ -13,7 +13,7 @@ function span(start: string, end: string) {
 const NONE = { pickup: undefined, dropoff: undefined };
 const MORNING = span("02T08:00", "02T09:00");
 
-test("each end goes by the schedule of its own zone, and their fees add up", () => {
+test("each end follows the schedule of its own zone, and their fees add up", () => {
   const calendars = {
     pickup: BERLIN,
     dropoff: calendarOf({
@@ -34,7 +34,7 @@ test("each end goes by the schedule of its own zone, and their fees add up", () 
   });
 });
 
-test("both windows are refused with everything that is wrong, and with what would do", () => {
+test("refuses both windows with all their violations and the next available ones", () => {
   const calendars = {
     pickup: calendarOf({ lead_time_minutes: 60, cut_offs: [{ at: "09:00" }] }),
     dropoff: NEW_YORK,
@@ -62,7 +62,7 @@ test("both windows are refused with everything that is wrong, and with what woul
   });
 });
 
-test("a pickup without a window is refused where none is offered as soon as possible, a dropoff is not", () => {
+test("refuses a pickup without a window if the schedule requires one, but not a dropoff", () => {
   const strict = calendarOf({ as_soon_as_possible: false, slot_minutes: 60 });
   const decided = (calendars: { pickup: typeof strict; dropoff: typeof strict }) =>
     decideWindows({ calendars, windows: NONE }, NOW);
@@ -82,7 +82,7 @@ test("a pickup without a window is refused where none is offered as soon as poss
   });
 });
 
-test("a window is refused where the zone has no schedule", () => {
+test("refuses a window if the zone has no schedule", () => {
   const requested = { calendars: NONE, windows: { pickup: MORNING, dropoff: MORNING } };
   expect(decideWindows(requested, NOW).violations.map(({ text }) => text)).toEqual([
     "pickup_window must be omitted: the zone of the pickup has no schedule.",
@@ -90,7 +90,7 @@ test("a window is refused where the zone has no schedule", () => {
   ]);
 });
 
-test("a window that is booked is not decided again, but the other must still fit it", () => {
+test("does not check a booked window again, but requires the other to fit it", () => {
   const booked = { ...span("01T08:00", "01T08:30"), timeZone: "Europe/Berlin", feeMinor: 70 };
   const decided = (dropoff: typeof MORNING) =>
     decideWindows(

@@ -9,7 +9,7 @@ function faultsOf(document: object) {
 
 const DAY = [{ opensMinute: 480, closesMinute: 1_080, feeMinor: 0 }];
 
-test("a schedule that says little has no lead time, a horizon of 30 days, free windows and no cut-off", () => {
+test("a minimal schedule has no lead time, a horizon of 30 days, free windows and no cut-off", () => {
   const { tariff } = parseTariff(worldTariff({ schedules: [scheduleOf()], default_schedule: "day" }));
   expect(tariff!.scheduling).toEqual({
     schedules: [
@@ -29,7 +29,7 @@ test("a schedule that says little has no lead time, a horizon of 30 days, free w
   });
 });
 
-test("everything that a schedule can say is read", () => {
+test("reads all fields of a schedule", () => {
   const schedule = scheduleOf({
     hours: [
       { days: ["fri"], opens: "22:00", closes: "00:00", fee: "2.50" },
@@ -84,7 +84,7 @@ test("everything that a schedule can say is read", () => {
   });
 });
 
-test("a zone has the schedule that it names, else the default one, else none", () => {
+test("a zone has the schedule that it names, otherwise the default one or none", () => {
   const zones = zonesOf(square(0, 0, 1, 1), square(1, 0, 2, 1), square(2, 0, 3, 1)) as {
     features: { properties: object }[];
   };
@@ -97,8 +97,8 @@ test("a zone has the schedule that it names, else the default one, else none", (
   expect(ofZone({})).toBeUndefined();
 });
 
-describe("a fault names the field, what it is and what it must be", () => {
-  test("names and notes count characters, and not the bytes that these take", () => {
+describe("a fault has the path, the rule and the value", () => {
+  test("names and notes are limited in characters, not bytes", () => {
     const named = (length: number) => scheduleOf({ name: "🚚".repeat(length) });
     const noted = (length: number) => scheduleOf({ exceptions: [{ date: "2026-12-25", note: "🚚".repeat(length) }] });
     expect(faultsOf({ schedules: [named(100)] })).toBeUndefined();
@@ -185,7 +185,7 @@ describe("a fault names the field, what it is and what it must be", () => {
     expect(faultsOf({ schedules: [scheduleOf(changes)] })).toEqual([`schedules[0].${fault}`]);
   });
 
-  test("a zone that names no schedule", () => {
+  test("a zone with an unknown schedule", () => {
     const zones = zonesOf(square(0, 0, 1, 1)) as { features: { properties: object }[] };
     zones.features[0]!.properties = { schedule: "night" };
     expect(faultsOf({ zones, schedules: [scheduleOf()] })).toEqual([

@@ -28,7 +28,7 @@ function eventsFrom(before: DeliveryProgress | null, after: DeliveryProgress | n
   return shipmentEventTypes(of(before), of(after));
 }
 
-test("an ETA is an event when it is the first, and once it is five minutes from the last event's", () => {
+test("an ETA writes an event if it is the first or differs by five minutes from the last event's", () => {
   let progress: DeliveryProgress | null = null;
   const events = [0, 4, 3, 5, 6, 9, 4, 10].map((minutes) => {
     const before: DeliveryProgress = progress ?? NO_PROGRESS;
@@ -42,7 +42,7 @@ test("an ETA is an event when it is the first, and once it is five minutes from 
   expect(progress!.etas).toEqual({ pickup: null, dropoff: 1_010 * MINUTE_MS });
 });
 
-test("whoever comes next has neither arrived nor said when they come, but for the first", () => {
+test("a replacement courier has neither arrived nor an ETA, but the first courier keeps both", () => {
   const unnamed = { ...near, courier: null };
   expect(withCourier(unnamed, COURIER)).toEqual(near);
   const [seven, eight] = ["7", "8"].map((externalId) => ({ ...COURIER, externalId }));
@@ -56,7 +56,7 @@ test("whoever comes next has neither arrived nor said when they come, but for th
   expect(withCourier(near, null)).toEqual({ ...NO_PROGRESS, attempts: [FAILED] });
 });
 
-test("an attempt that failed ends the arrival and the ETA of its end alone", () => {
+test("a failed attempt clears the arrival and the ETA of its end only", () => {
   const near = { ...withEtas(ASSIGNED, { pickup: 1, dropoff: 2 }), arrivedAt: "dropoff" } as const;
   const etas = { pickup: 1, dropoff: null };
   expect(withAttempt(near, FAILED)).toEqual({
@@ -68,7 +68,7 @@ test("an attempt that failed ends the arrival and the ETA of its end alone", () 
   });
 });
 
-test("each report is told by an event of its own", () => {
+test("each report writes its own event", () => {
   const arrived = { ...ASSIGNED, arrivedAt: "dropoff" } as const;
   const reports: [DeliveryProgress | null, DeliveryProgress, string][] = [
     [null, ASSIGNED, "shipment.courier_assigned"],
@@ -82,7 +82,7 @@ test("each report is told by an event of its own", () => {
   expect(reports.map(([before, after]) => eventsFrom(before, after))).toEqual(reports.map(([, , type]) => [type]));
 });
 
-test("what was reported of the pickup ends with it, and all ETAs at the end", () => {
+test("leaving the pickup clears its arrival and ETA, and reaching a final state clears all ETAs", () => {
   const before = { ...withEtas(ASSIGNED, { pickup: 1, dropoff: 2 }), arrivedAt: "pickup" } as const;
   const left = { pickup: null, dropoff: 2 };
   const none = { pickup: null, dropoff: null };
@@ -98,7 +98,7 @@ test("what was reported of the pickup ends with it, and all ETAs at the end", ()
   });
 });
 
-test("the stage goes by where the shipment is", () => {
+test("the stage depends on the shipment's status", () => {
   const at = (end: "pickup" | "dropoff" | null, courier = ASSIGNED.courier) =>
     (["pending", "awaiting_pickup", "in_transit", "delivered"] as const).map((status) =>
       stageOf(status, { ...NO_PROGRESS, courier, arrivedAt: end }),

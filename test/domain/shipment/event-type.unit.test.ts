@@ -39,7 +39,7 @@ test("the protocol and the code name the same types", async () => {
 });
 
 const PAID = { status: "awaiting_pickup", paymentStatus: "paid" } as const;
-test("a refund of the whole is not told as one of a part too", () => {
+test("a full refund does not also write a partial refund event", () => {
   const before = { status: "cancelled", paymentStatus: "refund_pending" } as const;
   const paymentDetails = { ...NO_PAYMENT_DETAILS, refundedMinor: 1 };
   const after = { ...before, paymentStatus: "refunded", paymentDetails } as const;
@@ -57,7 +57,7 @@ test.for([
   [{ dispute: "open" }, "shipment.dispute_opened"],
   [{ dispute: "lost" }, "shipment.dispute_closed"],
   [{}, "shipment.updated"],
-] as const)("what a provider says anew, %j, writes the event %s", ([change, type]) => {
+] as const)("the provider's report %j writes the event %s", ([change, type]) => {
   const paymentDetails = { ...NO_PAYMENT_DETAILS, ...change };
   expect(shipmentEventTypes(PAID, { ...PAID, paymentDetails })).toEqual([type]);
 });

@@ -51,12 +51,12 @@ const HEADER_END = 33;
 const pngWith = (...chunks: readonly Buffer[]) =>
   Buffer.concat([signature.subarray(0, HEADER_END), ...chunks, signature.subarray(HEADER_END)]);
 
-test("what is needed to draw a picture stays as it is", async () => {
+test("keeps the data that is needed to draw a picture", async () => {
   expect(cleanJpeg(photo)).toEqual({ picture: photo });
   expect(await cleanPng(signature)).toEqual({ picture: signature });
 });
 
-test("what else a picture tells, and what hides in it or behind it, is left out", async () => {
+test("removes metadata, comments and hidden or appended data from a picture", async () => {
   const segments = [segment(0xe0, "JFIF\0"), segment(0xe2, "ICC_PROFILE"), segment(0xfe, "<script>")];
   const hidden = Buffer.from("PK\u0003\u0004 an archive");
   expect(cleanJpeg(Buffer.concat([jpegWith(...segments), hidden]))).toEqual({ picture: photo });
@@ -66,7 +66,7 @@ test("what else a picture tells, and what hides in it or behind it, is left out"
   });
 });
 
-test("nothing else is kept in what is needed to draw a picture", async () => {
+test("keeps only valid contents in segments that are needed to draw a picture", async () => {
   const gps = "GPS 40.7128N";
   const adobe = segment(0xee, Buffer.concat([Buffer.from("Adobe"), Buffer.alloc(7)]));
   expect(cleanJpeg(jpegWith(adobe))).toEqual({ picture: jpegWith(adobe) });
@@ -89,12 +89,12 @@ test("nothing else is kept in what is needed to draw a picture", async () => {
   }
 });
 
-test("a photo of very many segments is refused before they are read", () => {
+test("refuses a photo with too many segments before reading them", () => {
   const many = Array.from({ length: 500 }, () => segment(0xfe, ""));
   expect(cleanJpeg(jpegWith(...many))).toEqual({ error: "must be a complete JPEG" });
 });
 
-test.each(["II", "MM"] as const)("a photo stays the way up that its camera notes (%s)", (order) => {
+test.each(["II", "MM"] as const)("a photo keeps the orientation that its camera noted (%s)", (order) => {
   const tiff = Buffer.from("4d4d002a00000008000101120003000000010006000000000000", "hex");
   const upright = segment(0xe1, Buffer.concat([Buffer.from("Exif\0\0"), tiff]));
   const expected = jpegWith(upright);
@@ -105,7 +105,7 @@ test.each(["II", "MM"] as const)("a photo stays the way up that its camera notes
   }
 });
 
-describe("is told from its bytes", () => {
+describe("a picture is recognized by its bytes", () => {
   const FRAME = photo.indexOf(Buffer.from([0xff, 0xc0]));
   const sized = (bytes: Buffer, at: number, size: Buffer) =>
     Buffer.concat([bytes.subarray(0, at), size, bytes.subarray(at + size.length)]);
@@ -118,42 +118,42 @@ describe("is told from its bytes", () => {
     ["nothing", Buffer.alloc(0), "must be a JPEG"],
     ["one that ends early", before, "must be a complete JPEG"],
     ["one without an image", Buffer.from([0xff, 0xd8, 0xff, 0xd9]), "must be a complete JPEG"],
-    ["one of no size", sized(photo, FRAME + 5, Buffer.alloc(4)), "must be a complete JPEG"],
+    ["one without a size", sized(photo, FRAME + 5, Buffer.alloc(4)), "must be a complete JPEG"],
     ["a large one", Buffer.alloc(5 * 1024 * 1024 + 1), "must be at most 5 MiB"],
     [
-      "one that is large when drawn",
+      "one with large dimensions",
       sized(photo, FRAME + 5, Buffer.from([0xff, 0xff, 0xff, 0xff])),
       "must have at most 50 megapixels",
     ],
     [
-      "one that is drawn again and again",
+      "one with too many scans",
       Buffer.concat([before, ...Array.from({ length: 50 }, () => scan), photo.subarray(-2)]),
       "must be a complete JPEG",
     ],
     ["lossless ones, which browsers do not draw", jpegWith(segment(0xc3, "")), "must be a complete JPEG"],
-  ])("no photo: %s", (_, bytes, error) => {
+  ])("not a photo: %s", (_, bytes, error) => {
     expect(cleanJpeg(bytes)).toEqual({ error });
   });
 
   const wide = chunk("IHDR", Buffer.from("00010000000100000806000000", "hex"));
   test.each<[string, Buffer, string]>([
     ["a JPEG", photo, "must be a PNG"],
-    ["one whose sum is wrong", sized(signature, 40, Buffer.from("??")), "must be a complete PNG"],
+    ["one with a wrong checksum", sized(signature, 40, Buffer.from("??")), "must be a complete PNG"],
     ["one that ends early", signature.subarray(0, -4), "must be a complete PNG"],
     ["one without an image", Buffer.concat([signature.subarray(0, 33), chunk("IEND", "")]), "must be a complete PNG"],
     ["one with two headers", pngWith(signature.subarray(8, 33)), "must be a complete PNG"],
-    ["one that needs what nobody knows", pngWith(chunk("EViL", "")), "must be a complete PNG"],
+    ["one with an unknown critical chunk", pngWith(chunk("EViL", "")), "must be a complete PNG"],
     ["a large one", Buffer.alloc(1024 * 1024 + 1), "must be at most 1 MiB"],
     [
-      "one that is large when drawn",
+      "one with large dimensions",
       Buffer.concat([signature.subarray(0, 8), wide, signature.subarray(33)]),
       "must have at most 4 megapixels",
     ],
-  ])("no signature: %s", async (_, bytes, error) => {
+  ])("not a signature: %s", async (_, bytes, error) => {
     expect(await cleanPng(bytes)).toEqual({ error });
   });
 
-  test("whatever comes, and what is left of it is clean", async () => {
+  test("accepts or refuses any bytes, and the cleaned picture stays the same when it is cleaned again", async () => {
     const bent = (bytes: Buffer) =>
       fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { maxLength: 8 }).map((changes) => {
         const copy = Buffer.from(bytes);
@@ -205,7 +205,7 @@ const PASSES = {
   ],
 } as const;
 
-test.each([0, 1] as const)("image data of a PNG fill its rows exactly (interlace %i)", async (interlace) => {
+test.each([0, 1] as const)("the image data of a PNG must fill its rows exactly (interlace %i)", async (interlace) => {
   for (const [color, samples, depths] of COLOR_TYPES) {
     for (const depth of depths) {
       const rowOf = (width: number) => Buffer.alloc(1 + Math.ceil((width * samples * depth) / 8), 4);
@@ -221,17 +221,17 @@ test.each([0, 1] as const)("image data of a PNG fill its rows exactly (interlace
   }
 });
 
-describe("a picture that no decoder can draw is refused", () => {
+describe("refuses a picture that no decoder can draw", () => {
   const rows = (filter = 0) => Buffer.concat(Array.from({ length: 3 }, () => Buffer.alloc(21, filter)));
   const sound = deflateSync(rows());
   test.each<[string, Buffer]>([
     ["image data that are not compressed", png({}, rows())],
     ["image data that end early", png({}, sound.subarray(0, -5))],
     ["image data whose checksum is wrong", png({}, Buffer.concat([sound.subarray(0, -1), Buffer.of(0)]))],
-    ["bytes behind the image data", png({}, Buffer.concat([sound, Buffer.from("PK")]))],
+    ["bytes after the image data", png({}, Buffer.concat([sound, Buffer.from("PK")]))],
     ["image data that inflate to much more", png({}, deflateSync(Buffer.alloc(1_000_000)))],
     ["an unknown filter", png({}, deflateSync(rows(5)))],
-    ["image data in two places", png({}, sound, chunk("IDAT", ""), chunk("tEXt", "a\0b"))],
+    ["image data in separate places", png({}, sound, chunk("IDAT", ""), chunk("tEXt", "a\0b"))],
     ["an unknown color type", png({ color: 5 }, sound)],
     ["a depth that its color type does not have", png({ depth: 4 }, sound)],
     ["an unknown interlace method", png({ interlace: 2 }, sound)],

@@ -25,13 +25,13 @@ test.each<[ShipmentState, readonly string[]]>([
   [{ status: "in_transit", paymentStatus: "paid" }, RECIPIENT_MAIL_KINDS],
   [{ status: "cancelled", paymentStatus: "refund_pending" }, RECIPIENT_MAIL_KINDS.filter(notAnAttempt)],
   [{ status: "cancelled", paymentStatus: "voided" }, []],
-])("of all that can happen to a shipment that is %j a recipient is told %j", (state, kinds) => {
+])("the events of a shipment that is %j send the recipient the emails %j", (state, kinds) => {
   expect(dueRecipientMails(EVENT_TYPES, undefined, stateOf(state))).toEqual(
     kinds.map((kind) => ({ kind, again: kind === "attempt_failed" })),
   );
 });
 
-test("nothing is told of other events", () => {
+test("other events send no email", () => {
   const others = EVENT_TYPES.filter((type) => RECIPIENT_MAIL_KINDS.every((kind) => type !== `shipment.${kind}`));
   const mails = STATES.map(stateOf).flatMap((state) => dueRecipientMails(others, state, state));
   expect(mails).toEqual([]);
@@ -46,7 +46,7 @@ test.each<[string, Pick<TrackedShipment, "status" | "stage" | "failed">, string 
   ["not handed over", { status: "in_transit", stage: undefined, failed: FAILED }, "attempt_failed"],
   ["delivered", { status: "delivered", stage: undefined, failed: undefined }, "delivered"],
   ["unpaid", { status: "pending", stage: undefined, failed: undefined }, undefined],
-])("of a shipment that is %s one email holds", (_, state, kind) => {
+])("only one email applies to a shipment that is %s", (_, state, kind) => {
   expect(kindOf(state)).toBe(kind);
 });
 
@@ -57,10 +57,10 @@ test.each<[string, Partial<RecipientMailFacts>, Partial<RecipientMailFacts>, rea
   ["its first email", { recipientEmail: null }, {}, ["in_transit"]],
   ["its first PIN", { verification: null }, {}, ["in_transit"]],
   ["another PIN", { verification: { by: "pin", pin: "0002" } }, {}, ["in_transit"]],
-  ["no PIN any more", {}, { verification: { by: "photo" } }, []],
+  ["its PIN removed", {}, { verification: { by: "photo" } }, []],
   ["another vehicle", {}, { progress: NO_PROGRESS }, []],
   [
-    "another email after an attempt that failed",
+    "another email after a failed attempt",
     { recipientEmail: null },
     { progress: { ...NO_PROGRESS, attempts: [ATTEMPT] } },
     ["attempt_failed"],
@@ -72,8 +72,8 @@ test.each<[string, Partial<RecipientMailFacts>, Partial<RecipientMailFacts>, rea
     ["at_dropoff"],
   ],
   ["another email before it is paid", { recipientEmail: null }, { status: "pending" }, []],
-  ["another email at its end", { recipientEmail: null }, { status: "delivered" }, []],
-])("how a shipment stands is told again when it has %s", (_, before, after, kinds) => {
+  ["another email in a final state", { recipientEmail: null }, { status: "delivered" }, []],
+])("sends the current state again if the shipment has %s", (_, before, after, kinds) => {
   const again = kinds.map((kind) => ({ kind, again: true }));
   const types = ["shipment.updated"] as const;
   expect(dueRecipientMails(types, stateOf({ ...after, ...before }), stateOf(after))).toEqual(again);

@@ -18,7 +18,7 @@ test("references do not repeat and use every character evenly", () => {
   for (const count of counts.values()) expect(Math.abs(count - 7500)).toBeLessThan(7 * 85);
 });
 
-test("the references that begin with a text are those of a range", () => {
+test("references that start with a text are in one range", () => {
   expect(referenceRange("shp-4t")).toEqual({ first: "SHP-4T0000000000", last: "SHP-4TZZZZZZZZZZ" });
   const whole = "SHP-4T8ZK2M0QWXE";
   expect(referenceRange(whole)).toEqual({ first: whole, last: whole });

@@ -80,7 +80,7 @@ const STATES: ShipmentState[] = [
   state("cancelled", "refunded"),
 ];
 
-test("any sequence of triggers leaves a shipment in a known state", () => {
+test("any sequence of triggers leads to a known state", () => {
   const reached = [BOOKED];
   for (const from of reached)
     for (const trigger of TRIGGERS) {
@@ -93,7 +93,7 @@ test("any sequence of triggers leaves a shipment in a known state", () => {
   expect(reached).toHaveLength(STATES.length);
 });
 
-test("every other transition is refused with a sentence, whatever the trigger and the state", () => {
+test("refuses every other transition with a sentence", () => {
   for (const trigger of TRIGGERS)
     for (const from of STATES) {
       const allowed = ALLOWED.some(
@@ -127,7 +127,7 @@ describe("a refused transition", () => {
   });
 });
 
-describe("the states are found that have what is given of both statuses", () => {
+describe("finds the states that match both given statuses", () => {
   const options = <T>(statuses: readonly T[]) => [undefined, ...statuses];
   test.each(
     options(SHIPMENT_STATUSES).flatMap((status) =>
@@ -143,6 +143,6 @@ describe("the states are found that have what is given of both statuses", () => 
   });
 });
 
-test("a shipment has ended when it is delivered, returned or cancelled", () => {
+test("a shipment is final when it is delivered, returned or cancelled", () => {
   expect(SHIPMENT_STATUSES.filter(hasEnded)).toEqual(["delivered", "returned", "cancelled"]);
 });

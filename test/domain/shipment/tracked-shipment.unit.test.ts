@@ -31,7 +31,7 @@ test.each<[string, boolean, Partial<TrackedShipment>]>([
     { windows: { pickup: undefined, dropoff: until(101) }, etas: { pickup: null, dropoff: 102 } },
   ],
   [
-    "at the door within its window, whatever was expected",
+    "at the door within its window, with any ETA",
     false,
     {
       windows: { pickup: undefined, dropoff: until(101) },
@@ -49,12 +49,12 @@ test.each<[string, boolean, Partial<TrackedShipment>]>([
     },
   ],
   [
-    "expected within its window, though its pickup was missed",
+    "expected within its window, after a missed pickup",
     true,
     { status: "awaiting_pickup", windows: { pickup: until(99), dropoff: until(101) } },
   ],
   [
-    "picked up later than promised, where no delivery was",
+    "picked up late without a dropoff window",
     true,
     {
       status: "awaiting_pickup",
@@ -62,8 +62,8 @@ test.each<[string, boolean, Partial<TrackedShipment>]>([
       etas: { pickup: 102, dropoff: null },
     },
   ],
-  ["in transit, where just the pickup was promised", false, { windows: { pickup: until(99), dropoff: undefined } }],
-  ["at its end", false, { status: "delivered", windows: { pickup: undefined, dropoff: until(99) } }],
+  ["in transit with only a pickup window", false, { windows: { pickup: until(99), dropoff: undefined } }],
+  ["in a final state", false, { status: "delivered", windows: { pickup: undefined, dropoff: until(99) } }],
 ])("a shipment %s is late: %s", (_, late, fields) => {
   expect(isLate({ ...SHIPMENT, ...fields })).toBe(late);
 });
@@ -74,6 +74,6 @@ test.each<[boolean, Partial<TrackedShipment>]>([
   [true, { etas: { pickup: null, dropoff: 99 } }],
   [false, { etas: { pickup: null, dropoff: 99 }, stage: "at_dropoff" }],
   [false, { etas: { pickup: null, dropoff: 99 }, status: "delivered" }],
-])("an ETA that has passed before the courier arrived is overdue: %s, %j", (overdue, fields) => {
+])("an ETA that passes before the courier arrives is overdue: %s, %j", (overdue, fields) => {
   expect(isOverdue({ ...SHIPMENT, ...fields })).toBe(overdue);
 });

@@ -18,7 +18,7 @@ const isOurs = (text: string) => {
   return link?.slug === key.slug && isTrackingLinkOf(key.secret, link);
 };
 
-test("a link is short, says which shipment it is of, and is always the same", () => {
+test("a link is short, contains the shipment's reference and is always the same", () => {
   const link = trackingLink(key, REFERENCE);
   expect(link).toMatch(/^[\da-z]{8}-[\w-]{22}-4D2M7Q0V9KXA$/);
   expect(trackingLink(key, REFERENCE)).toBe(link);
@@ -26,7 +26,7 @@ test("a link is short, says which shipment it is of, and is always the same", ()
   expect(isOurs(link)).toBe(true);
 });
 
-test("a link with any other character, more or fewer is none", () => {
+test("refuses a link with any changed, missing or added character", () => {
   const link = trackingLink(key, REFERENCE);
   for (let i = 0; i < link.length; i++) {
     for (const digit of DIGITS.replace(link[i]!, "")) {
@@ -37,7 +37,7 @@ test("a link with any other character, more or fewer is none", () => {
   expect(isOurs(`${link}A`)).toBe(false);
 });
 
-test("neither a guess nor the link of another shipment or workspace opens one", () => {
+test("a guess or the link of another shipment or workspace opens no shipment", () => {
   const other = createTrackingKey();
   for (let i = 0; i < GUESSES; i++) {
     const mac = randomBytes(17).toString("base64url").slice(0, 22);

@@ -35,12 +35,12 @@ test.for([
   "ff02::1",
   "2001:db8::1",
   "not an address",
-])("%s is no public address", (address) => {
+])("%s is not a public address", (address) => {
   expect(isWithin("public", address)).toBe(false);
 });
 
 test.for(["8.8.8.8", "168.63.129.17", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.8.8"])(
-  "%s is a public address, and not on this machine",
+  "%s is a public address, and not a loopback address",
   (address) => {
     expect([isWithin("public", address), isWithin("loopback", address)]).toEqual([true, false]);
   },
@@ -76,17 +76,17 @@ test.for([
   ["https://example.org/a\u0085b", CONTROLS],
   ["example.org", NO_URL],
   ["https://", NO_URL],
-] as const)("whether the URL %s is allowed: %s", ([url, error]) => {
+] as const)("checks whether the URL %s is allowed: %s", ([url, error]) => {
   expect(webhookUrlError(url, false)).toBe(error);
 });
 
-test("a URL has as many characters as the field may, with its special ones encoded", () => {
+test("limits the length of a URL after its special characters are encoded", () => {
   const withParcels = (count: number) => `https://example.org/${"\u{1f4e6}".repeat(count)}`;
   expect(webhookUrlError(withParcels(165), false)).toBeUndefined();
   expect(webhookUrlError(withParcels(166), false)).toBe("must have at most 2000 characters after encoding");
 });
 
-test("when http is allowed, it may go to this machine and no further", () => {
+test("allows http to this machine only, if at all", () => {
   expect(webhookUrlError("http://a.localhost./", true)).toBeUndefined();
   expect(webhookUrlError("http://[::1]:3000/", true)).toBeUndefined();
   expect(webhookUrlError("http://example.com/", true)).toBe(NOT_BY_HTTP);

@@ -17,19 +17,19 @@ test("attempts follow 0 s, 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h after o
   expect(MAX_ATTEMPTS).toBe(10);
 });
 
-test("jitter lengthens a wait by at most a tenth, and never shortens it", () => {
+test("jitter extends a wait by at most 10 % and never shortens it", () => {
   expect(nextWaitMs(2, undefined, 0.5)).toBe(315 * SECOND);
   expect(nextWaitMs(2, undefined, 1)).toBe(330 * SECOND);
 });
 
-test("a receiver can lengthen the wait, to at most a day, and never shorten it", () => {
+test("a receiver can extend the wait to at most a day and cannot shorten it", () => {
   expect(nextWaitMs(1, HOUR, 0)).toBe(HOUR);
   expect(nextWaitMs(1, 30 * DAY, 0)).toBe(DAY);
   expect(nextWaitMs(2, SECOND, 0)).toBe(300 * SECOND);
   expect(nextWaitMs(10, HOUR, 0)).toBeUndefined();
 });
 
-test("Retry-After is read as seconds or as a date; anything else is ignored", () => {
+test("Retry-After is read as seconds or a date, and anything else is ignored", () => {
   const now = new Date("2026-01-01T00:00:00Z");
   expect(parseRetryAfter("120", now)).toBe(120 * SECOND);
   expect(parseRetryAfter("Thu, 01 Jan 2026 01:00:00 GMT", now)).toBe(HOUR);
@@ -39,7 +39,7 @@ test("Retry-After is read as seconds or as a date; anything else is ignored", ()
   }
 });
 
-test("a webhook is to be disabled once it has failed for five days", () => {
+test("a webhook has failed too long after five days", () => {
   const since = new Date("2026-01-01T00:00:00Z");
   expect(hasFailedTooLong(since, new Date(since.getTime() + 5 * DAY - 1))).toBe(false);
   expect(hasFailedTooLong(since, new Date(since.getTime() + 5 * DAY))).toBe(true);

@@ -4,7 +4,7 @@ import { createWebhookSecret, signWebhook } from "../../../src/domain/webhook/we
 
 const message = { id: "evt_SHP-000000000000_1", timestamp: 1_764_000_000, body: '{"a":"\u20AC"}' };
 
-test("a webhook secret is whsec_ and the base64 of 24 to 64 bytes, and never repeats", () => {
+test("a webhook secret is whsec_ and the base64 of 24 to 64 bytes, and is always different", () => {
   const secret = createWebhookSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]+=*$/);
   const bytes = Buffer.from(secret.slice("whsec_".length), "base64").length;
@@ -13,14 +13,14 @@ test("a webhook secret is whsec_ and the base64 of 24 to 64 bytes, and never rep
   expect(createWebhookSecret()).not.toBe(secret);
 });
 
-test("signatures are those of the reference library, one for each secret, separated by spaces", () => {
+test("signatures match the reference library, one per secret, separated by spaces", () => {
   const secrets = [createWebhookSecret(), createWebhookSecret()];
   const at = new Date(message.timestamp * 1_000);
   const theirs = secrets.map((it) => new Webhook(it).sign(message.id, at, message.body));
   expect(signWebhook(message, secrets)).toBe(theirs.join(" "));
 });
 
-test("the example secret of Standard Webhooks signs as the reference library does", () => {
+test("signing with Standard Webhooks' example secret matches the reference library", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   expect(
     signWebhook({ id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1614265330, body: '{"test": 2432232314}' }, [secret]),

@@ -18,7 +18,7 @@ const read = (it: TestService, apiKey: string) => it.request("/v1/workspace", { 
 
 const FIVE = { rate: 1, burst: 5 };
 
-test("a workspace can make as many calls as its limit allows, and not one more", async () => {
+test("a workspace can make exactly as many calls as its limit allows", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", { rate: 1, burst: 200 });
   const statuses: number[] = [];
@@ -30,7 +30,7 @@ test("a workspace can make as many calls as its limit allows, and not one more",
   expect([counts.get(200)?.length, counts.get(429)?.length]).toEqual([200, 100]);
 });
 
-test("every answer says how many calls are left, and a refused call when to retry", async () => {
+test("every response has the number of remaining calls, and a refused call has the retry delay", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", FIVE);
   for (let left = 4; left >= 0; left--) {
@@ -52,18 +52,18 @@ test("every answer says how many calls are left, and a refused call when to retr
 const QUOTE = "/v1/shipments/quote";
 const REFUSED: Record<string, [status: number, path: string, options: RequestOptions]> = {
   "a body that is not JSON": [400, QUOTE, { body: "{" }],
-  "a shipment that there is not": [404, "/v1/shipments/SHP-000000000000", {}],
+  "an unknown shipment": [404, "/v1/shipments/SHP-000000000000", {}],
   "a body that is too large": [413, QUOTE, { body: " ".repeat(65_537) }],
   "another content type": [415, QUOTE, { body: "a=b", headers: { "content-type": "text/plain" } }],
-  "fields that are missing": [422, QUOTE, { body: {} }],
-  "a parameter that there is not": [422, "/v1/shipments?limit=1", {}],
+  "missing fields": [422, QUOTE, { body: {} }],
+  "an unknown parameter": [422, "/v1/shipments?limit=1", {}],
   "a simulated outage": [503, QUOTE, { body: {}, headers: { simulate: "unavailable" } }],
-  "a file with a filter that is wrong": [422, "/v1/shipments/export?status=nope", {}],
+  "a file with an invalid filter": [422, "/v1/shipments/export?status=nope", {}],
 };
 
 const { apiKey: testKey } = (await service.addWorkspace()).twin;
 
-describe("a refusal of a call that was counted says how many calls are left", () => {
+describe("the error of a counted call has the number of remaining calls", () => {
   const policy = (headers: Headers) => [headers.get("ratelimit-policy"), headers.get("ratelimit")];
 
   test.each(Object.entries(REFUSED))("%s", async (_, [expected, path, options]) => {
@@ -75,18 +75,18 @@ describe("a refusal of a call that was counted says how many calls are left", ()
     ]);
   });
 
-  test("a limit that is simulated, with none left", async () => {
+  test("for a simulated rate limit, with none left", async () => {
     const headers = { simulate: "rate_limited" };
     const answer = await service.request(QUOTE, { apiKey: testKey, body: COVERED_ROUTE, headers });
     expect([answer.status, ...policy(answer.headers)]).toEqual([429, '"quote";q=20000;w=2', '"quote";r=0;t=1']);
   });
 
-  test("but not one of a call without a key", async () => {
+  test("but not for a call without a key", async () => {
     const { status, headers } = await service.request(QUOTE, { body: COVERED_ROUTE });
     expect([status, ...policy(headers)]).toEqual([401, null, null]);
   });
 
-  test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])("by %s", async (protocol) => {
+  test.each(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[])("over %s", async (protocol) => {
     const client = rpcClient(ShipmentService, PROTOCOLS[protocol], service, testKey);
     const call = (headers: Record<string, string>) =>
       client.getShipment({ shipment: "SHP-000000000000" }, { headers }).catch(ConnectError.from);
@@ -105,7 +105,7 @@ describe("a refusal of a call that was counted says how many calls are left", ()
   });
 });
 
-test("calls by gRPC and by JSON count against one limit, with the same headers", async () => {
+test("gRPC and JSON calls count towards one limit, with the same headers", async () => {
   const { id, apiKey } = await service.addWorkspace();
   await setLimit(service.app.em, id, "read", FIVE);
   const { listShipments } = service.grpcClient(apiKey);
@@ -120,7 +120,7 @@ test("calls by gRPC and by JSON count against one limit, with the same headers",
   });
 });
 
-describe("a workspace that has used up its calls", () => {
+describe("a workspace at its limit", () => {
   test("can still make calls of another class", async () => {
     const { id, apiKey } = await service.addWorkspace();
     await setLimit(service.app.em, id, "read", { rate: 1, burst: 1 });
@@ -140,7 +140,7 @@ describe("a workspace that has used up its calls", () => {
   });
 });
 
-test("a limit that an operator sets soon takes effect", async () => {
+test("a limit that an operator sets takes effect soon", async () => {
   const { id, apiKey } = await service.addWorkspace();
   expect((await read(service, apiKey)).body.data.limits.read).toEqual({
     rate: 5_000,
@@ -154,7 +154,7 @@ test("a limit that an operator sets soon takes effect", async () => {
 });
 
 describe.skipIf(!hasRedis)("with Redis", () => {
-  test("replicas count together; when it fails, calls are let through", async () => {
+  test("replicas share limits, and calls are allowed when Redis fails", async () => {
     const database = await createDatabase();
     const redis = await startRedis();
     const options = { redisUrl: redis.url };

@@ -14,11 +14,11 @@ test("the guide lists the limits of the code", () => {
   expect(items).toEqual(limits.map(({ what, bound, beyond }) => `- ${what}: ${bound}; ${beyond}`));
 });
 
-test.each([...SERVER_LIMITS, ...CALL_LIMITS])("$what: limited in $where", ({ where }) => {
+test.each([...SERVER_LIMITS, ...CALL_LIMITS])("the limit for $what is enforced in $where", ({ where }) => {
   expect(existsSync(join(SOURCE, where))).toBe(true);
 });
 
-test("the database's room bounds connections as the list says", () => {
+test("the database connection limits match the list", () => {
   const { ofProcess, ofAccount } = DATABASE_CONNECTIONS;
   expect([MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ACCOUNT]).toEqual([ofProcess, ofAccount]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMemoryLimiter } from "../../../src/pipeline/bounds/rate-limiter.ts";
 
-test("a limit set anew begins with what is left, or full where nothing is missing", async () => {
+test("a changed limit starts with the remaining calls, or full if none were used", async () => {
   let nowMs = 0;
   const limiter = createMemoryLimiter(() => nowMs);
   const take = (limit: { rate: number; burst: number }) => limiter.consume(1, "read", limit);

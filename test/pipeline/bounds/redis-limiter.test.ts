@@ -14,7 +14,7 @@ const SELDOM = 1 / 1024;
 
 const FAILED = "limits are not enforced: Redis does not respond";
 
-test("while Redis is away calls are let through and counted as such, and the log says so every five seconds", async () => {
+test("while Redis is down, allows and counts calls and logs it every five seconds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const messages: string[] = [];
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
 
   const keyOf = (workspaceId: number) => `shipments:bucket:${workspaceId}:read`;
 
-  test("the same calls at the same times get the same verdicts as in memory", async () => {
+  test("the same calls at the same times get the same results as in memory", async () => {
     const { limiter, redis } = await startLimiter();
     let nowMs = 0;
     const memory = createMemoryLimiter(() => nowMs);
@@ -97,7 +97,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     expect(Math.min(compared.allowed, compared.refused)).toBeGreaterThan(0);
   });
 
-  test("classes and workspaces have buckets of their own", async () => {
+  test("classes and workspaces have separate buckets", async () => {
     const { limiter } = await startLimiter();
     const limit = { rate: SELDOM, burst: 1 };
     const first = { allowed: true, remaining: 0, resetSeconds: 1 / SELDOM };
@@ -107,26 +107,26 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     expect(await limiter.consume(1, "read", limit)).toEqual({ ...first, allowed: false });
   });
 
-  test("a bucket is forgotten once it is full", async () => {
+  test("deletes a bucket once it is full", async () => {
     const { limiter, redis } = await startLimiter();
     await limiter.consume(1, "read", { rate: 20, burst: 5 });
     await eventually("the bucket to be gone", async () => (await redis.exists(keyOf(1))) === 0);
   });
 
-  test("a limit set anew begins with what is left", async () => {
+  test("a changed limit starts with the remaining calls", async () => {
     const { limiter } = await startLimiter();
     const left = async (burst: number) => (await limiter.consume(1, "read", { rate: SELDOM, burst })).remaining;
     expect([await left(3), await left(90), await left(1)]).toEqual([2, 1, 0]);
   });
 
-  test("a Redis that forgot its scripts is given them again", async () => {
+  test("reloads scripts after Redis has lost them", async () => {
     const { limiter, redis } = await startLimiter();
     await redis.call("SCRIPT", "FLUSH");
     const verdict = await limiter.consume(1, "read", { rate: SELDOM, burst: 2 });
     expect(verdict).toEqual({ allowed: true, remaining: 1, resetSeconds: 1 / SELDOM });
   });
 
-  test("when Redis takes too long to answer, calls are let through", async () => {
+  test("allows calls if Redis responds too slowly", async () => {
     const { limiter, redis } = await startLimiter(250);
     await redis.client("PAUSE", 60_000);
     const verdict = await limiter.consume(1, "read", { rate: 1, burst: 2 });

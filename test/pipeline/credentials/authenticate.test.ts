@@ -70,7 +70,7 @@ const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {
   "an operator's key": [OPERATORS, () => [["x-api-key", createSecretKey("sho_")]]],
   "a key without its prefix": [NO_KEY, ({ good }) => [["x-api-key", good.slice(4)]]],
   "a key with another prefix": [NO_KEY, ({ good }) => [["x-api-key", `shq${good.slice(3)}`]]],
-  "a key and more": [NO_KEY, ({ good }) => [["x-api-key", `${good}A`]]],
+  "a key with extra text": [NO_KEY, ({ good }) => [["x-api-key", `${good}A`]]],
   "an empty key": [NO_KEY, () => [["x-api-key", ""]]],
   "a bearer in the wrong header": [NO_KEY, ({ good }) => [["x-api-key", `Bearer ${good}`]]],
   "a list of keys": [NO_KEY, ({ good }) => [["x-api-key", `${good}, ${good}`]]],
@@ -78,28 +78,28 @@ const REFUSED: Record<string, [wrong: string, credentials: Credentials]> = {
   "an empty bearer": [NOT_BEARER, () => [["authorization", "Bearer"]]],
   "basic authentication": [NOT_BEARER, () => [["authorization", "Basic c2hwOng="]]],
   "two words after bearer": [NOT_BEARER, ({ good }) => [["authorization", `Bearer ${good} ${good}`]]],
-  "a good key beside basic authentication": [
+  "a valid key and basic authentication": [
     NOT_BEARER,
     ({ good }) => [
       ["authorization", "Basic c2hwOng="],
       ["x-api-key", good],
     ],
   ],
-  "two different good keys, in both headers": [
+  "two different valid keys, in both headers": [
     DIFFERENT,
     ({ good, other }) => [
       ["authorization", `Bearer ${good}`],
       ["x-api-key", other],
     ],
   ],
-  "two different good keys, in one header": [
+  "two different valid keys, in one header": [
     DIFFERENT,
     ({ good, other }) => [
       ["x-api-key", good],
       ["x-api-key", other],
     ],
   ],
-  "a good key and an empty one": [
+  "a valid key and an empty one": [
     DIFFERENT,
     ({ good }) => [
       ["authorization", `Bearer ${good}`],
@@ -121,11 +121,11 @@ describe("on the HTTP server", () => {
     );
   };
 
-  test.each(Object.entries(ACCEPTED))("a credential is accepted: %s", async (_, credentials) => {
+  test.each(Object.entries(ACCEPTED))("accepts a credential: %s", async (_, credentials) => {
     expect((await quote(credentials(keys))).status).toBe(200);
   });
 
-  test.each(Object.entries(REFUSED))("a credential is refused: %s", async (_, [wrong, credentials]) => {
+  test.each(Object.entries(REFUSED))("refuses a credential: %s", async (_, [wrong, credentials]) => {
     const { status, headers, body } = await quote(credentials(keys));
     expect([status, body]).toEqual([401, errorBody(messageOf(wrong))]);
     expect(headers.get("www-authenticate")).toBe("Bearer");
@@ -141,14 +141,14 @@ describe("on the gRPC server", () => {
   const once = (name: string) => !/twice|in one header/.test(name);
 
   test.each(Object.entries(ACCEPTED).filter(([name]) => once(name)))(
-    "a credential is accepted: %s",
+    "accepts a credential: %s",
     async (_, credentials) => {
       expect((await quote(credentials(keys))).covered).toBe(true);
     },
   );
 
   test.each(Object.entries(REFUSED).filter(([name]) => once(name)))(
-    "a credential is refused: %s",
+    "refuses a credential: %s",
     async (_, [wrong, credentials]) => {
       expect(await rpcError(quote(credentials(keys)))).toEqual(
         rpcRefusal("Unauthenticated", "CREDENTIAL_REFUSED", messageOf(wrong)),
@@ -157,12 +157,12 @@ describe("on the gRPC server", () => {
   );
 });
 
-test("a credential is never repeated in the answer", async () => {
+test("a response never repeats the credential", async () => {
   const { text } = await service.request(QUOTE, { apiKey: keys.typo, body: {} });
   expect(text).not.toContain(keys.typo.slice(4, 12));
 });
 
-test("a key with a typo is refused without a query", async () => {
+test("refuses a mistyped key without a query", async () => {
   const lookedUp: string[] = [];
   const lookup = {
     recall: () => undefined,
@@ -189,7 +189,7 @@ test("a key with a typo is refused without a query", async () => {
   expect(lookedUp).toEqual([keys.unknown]);
 });
 
-test("only the SHA-256 and the last four characters of a key are stored", async () => {
+test("stores only the SHA-256 and the last four characters of a key", async () => {
   const { id, apiKey } = await service.addWorkspace();
   const [row] = await service.app.em
     .fork()
@@ -201,11 +201,11 @@ test("only the SHA-256 and the last four characters of a key are stored", async 
   expect(row?.row).not.toContain(apiKey.slice(4, -4));
 });
 
-describe("a working key stops working", () => {
+describe("an active key stops working", () => {
   const statusWith = async (apiKey: string) => (await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status;
   const refused = (apiKey: string) => eventually("the key's refusal", async () => (await statusWith(apiKey)) === 401);
 
-  test("once it is revoked, and the workspace's other keys go on working", async () => {
+  test("after it is revoked, and the workspace's other keys keep working", async () => {
     const { id, apiKey } = await service.addWorkspace();
     const second = await rotateKeys(service.app.em, id, 3_600);
     expect([await statusWith(apiKey), await statusWith(second)]).toEqual([200, 200]);
@@ -214,7 +214,7 @@ describe("a working key stops working", () => {
     expect(await statusWith(second)).toBe(200);
   });
 
-  test("once it is rotated away, and the new one works at once", async () => {
+  test("after it is rotated, and the new key works immediately", async () => {
     const { id, apiKey } = await service.addWorkspace();
     expect(await statusWith(apiKey)).toBe(200);
     const next = await rotateKeys(service.app.em, id, 0);
@@ -222,7 +222,7 @@ describe("a working key stops working", () => {
     await refused(apiKey);
   });
 
-  test("once the overlap of a rotation is over", async () => {
+  test("after the overlap of a rotation", async () => {
     const { id, apiKey } = await service.addWorkspace();
     await rotateKeys(service.app.em, id, 1);
     await refused(apiKey);

@@ -19,7 +19,7 @@ function attemptsAt() {
   return { clock, make, fail, made: () => made };
 }
 
-test("an address of which many attempts fail is refused for a while, and others are not", async () => {
+test("temporarily refuses an address with many failed attempts, and no others", async () => {
   const { clock, fail } = attemptsAt();
   for (let i = 0; i < 1_000; i++) await fail("192.0.2.1");
   await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
@@ -29,7 +29,7 @@ test("an address of which many attempts fail is refused for a while, and others 
   await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
 });
 
-test("attempts at the same time are no more than may fail", async () => {
+test("limits concurrent attempts to the number that may fail", async () => {
   const { make, fail, made } = attemptsAt();
   const { promise: end, resolve: answer } = Promise.withResolvers<undefined>();
   const all = Array.from({ length: 4_000 }, () => make("192.0.2.1", () => end));
@@ -41,10 +41,10 @@ test("attempts at the same time are no more than may fail", async () => {
 });
 
 test.each<[string, () => Promise<unknown>]>([
-  ["finds something", async () => "found"],
-  ["meets a fault of the database", () => Promise.reject(new Error("connection lost"))],
-  ["finds the service overloaded", () => Promise.reject(unavailable("Overloaded."))],
-])("an attempt that %s counts for nothing once it has ended", async (_, outcome) => {
+  ["finds a credential", async () => "found"],
+  ["fails with a database error", () => Promise.reject(new Error("connection lost"))],
+  ["fails because the service is overloaded", () => Promise.reject(unavailable("Overloaded."))],
+])("does not count a finished attempt that %s", async (_, outcome) => {
   const { make, fail } = attemptsAt();
   for (let i = 0; i < 1_500; i++) await make("192.0.2.1", outcome).catch(() => undefined);
   for (let i = 0; i < 999; i++) await fail("192.0.2.1");
@@ -53,7 +53,7 @@ test.each<[string, () => Promise<unknown>]>([
   await expect(fail("192.0.2.1")).rejects.toThrow(TOO_MANY);
 });
 
-test("one that is refused has failed", async () => {
+test("counts a refused attempt as failed", async () => {
   const { make, fail } = attemptsAt();
   const refused = () => Promise.reject(refuse("NOT_A_MEMBER", "You are no member."));
   for (let i = 0; i < 1_000; i++) {
@@ -65,7 +65,7 @@ test("one that is refused has failed", async () => {
 test.each([
   ["2001:db8:1:2::1", "2001:0DB8:1:2:ffff::ffff"],
   ["::ffff:192.0.2.1", "192.0.2.1"],
-])("%s and %s are of one subscriber, and counted together", async (one, other) => {
+])("counts %s and %s together as one subscriber", async (one, other) => {
   const { fail } = attemptsAt();
   for (let i = 0; i < 500; i++) await Promise.all([fail(one), fail(other)]);
   await expect(fail(one)).rejects.toThrow(TOO_MANY);
@@ -73,7 +73,7 @@ test.each([
   await expect(fail("2001:db8:1:3::1")).resolves.toBeUndefined();
 });
 
-test("addresses without number do not escape the counting", async () => {
+test("a large number of addresses does not bypass the limit", async () => {
   const { fail } = attemptsAt();
   for (let i = 0; i < 11_000; i++) await fail(`address ${i}`);
   await expect(fail("address 11001")).rejects.toThrow(TOO_MANY);

@@ -33,7 +33,7 @@ function heldLookups() {
   return { lookups, begun, end, find, answer };
 }
 
-test("credentials that nobody knows are looked up four at a time, from all addresses together", async () => {
+test("looks up unknown credentials four at a time across all addresses", async () => {
   const { begun, end, find } = heldLookups();
   const all = Array.from({ length: 6 }, (_, i) => find(`guess ${i}`, `192.0.2.${i}`));
   await Promise.resolve();
@@ -47,7 +47,7 @@ test("credentials that nobody knows are looked up four at a time, from all addre
   await Promise.all(all);
 });
 
-test("one that was good before neither waits for those, nor is refused for others of its address", async () => {
+test("a known credential does not wait for lookups and is not refused because of others at its address", async () => {
   const { begun, find, answer } = heldLookups();
   await expect(answer("good", "192.0.2.1", "Ada")).resolves.toBe("Ada");
   for (let i = 0; i < 20; i++) await answer(`guess ${i}`, "192.0.2.1", undefined);
@@ -57,7 +57,7 @@ test("one that was good before neither waits for those, nor is refused for other
   await expect(answer("good", "192.0.2.1", "Ada")).resolves.toBe("Ada");
 });
 
-test("one that is good no more counts as others do", async () => {
+test("counts a credential that is no longer valid", async () => {
   const { lookups, find, answer } = heldLookups();
   lookups.trust("ended");
   for (let i = 0; i < 20; i++) await answer(`guess ${i}`, "192.0.2.1", undefined);
@@ -65,7 +65,7 @@ test("one that is good no more counts as others do", async () => {
   await expect(find("ended", "192.0.2.1")).rejects.toThrow("Too many");
 });
 
-test("what waits too long for its turn is refused, and its turn goes to the next", async () => {
+test("refuses a lookup that waits too long and gives its turn to the next one", async () => {
   vi.useFakeTimers();
   const inTurn = createTurns(1);
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -80,7 +80,7 @@ test("what waits too long for its turn is refused, and its turn goes to the next
   await expect(inTurn(async () => "free")).resolves.toBe("free");
 });
 
-test("no more wait than 5,000", async () => {
+test("at most 5,000 lookups wait", async () => {
   const inTurn = createTurns(1);
   const { promise, resolve } = Promise.withResolvers<void>();
   const all = Array.from({ length: 5_001 }, () => inTurn(() => promise));

@@ -14,7 +14,7 @@ test.each([
   [`session=${OWN}x; __Host-session=${OWN}x`, { http: undefined, https: undefined }],
   ["", { http: undefined, https: undefined }],
   [undefined, { http: undefined, https: undefined }],
-])("the session in %o is %o", (cookie, session) => {
+])("the cookie header %o contains the session %o", (cookie, session) => {
   const read = { http: SESSION_COOKIE.read(cookie, false), https: SESSION_COOKIE.read(cookie, true) };
   expect(read).toEqual(session);
 });

@@ -13,19 +13,19 @@ function normalize(fields: MessageInitShape<typeof CreateShipmentRequestSchema>)
 
 const nameOf = (customerName: string) => normalize({ customerName }).request.customerName;
 
-describe("text is normalized", () => {
+describe("normalized text", () => {
   test.each([
     ["trimmed", "\u3000Ada \ufeff\n", "Ada"],
     ["composed to NFC", "Jose\u0301 Nguye\u0302\u0303n", "Jos\u00e9 Nguy\u1ec5n"],
-    ["rid of directional embeddings and overrides", "\u202eadA\u202c \u202aK\u202c", "adA K"],
+    ["stripped of directional embeddings and overrides", "\u202eadA\u202c \u202aK\u202c", "adA K"],
     ["composed across an override", "e\u202e\u0301", "\u00e9"],
-    ["left alone otherwise", "\u05d0\u200f 👩\u200d💻 a\u00adb \u2068x\u2069", undefined],
-  ])("%s", (_, sent, stored = sent) => {
+    ["unchanged otherwise", "\u05d0\u200f 👩\u200d💻 a\u00adb \u2068x\u2069", undefined],
+  ])("is %s", (_, sent, stored = sent) => {
     expect(nameOf(sent)).toBe(stored);
   });
 
   test.each(["", " ", "\u200b", "\u2060", "\u00ad", "\u202e", "\u3164", "\u2800", "\u0007", "\ufe0f"])(
-    "%j is blank",
+    "is blank for %j",
     (text) => {
       expect(nameOf(text)).toBe("");
       expect(nameOf(` ${text}${text} `)).toBe("");
@@ -49,7 +49,7 @@ describe("an email", () => {
     ["ada@b\u00fc cher.example", "ada@b\u00fc cher.example"],
     ["b\u00fccher.example", "b\u00fccher.example"],
     ["ada@127.1", "ada@127.1"],
-  ])("%j has its domain in ASCII", (sent, stored) => {
+  ])("%j has its domain converted to ASCII", (sent, stored) => {
     expect(emailOf(sent)).toEqual([stored, []]);
   });
 
@@ -64,13 +64,13 @@ describe("an email", () => {
   );
 });
 
-describe("a map's keys and values are normalized", () => {
-  test("in NFC", () => {
+describe("normalizes a map's keys and values", () => {
+  test("to NFC", () => {
     const { request, texts } = normalize({ metadata: { "e\u0301": "e\u0301", b: "\u200b" } });
     expect([request.metadata, texts]).toEqual([{ "\u00e9": "\u00e9", b: "" }, []]);
   });
 
-  test("so that two keys that differ in their form only are refused", () => {
+  test("and refuses two keys that differ only in their form", () => {
     const { texts } = normalize({ metadata: { "\u00e9": "1", "e\u0301": "2" } });
     expect(texts).toEqual(['metadata["e\u0301"] is given twice. Use another key.']);
   });

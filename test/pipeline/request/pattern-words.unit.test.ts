@@ -6,7 +6,7 @@ import { describedMethods } from "../../support/described-services.ts";
 
 const ONE_LINE = "^[^\\n\\r]*$";
 
-test("every pattern but that of one line says what it means", async () => {
+test("every pattern except the single-line one has a description", async () => {
   const methods = await Promise.all((["workspace", "operator", "person"] as const).map(describedMethods));
   const unsaid = methods.flat().flatMap(({ input }) => unsaidIn(input));
   expect([...new Set(unsaid)]).toEqual([]);

@@ -22,7 +22,7 @@ function messageIn(file: typeof theirs, typeName: string): DescMessage {
   return found;
 }
 
-describe("the validation rules we declare match Protovalidate's in name, number and type", () => {
+describe("our declared validation rules have the same name, number and type as Protovalidate's", () => {
   const messages = [...nestedTypes(ours)].filter((type) => type.kind === "message");
   const fields = messages.flatMap((message) => message.fields);
 
@@ -31,7 +31,7 @@ describe("the validation rules we declare match Protovalidate's in name, number 
     expect(shapeOf(field)).toEqual(shapeOf(known.find((it) => it.name === field.name) as DescField));
   });
 
-  test("and so does the option that carries them", () => {
+  test("and so has the option that contains them", () => {
     const known = theirs.extensions.find((it) => it.name === "field");
     expect(ourOption.typeName).toBe("buf.validate.field");
     expect(ourOption.typeName).toBe(known?.typeName);
@@ -40,7 +40,7 @@ describe("the validation rules we declare match Protovalidate's in name, number 
     expect(ourOption.message?.typeName).toBe(known?.message?.typeName);
   });
 
-  test("and so do the file's name, package and syntax", () => {
+  test("and so have the file's name, package and syntax", () => {
     expect(ours.proto.name).toBe(theirs.proto.name);
     expect(ours.proto.package).toBe(theirs.proto.package);
     expect(ours.edition).toBe(theirs.edition);

@@ -12,12 +12,12 @@ import { callOf } from "../../support/call-of.ts";
 const LEFT_AFTER_MS = 10_000;
 
 test.for([
-  ["who is refused", refuse("CREDENTIAL_REFUSED", "The key has ended."), "ended"],
-  ["for whom there is no look-up now", unavailable("Too many look-ups."), "goes on"],
+  ["who is refused", refuse("CREDENTIAL_REFUSED", "The key has ended."), "ends"],
+  ["who cannot be looked up now", unavailable("Too many look-ups."), "continues"],
   [
-    "whose address has used its look-ups up",
+    "whose address has reached its lookup limit",
     refuse("RATE_LIMITED", "Too many unknown keys.", { retryAfterSeconds: 1 }),
-    "goes on",
+    "continues",
   ],
 ] as const)("the stream of a caller %s %3$s", async ([, refusal, outcome]) => {
   vi.useFakeTimers();
@@ -26,13 +26,13 @@ test.for([
   const reading = read(refusal, leaving.signal);
   await vi.advanceTimersByTimeAsync(LEFT_AFTER_MS);
   leaving.abort();
-  expect(await reading).toEqual(outcome === "ended" ? refusal : "left");
+  expect(await reading).toEqual(outcome === "ends" ? refusal : "left");
 });
 
 test.for([
   ["a watch", EventService.method.watchEvents, unavailable("The service is shutting down. Reconnect.")],
   ["a file", ShipmentService.method.exportShipments, "left"],
-] as const)("at a shutdown %s ends as it should", async ([, method, outcome]) => {
+] as const)("at shutdown, %s ends correctly", async ([, method, outcome]) => {
   const shutdown = new AbortController();
   const leaving = new AbortController();
   const passing = unavailable("Too many look-ups.");

@@ -29,7 +29,7 @@ const calls = (log: readonly LogLine[]) => log.filter(({ msg }) => msg === "call
 const callOf = (log: () => readonly LogLine[], requestId: string): Promise<LogLine> =>
   eventually(`the log line of ${requestId}`, () => calls(log()).find((line) => line.requestId === requestId));
 
-test("every call is logged in one line with its caller, method and outcome, or the path that led nowhere", async () => {
+test("logs every call in one line with its caller, method and outcome, or its unknown path", async () => {
   const call = (requestId: string, path: string, body: object, key: string | undefined) =>
     service.request(path, {
       body,
@@ -108,7 +108,7 @@ test("every call is logged in one line with its caller, method and outcome, or t
   ]);
 });
 
-test("an operator's call is logged with the operator's name and the id of the key", async () => {
+test("logs an operator's call with the operator's name and the key's id", async () => {
   const { key } = await service.addOperator();
   await service.request("/admin/v1/workspaces", { apiKey: key });
   const [row] = await service.app.em.execute("select id from operator_key");
@@ -116,7 +116,7 @@ test("an operator's call is logged with the operator's name and the id of the ke
   expect(line).toMatchObject({ operator: "Test owner", key: row!.id, address: "127.0.0.1" });
 });
 
-test("an API key is never logged, wherever a caller puts it", async () => {
+test("never logs an API key, wherever a caller sends it", async () => {
   const served = await startServiceProcess({
     DATABASE_URL: service.databaseUrl,
     LOG_LEVEL: "trace",

@@ -58,7 +58,7 @@ function startPipeline(run: Rpc["run"]) {
   return { rpc, pipeline, admit };
 }
 
-test("a workspace's calls beyond its share of a process wait, and those of others do not", async () => {
+test("calls beyond a workspace's share of a process wait, and other workspaces' calls do not", async () => {
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const { rpc, pipeline } = startPipeline((_, { caller }) => {
@@ -79,7 +79,7 @@ test("a workspace's calls beyond its share of a process wait, and those of other
   expect(await Promise.all(calls)).toEqual(calls.map(() => ANSWER));
 });
 
-test("calls count as in flight until their work ends, although their callers have left", async () => {
+test("calls count as in flight until their work finishes, even after their callers have disconnected", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const work = Promise.withResolvers<never>();

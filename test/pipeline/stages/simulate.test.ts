@@ -142,19 +142,19 @@ describe.each(RPCS)("$method", (rpc) => {
     expect(await byAll(simulated)).toEqual(ofAll({ code, simulated }));
   });
 
-  test("is done when it is slowed down", async () => {
+  test("succeeds when it is delayed", async () => {
     const simulated = "slow=20";
     expect(await byJson(simulated)).toEqual({ status: 200, simulated });
     expect(await byAll(simulated)).toEqual(ofAll({ code: "ok", simulated }));
   });
 
-  test("loses its answer", async () => {
+  test("loses its response", async () => {
     expect(await byJson("lose_answer")).toBeUndefined();
     const lost = NAMES.map((name) => ({ code: lostBy(name), simulated: null }));
     expect(await byAll("lose_answer")).toEqual(lost);
   });
 
-  test("meets the faults of calls that write if it is one", async () => {
+  test("returns the errors of write calls only if it writes", async () => {
     for (const simulated of ["duplicate_webhook", "reorder_webhooks", "fail_webhook=1"]) {
       const [status, code] = rpc.writes ? [200, "ok"] : [422, "InvalidArgument"];
       const logged = { simulated: rpc.writes ? simulated : null };
@@ -168,7 +168,7 @@ describe.each(RPCS)("$method", (rpc) => {
   });
 });
 
-test.each(NAMES)("a stream meets faults, and of a live key none, by %s", async (protocol) => {
+test.each(NAMES)("a stream returns simulated errors, but not with a live key, over %s", async (protocol) => {
   /** Returns a stream's first event or its error, and the simulation named in the response. */
   async function watch(simulate: string, key = apiKey) {
     let simulated: string | null = null;
@@ -188,7 +188,7 @@ test.each(NAMES)("a stream meets faults, and of a live key none, by %s", async (
   expect(await watch("unavailable", liveKey)).toEqual({ code: "ok", simulated: "ignored" });
 });
 
-test("slow holds a call up, and with a fault besides it, that comes later", async () => {
+test("slow delays a call, and a simulated error is returned after the delay", async () => {
   for (const [simulate, status] of [
     ["slow=300", 201],
     ["slow=300, unavailable", 503],
@@ -203,7 +203,7 @@ test("slow holds a call up, and with a fault besides it, that comes later", asyn
 });
 
 test.each(["JSON", ...NAMES])(
-  "of a workspace 20 calls are slowed down at once, and one whose caller has gone makes room, by %s",
+  "delays 20 calls of a workspace at a time, and a cancelled call frees its slot, over %s",
   async (by) => {
     const { twin: own } = await service.addWorkspace();
     const leaving = new AbortController();
@@ -286,7 +286,7 @@ const ODD = [
 const ODD_TEXT =
   "Simulate must be one or more of these, separated by commas, each once: unavailable, rate_limited, slow=MS (up to 10000), lose_answer and, for calls that write, in_flight, duplicate_webhook, reorder_webhooks, fail_webhook=N (up to 10).";
 
-test("odd values of Simulate are refused, by every protocol, and nothing is done", async () => {
+test("refuses invalid Simulate values over every protocol, without side effects", async () => {
   const before = await count(twin.id);
   for (const simulate of ODD) {
     const what = simulate.slice(0, 50);
@@ -304,7 +304,7 @@ test("odd values of Simulate are refused, by every protocol, and nothing is done
   expect(await count(twin.id)).toBe(before);
 });
 
-test("headers that come several times count as one list", async () => {
+test("treats repeated headers as one list", async () => {
   const headers = (...values: string[]): [string, string][] => [
     ["authorization", `Bearer ${apiKey}`],
     ...values.map((value): [string, string] => ["simulate", value]),
@@ -317,7 +317,7 @@ test("headers that come several times count as one list", async () => {
   expect(await statusOf("unavailable", "unavailable")).toEqual([422, null]);
 });
 
-test("a live call meets no fault, and is told so; nor does an operator's", async () => {
+test("ignores Simulate in live and operator calls, and reports it in a header", async () => {
   for (const simulate of ["unavailable", "lose_answer", "nonsense"]) {
     expect(await bookByJson(simulate, liveKey)).toMatchObject({
       status: 201,
@@ -336,7 +336,7 @@ test("a live call meets no fault, and is told so; nor does an operator's", async
   expect(plain.get("simulated")).toBeNull();
 });
 
-test("lose_answer books and breaks the connection or resets the stream, by every protocol", async () => {
+test("lose_answer books and breaks the connection or resets the stream, over every protocol", async () => {
   const before = await count(twin.id);
   expect(await bookByJson("lose_answer")).toBeUndefined();
   expect(await count(twin.id)).toBe(before + 1);
@@ -347,7 +347,7 @@ test("lose_answer books and breaks the connection or resets the stream, by every
   }
 });
 
-test("grpc-js tells a lost answer as INTERNAL, and books once by repeating the call", async () => {
+test("grpc-js reports a lost response as INTERNAL, and a retry books once", async () => {
   const { typeName, method } = ShipmentService;
   const client = new Client(service.grpcUrl.slice("http://".length), credentials.createInsecure());
   const metadata = new Metadata();
@@ -374,7 +374,7 @@ test("grpc-js tells a lost answer as INTERNAL, and books once by repeating the c
   expect(await count(twin.id)).toBe(before + 1);
 });
 
-test("an answer that is lost on an HTTP/2 connection touches no other call there, before or after", async () => {
+test("a lost response on an HTTP/2 connection does not affect other calls", async () => {
   const { method } = ShipmentService;
   const session = connect(service.grpcUrl);
   onTestFinished(() => session.destroy());
@@ -410,7 +410,7 @@ test("an answer that is lost on an HTTP/2 connection touches no other call there
   expect(await call("listShipments", "slow=1")).toEqual(OK);
 });
 
-test("bookings whose first answers are lost are each made once by a client that repeats them", async () => {
+test("retrying bookings whose first response is lost books each once", async () => {
   const { twin: own } = await service.addWorkspace();
   const references = new Set<string>();
   async function bookUntilAnswered(): Promise<void> {

@@ -35,10 +35,10 @@ function camelCase(json: object) {
   );
 }
 
-describe("an error by gRPC has in its details what JSON answers", () => {
+describe("a gRPC error has the same content in its details as the JSON error", () => {
   const AWAY = { pickup_lat: 0, pickup_lng: 0 };
   test.each<[what: string, body: object, reason: string, code: string, kind: string]>([
-    ["nothing given", {}, "FIELD_INVALID", "InvalidArgument", "BadRequest"],
+    ["an empty request", {}, "FIELD_INVALID", "InvalidArgument", "BadRequest"],
     [
       "fields out of range",
       { ...BOOKING, pickup_lat: 91, weight_kg: 0, customer_email: "x", pickup_address: " " },
@@ -77,13 +77,13 @@ describe("an error by gRPC has in its details what JSON answers", () => {
 describe.each([
   { what: "short", count: 300, rest: "" },
   { what: "long", count: 60, rest: "🚲".repeat(180) },
-])("an error with too many $what fields for gRPC's trailers", ({ count, rest }) => {
+])("an error with more $what fields than fit in gRPC's trailers", ({ count, rest }) => {
   const notes = Array.from({ length: count }, (_, i) => [`${i}${rest}`, "a\0b"]);
   const metadata = Object.fromEntries(notes) as Record<string, string>;
   const body = { ...BOOKING, metadata };
   const request = create(CreateShipmentRequestSchema, { ...camelCase(BOOKING), metadata });
 
-  test("has the first of them by gRPC, and its whole message", async () => {
+  test("has the first ones over gRPC, and the whole message", async () => {
     const json = await service.request("/v1/shipments", { apiKey, body });
     const facts = await rpcError(service.grpcClient(apiKey).createShipment(request));
     expect({ code: facts.code, message: facts.message }).toEqual({
@@ -95,14 +95,14 @@ describe.each([
     expect(first).not.toEqual([]);
   });
 
-  test("has all of them by Connect", async () => {
+  test("has all of them over Connect", async () => {
     const json = await service.request("/v1/shipments", { apiKey, body });
     const client = rpcClient(ShipmentService, PROTOCOLS["Connect on the HTTP server"], service, apiKey);
     const facts = await rpcError(client.createShipment(request));
     expect({ message: facts.message, errors: errorsIn(facts) }).toEqual(json.body);
   });
 
-  test("is within what clients take by gRPC", async () => {
+  test("stays within the header limit of gRPC clients", async () => {
     const { headers, trailers } = await rawGrpc(
       service.grpcUrl,
       CREATE,
@@ -117,7 +117,7 @@ test.each([
   ["a compression", "/grpc.health.v1.Health/Check", { "grpc-encoding": '"'.repeat(12_000) }],
   ["a content type", CREATE, { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
   ["an unknown RPC's content type", "/no.Such/Rpc", { "content-type": `application/grpc+${"x".repeat(9_000)}` }],
-])("%s that is as long as headers can be is refused in less than clients take", async (_, path, violations) => {
+])("an error for %s of the maximum header length stays within the limit of clients", async (_, path, violations) => {
   const { headers, trailers } = await rawGrpc(
     service.grpcUrl,
     path,
@@ -129,7 +129,7 @@ test.each([
   expect(headerBytes({ ...headers, ...trailers })).toBeLessThan(TAKEN_BYTES);
 });
 
-test("a number by gRPC that is not finite is out of range", async () => {
+test("a non-finite number over gRPC is out of range", async () => {
   const route = { pickupLat: NaN, pickupLng: -Infinity, dropoffLat: 0, dropoffLng: 0, weightKg: 1 };
   const facts = await rpcError(service.grpcClient(apiKey).quoteShipment(route));
   const { fieldViolations } = facts.details.BadRequest as { fieldViolations: { field: string }[] };
@@ -137,7 +137,7 @@ test("a number by gRPC that is not finite is out of range", async () => {
   expect(new Set(fieldViolations.map(({ field }) => field))).toEqual(new Set(["pickup_lat", "pickup_lng"]));
 });
 
-test("an error that a retry can solve has RetryInfo with the delay", async () => {
+test("a retryable error has RetryInfo with the delay", async () => {
   const unprepared = await startUnprepared();
   expect(await rpcError(unprepared.grpcClient(createSecretKey("shp_")).quoteShipment({}))).toEqual({
     code: "Unavailable",

@@ -12,12 +12,12 @@ const service = await startService();
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   const health = () => createClient(Health, transportTo(service));
 
-  test("health reports the server and its services as serving, without a credential", async () => {
+  test("reports the server and its services as serving, without a credential", async () => {
     expect((await health().check({})).status).toBe(Status.SERVING);
     expect((await health().check({ service: SHIPMENTS })).status).toBe(Status.SERVING);
   });
 
-  test("health of an unknown service is NOT_FOUND", async () => {
+  test("returns NOT_FOUND for the health of an unknown service", async () => {
     expect(await rpcError(health().check({ service: "shipments.v1.Nope" }))).toEqual({
       code: "NotFound",
       message: 'There is no service "shipments.v1.Nope" here.',
@@ -25,7 +25,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
     });
   });
 
-  test("a health watch begins with the current status", async () => {
+  test("a health watch starts with the current status", async () => {
     for (const [name, status] of [
       [SHIPMENTS, Status.SERVING],
       ["shipments.v1.Nope", Status.SERVICE_UNKNOWN],
@@ -38,7 +38,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
   });
 });
 
-test("health reports a service that is not ready as not serving, and a watch reports the change", async () => {
+test("reports a service that is not ready as not serving, and a watch reports the change", async () => {
   const unprepared = await startUnprepared(service.databaseUrl);
   const transport = PROTOCOLS["gRPC on the gRPC server"](unprepared);
   const health = createClient(Health, transport);
@@ -55,7 +55,7 @@ test("health reports a service that is not ready as not serving, and a watch rep
 });
 
 test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "a health watch by %s ends at the caller's deadline",
+  "a health watch over %s ends at the caller's deadline",
   async (protocol) => {
     const health = createClient(Health, PROTOCOLS[protocol](service));
     const headers = { "grpc-timeout": "300m", "connect-timeout-ms": "300" };
@@ -69,7 +69,7 @@ test.each(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
 );
 
 test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
-  "a health watch by %s says NOT_SERVING before it ends when the service closes",
+  "a health watch over %s reports NOT_SERVING before it ends when the service closes",
   async (protocol) => {
     const closing = await startService();
     const seen: Status[] = [];
@@ -84,7 +84,7 @@ test.for(["gRPC on the gRPC server", "Connect on the HTTP server"] as const)(
   },
 );
 
-test("a health watcher that stays connected does not keep the service from closing", async () => {
+test("a connected health watcher does not prevent the service from closing", async () => {
   const closing = await startService();
   const transport = PROTOCOLS["Connect on the gRPC server"](closing);
   for await (const _ of createClient(Health, transport).watch({})) break;

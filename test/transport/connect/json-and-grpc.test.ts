@@ -7,7 +7,7 @@ const service = await sharedService();
 const { apiKey } = await service.addWorkspace();
 const operator = await service.addOperator();
 
-test.each(["json", "grpc"] as const)("what succeeds and what is refused is told alike by %s", async (door) => {
+test.each(["json", "grpc"] as const)("success and errors are the same over %s", async (door) => {
   const caller = service.as(apiKey, door);
   const headers = { "idempotency-key": `by-${door}` };
   const booked = await caller.createShipment(BOOKING, headers);

@@ -64,11 +64,11 @@ const leaveByConnect: Leave = async (service, path) => {
 };
 
 test.each([
-  ["events by gRPC", "shipments.v1.EventService/WatchEvents", leaveByGrpc],
-  ["events by Connect", "shipments.v1.EventService/WatchEvents", leaveByConnect],
-  ["health by gRPC", "grpc.health.v1.Health/Watch", leaveByGrpc],
-  ["health by Connect", "grpc.health.v1.Health/Watch", leaveByConnect],
-])("callers that leave a stream of %s are logged as that, and as no defect", async (_, method, leave) => {
+  ["events over gRPC", "shipments.v1.EventService/WatchEvents", leaveByGrpc],
+  ["events over Connect", "shipments.v1.EventService/WatchEvents", leaveByConnect],
+  ["health over gRPC", "grpc.health.v1.Health/Watch", leaveByGrpc],
+  ["health over Connect", "grpc.health.v1.Health/Watch", leaveByConnect],
+])("callers that cancel a stream of %s are logged as cancelled and not as errors", async (_, method, leave) => {
   const service = await startServiceProcess({ DATABASE_URL: database.url });
   await service.untilReady();
   await leave(service, `/${method}`);

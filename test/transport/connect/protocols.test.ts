@@ -24,13 +24,13 @@ const { apiKey } = await service.addWorkspace();
 describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
   const client = (key = apiKey) => rpcClient(ShipmentService, transportTo, service, key);
 
-  test("a quote equals the one by plain JSON", async () => {
+  test("a quote equals that of plain JSON", async () => {
     const response = await client().quoteShipment(RPC_ROUTE);
     const json = await service.request("/v1/shipments/quote", { apiKey, body: COVERED_ROUTE });
     expect(compileEncodeJson(QuoteShipmentResponseSchema)(response)).toStrictEqual(json.body);
   });
 
-  test("a shipment that was booked by plain JSON can be cancelled", async () => {
+  test("a shipment that was booked in plain JSON can be cancelled", async () => {
     const { body } = await service.request("/v1/shipments", { apiKey, body: BOOKING });
     const response = await client().cancelShipment({ shipment: body.data.reference });
     const cancelled = compileEncodeJson(CancelShipmentResponseSchema)(response);
@@ -39,7 +39,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     });
   });
 
-  test("a refusal has the same code, message and details", async () => {
+  test("an error has the same code, message and details", async () => {
     const refused = client().quoteShipment({
       ...RPC_ROUTE,
       weightKg: Infinity,
@@ -68,7 +68,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     ]);
   });
 
-  test.each([65, 5_000])("a message of %i KiB is refused, and leaves no call in flight", async (kib) => {
+  test.each([65, 5_000])("refuses a message of %i KiB and leaves no call in flight", async (kib) => {
     const shipment = "x".repeat(kib * 1024);
     expect(await rpcError(client().cancelShipment({ shipment }))).toEqual(
       rpcRefusal("ResourceExhausted", "BODY_TOO_LARGE", "The body is larger than 64 KiB.", "body"),
@@ -76,7 +76,7 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
   });
 
-  test("the caller's request id is returned", async () => {
+  test("returns the caller's request id", async () => {
     let returned: string | null = null;
     const headers = { "x-request-id": "mine" };
     const onHeader = (received: Headers) => (returned = received.get("x-request-id"));
@@ -84,28 +84,25 @@ describe.each(Object.entries(PROTOCOLS))("%s", (protocol, transportTo) => {
     expect(returned).toBe("mine");
   });
 
-  test("a deadline that has passed ends the call", async () => {
+  test("a call whose deadline has passed fails", async () => {
     const headers = { "grpc-timeout": "0m", "connect-timeout-ms": "0" };
     expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
       rpcRefusal("DeadlineExceeded", "DEADLINE_EXCEEDED", "The caller's deadline passed before the response."),
     );
   });
 
-  test.each(["soon", "1.5S", "-1m", "12345678901"])(
-    "a timeout of %s is refused as the timeout, by its form",
-    async (value) => {
-      const [field, description] = protocol.startsWith("gRPC")
-        ? ["grpc_timeout", "grpc-timeout must be 1 to 8 digits and a unit, one of H, M, S, m, u and n."]
-        : ["connect_timeout_ms", "connect-timeout-ms must be 1 to 10 digits."];
-      const headers = { "grpc-timeout": value, "connect-timeout-ms": value };
-      expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
-        rpcRefusal("InvalidArgument", "FIELD_INVALID", description, field),
-      );
-    },
-  );
+  test.each(["soon", "1.5S", "-1m", "12345678901"])("refuses a timeout of %s as malformed", async (value) => {
+    const [field, description] = protocol.startsWith("gRPC")
+      ? ["grpc_timeout", "grpc-timeout must be 1 to 8 digits and a unit, one of H, M, S, m, u and n."]
+      : ["connect_timeout_ms", "connect-timeout-ms must be 1 to 10 digits."];
+    const headers = { "grpc-timeout": value, "connect-timeout-ms": value };
+    expect(await rpcError(client().quoteShipment(RPC_ROUTE, { headers }))).toEqual(
+      rpcRefusal("InvalidArgument", "FIELD_INVALID", description, field),
+    );
+  });
 });
 
-describe("a compression that is not known is UNIMPLEMENTED, with those that are", () => {
+describe("an unknown compression is UNIMPLEMENTED, with the supported ones", () => {
   const text = 'unknown compression "deflate": supported encodings are gzip,br';
 
   test.each(["application/grpc", "application/grpc+json"])("%s", async (type) => {
@@ -139,7 +136,7 @@ describe("a compression that is not known is UNIMPLEMENTED, with those that are"
   });
 });
 
-describe("JSON that has a member twice is refused by its path", () => {
+describe("JSON with a duplicate member is refused with the path", () => {
   const body = '{"weightKg":1,"pickupWindow":{"end":null,"end":null}}';
   const text = "The body has pickupWindow.end twice. Send each name once.";
 
@@ -170,16 +167,16 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
   const zipped = gzipSync(good);
 
   test.each<[what: string, headers: Record<string, string>, body: Uint8Array]>([
-    ["bytes that are no message", {}, frame(Buffer.from([255, 255, 255]))],
-    ["a field cut short", {}, frame(good.subarray(0, 7))],
-    ["a frame cut short", {}, frame(good).subarray(0, 12)],
-    ["a frame's head cut short", {}, Buffer.from([0, 0])],
+    ["bytes that are not a message", {}, frame(Buffer.from([255, 255, 255]))],
+    ["a truncated field", {}, frame(good.subarray(0, 7))],
+    ["a truncated frame", {}, frame(good).subarray(0, 12)],
+    ["a truncated frame header", {}, Buffer.from([0, 0])],
     ["a compressed frame without an encoding", {}, frame(zipped, 1)],
-    ["gzip that is none", { "grpc-encoding": "gzip" }, frame(good, 1)],
-    ["gzip cut short", { "grpc-encoding": "gzip" }, frame(zipped.subarray(0, 20), 1)],
-    ["brotli that is none", { "grpc-encoding": "br" }, frame(Buffer.from([1, 2, 3]), 1)],
-    ["brotli cut short", { "grpc-encoding": "br" }, frame(brotliCompressSync(good).subarray(0, 9), 1)],
-    ["JSON that is none", { "content-type": "application/grpc+json" }, frame(Buffer.from("{nope"))],
+    ["invalid gzip", { "grpc-encoding": "gzip" }, frame(good, 1)],
+    ["truncated gzip", { "grpc-encoding": "gzip" }, frame(zipped.subarray(0, 20), 1)],
+    ["invalid brotli", { "grpc-encoding": "br" }, frame(Buffer.from([1, 2, 3]), 1)],
+    ["truncated brotli", { "grpc-encoding": "br" }, frame(brotliCompressSync(good).subarray(0, 9), 1)],
+    ["invalid JSON", { "content-type": "application/grpc+json" }, frame(Buffer.from("{nope"))],
     ["a JSON list", { "content-type": "application/grpc+json" }, frame(Buffer.from("[1]"))],
   ])("gRPC: %s", async (_, headers, body) => {
     const grpc = { "content-type": "application/grpc", te: "trailers", "x-api-key": apiKey };
@@ -189,20 +186,20 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
   });
 
   test.each<[what: string, headers: Record<string, string>, body: string | Uint8Array]>([
-    ["bytes that are no message", { "content-type": "application/proto" }, Buffer.from([255])],
-    ["JSON that is none", {}, "{nope"],
+    ["bytes that are not a message", { "content-type": "application/proto" }, Buffer.from([255])],
+    ["invalid JSON", {}, "{nope"],
     ["a JSON list", {}, "[]"],
     ["nothing", {}, ""],
     ["bytes that are not UTF-8", {}, Buffer.from([0x22, 0xff, 0x22])],
-    ["gzip that is none", { "content-encoding": "gzip" }, "{}"],
-    ["brotli that is none", { "content-encoding": "br" }, "{}"],
+    ["invalid gzip", { "content-encoding": "gzip" }, "{}"],
+    ["invalid brotli", { "content-encoding": "br" }, "{}"],
   ])("Connect: %s", async (_, headers, body) => {
     const answer = await service.request(QUOTE, { apiKey, body, headers });
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_argument"]);
     expect(answer.body.details[1].debug).toEqual({ fieldViolations: unreadable });
   });
 
-  test("Connect: a JSON field of the wrong type is named", async () => {
+  test("Connect: names a JSON field of the wrong type", async () => {
     const answer = await service.request(QUOTE, { apiKey, body: { pickup_lat: "north" } });
     const text = "pickup_lat is of the wrong type.";
     expect([answer.status, answer.body.code, answer.body.message]).toEqual([400, "invalid_argument", text]);
@@ -211,7 +208,7 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
     });
   });
 
-  test("a message that is larger than 64 KiB once it is unpacked", async () => {
+  test("a message that is larger than 64 KiB after decompression", async () => {
     const bomb = frame(gzipSync(Buffer.alloc(10_000_000)), 1);
     const { trailers } = await rawGrpc(
       service.grpcUrl,
@@ -223,7 +220,7 @@ describe("an unreadable request is the caller's error, never INTERNAL", () => {
   });
 });
 
-test("compressed messages are understood", async () => {
+test("accepts compressed messages", async () => {
   const transportTo = ({ httpUrl }: ServerUrls, options: object) =>
     createConnectTransport({
       baseUrl: httpUrl,
@@ -236,10 +233,10 @@ test("compressed messages are understood", async () => {
   expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
 });
 
-describe("a request to no known RPC", () => {
+describe("a request for an unknown RPC", () => {
   const noRpc = errorBody("This RPC does not exist.");
 
-  test("of a known service is 404 on the HTTP server, with the usual body", async () => {
+  test("of a known service returns 404 on the HTTP server, with the usual body", async () => {
     const answer = await service.request("/shipments.v1.ShipmentService/Nope", {
       apiKey,
       body: {},
@@ -256,7 +253,7 @@ describe("a request to no known RPC", () => {
     "/shipments.v1.NoService/QuoteShipment",
     "/nothing",
     "/v1/shipments/quote",
-  ])("is UNIMPLEMENTED in gRPC: %s", async (path) => {
+  ])("returns UNIMPLEMENTED over gRPC: %s", async (path) => {
     const headers = { "content-type": "application/grpc", te: "trailers" };
     const answer = await rawGrpc(service.grpcUrl, path, headers, frame(Buffer.alloc(0)));
     expect([answer.status, answer.headers["grpc-status"], answer.text]).toEqual([200, String(Code.Unimplemented), ""]);
@@ -268,7 +265,7 @@ describe("a request to no known RPC", () => {
     await eventually("the call's end", async () => (await callsInFlight(service)) === 0);
   });
 
-  test("with a content type of no protocol is 415, with the usual body", async () => {
+  test("with a content type of no protocol returns 415, with the usual body", async () => {
     const text = "The content type must be one of gRPC, gRPC-Web or Connect.";
     const headers = { "content-type": "text/plain" };
     const answer = await service.request(QUOTE, { apiKey, body: "{}", headers });
@@ -276,7 +273,7 @@ describe("a request to no known RPC", () => {
   });
 });
 
-describe("an invalid host is refused, and the service goes on", () => {
+describe("the service refuses an invalid host and keeps running", () => {
   const message = "The Host header is missing or not valid.";
 
   test.each(["Host: a b\r\n", "Host: %%%\r\n", "Host: a:999999\r\n", "Host: \r\n"])(

@@ -59,7 +59,7 @@ const extension = (containingType: string, extensionNumber: number): Question =>
 });
 
 describe.each(Object.entries(PROTOCOLS))("%s", (_, transportTo) => {
-  test.each([ServerReflection, ServerReflectionV1alpha])("reflection is served as %s", async (version) => {
+  test.each([ServerReflection, ServerReflectionV1alpha])("serves reflection as %s", async (version) => {
     const answers = await askOver(
       transportTo(service),
       version,
@@ -99,8 +99,8 @@ test.each([
   ["an enum", "shipments.v1.ShipmentStatus", "shipments/v1/shipment.proto"],
   ["an extension", "shipments.v1.success_status", "shipments/v1/options.proto"],
   ["another package's extension", "google.api.http", "google/api/annotations.proto"],
-  ["a rule", "buf.validate.DoubleRules", "buf/validate/validate.proto"],
-  ["a service of operators", "shipments.admin.v1.OperatorService", "shipments/admin/v1/operator_service.proto"],
+  ["a validation rule", "buf.validate.DoubleRules", "buf/validate/validate.proto"],
+  ["an operator service", "shipments.admin.v1.OperatorService", "shipments/admin/v1/operator_service.proto"],
   ["the role it needs", "shipments.admin.v1.minimum_role", "shipments/admin/v1/options.proto"],
   ["a well-known type", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
   ["an error's detail", "google.rpc.ErrorInfo", "google/rpc/error_details.proto"],
@@ -128,10 +128,10 @@ test.each([
   });
 });
 
-describe("reflection answers NOT_FOUND to what does not exist, and the stream goes on", () => {
+describe("reflection returns NOT_FOUND and keeps the stream open for", () => {
   test.each<[what: string, question: Question]>([
-    ["a symbol", symbol("shipments.v1.Nope")],
-    ["a file", file("nope.proto")],
+    ["an unknown symbol", symbol("shipments.v1.Nope")],
+    ["an unknown file", file("nope.proto")],
     ["an extension", extension("google.protobuf.MethodOptions", 1)],
     ["a name of Object.prototype", symbol("constructor")],
   ])("%s", async (_, question) => {
@@ -141,7 +141,7 @@ describe("reflection answers NOT_FOUND to what does not exist, and the stream go
   });
 });
 
-test("a tool without our proto files can rebuild them by reflection, custom options included", async () => {
+test("a tool without our proto files can rebuild them through reflection, including custom options", async () => {
   const registry = await rebuild("shipments.v1.ShipmentService", "google.rpc.ErrorInfo");
   for (const original of [file_shipments_v1_shipment_service, file_google_rpc_error_details]) {
     for (const ours of withDependencies(original)) {
@@ -153,7 +153,7 @@ test("a tool without our proto files can rebuild them by reflection, custom opti
   expect(registry.getExtension("shipments.v1.success_status")?.number).toBe(50201);
 });
 
-test("a stream is sent no file twice but the one it asks for", async () => {
+test("a stream sends a file again only if it is requested", async () => {
   const quote = symbol("shipments.v1.QuoteShipmentRequest");
   const answers = await ask(quote, quote);
   const files = answers.map((answer) =>
@@ -165,7 +165,7 @@ test("a stream is sent no file twice but the one it asks for", async () => {
   expect(files[1]).toEqual(["shipments/v1/quote.proto"]);
 });
 
-test("a stream is given 200 answers and no more", async () => {
+test("a stream sends at most 200 responses", async () => {
   const questions = Array.from({ length: 201 }, () => symbol("shipments.v1.Nope"));
   expect(await ask(...questions.slice(1))).toHaveLength(200);
   expect(await rpcError(ask(...questions))).toEqual({
@@ -178,7 +178,7 @@ test("a stream is given 200 answers and no more", async () => {
   });
 });
 
-test("reflection ends at the deadline of a caller that asks nothing more", async () => {
+test("reflection ends at the deadline of an idle caller", async () => {
   const { trailers } = await rawGrpc(
     service.grpcUrl,
     `/${ServerReflection.typeName}/ServerReflectionInfo`,

@@ -74,7 +74,7 @@ function call(session: ClientHttp2Session): Promise<string> {
   });
 }
 
-test("a connection that brings no call in time is closed, whether or not it speaks HTTP/2", () =>
+test("closes a connection that sends no call in time, whether or not it uses HTTP/2", () =>
   everLonger(100, async (silentMs) => {
     const port = await start({ silentMs });
     const speaking = await openSession(port);
@@ -84,7 +84,7 @@ test("a connection that brings no call in time is closed, whether or not it spea
     expect(await call(speaking)).toBe("0");
   }));
 
-test("a newcomer takes the place of the connection that has been silent longest", async () => {
+test("a new connection replaces the one that has been silent longest", async () => {
   const port = await start({ maxConnections: 4 });
   const used = await openSession(port);
   expect(await call(used)).toBe("0");
@@ -98,7 +98,7 @@ test("a newcomer takes the place of the connection that has been silent longest"
   expect(await call(used)).toBe("0");
 });
 
-test("a newcomer takes the place of an idle connection, not of one with a call in flight", async () => {
+test("a new connection replaces an idle one, not one with a call in flight", async () => {
   const held: ServerHttp2Stream[] = [];
   const port = await start({ maxConnections: 2 }, (stream) => held.push(stream));
   const busy = await openSession(port);
@@ -119,7 +119,7 @@ test("a newcomer takes the place of an idle connection, not of one with a call i
   expect(await Promise.all([answer, newcomer])).toEqual(["0", "0"]);
 });
 
-test("an address has its own bound, which leaves room for others", async () => {
+test("limits connections per address, which leaves room for others", async () => {
   const port = await start({ maxConnections: 10, maxConnectionsOfAddress: 2 });
   const sockets = ["2", "2", "2", "3"].map((last) => openTcp(port, `127.0.0.${last}`));
   await once(sockets[0]!, "close");
@@ -127,7 +127,7 @@ test("an address has its own bound, which leaves room for others", async () => {
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
 });
 
-test("an answer of which nothing is taken is reset, and others go on", () =>
+test("resets a response that is not read, and others continue", () =>
   everLonger(600, async (stallMs) => {
     const port = await start({ stallMs }, (stream) => answerAtOnce(stream, 100_000));
     const stalled = await openSession(port, 0);
@@ -142,7 +142,7 @@ test("an answer of which nothing is taken is reset, and others go on", () =>
     expect(new Set(others)).toEqual(new Set(["0"]));
   }));
 
-test("a connection of which nothing is taken is closed, however much its streams may be sent", async () => {
+test("closes a connection that is not read, however large its flow-control windows are", async () => {
   const port = await start({ stallMs: 300 }, (stream) => answerAtOnce(stream, 50_000_000));
   const proxy = await startTcpProxy(`postgres://127.0.0.1:${port}`);
   const session = await openSession(Number(new URL(proxy.url).port), 2 ** 30);
@@ -154,7 +154,7 @@ test("a connection of which nothing is taken is closed, however much its streams
   await eventually("the end of the connection", () => server.openConnections() === 0);
 });
 
-test("what waits for readers is bounded in all: those who wait longest are reset", async () => {
+test("limits all unread responses together and resets those that waited longest", async () => {
   const maxBytes = 1_000_000;
   const port = await start({ maxBytes }, (stream) => answerAtOnce(stream, 100_000));
   const stalled = await openSession(port, 0);
@@ -165,7 +165,7 @@ test("what waits for readers is bounded in all: those who wait longest are reset
   expect(reset).toBe(13);
 });
 
-test("calls beyond what a connection may have served wait, in order, and all are answered", async () => {
+test("calls beyond the limit of a connection wait in order, and all get a response", async () => {
   let served = 0;
   let most = 0;
   const port = await start({ maxServed: 10 }, (stream) => {
@@ -181,7 +181,7 @@ test("calls beyond what a connection may have served wait, in order, and all are
   expect(most).toBe(10);
 });
 
-test("calls beyond what may wait on a server are refused as not begun", async () => {
+test("refuses calls beyond the queue of a server as not started", async () => {
   const held: ServerHttp2Stream[] = [];
   const port = await start({ maxServed: 1, maxWaiting: 2 }, (stream) => held.push(stream));
   const session = await openSession(port);
@@ -192,7 +192,7 @@ test("calls beyond what may wait on a server are refused as not begun", async ()
 });
 
 test.each([0.14, 0.5])(
-  "calls are not harmed by the cancelling of others on their connection, a share of %d of 1,500",
+  "cancelling a share of calls does not affect others on their connection: %d of 1,500",
   async (share) => {
     const port = await start({}, (stream) => setTimeout(() => !stream.destroyed && answerAtOnce(stream), 2));
     const session = await openSession(port);
@@ -212,7 +212,7 @@ test.each([0.14, 0.5])(
   },
 );
 
-test("a flood of resets ends its connection", async () => {
+test("closes a connection that floods resets", async () => {
   const port = await start({});
   const session = await openSession(port);
   const closed = new Promise((resolve) => session.once("close", resolve));
@@ -228,7 +228,7 @@ test("a flood of resets ends its connection", async () => {
   await Promise.all([closed, flood()]);
 });
 
-test("a connection that begins to speak while its server drains is told to go elsewhere", async () => {
+test("sends GOAWAY to a connection that starts HTTP/2 while its server drains", async () => {
   const port = await start({});
   const socket = openTcp(port);
   await eventually("the connection", () => server.openConnections() === 1);
@@ -240,7 +240,7 @@ test("a connection that begins to speak while its server drains is told to go el
   expect((await goaway)[1]).toBe(2 ** 31 - 1);
 });
 
-test("a server that drains takes no connection, and serves streams that callers were about to open", async () => {
+test("a draining server refuses connections and serves streams that callers had already started to open", async () => {
   const port = await start({});
   const proxy = await startTcpProxy(`tcp://127.0.0.1:${port}`);
   whenOver(proxy.close);

@@ -44,7 +44,7 @@ async function get(port: number): Promise<number | undefined> {
   return response.statusCode;
 }
 
-test("who waits at the port when a server begins to drain is taken in and answered", async () => {
+test("accepts and serves connections that wait in the backlog when a server starts to drain", async () => {
   const port = await start({}, (response) => response.end("done"));
   const waiting = Array.from({ length: 20 }, () => open(port));
   const answers = waiting.map(async (socket) => {
@@ -57,7 +57,7 @@ test("who waits at the port when a server begins to drain is taken in and answer
   expect(error).toMatchObject({ code: "ECONNREFUSED" });
 });
 
-test("a newcomer takes the place of the connection that has been silent longest", async () => {
+test("a new connection replaces the one that has been silent longest", async () => {
   const port = await start({ maxConnections: 3 }, (response) => response.end());
   const silent = [open(port), open(port), open(port)].map((socket) => socket.resume());
   await Promise.all(silent.map((socket) => once(socket, "connect")));
@@ -67,7 +67,7 @@ test("a newcomer takes the place of the connection that has been silent longest"
   expect(silent.map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
 });
 
-test("a newcomer takes the place of a kept-alive connection, not of one with a call in flight", async () => {
+test("a new connection replaces an idle keep-alive one, not one with a call in flight", async () => {
   const held: ServerResponse[] = [];
   const port = await start({ maxConnections: 2 }, (response) => {
     if (held.length === 0) held.push(response);
@@ -86,7 +86,7 @@ test("a newcomer takes the place of a kept-alive connection, not of one with a c
   await once(busy, "data");
 });
 
-test("a connection of which nothing is taken is closed, and others go on", async () => {
+test("closes a connection that is not read, and others continue", async () => {
   const answered: ServerResponse[] = [];
   const port = await start({ stallMs: 200 }, (response) => {
     answered.push(response);
@@ -104,7 +104,7 @@ test("a connection of which nothing is taken is closed, and others go on", async
   expect(other.destroyed).toBe(false);
 });
 
-test("a pipeline's calls beyond what a connection may have served wait, and are answered in order", async () => {
+test("pipelined calls beyond the limit of a connection wait and are served in order", async () => {
   let served = 0;
   let most = 0;
   const port = await start({ maxServed: 5 }, (response, request) => {

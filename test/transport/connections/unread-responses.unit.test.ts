@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createStalledSockets } from "../../../src/transport/connections/unread-responses.ts";
 
-test("a socket stalls when nothing of what waits was taken for as long as it may wait, however much is added", () => {
+test("a socket stalls if none of its pending bytes are read in time, however many are added", () => {
   const handle = { bytesWritten: 0, writeQueueSize: 0 };
   const socket = { _handle: handle };
   const cut: unknown[] = [];

@@ -56,7 +56,7 @@ interface Case {
 
 const bad = Code.InvalidArgument;
 const CASES: Readonly<Record<string, Case>> = {
-  "a good call": { status: 0 },
+  "a valid call": { status: 0 },
   "with the proto content type": {
     headers: () => keyed({ "content-type": "application/grpc+proto" }),
     status: 0,
@@ -70,36 +70,36 @@ const CASES: Readonly<Record<string, Case>> = {
     headers: () => ({ ...KEYLESS, authorization: `Bearer ${apiKey}` }),
     status: 0,
   },
-  "metadata in binary, and twice": {
+  "binary and repeated metadata": {
     headers: () => keyed({ "trace-bin": "AAEC", "x-other": ["one", "two"] }),
     status: 0,
   },
-  "a route that is not covered": {
+  "an uncovered route": {
     body: frame(message(QuoteShipmentRequestSchema, { ...RPC_ROUTE, dropoffLat: 0 })),
     status: 0,
   },
-  "a field that is not known": {
+  "an unknown field": {
     body: frame(Buffer.concat([QUOTE, UNKNOWN_FIELD])),
     status: 0,
   },
-  "flags that mean nothing": { body: frame(QUOTE, 0b1000_0010), status: bad },
-  "flags that mean nothing, piece by piece": {
+  "invalid flags": { body: frame(QUOTE, 0b1000_0010), status: bad },
+  "invalid flags, in chunks": {
     body: frame(QUOTE, 0b10),
     sending: { pieceBytes: 1 },
     status: bad,
   },
-  "flags that mean nothing, and no end": {
+  "invalid flags without an end": {
     body: frame(QUOTE, 0b100),
     sending: { ends: false },
     status: bad,
   },
-  "a second message with flags that mean nothing": {
+  "a second message with invalid flags": {
     body: Buffer.concat([GOOD, frame(QUOTE, 0b10)]),
     status: bad,
   },
-  "a body in pieces": { sending: { pieceBytes: 1 }, status: 0 },
-  "a caller that takes a few bytes at a time": { sending: { windowBytes: 7 }, status: 0 },
-  "a large answer, taken a hundred bytes at a time": {
+  "a body in chunks": { sending: { pieceBytes: 1 }, status: 0 },
+  "a caller that reads a few bytes at a time": { sending: { windowBytes: 7 }, status: 0 },
+  "a large response, read a hundred bytes at a time": {
     method: "ListShipments",
     body: LIST,
     sending: { windowBytes: 100, pieceBytes: 2 },
@@ -127,7 +127,7 @@ const CASES: Readonly<Record<string, Case>> = {
     headers: () => ({ ...KEYLESS, authorization: [`Bearer ${apiKey}`, `Bearer ${otherKey}`] }),
     status: Code.Unauthenticated,
   },
-  "no key, and a body that never ends": {
+  "no key and an endless body": {
     headers: () => KEYLESS,
     sending: { ends: false },
     status: Code.Unauthenticated,
@@ -138,17 +138,17 @@ const CASES: Readonly<Record<string, Case>> = {
     status: bad,
   },
   "no fields": { body: frame(Buffer.alloc(0)), status: bad },
-  "a shipment that there is not": {
+  "an unknown shipment": {
     method: "GetShipment",
     body: frame(message(GetShipmentRequestSchema, { shipment: "SHP-000000000000" })),
     status: Code.NotFound,
   },
-  "a refusal with text in every script": {
+  "an error with text in every script": {
     method: "CreateShipment",
     body: frame(message(CreateShipmentRequestSchema, { metadata: { "Ünï – 荷物 % 📦": "\0" } })),
     status: bad,
   },
-  "an idempotency key that is none": {
+  "an invalid idempotency key": {
     method: "CreateShipment",
     headers: () => keyed({ "idempotency-key": ["a", "b"] }),
     body: BOOK,
@@ -162,10 +162,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 
   "no body": { body: Buffer.alloc(0), status: Code.Unimplemented },
-  "a frame's head cut short": { body: Buffer.from([0, 0, 0]), status: bad },
-  "a frame cut short": { body: GOOD.subarray(0, 12), status: bad },
-  "bytes that are no message": { body: frame(Buffer.from([255, 255, 255])), status: bad },
-  "bytes that are no message, and no end": {
+  "a truncated frame header": { body: Buffer.from([0, 0, 0]), status: bad },
+  "a truncated frame": { body: GOOD.subarray(0, 12), status: bad },
+  "bytes that are not a message": { body: frame(Buffer.from([255, 255, 255])), status: bad },
+  "bytes that are not a message, without an end": {
     body: frame(Buffer.from([255, 255, 255])),
     sending: { ends: false },
     status: bad,
@@ -175,19 +175,19 @@ const CASES: Readonly<Record<string, Case>> = {
     body: frame(Buffer.from([10, 2, 0xff, 0xfe])),
     status: bad,
   },
-  "a field cut short": { body: frame(QUOTE.subarray(0, 7)), status: bad },
+  "a truncated field": { body: frame(QUOTE.subarray(0, 7)), status: bad },
   "a compressed frame without an encoding": { body: frame(gzipSync(QUOTE), 1), status: bad },
   "two messages": { body: Buffer.concat([GOOD, GOOD]), status: Code.Unimplemented },
-  "two messages, piece by piece": {
+  "two messages, in chunks": {
     body: Buffer.concat([GOOD, GOOD]),
     sending: { pieceBytes: 7 },
     status: Code.Unimplemented,
   },
-  "a message and a part of one": {
+  "one and a half messages": {
     body: Buffer.concat([GOOD, GOOD.subarray(0, 9)]),
     status: bad,
   },
-  "a message and one that cannot be read": {
+  "a message and an unreadable one": {
     body: Buffer.concat([GOOD, frame(Buffer.from([255]))]),
     status: bad,
   },
@@ -196,17 +196,17 @@ const CASES: Readonly<Record<string, Case>> = {
     body: frame(Buffer.alloc(65_537)),
     status: Code.ResourceExhausted,
   },
-  "a message that says it has 4 GiB": {
+  "a message that declares 4 GiB": {
     body: Buffer.from([0, 255, 255, 255, 255]),
     status: Code.ResourceExhausted,
   },
-  "the same, and no end": {
+  "a message that declares 4 GiB, without an end": {
     body: Buffer.from([0, 255, 255, 255, 255]),
     sending: { ends: false },
     status: Code.ResourceExhausted,
   },
 
-  "a deadline to come": { headers: () => keyed({ "grpc-timeout": "20S" }), status: 0 },
+  "a future deadline": { headers: () => keyed({ "grpc-timeout": "20S" }), status: 0 },
   "a deadline beyond all timers": {
     headers: () => keyed({ "grpc-timeout": "99999999H" }),
     status: 0,
@@ -223,17 +223,17 @@ const CASES: Readonly<Record<string, Case>> = {
     headers: () => keyed({ "connect-timeout-ms": "0" }),
     status: 0,
   },
-  "a deadline that is none": { headers: () => keyed({ "grpc-timeout": "soon" }), status: bad },
-  "a deadline of too many digits": {
+  "an invalid deadline": { headers: () => keyed({ "grpc-timeout": "soon" }), status: bad },
+  "a deadline with too many digits": {
     headers: () => keyed({ "grpc-timeout": "999999999m" }),
     status: bad,
   },
 
-  "a small answer to a caller that accepts gzip": {
+  "a small response to a caller that accepts gzip": {
     headers: () => keyed({ "grpc-accept-encoding": "identity,deflate,gzip" }),
     status: 0,
   },
-  "a large answer": { method: "ListShipments", body: LIST, status: 0 },
+  "a large response": { method: "ListShipments", body: LIST, status: 0 },
   ...Object.fromEntries(
     ["gzip", "br", "identity, br ,gzip", "deflate", "", "GZIP"].map((accepted): [string, Case] => [
       `a large answer to a caller that accepts ${JSON.stringify(accepted)}`,
@@ -245,13 +245,13 @@ const CASES: Readonly<Record<string, Case>> = {
       },
     ]),
   ),
-  "an answer too small to be compressed": {
+  "a response too small to be compressed": {
     method: "ListShipments",
     headers: () => keyed({ "grpc-accept-encoding": "gzip" }),
     body: ONE_OF_LIST,
     status: 0,
   },
-  "a refusal to a caller that accepts gzip": {
+  "an error to a caller that accepts gzip": {
     headers: () => keyed({ "grpc-accept-encoding": "gzip" }),
     body: frame(Buffer.alloc(0)),
     status: bad,
@@ -259,7 +259,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 test.each(Object.entries(CASES))(
-  "the fast path answers and counts as Connect does: %s",
+  "the fast path responds and counts like Connect: %s",
   async (_, { headers = keyed, body = GOOD, method = "QuoteShipment", sending, status }) => {
     const path = `${SERVICE}/${method}`;
     const call = (to: string) => counted(() => rawGrpc(service.grpcUrl, to, headers(), body, sending));
@@ -273,7 +273,7 @@ test.each(Object.entries(CASES))(
   },
 );
 
-test("the fast path answers as Connect does when a call exceeds the limit", async () => {
+test("the fast path responds like Connect when a call exceeds the limit", async () => {
   await setLimit(service.app.em, unlucky.id, "quote", { rate: 1, burst: 1 });
   const headers = { ...KEYLESS, "x-api-key": unlucky.apiKey };
   const refused = (path: string) =>
@@ -318,7 +318,7 @@ function everyCallEnded() {
   return eventually("the end of every call", async () => (await callsInFlight(service)) === 0);
 }
 
-describe("a gRPC caller that goes away", () => {
+describe("a gRPC caller that disconnects", () => {
   const begin = (session: ClientHttp2Session, method = "QuoteShipment") => {
     const path = `${SERVICE}/${method}`;
     const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
@@ -331,7 +331,7 @@ describe("a gRPC caller that goes away", () => {
       await sleep(20);
       stream.close(8);
     },
-    "at once": (session) => begin(session).close(8),
+    immediately: (session) => begin(session).close(8),
     "in the middle of the body": async (session) => {
       const stream = begin(session);
       stream.write(GOOD.subarray(0, 20));
@@ -344,7 +344,7 @@ describe("a gRPC caller that goes away", () => {
       await sleep(20);
       stream.close(0);
     },
-    "while it is answered": async (session) => {
+    "during the response": async (session) => {
       const stream = begin(session, "CreateShipment");
       stream.end(BOOK);
       await sleep(2);
@@ -355,7 +355,7 @@ describe("a gRPC caller that goes away", () => {
       await sleep(20);
       session.destroy();
     },
-    "with its connection, while it is answered": async (session) => {
+    "with its connection, during the response": async (session) => {
       begin(session, "CreateShipment").end(BOOK);
       await sleep(2);
       session.destroy();
@@ -377,7 +377,7 @@ describe("a gRPC caller that goes away", () => {
   });
 });
 
-test("a gRPC caller that never reads its answer counts as in flight until it leaves", async () => {
+test("a gRPC caller that never reads its response counts as in flight until it disconnects", async () => {
   const session = connect(service.grpcUrl, { settings: { initialWindowSize: 0 } });
   const path = `${SERVICE}/ListShipments`;
   const stream = session.request({ ":method": "POST", ":path": path, ...keyed() });
@@ -388,7 +388,7 @@ test("a gRPC caller that never reads its answer counts as in flight until it lea
   await everyCallEnded();
 });
 
-test("an empty body is refused at once, although its caller has to be looked up first", async () => {
+test("refuses an empty body immediately, even if its caller must be looked up first", async () => {
   const statuses: unknown[] = [];
   for (const encoding of ["identity", "identity", "gzip", "gzip"]) {
     const { apiKey } = await service.addWorkspace();

@@ -32,7 +32,7 @@ const often = (call: ForeignCall) =>
   Array.from({ length: 24 }, (_, i): ForeignCall => ({ ...call, alone: i % 2 === 0 }));
 
 test.each(["/shipments.v1.ShipmentService/Nope", "/shipments.v1.NoService/QuoteShipment"])(
-  "an unknown RPC is refused in one block of headers, and its caller may still send its body: %s",
+  "refuses an unknown RPC in one block of headers while its caller may still send its body: %s",
   async (path) => {
     const session = connect(service.grpcUrl);
     const headers = { "content-type": "application/grpc", te: "trailers" };
@@ -57,12 +57,12 @@ test.each(["/shipments.v1.ShipmentService/Nope", "/shipments.v1.NoService/QuoteS
   },
 );
 
-describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
+describe.skipIf(!HAS_GRPCIO)("a client based on gRPC's C-core", () => {
   test.each<[what: string, path: string, message: Uint8Array]>([
     ["an unknown method", "/shipments.v1.ShipmentService/Nope", ROUTE],
     ["an unknown service", "/shipments.v1.NoService/QuoteShipment", ROUTE],
     ["an unknown service with a large body", "/shipments.v1.NoService/QuoteShipment", LARGE],
-  ])("is told of %s with its reason", async (_, path, message) => {
+  ])("receives the reason for %s", async (_, path, message) => {
     const answers = await callByGrpcio(service.grpcUrl, often({ path, message, metadata }));
     const expected = {
       code: "UNIMPLEMENTED",
@@ -72,7 +72,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     expect(answers.map(({ code, text, error }) => ({ code, text, error }))).toEqual(answers.map(() => expected));
   });
 
-  test("is told that its key is refused before its body has arrived", async () => {
+  test("receives the refusal of its key before its body has arrived", async () => {
     const call = { path: QUOTE, message: LARGE, metadata: { "x-api-key": "shp_wrong" } };
     const answers = await callByGrpcio(service.grpcUrl, often(call));
     expect(answers.map(({ error }) => error?.details)).toEqual(
@@ -82,14 +82,14 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     );
   });
 
-  test("is told that its body is too large", async () => {
+  test("receives the refusal of a body that is too large", async () => {
     const answers = await callByGrpcio(service.grpcUrl, often({ path: QUOTE, message: LARGE, metadata }));
     expect(answers.map(({ code, error }) => [code, error?.details["ErrorInfo"]])).toEqual(
       answers.map(() => ["RESOURCE_EXHAUSTED", { reason: "BODY_TOO_LARGE", domain: "shipments.v1" }]),
     );
   });
 
-  test("is told what is wrong with its fields, however many they are", async () => {
+  test("receives the errors of its fields, however many there are", async () => {
     const notes = Array.from({ length: 300 }, (_, i) => [`${i}`, "a\0b"]);
     const request = create(CreateShipmentRequestSchema, { metadata: Object.fromEntries(notes) });
     const message = toBinary(CreateShipmentRequestSchema, request);
@@ -100,20 +100,20 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     );
   });
 
-  test("is told of a compression that is not known, and of those that are", async () => {
+  test("receives the refusal of an unknown compression with the supported ones", async () => {
     const call = { path: QUOTE, message: LARGE, metadata, compression: "deflate" } as const;
     const answers = await callByGrpcio(service.grpcUrl, often(call));
     const known = 'unknown compression "deflate": supported encodings are gzip,br';
     expect(answers.map(({ code, text }) => [code, text])).toEqual(answers.map(() => ["UNIMPLEMENTED", known]));
   });
 
-  test("sends and takes compressed messages", async () => {
+  test("sends and receives compressed messages", async () => {
     const call = { path: QUOTE, message: ROUTE, metadata, compression: "gzip" } as const;
     const answers = await callByGrpcio(service.grpcUrl, often(call));
     expect(answers.map(({ code }) => code)).toEqual(answers.map(() => "OK"));
   });
 
-  test("learns at once that its event stream is open", async () => {
+  test("receives the headers of its event stream immediately", async () => {
     const { apiKey } = await service.addWorkspace();
     const call: ForeignCall = {
       kind: "stream",
@@ -126,7 +126,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     expect([answer!.code, answer!.messages.length]).toEqual(["DEADLINE_EXCEEDED", 1]);
   });
 
-  test("is refused the 21st event stream of its workspace with when to try again", async () => {
+  test("is refused the 21st event stream of its workspace, with the retry delay", async () => {
     const { apiKey } = await service.addWorkspace();
     const calls = Array.from({ length: 21 }, (): ForeignCall => ({
       kind: "stream",
@@ -145,7 +145,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     ]);
   });
 
-  test("sees NOT_SERVING on its health watch before the service closes", async () => {
+  test("receives NOT_SERVING on its health watch before the service closes", async () => {
     const closing = await startService();
     let closed: Promise<void> | undefined;
     const call: ForeignCall = {
@@ -160,7 +160,7 @@ describe.skipIf(!HAS_GRPCIO)("a client on gRPC's C-core", () => {
     await closed;
   });
 
-  test.each(["v1", "v1alpha"])("can ask reflection %s for the services", async (version) => {
+  test.each(["v1", "v1alpha"])("can list the services through reflection %s", async (version) => {
     const question = create(ServerReflectionRequestSchema, {
       messageRequest: { case: "listServices", value: "*" },
     });

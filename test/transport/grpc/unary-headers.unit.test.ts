@@ -14,21 +14,21 @@ const QUOTE = {
 };
 
 test.each<[string, object, object]>([
-  ["as it usually is", {}, { timeoutMs: undefined, compression: null }],
+  ["in its usual form", {}, { timeoutMs: undefined, compression: null }],
   ["with the proto content type", { "content-type": "application/grpc+proto" }, {}],
   ["with an encoding of identity", { "grpc-encoding": "identity" }, {}],
   ["with a deadline", { "grpc-timeout": "1500u" }, { timeoutMs: 1 }],
   ["to another host", { ":authority": "[::1]" }, {}],
   ["that accepts brotli first", { "grpc-accept-encoding": "br,gzip" }, { compression: { name: "br" } }],
-  ["that accepts what there is not", { "grpc-accept-encoding": "zstd" }, { compression: null }],
-])("the fast path takes a call %s", (_, headers, expected) => {
+  ["that accepts an unsupported encoding", { "grpc-accept-encoding": "zstd" }, { compression: null }],
+])("the fast path accepts a call %s", (_, headers, expected) => {
   const rpc = { name: "shipments.v1.ShipmentService/QuoteShipment" };
   expect(read({ ...QUOTE, ...headers })).toMatchObject({ rpc, ...expected });
 });
 
 test.each<[string, object]>([
   ["of another method", { ":method": "GET" }],
-  ["to an RPC that there is not", { ":path": "/shipments.v1.ShipmentService/Nope" }],
+  ["to an unknown RPC", { ":path": "/shipments.v1.ShipmentService/Nope" }],
   ["with a query", { ":path": `${QUOTE[":path"]}?` }],
   ["with JSON", { "content-type": "application/grpc+json" }],
   ["of gRPC-Web", { "content-type": "application/grpc-web" }],
@@ -36,12 +36,12 @@ test.each<[string, object]>([
   ["with a content type in capitals", { "content-type": "application/GRPC" }],
   ["without a content type", { "content-type": undefined }],
   ["that is compressed", { "grpc-encoding": "gzip" }],
-  ["compressed in an unknown way", { "grpc-encoding": "zstd" }],
-  ["whose deadline is none", { "grpc-timeout": "soon" }],
-  ["whose deadline came twice", { "grpc-timeout": "1S, 2S" }],
-  ["that waits to be told to go on", { expect: "100-continue" }],
+  ["with an unknown compression", { "grpc-encoding": "zstd" }],
+  ["with an invalid deadline", { "grpc-timeout": "soon" }],
+  ["with two deadlines", { "grpc-timeout": "1S, 2S" }],
+  ["that expects 100-continue", { expect: "100-continue" }],
   ["without a host", { ":authority": undefined }],
-  ["to a host that is none", { ":authority": "a:999999" }],
+  ["with an invalid host", { ":authority": "a:999999" }],
 ])("the fast path leaves to Connect a call %s", (_, headers) => {
   expect(read({ ...QUOTE, ...headers })).toBeUndefined();
 });

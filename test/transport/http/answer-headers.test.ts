@@ -63,7 +63,7 @@ const ALL = [
   ...Object.entries(KEPT).map(([name, [cacheControl, ask]]) => [name, cacheControl, ask] as const),
 ];
 
-describe("browsers are told how to take, and whether to keep", () => {
+describe("caching and security headers are sent with", () => {
   test.each(ALL)("%s", async (_, cacheControl, ask) => {
     const always = { "cache-control": cacheControl, "x-content-type-options": "nosniff" };
     const [plain, secure] = [await guards(ask(overHttp)), await guards(ask(overHttps))];
@@ -71,7 +71,7 @@ describe("browsers are told how to take, and whether to keep", () => {
     expect(secure).toEqual({ ...always, "strict-transport-security": "max-age=31536000" });
   });
 
-  test("metrics, on the server for operators", async () => {
+  test("metrics of the operations server", async () => {
     expect(await guards(fetch(`${overHttp.operationsUrl}/metrics`))).toEqual({
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
@@ -79,7 +79,7 @@ describe("browsers are told how to take, and whether to keep", () => {
     });
   });
 
-  test("what is said of a request that is not HTTP", async () => {
+  test("the response to a request that is not HTTP", async () => {
     const socket = connect(Number(new URL(overHttp.httpUrl).port), "127.0.0.1");
     socket.write("nonsense\r\n\r\n");
     const response = await text(socket);

@@ -13,11 +13,11 @@ function documentAt(address: string): string {
   return FILE.replace('"url": "/"', `"url": ${JSON.stringify(address)}`);
 }
 
-test("the file says once where its server is", () => {
+test("the file contains the server's URL once", () => {
   expect(FILE.match(/"url": "\/"/g)).toHaveLength(1);
 });
 
-test("the OpenAPI document says at which absolute address its server is", async () => {
+test("the OpenAPI document contains the server's absolute URL", async () => {
   const ask = async (headers: string) => {
     const answer = await rawHttp(
       service.httpUrl,
@@ -42,7 +42,7 @@ test("the OpenAPI document says at which absolute address its server is", async 
   expect(await ask("Host: example.org:8443\r\n")).toEqual(answers[0]);
 });
 
-test("the OpenAPI document is compressed for few addresses, since callers make them up", async () => {
+test("the OpenAPI document is compressed for a limited number of hosts, since callers choose them", async () => {
   const own = await startUnprepared();
   const encodings: (string | null)[] = [];
   for (const host of [...Array.from({ length: 10 }, (_, i) => `h${i}`), "h7", "h9"]) {
@@ -56,13 +56,13 @@ test("the OpenAPI document is compressed for few addresses, since callers make t
   expect(encodings).toEqual([...Array(8).fill("gzip"), null, null, "gzip", null]);
 });
 
-test("with a public address, the OpenAPI document says that one whatever the host", async () => {
+test("with a public URL, the OpenAPI document contains it for every host", async () => {
   const own = await startUnprepared(undefined, "https://shipments.example.org");
   const { body } = await own.request("/openapi.json");
   expect(body.servers[0].url).toBe("https://shipments.example.org");
 });
 
-test("the OpenAPI document is served to everybody, also to browsers and before the database is there", async () => {
+test("the OpenAPI document is public, also for browsers and before the database is available", async () => {
   for (const accept of ["*/*", "text/html"]) {
     const answer = await service.request("/openapi.json", { headers: { accept } });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
@@ -72,7 +72,7 @@ test("the OpenAPI document is served to everybody, also to browsers and before t
   }
 });
 
-test("the OpenAPI document is not sent to a caller who has it", async () => {
+test("the OpenAPI document is not sent again to a caller that has it", async () => {
   const headers = { "accept-encoding": "identity" };
   const first = await service.request("/openapi.json", { headers });
   const etag = first.headers.get("etag")!;
@@ -83,12 +83,12 @@ test("the OpenAPI document is not sent to a caller who has it", async () => {
   expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
 });
 
-test("a HEAD of the OpenAPI document has the headers alone", async () => {
+test("HEAD of the OpenAPI document returns only the headers", async () => {
   const { status, text, headers } = await service.request("/openapi.json", { method: "HEAD" });
   expect([status, text, headers.get("content-type")]).toEqual([200, "", "application/json"]);
 });
 
-test("the OpenAPI document takes no other method", async () => {
+test("the OpenAPI document supports no other method", async () => {
   const { status, headers, body } = await service.request("/openapi.json", { body: {} });
   expect([status, headers.get("allow"), body]).toEqual([
     405,

@@ -24,7 +24,7 @@ test.each([
   ["/", 200, "Shipment booking"],
   ["/nowhere", 404, "This path does not exist"],
   ["/v1/nowhere", 404, "This path does not exist"],
-])("a browser at %s gets a page, with %i, that loads nothing", async (path, status, title) => {
+])("a browser at %s gets a page, with %i, that loads no resources", async (path, status, title) => {
   const answer = await get(path, BROWSER);
   const [, style = ""] = /<style>(.*)<\/style>/s.exec(answer.text) ?? [];
   const hash = createHash("sha256").update(style).digest("base64");
@@ -49,7 +49,7 @@ test.each([
   "application/json, text/html",
   "text/html;q=0.5, application/json",
   "text/html;q=0",
-])("a program that accepts %o gets a list of links at /, and elsewhere the JSON error", async (accept) => {
+])("a program that accepts %o gets a list of links at / and the JSON error elsewhere", async (accept) => {
   const links = await get("/?from=curl", accept);
   expect(links).toMatchObject({ status: 200, body: linksOf(service.httpUrl) });
   expect(links.headers.get("vary")).toBe("Accept");
@@ -60,12 +60,12 @@ test.each([
   });
 });
 
-test("a browser that posts gets the JSON error, and one that asks for HEAD no body", async () => {
+test("a browser gets the JSON error for POST and no body for HEAD", async () => {
   expect(await get("/", BROWSER, "POST")).toMatchObject({ status: 404, body: { errors: {} } });
   expect(await get("/", BROWSER, "HEAD")).toMatchObject({ status: 200, text: "" });
 });
 
-test("a path is not repeated on the page", async () => {
+test("the page does not repeat the path", async () => {
   const { text } = await get("/%3Cscript%3E?q=<script>", BROWSER);
   expect(text).not.toMatch(/script/i);
 });
@@ -77,7 +77,7 @@ describe("with the dashboard", async () => {
     publicGrpcUrl: "https://grpc.example.org",
   });
 
-  test("a browser gets it at any address but those of the API and of probes", async () => {
+  test("a browser gets it at any path except those of the API and the probes", async () => {
     const kindOf = async (path: string) => {
       const answer = await withDashboard.request(path, { headers: { accept: BROWSER } });
       return [answer.status, /<title>(.*)<\/title>/.exec(answer.text)?.[1] ?? "JSON"];
@@ -89,14 +89,14 @@ describe("with the dashboard", async () => {
     expect(await kindOf("/v1/nowhere")).toEqual([404, "This path does not exist"]);
   });
 
-  test("without scripts it leads to the documents, which need none", async () => {
+  test("without scripts it links to the documentation, which needs none", async () => {
     const { text } = await withDashboard.request("/", { headers: { accept: BROWSER } });
     const [, without = ""] = /<noscript>(.*)<\/noscript>/s.exec(text) ?? [];
     expect(without).toContain('href="/docs"');
     expect(without).toContain('href="/docs/api"');
   });
 
-  test("a program gets links that lead somewhere, at the public address", async () => {
+  test("a program gets valid links with the public URL", async () => {
     const { body } = await withDashboard.request("/");
     expect(body).toEqual(linksOf("https://book.example.org"));
     for (const link of Object.values<string>(body)) {
@@ -115,7 +115,7 @@ describe("with the dashboard", async () => {
     expect(answer.text).toMatch(text);
   });
 
-  test("examples of the guides call the public address, whichever coding is accepted", async () => {
+  test("examples in the guides call the public URL with any content coding", async () => {
     for (const coding of ["identity", "gzip", "br"]) {
       const { text } = await withDashboard.request("/docs", {
         headers: { "accept-encoding": coding },

@@ -44,7 +44,7 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
 
 const asPage = { accept: BROWSER };
 
-test("nothing is served until it is built, and then without a new start", async () => {
+test("pages are served as soon as they are built, without a restart", async () => {
   expect(await get("/", asPage)).toMatchObject({ status: 404 });
   build();
   expect(await get("/", asPage)).toMatchObject({ status: 200, text: INDEX });
@@ -52,7 +52,7 @@ test("nothing is served until it is built, and then without a new start", async 
 
 describe("a page", () => {
   test.each(["/", "/w/1/shipments?status=1", "/sign-in", "/nowhere", "/v2", "/w/../../etc/passwd"])(
-    "at %s is index.html, under a strict policy, and asked for each time",
+    "at %s is index.html, with a strict policy and revalidated on each request",
     async (path) => {
       const { status, text, headers } = await get(path, asPage);
       expect({ status, text }).toEqual({ status: 200, text: INDEX });
@@ -79,13 +79,13 @@ describe("a page", () => {
     ["a form", "/sign-in", asPage, "POST"],
     ["a path of the API", "/v1/nowhere", asPage, "GET"],
     ["a path of the platform's API", "/admin/v1/nowhere", asPage, "GET"],
-  ])("is not for %s", async (_, path, headers, method) => {
+  ])("is not served for %s", async (_, path, headers, method) => {
     const { status, text } = await get(path, { "content-length": "0", ...headers }, method);
     expect({ status, text }).toEqual({ status: 404, text: OTHER });
   });
 });
 
-test("where maps show images of another origin, its images may be loaded, and nothing else", async () => {
+test("with map tiles of another origin, the policy also allows images from there", async () => {
   const withTiles = createDashboardFiles(folder, "https://tiles.example.org");
   const other = await listenWith((request, response) => void withTiles(request, response, "1"));
   const answer = await fetch(`${other}/`, { headers: asPage });
@@ -94,14 +94,14 @@ test("where maps show images of another origin, its images may be loaded, and no
   );
 });
 
-test("HEAD gives the headers alone", async () => {
+test("HEAD returns only the headers", async () => {
   const answer = await fetch(`${url}/`, { method: "HEAD", headers: asPage });
   expect(answer.headers.get("content-security-policy")).toBe(POLICY);
   expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 200, text: "" });
 });
 
 describe("a file with a hash in its name", () => {
-  test("is kept for ever by browsers, whatever they accept", async () => {
+  test("is cached by browsers permanently, whatever they accept", async () => {
     const { status, text, headers } = await get("/assets/index-abc.js", { accept: "*/*" });
     expect({ status, text }).toEqual({ status: 200, text: SCRIPT });
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -118,7 +118,7 @@ describe("a file with a hash in its name", () => {
     "/assets/../index.html",
     "/assets/",
     "/assets/__proto__",
-  ])("is not found at %s, even by a browser", async (path) => {
+  ])("returns 404 at %s, also for a browser", async (path) => {
     expect(await get(path, asPage)).toMatchObject({ status: 404, text: OTHER });
   });
 });
@@ -130,7 +130,7 @@ describe("compression", () => {
     ["BR", "br"],
     ["deflate", undefined],
     ["", undefined],
-  ])("for a browser that takes %o is %s", async (accepted, coding) => {
+  ])("for a browser that accepts %o is %s", async (accepted, coding) => {
     const answer = await fetchBytes("/assets/index-abc.js", accepted);
     expect(answer.coding).toBe(coding);
     const plain =
@@ -145,8 +145,8 @@ async function fetchBytes(path: string, accepted: string) {
   return { coding, body: Buffer.from(text, "latin1") };
 }
 
-describe("a browser that has it already", () => {
-  test.each(["%s", '"other", %s', "*"])("with If-None-Match: %s is told so", async (form) => {
+describe("a browser that has a page", () => {
+  test.each(["%s", '"other", %s', "*"])("with If-None-Match: %s gets 304", async (form) => {
     const { headers } = await get("/", asPage);
     const etag = headers.get("etag")!;
     const again = await get("/", { ...asPage, "if-none-match": form.replace("%s", etag) });
@@ -155,7 +155,7 @@ describe("a browser that has it already", () => {
     expect(again.headers.get("cache-control")).toBe("no-cache");
   });
 
-  test("in another version gets this one", async () => {
+  test("in another version gets the current one", async () => {
     const { status, text } = await get("/", { ...asPage, "if-none-match": '"other"' });
     expect({ status, text }).toEqual({ status: 200, text: INDEX });
   });

@@ -25,7 +25,7 @@ describe("a JSON request", () => {
     weight_kg: "weight_kg is required.",
   };
 
-  test("with null in a field is the same as without it", async () => {
+  test("treats null in a field as absent", async () => {
     const nulls = Object.fromEntries(Object.keys(REQUIRED).map((name) => [name, null]));
     const [absent, null_] = [await quote({}), await quote(nulls)];
     expect(null_.status).toBe(422);
@@ -87,7 +87,7 @@ describe("a JSON request", () => {
     expect(asWritten).toBe(plain);
   });
 
-  test("gets all field errors together, wrong types and ranges, in the order of the fields", async () => {
+  test("gets all field errors together, wrong types and ranges, in field order", async () => {
     const { status, body } = await book({
       weight_kg: 0.001,
       dropoff_lng: -180.5,
@@ -176,7 +176,7 @@ describe("a JSON request", () => {
     ["customer_id_number", 64],
     ["pickup_address", 500],
     ["dropoff_address", 500],
-  ])("can have in %s up to %i characters, counted as people count them", async (name, most) => {
+  ])("can have in %s up to %i user-perceived characters", async (name, most) => {
     const longest = "🚲".repeat(most);
     const taken = await book({ ...BOOKING, [name]: longest });
     expect(taken.status).toBe(201);
@@ -191,7 +191,7 @@ describe("a JSON request", () => {
   test.each([
     ["NUL", "\u0000"],
     ["half a surrogate pair", "\ud83d"],
-  ])("with text that has %s is refused, by field", async (_, bad) => {
+  ])("with text that contains %s is refused, with the field", async (_, bad) => {
     const { status, body } = await book({
       ...BOOKING,
       customer_name: `A${bad}`,
@@ -210,7 +210,7 @@ describe("a JSON request", () => {
     ["astral", "𝄞👩‍👩‍👧"],
     ["control characters", "a\u0001\u001b[31mb"],
     ["noncharacters", "a\ufffe\uffffb"],
-  ])("has its text kept as it is: %s", async (_, text) => {
+  ])("keeps its text unchanged: %s", async (_, text) => {
     const { status, body } = await book({ ...BOOKING, pickup_address: text });
     expect([status, body.data.pickup_address]).toEqual([201, text]);
   });
@@ -221,12 +221,12 @@ describe("a JSON request", () => {
     expect(strange.text).toBe(plain.text);
   });
 
-  test("can have unknown fields nested as deeply as fits", async () => {
+  test("can have unknown fields nested to any depth that fits", async () => {
     const body = `{"x": ${"[".repeat(30_000)}${"]".repeat(30_000)}}`;
     expect((await quote(body)).body.errors).toEqual(each(REQUIRED));
   });
 
-  test("that has thousands of errors is told a hundred of them, and how many more there are", async () => {
+  test("with thousands of errors gets a hundred of them and the number of the others", async () => {
     const path = "/v1/webhooks/wh_000000000000000000000000";
     const body = { types: Array.from({ length: 10_000 }, () => "x") };
     const answer = await service.request(path, { apiKey, method: "PATCH", body });
@@ -235,7 +235,7 @@ describe("a JSON request", () => {
     expect(answer.body.message).toBe(`${answer.body.errors.types[0]} (and 10000 more errors)`);
   });
 
-  test("with a body has no fields in its query", async () => {
+  test("with a body cannot have fields in its query", async () => {
     const answer = await service.request("/v1/shipments/quote?weight_kg=1", { apiKey, body: {} });
     expect([answer.status, answer.body.errors]).toEqual([
       422,
@@ -247,7 +247,7 @@ describe("a JSON request", () => {
   });
 });
 
-describe("what a request has that there is not", () => {
+describe("an unknown field", () => {
   const TYPED = { ...COVERED_ROUTE, weight_kgs: 3 };
   const STRICT_TEXT = "weight_kgs is not a field of this request. Did you mean weight_kg?";
   const strict = (prefer: string, body: unknown = TYPED, path = "/v1/shipments/quote") =>
@@ -258,7 +258,7 @@ describe("what a request has that there is not", () => {
     ["/v1/coverage?tolerance=5", "tolerance", "tolerance_m"],
     ["/v1/shipments/SHP-000000000000?x=1", "x", "none"],
     ["/v1/coverage?=5", '""', "tolerance_m"],
-  ])("in the query is refused by its name: %s", async (path, name, taken) => {
+  ])("in the query is refused with its name: %s", async (path, name, taken) => {
     const text = `${name} is not a query parameter of this call, which takes ${taken}.`;
     const { status, body, code } = await service.request(path, { apiKey });
     expect({ status, body, code }).toEqual({
@@ -268,7 +268,7 @@ describe("what a request has that there is not", () => {
     });
   });
 
-  test("twice in the query is refused by its name, unless its field is repeated", async () => {
+  test("twice in the query is refused with its name, unless its field is repeated", async () => {
     const twice = await service.request("/v1/shipments?status=pending&status=cancelled", {
       apiKey,
     });
@@ -278,7 +278,7 @@ describe("what a request has that there is not", () => {
     expect((await service.request(repeated, { apiKey })).status).toBe(200);
   });
 
-  test("in the query is refused for operators too, and for calls that write", async () => {
+  test("in the query is refused for operators and write calls too", async () => {
     const { key } = await service.addOperator();
     const listed = await service.request("/admin/v1/workspaces?naem=x", { apiKey: key });
     expect([listed.status, Object.keys(listed.body.errors)]).toEqual([422, ["naem"]]);
@@ -286,7 +286,7 @@ describe("what a request has that there is not", () => {
     expect([dry.status, Object.keys(dry.body.errors)]).toEqual([422, ["dry_run"]]);
   });
 
-  test("in the body is ignored, and named in a header", async () => {
+  test("in the body is ignored and named in a header", async () => {
     const [plain, typed] = [await quote(COVERED_ROUTE), await quote(TYPED)];
     expect([plain.status, plain.headers.get("ignored-fields")]).toEqual([200, null]);
     expect([typed.text, typed.headers.get("ignored-fields")]).toEqual([plain.text, "weight_kgs"]);
@@ -303,7 +303,7 @@ describe("what a request has that there is not", () => {
     ["weight_kg", "weightKg"],
     ["weight_kg", "wieght_kg"],
     ["pickup_lat", "pickupLatitude"],
-  ])("in the body that may be a missing one is named: %s is not %s", async (name, written) => {
+  ])("in the body that resembles a missing one is named: %s instead of %s", async (name, written) => {
     const { [name]: value, ...others } = COVERED_ROUTE as Record<string, unknown>;
     const body = { ...others, [written]: value, note: "n" };
     const text = `${name} is required; the request has "${written}", which is not a field.`;
@@ -315,7 +315,7 @@ describe("what a request has that there is not", () => {
     expect([batch.status, batch.body.results[1].error.message]).toEqual([200, text]);
   });
 
-  test("in the body is named where another is refused, and not taken for it", async () => {
+  test("in the body is named in other errors, and not used in place of them", async () => {
     const body = { ...COVERED_ROUTE, weight_kg: null, hint: 1, dropoff_lat: 91 };
     const { status, headers, body: refused } = await quote(body);
     expect([status, headers.get("ignored-fields")]).toEqual([422, "hint"]);
@@ -328,7 +328,7 @@ describe("what a request has that there is not", () => {
     });
   });
 
-  test("is named in few visible characters, whatever it is", async () => {
+  test("is named with limited length and visible characters", async () => {
     const names = ["a, b: \r\nx-api-key", "größe", "\ud800", "%", "", "x".repeat(5_000)];
     const more = Array.from({ length: 500 }, (_, i) => `field${i}`);
     const body = Object.fromEntries([...names, ...more].map((name) => [name, 1]));
@@ -345,7 +345,7 @@ describe("what a request has that there is not", () => {
   });
 
   test.each(["handling=strict", 'respond-async, Handling = "strict"; x=y', "handling=STRICT"])(
-    "in the body is refused by its path with Prefer: %s",
+    "in the body is refused with its path with Prefer: %s",
     async (prefer) => {
       const { status, body, code, headers: answered } = await strict(prefer);
       expect({ status, body, code }).toEqual({
@@ -360,7 +360,7 @@ describe("what a request has that there is not", () => {
     },
   );
 
-  test("is refused strictly together with all else, and for all of a batch", async () => {
+  test("is refused in strict mode together with all other errors, and for a whole batch", async () => {
     const missing = await strict("handling=strict", { ...TYPED, weight_kg: null });
     expect(missing.body.errors).toEqual(
       each({
@@ -407,7 +407,7 @@ describe("a request without fields needs no body", () => {
     ["{}, plain text", "Content-Type: text/plain\r\nContent-Length: 2\r\n", "{}"],
     ["{ }, a form", "Content-Type: multipart/form-data\r\nContent-Length: 4\r\n", "{ }\n"],
     ["{}, JSON", "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}"],
-    ["fields it does not have", "Content-Type: application/json\r\nContent-Length: 7\r\n", '{"a":1}'],
+    ["unknown fields", "Content-Type: application/json\r\nContent-Length: 7\r\n", '{"a":1}'],
   ])("%s", async (_, headers, body) => {
     const answer = await rawHttp(
       service.httpUrl,
@@ -416,7 +416,7 @@ describe("a request without fields needs no body", () => {
     expect([answer.status, answer.body]).toEqual([404, NO_SHIPMENT]);
   });
 
-  test("but a body that is sent must be a JSON object", async () => {
+  test("but a sent body must be a JSON object", async () => {
     const statusOf = async (body: string, headers = {}) =>
       (await service.request(UNKNOWN, { apiKey, body, headers })).status;
     expect(await statusOf("{")).toBe(400);
@@ -452,20 +452,20 @@ describe("the shipment in the path", () => {
   });
 
   test.each(["x", "quote", "a%2Fb", "%FF", "%", "%E0%A4%A", "x".repeat(9_000)])(
-    "is 404 when it is %s",
+    "returns 404 for %s",
     async (segment) => {
       expect((await cancel(segment)).body).toEqual(IMPOSSIBLE_REFERENCE);
     },
   );
 
-  test("is missing when it is blank", async () => {
+  test("is missing if it is blank", async () => {
     const { status, body } = await cancel("%20%09");
     expect([status, body]).toEqual([422, errorBody("shipment is required.", "shipment")]);
   });
 });
 
-describe("a JSON answer", () => {
-  test("has every field, in order, null where absent", async () => {
+describe("a JSON response", () => {
+  test("has every field, in order, with null for absent ones", async () => {
     const { status, text } = await quote(COVERED_ROUTE);
     expect(status).toBe(200);
     expect(text).toBe(
@@ -492,20 +492,20 @@ describe("X-Request-Id", () => {
   });
 
   test.each(["", "x".repeat(129), "a b", "a\tb", "é"])(
-    "is replaced when it is not 1 to 128 visible characters: %j",
+    "is replaced unless it has 1 to 128 visible characters: %j",
     async (id) => {
       expect(await ask(id)).toMatch(MADE);
     },
   );
 
-  test("is new for each call that sends none", async () => {
+  test("is new for each call without one", async () => {
     const [first, second] = [await ask(undefined), await ask(undefined)];
     expect([first, second]).toEqual([expect.stringMatching(MADE), expect.stringMatching(MADE)]);
     expect(first).not.toBe(second);
   });
 
   test.each(["/v1/nothing", "/v1/shipments", "/healthz", "/readyz", "/metrics", "/a.B/C"])(
-    "is returned from %s too, whatever the status",
+    "is returned from %s too, with any status",
     async (path) => {
       expect(await ask("mine", path)).toBe("mine");
     },

@@ -21,7 +21,7 @@ async function get(path: string, accept: string, method = "GET") {
   return { status, text, headers: Object.fromEntries(headers) };
 }
 
-test("nothing is served until it is built, and then without a new start", async () => {
+test("documents are served as soon as they are built, without a restart", async () => {
   expect(await get("/docs", BROWSER)).toMatchObject({ status: 404 });
   mkdirSync(join(folder, "assets"));
   for (const name of ["index", "clients", "retries-and-limits", "404"]) {
@@ -46,7 +46,7 @@ describe.each([
     ["/docs/clients", "clients"],
     ["/docs/clients/", "clients"],
     ["/docs/retries-and-limits", "retries-and-limits"],
-  ])("%s is a page, asked for each time", async (path, text) => {
+  ])("%s is a page that is revalidated on each request", async (path, text) => {
     expect(await get(path, accept)).toMatchObject({
       status: 200,
       text,
@@ -63,7 +63,7 @@ describe.each([
     ["/docs/index.md", "index.md", "text/markdown"],
     ["/docs/clients.md", "clients.md", "text/markdown"],
     ["/llms.txt", "llms.txt", "text/plain"],
-  ])("%s is text, asked for each time", async (path, text, type) => {
+  ])("%s is text that is revalidated on each request", async (path, text, type) => {
     expect(await get(path, accept)).toMatchObject({
       status: 200,
       text,
@@ -75,7 +75,7 @@ describe.each([
     });
   });
 
-  test("a file with a hash in its name is kept for ever", async () => {
+  test("a file with a hash in its name is cached permanently", async () => {
     expect(await get("/docs/assets/book-abc.png", accept)).toMatchObject({
       status: 200,
       text: "picture",
@@ -98,7 +98,7 @@ const NO_DOCUMENTS = [
   "/docs/__proto__",
 ];
 
-test.each(NO_DOCUMENTS)("at %s browsers get the page that says so, with 404", async (path) => {
+test.each(NO_DOCUMENTS)("at %s browsers get a not-found page with 404", async (path) => {
   expect(await get(path, BROWSER)).toMatchObject({
     status: 404,
     text: "404",
@@ -111,7 +111,7 @@ test.each([
   ["/docsx", BROWSER, "GET"] as const,
   ["/", BROWSER, "GET"] as const,
   ["/docs", BROWSER, "POST"] as const,
-])("%s is left to others when %s asks by %s", async (path, accept, method) => {
+])("%s is left to other handlers for %s and %s", async (path, accept, method) => {
   expect(await get(path, accept, method)).toMatchObject({ status: 404, text: OTHER });
 });
 

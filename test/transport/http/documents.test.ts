@@ -60,8 +60,8 @@ const LIMITS = {
 };
 const KEPT = { "cache-control": "private, no-cache", vary: "Accept-Encoding", ...LIMITS };
 
-describe("a document by HTTP", () => {
-  test("is sent as it is, with its type, its entity tag and how long it may be kept", async () => {
+describe("a document over HTTP", () => {
+  test("is sent verbatim with its type, its entity tag and its caching header", async () => {
     const answer = await get("/v1/parcels/1");
     expect([answer.status, headersOf(answer), answer.text]).toEqual([
       200,
@@ -75,7 +75,7 @@ describe("a document by HTTP", () => {
     ]);
   });
 
-  test("is compressed for those that accept it, under an entity tag of its own", async () => {
+  test("is compressed for callers that accept it, with its own entity tag", async () => {
     const answer = await get("/v1/parcels/1", ["Accept-Encoding: br, gzip"]);
     const body = Buffer.from(answer.text, "latin1");
     expect([answer.status, headersOf(answer), gunzipSync(body).toString()]).toEqual([
@@ -92,7 +92,7 @@ describe("a document by HTTP", () => {
     expect(body.length).toBeLessThan(TEXT.length / 10);
   });
 
-  test("is compressed once, however many ask for it at once", async () => {
+  test("is compressed once for concurrent requests", async () => {
     const again = documentOf(1n, Buffer.from(TEXT), () => ({}) as Parcel);
     answers.set(9n, again);
     const responses = await Promise.all(
@@ -118,13 +118,13 @@ describe("a document by HTTP", () => {
     ["identity, gzip;q=0.5", false],
     ["gzip;q=much", false],
     ["gzipped", false],
-  ])("answers Accept-Encoding: %s compressed: %s", async (accepted, compressed) => {
+  ])("with Accept-Encoding: %s is compressed: %s", async (accepted, compressed) => {
     const { headers } = await get("/v1/parcels/1", [`Accept-Encoding: ${accepted}`]);
     expect(headers.get("content-encoding")).toBe(compressed ? "gzip" : null);
     expect(headers.get("vary")).toBe("Accept-Encoding");
   });
 
-  test("is not compressed when it is small", async () => {
+  test("is not compressed if it is small", async () => {
     const answer = await get("/v1/parcels/2", ["Accept-Encoding: gzip"]);
     expect([answer.headers.get("content-encoding"), answer.text]).toEqual([null, SHORT]);
   });
@@ -141,14 +141,14 @@ describe("a document by HTTP", () => {
     expect([answer.status, headersOf(answer), answer.text]).toEqual([304, { ...KEPT, etag: '"v1"' }, ""]);
   });
 
-  test("is not sent again in the compressed form that a caller has", async () => {
+  test("is not sent again to a caller that has the compressed form", async () => {
     const headers = ['If-None-Match: "v1-gzip"', "Accept-Encoding: gzip"];
     const answer = await get("/v1/parcels/1", headers);
     expect([answer.status, headersOf(answer)]).toEqual([304, { ...KEPT, etag: '"v1-gzip"' }]);
   });
 
   test.each([['"v2"'], ['"V1"'], ["v1"], ['"v1-gzip"'], ['"v1'], ["w/v1"], ['"*"'], [""]])(
-    "is sent to a caller that has another: If-None-Match: %s",
+    "is sent to a caller that has another one: If-None-Match: %s",
     async (tags) => {
       const answer = await get("/v1/parcels/1", [`If-None-Match: ${tags}`]);
       expect([answer.status, answer.text]).toEqual([200, TEXT]);
@@ -163,7 +163,7 @@ describe("a document by HTTP", () => {
     expect([status, headers.get("etag"), text]).toEqual([200, '"v1-gzip"', ""]);
   });
 
-  test("leaves the connection open for more calls in a row", async () => {
+  test("leaves the connection open for further calls", async () => {
     const path = (id: number) => `GET /v1/parcels/${id} HTTP/1.1\r\nHost: here\r\n`;
     const key = `X-Api-Key: ${OWN_KEY}\r\n`;
     const socket = openSocket(service.httpUrl);
@@ -179,8 +179,8 @@ describe("a document by HTTP", () => {
   });
 });
 
-describe.each(Object.entries(PROTOCOLS))("a document by %s", (_, protocol) => {
-  test.each([[1n], [2n], [3n]])("is the message, small or of many MiB: %s", async (id) => {
+describe.each(Object.entries(PROTOCOLS))("a document over %s", (_, protocol) => {
+  test.each([[1n], [2n], [3n]])("is the message, whether small or many MiB: %s", async (id) => {
     const client = rpcClient(service.desc, protocol, service, OWN_KEY);
     const parcel = (await (client as any).send({ id })) as Parcel;
     expect(parcel.id).toBe(id);
@@ -188,7 +188,7 @@ describe.each(Object.entries(PROTOCOLS))("a document by %s", (_, protocol) => {
   });
 });
 
-describe("a caller that stops in the middle of a large document", async () => {
+describe("a caller that stops reading in the middle of a large document", async () => {
   const sockets: ReturnType<typeof openSocket>[] = [];
   afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
@@ -199,7 +199,7 @@ describe("a caller that stops in the middle of a large document", async () => {
     return socket;
   }
 
-  test("is cut off, and one that reads slowly is not", () =>
+  test("is disconnected, but one that reads slowly is not", () =>
     everLonger(300, async (stallMs) => {
       const strict = await startOwnService({ rule: RULE, run, limits: { stallMs } });
       const stalled = ask(strict);
@@ -221,7 +221,7 @@ describe("a caller that stops in the middle of a large document", async () => {
       expect(taken).toBeLessThan(HUGE.length);
     }));
 
-  test("is cut off sooner when too much waits for all, those that waited longest first", () =>
+  test("is disconnected earlier if all callers together have too much unread data, longest wait first", () =>
     everLonger(1_500, async (waitMs) => {
       const limits = { maxBytes: 3 * HUGE.length };
       const pressed = await startOwnService({ rule: RULE, run, limits });
@@ -238,7 +238,7 @@ describe("a caller that stops in the middle of a large document", async () => {
       expect(whole).toBeLessThan(5);
     }));
 
-  test("holds memory of its own only by Connect, where further ones are then refused", async () => {
+  test("uses memory for itself only over Connect, where further ones are then refused", async () => {
     const connect = `POST /own.Parcels/Send HTTP/1.1\r\nHost: here\r\nX-Api-Key: ${OWN_KEY}\r\n`;
     const json = 'Content-Type: application/json\r\nContent-Length: 8\r\n\r\n{"id":4}';
     const unread = Array.from({ length: 8 }, () => {

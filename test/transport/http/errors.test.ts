@@ -62,8 +62,8 @@ describe("400: a body that is not a JSON object", () => {
     ["a list", "[{}]", notObject],
     ["a string", '"{}"', notObject],
     ["a number", "1", notObject],
-    ["a member twice", '{"weight_kg": 1, "pickup_lat": 1, "weight_kg": 2}', twice("weight_kg")],
-    ["a nested member twice", '{"a": [{}, {"b": {"c": 1, "c": 1}}]}', twice("a[1].b.c")],
+    ["a duplicate member", '{"weight_kg": 1, "pickup_lat": 1, "weight_kg": 2}', twice("weight_kg")],
+    ["a nested duplicate member", '{"a": [{}, {"b": {"c": 1, "c": 1}}]}', twice("a[1].b.c")],
     ["Latin-1", Uint8Array.of(0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d), notUtf8],
     ["UTF-16", new Uint8Array(Buffer.from("{}\ud83d", "utf16le")), notUtf8],
   ])("%s", async (_, body, answer) => {
@@ -71,7 +71,7 @@ describe("400: a body that is not a JSON object", () => {
   });
 });
 
-test("401 says how to authenticate, with 'WWW-Authenticate: Bearer'", async () => {
+test("401 explains how to authenticate, with 'WWW-Authenticate: Bearer'", async () => {
   const answer = await service.request(QUOTE, { body: COVERED_ROUTE });
   expectError(answer, 401, {
     message:
@@ -81,7 +81,7 @@ test("401 says how to authenticate, with 'WWW-Authenticate: Bearer'", async () =
   expect(answer.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("401 says that a key belongs in a header, not in the query", async () => {
+test("401 explains that a key must be in a header, not in the query", async () => {
   const answer = await service.request(`/v1/shipments?api_key=${apiKey}`);
   expectError(answer, 401, {
     message:
@@ -90,7 +90,7 @@ test("401 says that a key belongs in a header, not in the query", async () => {
   });
 });
 
-test("HEAD is answered as GET, without a body", async () => {
+test("HEAD returns the same as GET, without a body", async () => {
   for (const path of ["/v1/shipments", "/v1/shipments/SHP-0000000000ZZ", "/v1/coverage", "/v1/shipments/export"]) {
     const [head, get] = await Promise.all(["HEAD", "GET"].map((method) => service.request(path, { apiKey, method })));
     const typed = ({ status, headers }: Answer) => [status, headers.get("content-type")];
@@ -108,7 +108,7 @@ test.each(["1.5", "1e3", "-1", "+5", "0x10", "99999999999", ""])(
   },
 );
 
-describe("422: a query that cannot be decoded is refused by the parameter's name", () => {
+describe("422: a query that cannot be decoded is refused with the parameter's name", () => {
   const notUtf8 = "text is not UTF-8. Percent-encode its UTF-8 bytes.";
   const notEncoded = "text has a % that is not followed by two hexadecimal digits. Write % as %25.";
   test.each([
@@ -122,7 +122,7 @@ describe("422: a query that cannot be decoded is refused by the parameter's name
   });
 });
 
-describe("422: a message says how to fix the value", () => {
+describe("422: a message explains how to fix the value", () => {
   const listed = async (query: string) =>
     (await service.request(`/v1/shipments?${query}`, { apiKey })).body.message as string;
   test.each([
@@ -150,7 +150,7 @@ test.each([
   "/favicon.ico",
   "/v1/../healthz/x",
   "/shipments.v1.ShipmentService",
-])("404: nothing is at %s", async (path) => {
+])("404: %s does not exist", async (path) => {
   const answer = await service.request(path, { apiKey, body: {} });
   expectError(answer, 404, { message: "This path does not exist.", errors: {} });
 });
@@ -170,7 +170,7 @@ test.each([
   ["/v1//shipments", "/v1/shipments"],
   ["/openapi.yaml", "/openapi.json"],
   ["/docs/webhook", "/docs/webhooks"],
-])("404: %s may be meant for %s, whoever asks", async (path, suggestion) => {
+])("404: %s suggests %s to every caller", async (path, suggestion) => {
   const message = `This path does not exist. Did you mean ${suggestion}?`;
   for (const key of [apiKey, undefined]) {
     const answer = await service.request(path, { apiKey: key, body: {} });
@@ -178,7 +178,7 @@ test.each([
   }
 });
 
-describe("405: the path exists, the method does not", () => {
+describe("405: the path exists, but the method does not", () => {
   const cases = [
     ["/v1/shipments", "GET, HEAD, POST"],
     [QUOTE, "POST"],
@@ -199,7 +199,7 @@ describe("405: the path exists, the method does not", () => {
     }
   });
 
-  test("HEAD too, without a body", async () => {
+  test("also for HEAD, without a body", async () => {
     const answer = await service.request(QUOTE, { apiKey, method: "HEAD" });
     expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "POST", ""]);
   });
@@ -291,7 +291,7 @@ describe("415: a body whose content type is not JSON", () => {
   });
 });
 
-test("without a tariff the process is alive but not ready, which has a Retry-After", async () => {
+test("without a tariff the process is live but not ready, with Retry-After", async () => {
   const unprepared = await startUnprepared();
   expect((await unprepared.request("/healthz")).status).toBe(200);
   const { status, headers, body } = await unprepared.request("/readyz");
@@ -315,7 +315,7 @@ test("a deadline beyond the range of timers has not passed", async () => {
   expect((await service.request("/v1/shipments", { apiKey, headers })).status).toBe(200);
 });
 
-describe("of several errors the first in the order of checks is answered", () => {
+describe("returns the first of several errors in the order of the checks", () => {
   const garbage = "}".repeat(70 * KIB);
   const plain = { "content-type": "text/plain" };
   const unknownKey = createSecretKey("shp_");
@@ -346,7 +346,7 @@ describe("of several errors the first in the order of checks is answered", () =>
     expect(await statusOf(BOOKING)).toEqual([422, "payment_provider"]);
   });
 
-  test("an unauthenticated caller is answered before it sends its body", async () => {
+  test("responds to an unauthenticated caller before it sends its body", async () => {
     const { status, body } = await rawHttp(
       service.httpUrl,
       `POST ${QUOTE} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n`,
@@ -355,7 +355,7 @@ describe("of several errors the first in the order of checks is answered", () =>
   });
 });
 
-describe("a request that is not HTTP is answered in the usual form, and the service goes on", () => {
+describe("a request that is not HTTP gets the usual error, and the service keeps running", () => {
   const invalid = { message: "The request is not valid HTTP.", errors: {} };
   const overflow = { message: "The headers are too large.", errors: {} };
   const twoHosts = { message: "The request has more than one Host header.", errors: {} };
@@ -368,7 +368,7 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
     ["an unknown version", `GET ${QUOTE} HTTP/9.9\r\nHost: x\r\n\r\n`, 400, invalid],
     ["a broken header", `GET ${QUOTE} HTTP/1.1\r\nHost x\r\n\r\n`, 400, invalid],
     ["two hosts", `GET ${QUOTE} HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n`, 400, twoHosts],
-    ["a host that is none", `GET ${QUOTE} HTTP/1.1\r\nHost: a b\r\n\r\n`, 400, badHost],
+    ["an invalid host", `GET ${QUOTE} HTTP/1.1\r\nHost: a b\r\n\r\n`, 400, badHost],
     ["an empty host", `GET /healthz HTTP/1.1\r\nHost:\r\n\r\n`, 400, badHost],
     ["a host with a user", `GET /healthz HTTP/1.1\r\nHost: a@b\r\n\r\n`, 400, badHost],
     ["a host with a path", `GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n`, 400, badHost],
@@ -398,7 +398,7 @@ describe("a request that is not HTTP is answered in the usual form, and the serv
   });
 });
 
-test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
+test("HTTP/2 on the HTTP server names the gRPC port", async () => {
   for (let i = 0; i < 20; i++) {
     const session = connect(service.httpUrl);
     session.on("error", () => undefined);
@@ -413,7 +413,7 @@ test("HTTP/2 on the HTTP server is told where gRPC is", async () => {
   expect((await service.request(QUOTE, { apiKey, body: COVERED_ROUTE })).status).toBe(200);
 });
 
-test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server is told where JSON is", async (rest) => {
+test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server names the JSON port", async (rest) => {
   const text = "This port serves gRPC over HTTP/2. Use the port PORT for the JSON API and the dashboard.";
   const answer = await rawHttp(
     service.grpcUrl,
@@ -425,7 +425,7 @@ test.each(["", "x".repeat(200_000)])("HTTP/1.1 on the gRPC server is told where 
   expect((await client.quoteShipment(RPC_ROUTE)).covered).toBe(true);
 });
 
-test("a caller that leaves in the middle of its body leaves no call in flight", async () => {
+test("a caller that disconnects in the middle of its body leaves no call in flight", async () => {
   for (const text of ["", "{", '{"pickup_lat": 1']) {
     const socket = openSocket(service.httpUrl);
     await once(socket, "connect");
@@ -436,7 +436,7 @@ test("a caller that leaves in the middle of its body leaves no call in flight", 
   }
 });
 
-test("a connection serves the next request after a refusal that left a body unread", async () => {
+test("a connection serves the next request after an error that left a body unread", async () => {
   const socket = openSocket(service.httpUrl);
   const post = (key: string, body: string) =>
     socket.write(
@@ -449,7 +449,7 @@ test("a connection serves the next request after a refusal that left a body unre
   socket.destroy();
 });
 
-test("a request target in absolute form, as sent to proxies, means its path", async () => {
+test("a request target in absolute form, as sent to proxies, is resolved to its path", async () => {
   const { status } = await rawHttp(
     service.httpUrl,
     `GET http://example.org/healthz HTTP/1.1\r\nHost: example.org\r\n\r\n`,
@@ -457,7 +457,7 @@ test("a request target in absolute form, as sent to proxies, means its path", as
   expect(status).toBe(200);
 });
 
-test("an unknown expectation is ignored", async () => {
+test("ignores an unknown expectation", async () => {
   const answer = await rawHttp(service.httpUrl, `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`);
   expectError(answer, 404, { message: "This path does not exist.", errors: {} });
 });

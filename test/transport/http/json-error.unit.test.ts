@@ -25,7 +25,7 @@ test.each([
   expect(describeJsonError(text)).toBe(error);
 });
 
-test("the position is where JSON.parse misses a character, and the end for what it reads", () => {
+test("the position is where JSON.parse fails, or the end for incomplete text", () => {
   const broken = fc
     .tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.nat(1), fc.constantFrom(...'{}[]:,"\\x1-.eE \n\u0001'))
     .map(([text, at, cut, put]) => {
@@ -48,7 +48,7 @@ test("the position is where JSON.parse misses a character, and the end for what 
   expect(compared).toBeGreaterThan(500);
 });
 
-test("a text of many megabytes costs what it is long", () => {
+test("takes linear time for a text of many megabytes", () => {
   expect(describeJsonError(`["${"x".repeat(5_000_000)}"${',""'.repeat(500_000)}`)).toBe(
     "it ends unexpectedly at line 1, column 6500004",
   );

@@ -38,11 +38,11 @@ test.each([
     { url: "https://tiles.example.org/{z}/{x}/{y}.png", attribution: "© Example" },
   ],
   [
-    "a file, whose path is not told",
+    "a file, without its path",
     { file: "/srv/tiles.pmtiles", attribution: "© Example" },
     { archive: "/map/tiles.pmtiles", attribution: "© Example" },
   ],
-])("where tiles come from is told of %s", async (_, tiles, expected) => {
+])("returns the tile source for %s", async (_, tiles, expected) => {
   const answer = await fetch(`${await serve(tiles)}/map/tiles`);
   expect({ status: answer.status, body: await answer.json() }).toEqual({
     status: 200,
@@ -50,7 +50,7 @@ test.each([
   });
 });
 
-test("without a file nothing is at the address of one", async () => {
+test("without a file its path returns 404", async () => {
   expect(await get(await serve(undefined), "/map/tiles.pmtiles")).toMatchObject({ status: 404 });
 });
 
@@ -65,7 +65,7 @@ describe("a file of 5 MiB", async () => {
     ["bytes=0-4", "01234", "bytes 0-4/5242880"],
     ["bytes=13-13", "3", "bytes 13-13/5242880"],
     ["bytes=5242878-9999999", "89", "bytes 5242878-5242879/5242880"],
-  ])("is given out by %s", async (path, text, expected) => {
+  ])("is served for %s", async (path, text, expected) => {
     const answer = await range(path);
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 206, text });
     expect(Object.fromEntries(answer.headers)).toEqual({
@@ -84,21 +84,21 @@ describe("a file of 5 MiB", async () => {
 
   test.each([
     ["more than 4 MiB", "bytes=0-4194304"],
-    ["what is beyond its end", "bytes=5242880-5242890"],
-    ["a range that ends before it begins", "bytes=9-3"],
+    ["bytes beyond its end", "bytes=5242880-5242890"],
+    ["a reversed range", "bytes=9-3"],
     ["the last bytes", "bytes=-5"],
-    ["all from a byte on", "bytes=0-"],
+    ["an open range", "bytes=0-"],
     ["two ranges", "bytes=0-1,3-4"],
     ["another unit", "lines=0-1"],
-    ["all of it", ""],
-  ])("is not given out for %s", async (_, path) => {
+    ["no range", ""],
+  ])("is not served for %s", async (_, path) => {
     const { status, text, headers } = await range(path);
     expect({ status, text }).toEqual({ status: 416, text: "" });
     expect(headers.get("content-range")).toBe("bytes */5242880");
   });
 });
 
-test("a file that cannot be read is opened anew by the next request, and what was open is closed", async () => {
+test("the next request reopens a file that could not be read, and closes the previous handle", async () => {
   const file = join(folder, "cut");
   writeFileSync(file, "0123456789");
   const url = await serve({ file, attribution: "" }, () => refuse("INTERNAL", "Not now."));
@@ -113,7 +113,7 @@ test("a file that cannot be read is opened anew by the next request, and what wa
   await expect.poll(() => timesOpen(file)).toBeLessThanOrEqual(1);
 });
 
-test("a file is closed at the end, and not opened again", async () => {
+test("closes a file at shutdown and does not reopen it", async () => {
   const file = join(folder, "left");
   writeFileSync(file, "0123456789");
   const ending = new AbortController();
@@ -141,7 +141,7 @@ function timesOpen(file: string): number {
   return fds.filter((fd) => existsSync(fd) && readlinkSync(fd) === file).length;
 }
 
-test("tiles are read from it as PMTiles", async () => {
+test("serves a file whose tiles can be read as PMTiles", async () => {
   const file = join(folder, "world.pmtiles");
   const tile = plainTile([1, 2, 3]);
   writePmtiles(file, tile, { maxZoom: 3 });

@@ -46,18 +46,18 @@ test.each([
   ["flag=TRUE", { flag: "TRUE" }],
   ["flag=1", { flag: "1" }],
   ["point=x", { point: "x" }],
-])("the query %s is not of the field's type and stays text, to be refused", (query, json) => {
+])("the query %s does not match the field's type and stays text, which is refused later", (query, json) => {
   expect(decode(new URLSearchParams(query))).toEqual(json);
 });
 
-test("a parameter given more than once is refused unless its field is repeated", () => {
+test("refuses a repeated parameter unless its field is repeated", () => {
   const refused: Violation[] = [];
   compiled(new URLSearchParams("text=a&small=1&text=b&texts=a&texts=b&text=c"), refused);
   const text = "text must be given only once.";
   expect(refused).toEqual([{ reason: "FIELD_INVALID", subject: "text", text }]);
 });
 
-test("unknown query parameters are named, of many the first, and of long ones the beginning", () => {
+test("names unknown query parameters, limited in number and length", () => {
   const unknown: Violation[] = [];
   const query = new URLSearchParams("flags=true&flag=true&__proto__=x&constructor=y&smallCount=1");
   expect(compiled(query, unknown)).toEqual({ flag: true });

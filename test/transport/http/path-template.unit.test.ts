@@ -10,7 +10,7 @@ test.each<[template: string, segments: Segment[]]>([
   ["/v1/{shipment}", [literal("v1"), variable("shipment")]],
   ["/{a}/x/{b_2}", [variable("a"), literal("x"), variable("b_2")]],
   ["/~a-b._1", [literal("~a-b._1")]],
-])("the path template %s is parsed into its segments", (template, segments) => {
+])("parses the path template %s into its segments", (template, segments) => {
   expect(parsePathTemplate(template)).toEqual(segments);
 });
 
@@ -32,6 +32,6 @@ test.each([
   ["a percent sign", "/v1/a%20b"],
   ["a query", "/v1/shipments?x"],
   ["the same field twice", "/v1/{a}/{a}"],
-])("the path template %s is refused with an error that names it", (_, template) => {
+])("refuses the path template %s with an error that names it", (_, template) => {
   expect(() => parsePathTemplate(template)).toThrow(`the path template ${template} `);
 });

@@ -27,7 +27,7 @@ async function readMetrics(registry: Registry): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/metrics`);
 }
 
-test("figures that are not finite are spelt as Prometheus' text format has them", async () => {
+test("writes non-finite figures as in Prometheus's text format", async () => {
   const registry = new Registry();
   const figures = { nothing: NaN, most: Infinity, least: -Infinity, one: 1 };
   for (const [name, value] of Object.entries(figures)) {
@@ -38,7 +38,7 @@ test("figures that are not finite are spelt as Prometheus' text format has them"
   expect(Object.fromEntries(read)).toEqual(figures);
 });
 
-test("metrics that cannot be read are answered as a failure of the service", async () => {
+test("returns an internal error for metrics that cannot be read", async () => {
   const registry = new Registry();
   const collect = () => {
     throw new Error("no figure");

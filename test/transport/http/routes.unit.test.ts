@@ -90,7 +90,7 @@ describe("routes are read from the RPCs' options", () => {
     expect(readRoutes([rpcWith("GetParcel", undefined)])).toEqual([]);
   });
 
-  test("additional bindings are routes of their own", () => {
+  test("additional bindings are separate routes", () => {
     const additionalBindings = [at("patch", "/v1/b"), at("delete", "/v1/c")].map((it) => create(HttpRuleSchema, it));
     const routes = readRoutes([rpcWith("X", { ...at("put", "/v1/a"), additionalBindings })]);
     expect(routes.map((route) => route.httpMethod)).toEqual(["PUT", "PATCH", "DELETE"]);
@@ -100,12 +100,12 @@ describe("routes are read from the RPCs' options", () => {
     ["without a path", { body: "*" }],
     ["with the body in one field", { ...at("post", "/v1/a"), body: "parcel" }],
     ["with a malformed path", at("get", "/v1/**")],
-  ])("and a rule %s is refused at start-up", (_, rule) => {
+  ])("and a rule %s is refused at startup", (_, rule) => {
     expect(() => readRoutes([rpcWith("X", rule)])).toThrow(/http rule|path template/);
   });
 });
 
-describe("a method and a path lead to a route", () => {
+describe("a method and a path select a route", () => {
   const [quote, cancel, get, list, make] = [
     rpcWith("Quote", at("post", "/v1/parcels/quote")),
     rpcWith("Cancel", at("post", "/v1/parcels/{parcel}/cancel")),
@@ -128,11 +128,11 @@ describe("a method and a path lead to a route", () => {
     expect(found).toHaveProperty("route.rpc.name", `parcels.Parcels/${name}`);
   });
 
-  test("HEAD leads to the route of GET", () => {
+  test("HEAD selects the route of GET", () => {
     expect(match("HEAD", "/v1/parcels/7")).toEqual(match("GET", "/v1/parcels/7"));
   });
 
-  test("the segments of the path come with the route, as they were sent", () => {
+  test("the route has the path's segments as sent", () => {
     const pathSegments = ["v1", "parcels", "a%2Fb"];
     expect(match("GET", "/v1/parcels/a%2Fb")).toMatchObject({ kind: "found", pathSegments });
   });
@@ -144,7 +144,7 @@ describe("a method and a path lead to a route", () => {
     ["GET", "/v1/parcels/7/cancel", "POST"],
     ["post", "/v1/parcels", "GET, HEAD, POST"],
     ["HEAD", "/v1/parcels/quote", "POST"],
-  ])("%s %s has the wrong method, and the right ones are named", (httpMethod, path, allow) => {
+  ])("%s %s has the wrong method and lists the right ones", (httpMethod, path, allow) => {
     expect(match(httpMethod, path)).toEqual({ kind: "method-not-allowed", allow });
   });
 
@@ -163,7 +163,7 @@ describe("a method and a path lead to a route", () => {
     expect(match("POST", path)).toEqual({ kind: "no-such-path" });
   });
 
-  test("two routes for one method and path are refused at start-up", () => {
+  test("refuses two routes for one method and path at startup", () => {
     const other = rpcWith("Other", at("get", "/v1/parcels/{name}"));
     expect(() => compileRoutes(readRoutes([get, other]))).toThrow(
       "parcels.Parcels/Other and parcels.Parcels/Get claim the same method and path",

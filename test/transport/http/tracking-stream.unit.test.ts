@@ -12,7 +12,7 @@ const reasonOf = (take: () => unknown) => {
   return undefined;
 };
 
-test("a link, an address and the process have so many streams, until some end", () => {
+test("limits streams per link, address and process until some end", () => {
   const take = createStreamSlots();
   const ofLink = times(LINK_STREAMS.ofLink).map((i) => take("link", `10.0.0.${i}`));
   expect(reasonOf(() => take("link", "10.0.1.1"))).toBe("RATE_LIMITED");
@@ -26,7 +26,7 @@ test("a link, an address and the process have so many streams, until some end", 
   expect(reasonOf(() => take("another", "2001:db8::ffff"))).toBeUndefined();
 });
 
-test("a process has no more than leave a proxy's connections to calls", () => {
+test("limits a process's streams so that a proxy has connections left for calls", () => {
   const take = createStreamSlots();
   const all = times(LINK_STREAMS.ofProcess).map((i) => take(`link ${i}`, `address ${i}`));
   expect(reasonOf(() => take("one more", "elsewhere"))).toBe("UNAVAILABLE");

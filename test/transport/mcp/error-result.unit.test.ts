@@ -12,7 +12,7 @@ const own = TOOLS.flatMap(({ method }) => getOption(method, refusal_reasons));
 const reasons = [...new Set([...common, ...(own as RefusalReason[])])];
 const tools = TOOLS.map(({ method }) => toolNameOf(method.name));
 
-test.each(reasons)("the remedy of %s names tools, no other RPCs, headers or paths", (reason) => {
+test.each(reasons)("the remedy for %s names only tools, and no other RPCs, headers or paths", (reason) => {
   const remedy = remedyOf(reason);
   expect(remedy).toMatch(/\.$/);
   const named = remedy.match(/\b(create|get|list|search|update|cancel|record|waive)_[a-z_]+/g);
@@ -20,7 +20,7 @@ test.each(reasons)("the remedy of %s names tools, no other RPCs, headers or path
   expect(remedy).not.toMatch(/`[A-Z]|\/v1|Retry-After/);
 });
 
-test("errors that do not fit a result are counted", () => {
+test("counts errors that do not fit in a result", () => {
   const violations = Array.from({ length: 100 }, (_, i) => ({
     reason: "FIELD_INVALID" as const,
     subject: `${i} ${"\u00e9".repeat(300)}`,
